@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * An ext2/3/4 volume: its facts, its superblock copies with our extension,
+ * and its blocks. The only room that uses libext2fs.
+ */
+#ifndef RJ_EXT4_VOLUME_H
+#define RJ_EXT4_VOLUME_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "format/sbx.h"
+#include "util/bio.h"
+#include "util/error.h"
+
+#define RJ_VOLUME_WRITE 0x1 /* for writing; refused (RJ_E_BUSY) while mounted,
+			     * swapped on, or held exclusively by another */
+#define RJ_VOLUME_FORCE 0x2 /* open although a superblock field looks wrong */
+
+struct rj_volume;
+
+struct rj_volume_facts {
+	uint8_t uuid[RJ_UUID_BYTES];
+	uint32_t block_size; /* bytes */
+	uint64_t blocks;
+	uint32_t groups;
+	char label[17];
+	bool has_journal;    /* feature bit */
+	bool needs_recovery; /* feature bit */
+	bool clean;	     /* s_state: cleanly unmounted, no error flag */
+	bool has_errors;     /* s_state's error flag */
+	bool metadata_csum;
+	bool ext4_features;  /* anything that makes it more than ext3: extents,
+			      * 64bit, flex_bg, metadata_csum, ... */
+	uint32_t journal_inode;	 /* 0: none */
+	uint32_t journal_device; /* s_journal_dev */
+	uint8_t journal_uuid[RJ_UUID_BYTES]; /* s_journal_uuid */
+	bool has_sbx;	 /* the extension is there and good */
+	struct rj_sbx sbx;
+	struct rj_error sbx_error; /* why has_sbx is false */
+	uint32_t backups; /* backup superblocks this volume has */
+};
+
+/*
+ * Open PATH (block device or image file). UNDO_FILE (may be NULL; needs
+ * RJ_VOLUME_WRITE): record the old contents of everything written through
+ * this handle, as e2fsck -z does, for e2undo(8).
+ * RJ_E_INVAL: not an ext2/3/4 filesystem (the message says what to try).
+ */
+int rj_volume_open(const char *path, unsigned flags, const char *undo_file,
+	struct rj_volume **out, struct rj_error *err);
+/* Read again after somebody else (e2fsck, replay) changed the volume. */
+int rj_volume_reload(struct rj_volume *v, struct rj_error *err);
+/* Reports what close and the last writes report; V is gone all the same.
+ * NULL-safe (0). */
+int rj_volume_close(struct rj_volume *v, struct rj_error *err);
+
+const struct rj_volume_facts *rj_volume_facts(const struct rj_volume *v);
+const char *rj_volume_path(const struct rj_volume *v);
+/* Its blocks, for replay. Belongs to V. Byte offsets. */
+struct rj_bio *rj_volume_bio(struct rj_volume *v);
+
+/*
+ * What to change in the superblock: each set_* says whether the field behind
+ * it counts. Everything goes into every backup superblock first (one write of
+ * 1024 bytes each, then a flush), the primary last, in one write of 1024
+ * bytes with its checksum right, then a flush. generation is counted up by
+ * the call.
+ */
+struct rj_volume_patch {
+	bool set_sbx;
+	struct rj_sbx sbx;
+	bool set_journal; /* has_journal, s_journal_inum, _dev, _uuid */
+	bool has_journal;
+	uint32_t journal_inode;
+	uint32_t journal_device;
+	uint8_t journal_uuid[RJ_UUID_BYTES];
+	bool set_needs_recovery;
+	bool needs_recovery;
+	bool set_error_flag; /* s_state's error flag: replayed s_errno */
+	bool primary_only; /* leave the backups: for fields they need not carry,
+			    * such as needs_recovery, epoch and floor */
+};
+
+int rj_volume_patch(struct rj_volume *v, const struct rj_volume_patch *p,
+	struct rj_error *err);
+
+/* ext2fs_default_journal_size() for this volume, in blocks; 0: too small to
+ * hold a journal. */
+uint32_t rj_volume_default_journal_blocks(const struct rj_volume *v);
+
+/* What s_journal_dev says for a remote journal: major 0, a number that is never
+ * a block device, and not 0, which tools read as "internal". */
+#define RJ_JOURNAL_DEVICE_REMOTE 0x000000FFu
+
+/*
+ * The ext2 superblock of a journal *device* of BLOCKS blocks, at byte 1024 of
+ * the device: what mke2fs -O journal_dev writes.
+ */
+void rj_journal_device_super(uint8_t raw[1024], uint32_t block_size,
+	uint32_t blocks, const uint8_t journal_uuid[RJ_UUID_BYTES]);
+
+#endif

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Object names of the remote log, below a store's prefix:
+ *   <journal uuid>/epoch/<E20>     <journal uuid>/log/<seq20>
+ * The numbers are decimal, zero padded to 20 digits, and start at 1.
+ */
+#ifndef RJ_FORMAT_KEY_H
+#define RJ_FORMAT_KEY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "util/uuid.h"
+
+enum rj_key_kind {
+	RJ_KEY_LOG,
+	RJ_KEY_EPOCH,
+};
+
+struct rj_key {
+	enum rj_key_kind kind;
+	uint8_t journal_uuid[RJ_UUID_BYTES];
+	uint64_t number; /* 1 .. UINT64_MAX; 0 names the directory itself */
+};
+
+#define RJ_KEY_TEXT 72 /* longest key, with the NUL */
+
+/* "<uuid>/log/<seq20>", or "<uuid>/log/" for number 0. Returns OUT. */
+char *rj_key_text(const struct rj_key *key, char out[RJ_KEY_TEXT]);
+/*
+ * Parse exactly that (LEN bytes, no NUL needed): lower-case uuid, 20 digits,
+ * value 1 or more and no larger than UINT64_MAX; or the directory form. False
+ * for anything else.
+ */
+bool rj_key_parse(const char *text, size_t len, struct rj_key *out);
+/* A store's name component, as in rj://host:port/NAME: 1 to 63 characters of
+ * [A-Za-z0-9._-], the first a letter or digit. */
+bool rj_key_name_valid(const char *name, size_t len);
+
+#endif

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The JBD2 format: journal superblock, scan, plan, replay. Pure over the
+ * block-I/O vtable of util/bio.h; trusts no length, count or block number
+ * that it reads. Rules and their sources: doc/jbd2-replay.md.
+ */
+#ifndef RJ_JBD2_JBD2_H
+#define RJ_JBD2_JBD2_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "util/bio.h"
+#include "util/error.h"
+#include "util/uuid.h"
+
+#define RJ_JBD2_MAGIC	 0xC03B3998u
+#define RJ_JBD2_SB_BYTES 1024
+
+enum rj_jbd2_block_type {
+	RJ_JBD2_DESCRIPTOR = 1,
+	RJ_JBD2_COMMIT = 2,
+	RJ_JBD2_SB_V1 = 3,
+	RJ_JBD2_SB_V2 = 4,
+	RJ_JBD2_REVOKE = 5,
+};
+
+#define RJ_JBD2_COMPAT_CHECKSUM	     0x1
+#define RJ_JBD2_INCOMPAT_REVOKE	     0x1
+#define RJ_JBD2_INCOMPAT_64BIT	     0x2
+#define RJ_JBD2_INCOMPAT_ASYNC	     0x4
+#define RJ_JBD2_INCOMPAT_CSUM_V2     0x8
+#define RJ_JBD2_INCOMPAT_CSUM_V3     0x10
+#define RJ_JBD2_INCOMPAT_FAST_COMMIT 0x20
+
+/* journal_superblock_t, the fields that matter, in memory form. For a version
+ * 1 superblock the feature words are 0. */
+struct rj_jbd2_sb {
+	int version; /* 1 or 2 */
+	uint32_t block_size, maxlen, first;
+	uint32_t sequence, start;
+	int32_t fs_errno; /* s_errno */
+	uint32_t compat, incompat, ro_compat;
+	uint8_t uuid[RJ_UUID_BYTES];
+	uint32_t nr_users;
+	uint8_t users[48][RJ_UUID_BYTES];
+	uint32_t num_fc_blocks; /* effective: 256 stands for 0 with the feature;
+				 * 0 without the feature */
+	uint32_t head;
+	uint32_t last; /* first block behind the log proper: maxlen less the
+			* fast-commit blocks */
+};
+
+/*
+ * Decode the first 1024 bytes of the journal superblock's block.
+ * RJ_E_CORRUPT: magic, type, checksum, or a field out of range (block size,
+ * first, start, maxlen, fast-commit size). RJ_E_UNSUPPORTED: a feature bit
+ * that no kernel of today has.
+ */
+int rj_jbd2_sb_decode(const uint8_t raw[RJ_JBD2_SB_BYTES],
+	struct rj_jbd2_sb *out, struct rj_error *err);
+
+/*
+ * Change a raw superblock into that of an empty log whose next transaction is
+ * NEXT_TID: s_start 0, s_sequence, s_errno 0, checksum recomputed where the
+ * features ask for one. All else is kept.
+ */
+int rj_jbd2_sb_make_empty(uint8_t raw[RJ_JBD2_SB_BYTES], uint32_t next_tid,
+	struct rj_error *err);
+
+/*
+ * A fresh version 2 superblock for an external journal of BLOCKS blocks (the
+ * whole device), one user, no features, empty, first transaction FIRST_TID:
+ * what ext2fs_create_journal_superblock2() makes for a journal device, plus
+ * the user. s_first is 3 with 1 KiB blocks, else 2 (the block behind the
+ * journal superblock).
+ */
+void rj_jbd2_sb_format_external(uint8_t raw[RJ_JBD2_SB_BYTES],
+	uint32_t block_size, uint32_t blocks,
+	const uint8_t journal_uuid[RJ_UUID_BYTES],
+	const uint8_t user_uuid[RJ_UUID_BYTES], uint32_t first_tid);
+
+/* Where the journal superblock stands on a journal *device*: block 2 with
+ * 1 KiB blocks, else block 1. */
+uint32_t rj_jbd2_device_sb_block(uint32_t block_size);
+
+/* ---- what one block is (for the live path's commit rule) ---- */
+
+/*
+ * The block type and tid when the block begins with the JBD2 magic; false
+ * otherwise. A data block in a log never begins with it (it is escaped).
+ */
+bool rj_jbd2_block_header(const void *block, enum rj_jbd2_block_type *type,
+	uint32_t *tid);
+
+/* ---- scan and plan ---- */
+
+struct rj_jbd2_scan_opts {
+	uint64_t sb_block;  /* where the journal superblock is in the log bio */
+	uint64_t fs_blocks; /* volume's size: a tag or revoke beyond is damage */
+};
+
+enum rj_jbd2_damage {
+	RJ_JBD2_SOUND = 0,
+	RJ_JBD2_BAD_DESCRIPTOR,
+	RJ_JBD2_BAD_REVOKE,
+	RJ_JBD2_BAD_COMMIT,
+	RJ_JBD2_BAD_DATA,	/* data blocks' checksums (tags), or v1's sum */
+	RJ_JBD2_BAD_BLOCKNR,	/* a tag or revoke points outside the volume */
+	RJ_JBD2_BAD_FAST_COMMIT,
+};
+
+struct rj_jbd2_info {
+	struct rj_jbd2_sb sb;
+	bool empty;	      /* s_start was 0: nothing to replay */
+	uint32_t first_tid;   /* first transaction found complete */
+	uint32_t last_tid;    /* last one that the plan replays */
+	uint32_t next_tid;    /* what s_sequence must become: past every tid
+			       * seen, of damaged ones too */
+	uint64_t transactions, descriptors, tags, revokes, escapes;
+	uint64_t suppressed;  /* copies dropped because revoked */
+	uint64_t duplicates;  /* copies dropped because a later one wins */
+	uint64_t blocks;      /* distinct blocks that replay will write */
+	bool wrapped;	      /* the log went round the ring's end */
+	uint32_t end_block;   /* log block behind the last replayed commit */
+	int64_t first_commit_ns, last_commit_ns; /* commit times since 1970 */
+	/* The plan covers the longest good prefix; this says why it ends there
+	 * when that is not simply the end of the log. */
+	enum rj_jbd2_damage damage;
+	uint64_t damage_block; /* log block */
+	uint32_t damage_tid;
+	char damage_text[256]; /* one line: what, which block, which tid */
+};
+
+struct rj_jbd2_plan;
+
+/*
+ * Scan the log and plan its replay: the last copy of each block that no later
+ * revoke cancels, sorted by volume block. Reads only.
+ * 0 with info.damage set: the plan holds the provably good prefix; the caller
+ * decides. RJ_E_CORRUPT: the journal superblock itself; RJ_E_UNSUPPORTED;
+ * RJ_E_NOMEM; RJ_E_IO.
+ */
+int rj_jbd2_scan(struct rj_bio *log, const struct rj_jbd2_scan_opts *opts,
+	struct rj_jbd2_plan **out, struct rj_error *err);
+const struct rj_jbd2_info *rj_jbd2_plan_info(const struct rj_jbd2_plan *p);
+/* Call FN for each transaction the plan replays, in log order. */
+struct rj_jbd2_transaction {
+	uint32_t tid;
+	int64_t commit_ns;
+	uint32_t tags, revokes;
+	uint32_t first_block; /* in the log */
+};
+void rj_jbd2_plan_each(const struct rj_jbd2_plan *p,
+	void (*fn)(void *arg, const struct rj_jbd2_transaction *t), void *arg);
+/* NULL-safe. */
+void rj_jbd2_plan_free(struct rj_jbd2_plan *p);
+
+/*
+ * Write the plan's blocks to FS, then flush it. Does not touch LOG. Safe to
+ * cut anywhere and run again. PROGRESS may be NULL; non-zero cancels.
+ */
+int rj_jbd2_replay(const struct rj_jbd2_plan *p, struct rj_bio *log,
+	struct rj_bio *fs, int (*progress)(void *arg, uint64_t done,
+				   uint64_t total),
+	void *arg, struct rj_error *err);
+
+#endif

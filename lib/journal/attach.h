@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Attach a journal to a volume that has none. */
+#ifndef RJ_JOURNAL_ATTACH_H
+#define RJ_JOURNAL_ATTACH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "format/sbx.h"
+#include "util/error.h"
+
+/* The -J words, parsed: comma separated, as in mke2fs -J. */
+struct rj_journal_opts {
+	enum rj_placement placement; /* remote= device= none, else internal */
+	bool given;		     /* any placement word or size= was there */
+	uint32_t size_mb;	     /* 0: the default for the volume */
+	char url[512];		     /* remote= */
+	char device[4096];	     /* device= */
+	enum rj_on_loss on_loss;
+	bool on_loss_given;
+	bool ack_received;
+	char rest[1024]; /* words that are mke2fs's own (location=,
+			  * fast_commit_size=), comma separated */
+};
+
+/*
+ * Parse TEXT. RJ_E_INVAL names the word and what is allowed;
+ * RJ_E_UNSUPPORTED for key=, fallback=, fallback_size= and on_loss=local,
+ * which this version does not have.
+ */
+int rj_journal_opts_parse(const char *text, struct rj_journal_opts *out,
+	struct rj_error *err);
+
+/*
+ * Give the volume at DEVICE, which has no journal, a remote journal: claim
+ * epoch 1 of a new log, put the empty journal as its base segment, and only
+ * then write the superblocks, all backups first. A cut before the last write
+ * leaves the volume without a journal and an orphan log at the store.
+ * RJ_E_EXISTS: it has a journal already.
+ */
+int rj_attach_remote(const char *device, const struct rj_journal_opts *opts,
+	struct rj_error *err);
+
+/*
+ * Put a fresh, empty journal as a base segment: the journal device's two
+ * superblocks, next transaction NEXT_TID. Also used after a recovery.
+ */
+struct rj_log_writer;
+int rj_journal_put_empty(struct rj_log_writer *w, uint32_t block_size,
+	uint32_t blocks, const uint8_t journal_uuid[RJ_UUID_BYTES],
+	const uint8_t volume_uuid[RJ_UUID_BYTES], uint32_t next_tid,
+	struct rj_error *err);
+
+#endif

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The remote log: claim an epoch, append segments, find the tail, fetch and
+ * verify. The rules and their reasons are in doc/log-format.md.
+ */
+#ifndef RJ_LOG_LOG_H
+#define RJ_LOG_LOG_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "segment/segment.h"
+#include "store/store.h"
+#include "util/error.h"
+
+struct rj_log_id {
+	uint8_t volume_uuid[RJ_UUID_BYTES];
+	uint8_t journal_uuid[RJ_UUID_BYTES];
+};
+
+/* A place in the log: the last segment up to which it was verified. */
+struct rj_log_tail {
+	uint64_t sequence; /* 0: the log is empty */
+	uint64_t epoch;	   /* of that segment */
+	uint64_t oldest;   /* the segment's own "oldest" */
+	uint8_t chain[RJ_SEG_HASH_BYTES];
+};
+
+/* ---- reading ---- */
+
+struct rj_log_summary {
+	uint64_t first, last;	/* numbers present, by listing; 0: none */
+	uint64_t start;		/* where reading began (last's "oldest") */
+	uint64_t segments;	/* read and verified */
+	uint64_t bytes;		/* of those */
+	uint64_t epochs_claimed; /* highest epoch object; 0: none */
+	uint64_t bad_sequence;	/* on failure, the segment at fault; else 0 */
+	struct rj_log_tail tail;
+};
+
+struct rj_log_read_opts {
+	/* Segments up to FLOOR were acknowledged (superblock extension): a log
+	 * that ends before it is RJ_E_GAP. 0: nothing known. */
+	uint64_t floor;
+	/* Continue behind this tail (of an earlier call), NULL: from the last
+	 * segment's "oldest". */
+	const struct rj_log_tail *resume;
+	/* Called after each segment: so many of so many. May be NULL. A
+	 * non-zero return ends the read with RJ_E_CANCELLED. */
+	int (*progress)(void *arg, uint64_t done, uint64_t total);
+	void *progress_arg;
+	int retry_ms; /* how long to go on trying a store that does not answer;
+		       * 0: 10000 */
+};
+
+/* Receives each verified segment in order; it is valid during the call only.
+ * A non-zero return (a negated rj_code) ends the read with that. */
+typedef int (*rj_log_sink)(void *arg, const struct rj_segment *seg,
+	struct rj_error *err);
+
+/*
+ * Read the part of the log that a replay needs, verify every segment (seal,
+ * number, chain, epochs never falling, a fence first in each epoch, the
+ * volume's and journal's UUID) and hand each to SINK. SUM is filled as far as
+ * it got, also on failure.
+ *
+ * RJ_E_NOTFOUND: no segment at all (and floor 0). RJ_E_GAP: a number is
+ * missing below the last one listed or below the floor. RJ_E_CORRUPT: a
+ * segment is there and fails its check: never taken for the end of the log.
+ * RJ_E_FOREIGN: a segment of another volume or journal. RJ_E_UNREACHABLE.
+ * Messages name the store, and the segment's number.
+ */
+int rj_log_read(struct rj_store *store, const struct rj_log_id *id,
+	const struct rj_log_read_opts *opts, rj_log_sink sink, void *arg,
+	struct rj_log_summary *sum, struct rj_error *err);
+
+/* ---- writing ---- */
+
+struct rj_log_writer;
+
+struct rj_log_claim_opts {
+	uint64_t min_epoch; /* claim above this too (superblock extension) */
+	/* The last segment fails its check, or a part is missing: claim all the
+	 * same and mark the fence RJ_SEG_F_BREAK. The next append must be a
+	 * base. Without this such a log is refused with RJ_E_CORRUPT. */
+	bool allow_break;
+	bool new_log; /* the log must be empty: RJ_E_EXISTS otherwise */
+	int retry_ms; /* as in rj_log_read_opts */
+};
+
+/*
+ * Become the one writer: put epoch/<E+1> if absent, then a fence segment at
+ * the next free number. From then on every older writer's next append fails.
+ * A lost race is tried again with the next epoch a few times.
+ * STORE stays the caller's, must outlive the writer, and is used by it alone.
+ * RJ_E_FENCED, RJ_E_UNREACHABLE, RJ_E_CORRUPT, RJ_E_UNSUPPORTED (a store that
+ * has no put-if-absent).
+ */
+int rj_log_claim(struct rj_store *store, const struct rj_log_id *id,
+	const struct rj_log_claim_opts *opts, struct rj_log_writer **out,
+	struct rj_error *err);
+
+/* The writer's last appended (after a claim: its fence). */
+const struct rj_log_tail *rj_log_writer_tail(const struct rj_log_writer *w);
+uint64_t rj_log_writer_epoch(const struct rj_log_writer *w);
+
+struct rj_log_append {
+	struct rj_segbody body; /* run_count is computed */
+	const struct rj_seg_run *runs;
+	uint32_t run_count;
+	const uint8_t *ring;
+	bool base;	 /* the runs hold all that a replay needs */
+	uint64_t oldest; /* ignored for a base. 0: as in the tail */
+};
+
+/*
+ * Seal the next segment and put it. 0: the store has acknowledged it. After
+ * RJ_E_UNREACHABLE the very same bytes are kept in the writer: call
+ * rj_log_retry() until it succeeds; appending something else is RJ_E_INVAL.
+ * RJ_E_FENCED: another writer took over; this writer never appends again.
+ * An answer lost on the way is recognised by reading back: it is ours when
+ * the bytes are ours.
+ */
+int rj_log_append(struct rj_log_writer *w, const struct rj_log_append *a,
+	struct rj_error *err);
+int rj_log_retry(struct rj_log_writer *w, struct rj_error *err);
+bool rj_log_pending(const struct rj_log_writer *w);
+/* NULL-safe. Does not touch the log. */
+void rj_log_writer_free(struct rj_log_writer *w);
+
+#endif

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The journal device's image, rebuilt from segments: "the ring". Memory is
+ * mapped, and used only where blocks were written.
+ */
+#ifndef RJ_LOG_RING_H
+#define RJ_LOG_RING_H
+
+#include <stdint.h>
+
+#include "segment/segment.h"
+#include "util/bio.h"
+#include "util/error.h"
+
+struct rj_ring {
+	uint32_t block_size; /* bytes */
+	uint32_t blocks;
+	uint8_t *data; /* blocks * block_size bytes */
+	uint64_t *seq; /* per block: the segment that wrote it last; 0: none */
+};
+
+/* RJ_E_NOMEM, RJ_E_INVAL (a block size that is no power of two in 1024..65536,
+ * no blocks, or too many to map). */
+int rj_ring_new(uint32_t block_size, uint32_t blocks, struct rj_ring **out,
+	struct rj_error *err);
+/* NULL-safe. */
+void rj_ring_free(struct rj_ring *ring);
+/* Copy SEG's blocks into the ring. RJ_E_CORRUPT when its geometry differs. */
+int rj_ring_apply(struct rj_ring *ring, const struct rj_segment *seg,
+	struct rj_error *err);
+/*
+ * The oldest segment that a replay of this ring needs: the smallest number
+ * among the superblock area (blocks 0..SB_BLOCK) and the live log blocks
+ * [START, END) going round from LAST to FIRST. START 0 (an empty log): only
+ * the superblock area counts. Blocks never written are skipped. FIRST and
+ * LAST as in the journal superblock (s_first, s_maxlen less the fast-commit
+ * area).
+ */
+uint64_t rj_ring_oldest(const struct rj_ring *ring, uint32_t sb_block,
+	uint32_t first, uint32_t last, uint32_t start, uint32_t end);
+/* A bio over the ring; writes change it. Free it before the ring. */
+struct rj_bio *rj_ring_bio(struct rj_ring *ring, const char *name);
+
+#endif

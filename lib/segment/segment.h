@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Seal and open one segment: the header, a list of runs, the journal blocks
+ * themselves, and the hash that binds them. The only room that uses OpenSSL
+ * and (later) zstd.
+ */
+#ifndef RJ_SEGMENT_SEGMENT_H
+#define RJ_SEGMENT_SEGMENT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "format/seghdr.h"
+#include "util/buf.h"
+#include "util/error.h"
+
+/* COUNT consecutive blocks of the ring from BLOCK. */
+struct rj_seg_run {
+	uint32_t block;
+	uint32_t count;
+};
+
+/*
+ * What to seal. Blocks are taken from RING, the whole journal image in
+ * memory: block b at RING + b * body.block_size. A fence has no runs.
+ */
+struct rj_seg_draft {
+	struct rj_seghdr header; /* seal, stored_bytes, raw_bytes are computed */
+	struct rj_segbody body;	 /* run_count is computed */
+	const struct rj_seg_run *runs;
+	uint32_t run_count;
+	const uint8_t *ring;
+};
+
+/*
+ * Seal DRAFT into OUT (emptied first; its memory is reused, so that a warm
+ * buffer means no allocation). CHAIN gets the SHA-256 of the finished header,
+ * which the next segment carries as prev_chain.
+ * RJ_E_INVAL: too large, or a run beyond the ring.
+ */
+int rj_segment_seal(const struct rj_seg_draft *draft, struct rj_buf *out,
+	uint8_t chain[RJ_SEG_HASH_BYTES], struct rj_error *err);
+
+/* An opened segment: pointers into the bytes it was opened from. */
+struct rj_segment {
+	struct rj_seghdr header;
+	struct rj_segbody body;
+	uint8_t chain[RJ_SEG_HASH_BYTES]; /* SHA-256 of its header */
+	struct rj_seg_run *runs; /* owned; rj_segment_release() */
+	const uint8_t *blocks; /* the runs' blocks, in order of the runs */
+	uint64_t block_count;  /* sum of the runs' counts */
+};
+
+/*
+ * Check LEN bytes DATA as one segment, whole: magic, ranges, exact length,
+ * seal, runs inside the ring and not overlapping. OUT points into DATA and is
+ * valid while DATA is; release it with rj_segment_release().
+ * RJ_E_CORRUPT, RJ_E_UNSUPPORTED (also: encrypted, and no key).
+ */
+int rj_segment_open(const uint8_t *data, size_t len, struct rj_segment *out,
+	struct rj_error *err);
+void rj_segment_release(struct rj_segment *seg);
+
+#endif

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The store contract: where segments and epoch claims are kept. One file per
+ * backend implements struct rj_store_ops; layers (faults, tracing) wrap
+ * another store. One conformance suite (tests/store) runs on all of them.
+ *
+ * A store keeps immutable objects under names of lib/format/key.h. A handle
+ * serves one thread at a time; open one handle per thread.
+ *
+ * One call is one attempt, bounded by the handle's time limits; who retries,
+ * and with what, is decided by lib/log.
+ */
+#ifndef RJ_STORE_STORE_H
+#define RJ_STORE_STORE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "format/key.h"
+#include "util/buf.h"
+#include "util/error.h"
+
+enum rj_durability {
+	RJ_RECEIVED, /* acknowledged: another machine has it in memory */
+	RJ_DURABLE,  /* acknowledged: it survives that machine's power cut */
+};
+
+struct rj_store_caps {
+	bool put_new;	      /* put-if-absent is atomic among racers */
+	bool list_consistent; /* a list shows every acknowledged object */
+	enum rj_durability durability;
+};
+
+struct rj_store_opts {
+	int connect_timeout_ms; /* 0: 5000 */
+	int request_timeout_ms; /* 0: 30000; no request hangs longer */
+};
+
+struct rj_store;
+
+/* Called for each object of a listing, in ascending order of number. A
+ * non-zero return stops the listing and is returned by rj_store_list(). */
+typedef int (*rj_store_list_fn)(void *arg, uint64_t number, uint64_t bytes);
+
+struct rj_store_ops {
+	/*
+	 * Create the object KEY with LEN bytes of DATA, only if there is none.
+	 * 0: it is there, whole, and as durable as caps.durability says.
+	 * RJ_E_EXISTS: an object (perhaps ours, of an earlier attempt whose
+	 * answer was lost) is there, and was not touched.
+	 * RJ_E_UNREACHABLE: it may or may not have been created.
+	 * RJ_E_NOSPACE, RJ_E_DENIED, RJ_E_INVAL: it was not created.
+	 * No reader ever sees a part of an object.
+	 */
+	int (*put_new)(struct rj_store *s, const struct rj_key *key,
+		const void *data, size_t len, struct rj_error *err);
+	/*
+	 * Append the object's bytes to OUT. RJ_E_NOTFOUND: there is none.
+	 * RJ_E_CORRUPT: the store itself says that it is damaged, or it is
+	 * longer than MAX bytes. A short answer is RJ_E_UNREACHABLE, never a
+	 * short success; on failure OUT is as it was.
+	 */
+	int (*get)(struct rj_store *s, const struct rj_key *key, size_t max,
+		struct rj_buf *out, struct rj_error *err);
+	/*
+	 * List the objects of DIR (number 0) whose number is greater than
+	 * AFTER. A directory that was never written to is empty, not an error.
+	 */
+	int (*list)(struct rj_store *s, const struct rj_key *dir,
+		uint64_t after, rj_store_list_fn fn, void *arg,
+		struct rj_error *err);
+	/* Delete an object. RJ_E_NOTFOUND: there was none. */
+	int (*remove)(struct rj_store *s, const struct rj_key *key,
+		struct rj_error *err);
+	void (*close)(struct rj_store *s);
+};
+
+/* The head of every backend's own struct. */
+struct rj_store {
+	const struct rj_store_ops *ops;
+	struct rj_store_caps caps;
+	char url[512]; /* for messages: never holds a credential */
+};
+
+/*
+ * Open the store that URL names. Does not contact it: an unreachable server
+ * shows at the first request. RJ_E_INVAL: not a URL we can read;
+ * RJ_E_UNSUPPORTED: a scheme this build does not have (the message lists
+ * those it has). OPTS may be NULL.
+ */
+int rj_store_open(const char *url, const struct rj_store_opts *opts,
+	struct rj_store **out, struct rj_error *err);
+/* Only check that URL could be opened. Same errors. */
+int rj_store_check_url(const char *url, struct rj_error *err);
+/* NULL-safe. */
+void rj_store_close(struct rj_store *s);
+
+static inline int rj_store_put_new(struct rj_store *s, const struct rj_key *key,
+	const void *data, size_t len, struct rj_error *err)
+{
+	return s->ops->put_new(s, key, data, len, err);
+}
+
+static inline int rj_store_get(struct rj_store *s, const struct rj_key *key,
+	size_t max, struct rj_buf *out, struct rj_error *err)
+{
+	return s->ops->get(s, key, max, out, err);
+}
+
+static inline int rj_store_list(struct rj_store *s, const struct rj_key *dir,
+	uint64_t after, rj_store_list_fn fn, void *arg, struct rj_error *err)
+{
+	return s->ops->list(s, dir, after, fn, arg, err);
+}
+
+static inline int rj_store_remove(struct rj_store *s, const struct rj_key *key,
+	struct rj_error *err)
+{
+	return s->ops->remove(s, key, err);
+}
+
+#endif

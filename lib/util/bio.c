@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "util/bio.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/fileio.h"
+
+struct fd_bio {
+	struct rj_bio bio;
+	int fd;
+};
+
+struct mem_bio {
+	struct rj_bio bio;
+	uint8_t *data;
+};
+
+static int check_range(struct rj_bio *bio, size_t len, uint64_t off,
+	struct rj_error *err)
+{
+	if (off > bio->size_bytes || len > bio->size_bytes - off)
+		return rj_fail(err, RJ_E_INVAL,
+			"%s: %zu bytes at byte %llu reach past its end at %llu",
+			bio->name, len, (unsigned long long)off,
+			(unsigned long long)bio->size_bytes);
+	return 0;
+}
+
+static int fd_read(struct rj_bio *bio, void *out, size_t len, uint64_t off,
+	struct rj_error *err)
+{
+	int rc = check_range(bio, len, off, err);
+
+	if (rc)
+		return rc;
+	return rj_pread_all(((struct fd_bio *)bio)->fd, out, len, off,
+		bio->name, err);
+}
+
+static int fd_write(struct rj_bio *bio, const void *data, size_t len,
+	uint64_t off, struct rj_error *err)
+{
+	int rc = check_range(bio, len, off, err);
+
+	if (rc)
+		return rc;
+	return rj_pwrite_all(((struct fd_bio *)bio)->fd, data, len, off,
+		bio->name, err);
+}
+
+static int fd_flush(struct rj_bio *bio, struct rj_error *err)
+{
+	return rj_fsync(((struct fd_bio *)bio)->fd, bio->name, err);
+}
+
+static int mem_read(struct rj_bio *bio, void *out, size_t len, uint64_t off,
+	struct rj_error *err)
+{
+	int rc = check_range(bio, len, off, err);
+
+	if (!rc)
+		memcpy(out, ((struct mem_bio *)bio)->data + off, len);
+	return rc;
+}
+
+static int mem_write(struct rj_bio *bio, const void *data, size_t len,
+	uint64_t off, struct rj_error *err)
+{
+	int rc = check_range(bio, len, off, err);
+
+	if (!rc)
+		memcpy(((struct mem_bio *)bio)->data + off, data, len);
+	return rc;
+}
+
+static int mem_flush(struct rj_bio *bio, struct rj_error *err)
+{
+	return 0;
+}
+
+static void bio_release(struct rj_bio *bio)
+{
+	free(bio);
+}
+
+struct rj_bio *rj_bio_new_fd(int fd, const char *name, struct rj_error *err)
+{
+	struct fd_bio *b = calloc(1, sizeof(*b));
+
+	if (!b) {
+		rj_fail(err, RJ_E_NOMEM, "%s: out of memory", name);
+		return NULL;
+	}
+	b->fd = fd;
+	b->bio.read = fd_read;
+	b->bio.write = fd_write;
+	b->bio.flush = fd_flush;
+	b->bio.free = bio_release;
+	snprintf(b->bio.name, sizeof(b->bio.name), "%s", name);
+	if (rj_fd_size(fd, name, &b->bio.size_bytes, err)) {
+		free(b);
+		return NULL;
+	}
+	return &b->bio;
+}
+
+struct rj_bio *rj_bio_new_mem(void *data, uint64_t len, const char *name)
+{
+	struct mem_bio *b = calloc(1, sizeof(*b));
+
+	if (!b)
+		return NULL;
+	b->data = data;
+	b->bio.read = mem_read;
+	b->bio.write = mem_write;
+	b->bio.flush = mem_flush;
+	b->bio.free = bio_release;
+	b->bio.size_bytes = len;
+	snprintf(b->bio.name, sizeof(b->bio.name), "%s", name);
+	return &b->bio;
+}
+
+void rj_bio_free(struct rj_bio *bio)
+{
+	if (bio)
+		bio->free(bio);
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The block-I/O vtable: what lib/jbd2 reads logs from and writes volumes to.
+ * A file, a device, a ring in memory, or a test layer that fails or stops at
+ * write N all stand behind it. Layers wrap another rj_bio.
+ *
+ * Contract: offsets and lengths are bytes; a transfer is whole or an error; a
+ * transfer that reaches past size_bytes is RJ_E_INVAL and touches nothing.
+ * write() may be buffered until flush(); flush() returns 0 only when all
+ * earlier writes are on stable storage. Implementations need not be
+ * thread-safe unless they say so.
+ */
+#ifndef RJ_UTIL_BIO_H
+#define RJ_UTIL_BIO_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "util/error.h"
+
+struct rj_bio {
+	int (*read)(struct rj_bio *bio, void *out, size_t len, uint64_t off,
+		struct rj_error *err);
+	/* NULL on a read-only bio. */
+	int (*write)(struct rj_bio *bio, const void *data, size_t len,
+		uint64_t off, struct rj_error *err);
+	/* NULL on a read-only bio. */
+	int (*flush)(struct rj_bio *bio, struct rj_error *err);
+	void (*free)(struct rj_bio *bio);
+	uint64_t size_bytes;
+	char name[256]; /* for messages */
+};
+
+/* Over an open file or block device. FD stays the caller's and must outlive
+ * the bio. Returns NULL when memory is short or the size cannot be read. */
+struct rj_bio *rj_bio_new_fd(int fd, const char *name, struct rj_error *err);
+/* Over memory that stays the caller's. flush() does nothing. */
+struct rj_bio *rj_bio_new_mem(void *data, uint64_t len, const char *name);
+/* NULL-safe. */
+void rj_bio_free(struct rj_bio *bio);
+
+#endif

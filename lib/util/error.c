@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "util/error.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char *const code_names[] = {
+	[RJ_OK] = "ok",
+	[RJ_E_IO] = "io",
+	[RJ_E_NOMEM] = "no-memory",
+	[RJ_E_INVAL] = "invalid",
+	[RJ_E_NOTFOUND] = "not-found",
+	[RJ_E_EXISTS] = "exists",
+	[RJ_E_UNREACHABLE] = "unreachable",
+	[RJ_E_DENIED] = "denied",
+	[RJ_E_CORRUPT] = "corrupt",
+	[RJ_E_GAP] = "gap",
+	[RJ_E_FOREIGN] = "foreign",
+	[RJ_E_FENCED] = "fenced",
+	[RJ_E_BUSY] = "busy",
+	[RJ_E_UNSUPPORTED] = "unsupported",
+	[RJ_E_NOTRJ] = "not-rj",
+	[RJ_E_NOSPACE] = "no-space",
+	[RJ_E_PROTOCOL] = "protocol",
+	[RJ_E_CANCELLED] = "cancelled",
+	[RJ_E_REFUSED] = "refused",
+};
+
+const char *rj_code_name(enum rj_code code)
+{
+	if ((size_t)code >= sizeof(code_names) / sizeof(code_names[0]))
+		return "unknown";
+	return code_names[code];
+}
+
+static enum rj_code code_of_errno(int sys_errno)
+{
+	switch (sys_errno) {
+	case ENOENT:
+		return RJ_E_NOTFOUND;
+	case ENOSPC:
+	case EDQUOT:
+		return RJ_E_NOSPACE;
+	case EBUSY:
+		return RJ_E_BUSY;
+	case ENOMEM:
+		return RJ_E_NOMEM;
+	case EACCES:
+	case EPERM:
+	case EROFS:
+		return RJ_E_DENIED;
+	case EEXIST:
+		return RJ_E_EXISTS;
+	default:
+		return RJ_E_IO;
+	}
+}
+
+int rj_fail(struct rj_error *err, enum rj_code code, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (err) {
+		err->code = code;
+		err->sys_errno = 0;
+		va_start(ap, fmt);
+		vsnprintf(err->msg, sizeof(err->msg), fmt, ap);
+		va_end(ap);
+	}
+	return -(int)code;
+}
+
+int rj_fail_errno(struct rj_error *err, int sys_errno, const char *fmt, ...)
+{
+	enum rj_code code = code_of_errno(sys_errno);
+	va_list ap;
+	size_t len;
+
+	if (err) {
+		err->code = code;
+		err->sys_errno = sys_errno;
+		va_start(ap, fmt);
+		vsnprintf(err->msg, sizeof(err->msg), fmt, ap);
+		va_end(ap);
+		len = strlen(err->msg);
+		snprintf(err->msg + len, sizeof(err->msg) - len, ": %s",
+			strerror(sys_errno));
+	}
+	return -(int)code;
+}
+
+int rj_fail_prefix(struct rj_error *err, const char *fmt, ...)
+{
+	char old[RJ_ERROR_BYTES];
+	va_list ap;
+	size_t len;
+
+	if (!err)
+		return -RJ_E_IO;
+	memcpy(old, err->msg, sizeof(old));
+	va_start(ap, fmt);
+	vsnprintf(err->msg, sizeof(err->msg), fmt, ap);
+	va_end(ap);
+	len = strlen(err->msg);
+	snprintf(err->msg + len, sizeof(err->msg) - len, ": %s", old);
+	return -(int)err->code;
+}

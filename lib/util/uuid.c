@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "util/uuid.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "util/environ.h"
+
+char *rj_uuid_text(const uint8_t uuid[RJ_UUID_BYTES], char out[RJ_UUID_TEXT])
+{
+	static const char hex[] = "0123456789abcdef";
+	char *p = out;
+	int i;
+
+	for (i = 0; i < RJ_UUID_BYTES; i++) {
+		if (i == 4 || i == 6 || i == 8 || i == 10)
+			*p++ = '-';
+		*p++ = hex[uuid[i] >> 4];
+		*p++ = hex[uuid[i] & 15];
+	}
+	*p = 0;
+	return out;
+}
+
+static int nibble(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	if (c >= 'a' && c <= 'f')
+		return c - 'a' + 10;
+	if (c >= 'A' && c <= 'F')
+		return c - 'A' + 10;
+	return -1;
+}
+
+bool rj_uuid_parse(const char *text, uint8_t out[RJ_UUID_BYTES])
+{
+	uint8_t tmp[RJ_UUID_BYTES];
+	int i, hi, lo;
+
+	for (i = 0; i < RJ_UUID_BYTES; i++) {
+		if ((i == 4 || i == 6 || i == 8 || i == 10) && *text++ != '-')
+			return false;
+		hi = nibble(*text);
+		if (hi < 0)
+			return false;
+		lo = nibble(text[1]);
+		if (lo < 0)
+			return false;
+		tmp[i] = (uint8_t)(hi << 4 | lo);
+		text += 2;
+	}
+	if (*text)
+		return false;
+	memcpy(out, tmp, sizeof(tmp));
+	return true;
+}
+
+int rj_uuid_random(uint8_t out[RJ_UUID_BYTES])
+{
+	int rc = rj_random_bytes(out, RJ_UUID_BYTES);
+
+	if (rc)
+		return rc;
+	out[6] = (uint8_t)((out[6] & 0x0f) | 0x40);
+	out[8] = (uint8_t)((out[8] & 0x3f) | 0x80);
+	return 0;
+}
+
+bool rj_uuid_equal(const uint8_t *a, const uint8_t *b)
+{
+	return !memcmp(a, b, RJ_UUID_BYTES);
+}
+
+bool rj_uuid_is_null(const uint8_t *a)
+{
+	static const uint8_t zero[RJ_UUID_BYTES];
+
+	return !memcmp(a, zero, RJ_UUID_BYTES);
+}

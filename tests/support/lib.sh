@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Sourced by the shell tests: TAP, a scratch directory, and clean-up that also
+# runs when the test fails. Needs RJ_BUILD and RJ_SRC (set by make check).
+set -u
+: "${RJ_BUILD:=$(pwd)}" "${RJ_SRC:=$(pwd)}"
+T_NUM=0 T_BAD=0
+T_DIR=$(mktemp -d "${TMPDIR:-/tmp}/rjtest.XXXXXX") || exit 99
+export RJ_RUN=$T_DIR/run RJ_CONF=$T_DIR/rj.conf LC_ALL=C.UTF-8
+T_CLEANUP=()
+
+# at_exit COMMAND...: run at the end, last one first
+at_exit() { T_CLEANUP+=("$(printf '%q ' "$@")"); }
+
+t_finish() {
+	local i status=$?
+	trap - EXIT INT TERM
+	for ((i = ${#T_CLEANUP[@]} - 1; i >= 0; i--)); do
+		eval "${T_CLEANUP[i]}" >/dev/null 2>&1
+	done
+	# whatever a failed test left mounted below the scratch directory
+	awk -v d="$T_DIR/" 'index($2, d) == 1 {print $2}' /proc/mounts | sort -r |
+		while read -r m; do umount -l "$(printf '%b' "$m")"; done 2>/dev/null
+	rm -rf --one-file-system "$T_DIR"
+	if ((T_NUM == 0 && status == 0)); then status=99; fi
+	echo "1..$T_NUM"
+	((T_BAD == 0)) || exit 1
+	exit "$status"
+}
+trap t_finish EXIT
+trap 'exit 99' INT TERM
+
+ok() { T_NUM=$((T_NUM + 1)); echo "ok $T_NUM - $1"; }
+not_ok() { T_NUM=$((T_NUM + 1)); T_BAD=$((T_BAD + 1)); echo "not ok $T_NUM - $1"; }
+skip() { T_NUM=$((T_NUM + 1)); echo "ok $T_NUM - $1 # SKIP $2"; }
+note() { printf '%s\n' "$@" | sed 's/^/# /'; }
+
+# skip_all WHY: the machine lacks what this file needs
+skip_all() { echo "1..0 # SKIP $1"; T_NUM=-1; trap - EXIT; rm -rf "$T_DIR"; exit 0; }
+need_root() { [ "$(id -u)" = 0 ] || skip_all "needs root"; }
+need_fuse_loop() {
+	need_root
+	[ -c /dev/fuse ] && [ -c /dev/loop-control ] || skip_all "no FUSE or loop devices"
+}
+
+# check NAME COMMAND...: ok if the command succeeds; its output shown if not
+check() {
+	local name=$1 out; shift
+	if out=$("$@" 2>&1); then ok "$name"; else
+		note "status $?" "$* :" "$out"; not_ok "$name"; fi
+}
+# status WANT NAME COMMAND...: ok if it exits with WANT; output kept in $OUT
+status() {
+	local want=$1 name=$2 got; shift 2
+	OUT=$("$@" 2>&1); got=$?
+	if [ "$got" = "$want" ]; then ok "$name"; else
+		note "wanted status $want, got $got: $*" "$OUT"; not_ok "$name"; fi
+}
+# is NAME GOT WANT
+is() { if [ "$2" = "$3" ]; then ok "$1"; else note "got: $2" "wanted: $3"; not_ok "$1"; fi; }
+# like NAME TEXT REGEX
+like() { if grep -Eq -- "$3" <<<"$2"; then ok "$1"; else note "no match of $3 in:" "$2"; not_ok "$1"; fi; }
+# wait_for SECONDS COMMAND...: poll until it succeeds
+wait_for() {
+	local n=$(($1 * 20)); shift
+	while ! "$@" >/dev/null 2>&1; do ((n-- > 0)) || return 1; sleep 0.05; done
+}

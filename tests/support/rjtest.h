@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * CUnit that speaks TAP. A test program lists its tests and calls
+ * rjtest_run(); each test is one "ok"/"not ok" line, with the failed
+ * assertions as comments. Exit status 0 only if all passed.
+ */
+#ifndef RJ_TEST_RJTEST_H
+#define RJ_TEST_RJTEST_H
+
+#include <CUnit/CUnit.h>
+
+struct rjtest {
+	const char *name;
+	void (*fn)(void);
+};
+
+#define RJTEST(function) {#function, function}
+
+int rjtest_run(const char *suite, const struct rjtest *tests, unsigned count);
+#define RJTEST_RUN(suite, tests) \
+	rjtest_run(suite, tests, sizeof(tests) / sizeof((tests)[0]))
+
+/* The running test does not apply on this machine: counted as skipped. */
+void rjtest_skip(const char *why);
+
+/* A seed for a randomised test: $RJ_SEED, or from the clock; printed. */
+unsigned long rjtest_seed(void);
+
+#endif
