@@ -74,6 +74,12 @@ int rj_sbx_decode(const uint8_t raw[RJ_SBX_BYTES], struct rj_sbx *out,
 /* Encode. RJ_E_INVAL when a field does not fit (a URL too long). */
 int rj_sbx_encode(const struct rj_sbx *sbx, uint8_t raw[RJ_SBX_BYTES],
 	struct rj_error *err);
+/*
+ * May URL stand in a superblock? At most RJ_SBX_URL_BYTES - 1 printable ASCII
+ * characters, no blank, and no password. ERR says which rule it breaks; the
+ * caller adds where URL comes from. The scheme is not looked at.
+ */
+bool rj_sbx_url_valid(const char *url, struct rj_error *err);
 const char *rj_placement_name(enum rj_placement p);
 
 #endif

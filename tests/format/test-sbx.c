@@ -1,0 +1,332 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "format/sbx.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "format/sbx-raw.h"
+#include "support/rjtest.h"
+#include "util/bytes.h"
+#include "util/crc32c.h"
+
+static struct rj_sbx sample(void)
+{
+	struct rj_sbx s = {
+		.incompat = RJ_SBX_INCOMPAT_LOG_VOID,
+		.placement = RJ_PLACE_REMOTE,
+		.on_loss = RJ_LOSS_ERROR,
+		.ack_received = true,
+		.generation = 0xA1B2C3D4,
+		.epoch = 0x1122334455667788,
+		.floor = 0x99AABBCCDDEEFF00,
+		.journal_blocks = 8192,
+		.intent_op = 7,
+		.intent_state = 8,
+		.intent_placement = RJ_PLACE_DEVICE,
+		.intent_blocks = 4096,
+		.url = "rj://journal.example.org:7400/vol-1",
+	};
+	int i;
+
+	for (i = 0; i < RJ_UUID_BYTES; i++) {
+		s.journal_uuid[i] = (uint8_t)(0x10 + i);
+		s.intent_uuid[i] = (uint8_t)(0x40 + i);
+		s.key_fingerprint[i] = (uint8_t)(0x80 + i);
+	}
+	return s;
+}
+
+/* Put the right CRC on a raw extension that a test has changed. */
+static void seal(uint8_t raw[RJ_SBX_BYTES])
+{
+	rj_put_le32(raw + 0xFC, rj_crc32c(~0u, raw, 0xFC));
+}
+
+static void round_trip(void)
+{
+	struct rj_sbx in = sample(), out;
+	uint8_t raw[RJ_SBX_BYTES], again[RJ_SBX_BYTES];
+	struct rj_error err;
+
+	memset(&out, 0xEE, sizeof(out));
+	CU_ASSERT_EQUAL(rj_sbx_encode(&in, raw, &err), 0);
+	CU_ASSERT_EQUAL(rj_sbx_decode(raw, &out, &err), 0);
+	CU_ASSERT_EQUAL(out.incompat, in.incompat);
+	CU_ASSERT_EQUAL(out.placement, in.placement);
+	CU_ASSERT_EQUAL(out.on_loss, in.on_loss);
+	CU_ASSERT_EQUAL(out.ack_received, in.ack_received);
+	CU_ASSERT_EQUAL(out.generation, in.generation);
+	CU_ASSERT_EQUAL(out.epoch, in.epoch);
+	CU_ASSERT_EQUAL(out.floor, in.floor);
+	CU_ASSERT_EQUAL(out.journal_blocks, in.journal_blocks);
+	CU_ASSERT_EQUAL(out.intent_op, in.intent_op);
+	CU_ASSERT_EQUAL(out.intent_state, in.intent_state);
+	CU_ASSERT_EQUAL(out.intent_placement, in.intent_placement);
+	CU_ASSERT_EQUAL(out.intent_blocks, in.intent_blocks);
+	CU_ASSERT(rj_uuid_equal(out.journal_uuid, in.journal_uuid));
+	CU_ASSERT(rj_uuid_equal(out.intent_uuid, in.intent_uuid));
+	CU_ASSERT(!memcmp(out.key_fingerprint, in.key_fingerprint, 16));
+	CU_ASSERT_STRING_EQUAL(out.url, in.url);
+	CU_ASSERT_EQUAL(rj_sbx_encode(&out, again, &err), 0);
+	CU_ASSERT(!memcmp(raw, again, sizeof(raw)));
+}
+
+/* The bytes themselves, written out: a change of the format must be seen. */
+static void known_bytes(void)
+{
+	struct rj_sbx in = sample();
+	uint8_t raw[RJ_SBX_BYTES];
+
+	CU_ASSERT_EQUAL(rj_sbx_encode(&in, raw, NULL), 0);
+	CU_ASSERT(!memcmp(raw,
+		"RJSB\1\0\0\1\1\0\0\0\0\0\0\0\0\0\0\0"
+		"\xD4\xC3\xB2\xA1\3\1\1\7\10\2\0\0",
+		32));
+	CU_ASSERT_EQUAL(raw[0x20], 0x10);
+	CU_ASSERT(!memcmp(raw + 0x30, "\x88\x77\x66\x55\x44\x33\x22\x11", 8));
+	CU_ASSERT_EQUAL(rj_get_le32(raw + 0x40), 8192);
+	CU_ASSERT_EQUAL(rj_get_le32(raw + 0xFC), 0xce073aa1);
+}
+
+static void every_flipped_byte_is_seen(void)
+{
+	struct rj_sbx in = sample(), out, kept;
+	uint8_t raw[RJ_SBX_BYTES];
+	struct rj_error err;
+	int i, bit, rc;
+
+	CU_ASSERT_EQUAL(rj_sbx_encode(&in, raw, &err), 0);
+	memset(&kept, 0xEE, sizeof(kept));
+	memcpy(&out, &kept, sizeof(out));
+	for (i = 0; i < RJ_SBX_BYTES; i++) {
+		for (bit = 0; bit < 8; bit++) {
+			raw[i] ^= (uint8_t)(1 << bit);
+			rc = rj_sbx_decode(raw, &out, &err);
+			CU_ASSERT_EQUAL(
+				rc, i < 4 ? -RJ_E_NOTRJ : -RJ_E_CORRUPT);
+			CU_ASSERT_EQUAL(rc, -(int)err.code);
+			raw[i] ^= (uint8_t)(1 << bit);
+		}
+	}
+	CU_ASSERT(!memcmp(&out, &kept, sizeof(out)));
+}
+
+static void newer_is_refused(void)
+{
+	static const struct {
+		int at, value;
+	} changes[] = {
+		{0x04, 2}, {0x05, 1}, {0x06, 1}, {0x08, 3}, {0x0B, 0x80}};
+	struct rj_sbx in = sample(), out;
+	uint8_t raw[RJ_SBX_BYTES];
+	struct rj_error err;
+	size_t i;
+
+	for (i = 0; i < sizeof(changes) / sizeof(changes[0]); i++) {
+		CU_ASSERT_EQUAL(rj_sbx_encode(&in, raw, &err), 0);
+		raw[changes[i].at] = (uint8_t)changes[i].value;
+		seal(raw);
+		CU_ASSERT_EQUAL(
+			rj_sbx_decode(raw, &out, &err), -RJ_E_UNSUPPORTED);
+	}
+}
+
+static void other_feature_words(void)
+{
+	struct rj_sbx in = sample(), out;
+	uint8_t raw[RJ_SBX_BYTES];
+	struct rj_error err;
+
+	CU_ASSERT_EQUAL(rj_sbx_encode(&in, raw, &err), 0);
+	raw[0x0C] = 4;
+	raw[0x10] = 9;
+	raw[0x1E] = 1; /* reserved: ignored */
+	raw[0xE8] = 1;
+	seal(raw);
+	CU_ASSERT_EQUAL(rj_sbx_decode(raw, &out, &err), 0);
+	CU_ASSERT_EQUAL(out.ro_compat, 4);
+	CU_ASSERT_EQUAL(out.compat, 9);
+	CU_ASSERT_EQUAL(rj_sbx_encode(&out, raw, &err), -RJ_E_UNSUPPORTED);
+	out.ro_compat = 0;
+	CU_ASSERT_EQUAL(rj_sbx_encode(&out, raw, &err), 0);
+	CU_ASSERT_EQUAL(raw[0x10], 0);
+	CU_ASSERT_EQUAL(raw[0x1E], 0);
+	CU_ASSERT_EQUAL(raw[0xE8], 0);
+}
+
+static void ranges(void)
+{
+	static const struct {
+		int at, value;
+	} changes[] = {
+		{0x18, 4},
+		{0x19, 3},
+		{0x1A, 2},
+		{0x1D, 4},         /* enums, flags */
+		{0x68, 0},         /* no URL; then bytes behind its end */
+		{0x68 + 5, 0},     /* bytes behind the URL's end */
+		{0x68 + 127, 'x'}, /* and at the very end */
+		{0x68, ' '},
+		{0x68, 0x7F},
+		{0x68, 0x80},
+		{0x68, '\n'},
+	};
+	struct rj_sbx in = sample(), out;
+	uint8_t raw[RJ_SBX_BYTES];
+	struct rj_error err;
+	size_t i;
+
+	for (i = 0; i < sizeof(changes) / sizeof(changes[0]); i++) {
+		CU_ASSERT_EQUAL(rj_sbx_encode(&in, raw, &err), 0);
+		raw[changes[i].at] = (uint8_t)changes[i].value;
+		seal(raw);
+		CU_ASSERT_EQUAL(rj_sbx_decode(raw, &out, &err), -RJ_E_CORRUPT);
+		CU_ASSERT_EQUAL(err.code, RJ_E_CORRUPT);
+	}
+	memset(raw + 0x68, 'u', RJ_SBX_URL_BYTES); /* no NUL at all */
+	seal(raw);
+	CU_ASSERT_EQUAL(rj_sbx_decode(raw, &out, &err), -RJ_E_CORRUPT);
+	memset(raw + 0x68, 0, RJ_SBX_URL_BYTES); /* remote without a URL */
+	seal(raw);
+	CU_ASSERT_EQUAL(rj_sbx_decode(raw, &out, &err), -RJ_E_CORRUPT);
+}
+
+static void encode_refuses(void)
+{
+	uint8_t raw[RJ_SBX_BYTES];
+	struct rj_error err;
+	struct rj_sbx s;
+
+	s = sample();
+	memset(s.url, 'x', RJ_SBX_URL_BYTES - 1); /* 127 fit */
+	CU_ASSERT_EQUAL(rj_sbx_encode(&s, raw, &err), 0);
+	s.url[RJ_SBX_URL_BYTES - 1] = 'x';
+	CU_ASSERT_EQUAL(rj_sbx_encode(&s, raw, &err), -RJ_E_INVAL);
+	s = sample();
+	s.journal_blocks = 0;
+	CU_ASSERT_EQUAL(rj_sbx_encode(&s, raw, &err), -RJ_E_INVAL);
+	s = sample();
+	memset(s.journal_uuid, 0, 16);
+	CU_ASSERT_EQUAL(rj_sbx_encode(&s, raw, &err), -RJ_E_INVAL);
+	s = sample();
+	s.placement = RJ_PLACE_NONE; /* a move is under way: may keep its URL */
+	CU_ASSERT_EQUAL(rj_sbx_encode(&s, raw, &err), 0);
+	s.intent_op = 0;
+	CU_ASSERT_EQUAL(rj_sbx_encode(&s, raw, &err), -RJ_E_INVAL);
+	s.url[0] = 0;
+	CU_ASSERT_EQUAL(rj_sbx_encode(&s, raw, &err), 0);
+	s = sample();
+	s.placement = 4;
+	CU_ASSERT_EQUAL(rj_sbx_encode(&s, raw, &err), -RJ_E_INVAL);
+	s = sample();
+	s.incompat |= 0x100;
+	CU_ASSERT_EQUAL(rj_sbx_encode(&s, raw, &err), -RJ_E_UNSUPPORTED);
+}
+
+static void urls(void)
+{
+	char longest[RJ_SBX_URL_BYTES + 1];
+	struct rj_error err;
+
+	CU_ASSERT(rj_sbx_url_valid("file:///var/lib/rj", &err));
+	CU_ASSERT(rj_sbx_url_valid("sftp://me@host:22/dir", &err));
+	CU_ASSERT(rj_sbx_url_valid("rj://[::1]:7400/a:b@c", &err));
+	CU_ASSERT_FALSE(rj_sbx_url_valid("ftp://me:secret@host/dir", &err));
+	CU_ASSERT_PTR_NOT_NULL(strstr(err.msg, "password"));
+	CU_ASSERT_PTR_NULL(strstr(err.msg, "secret"));
+	CU_ASSERT_FALSE(rj_sbx_url_valid("ftp://me:p@ss@host/dir", &err));
+	CU_ASSERT_FALSE(rj_sbx_url_valid("rj://host/a b", &err));
+	CU_ASSERT_FALSE(rj_sbx_url_valid("rj://host/\xC3\xA4", &err));
+	memset(longest, 'x', sizeof(longest));
+	longest[RJ_SBX_URL_BYTES - 1] = 0;
+	CU_ASSERT(rj_sbx_url_valid(longest, &err));
+	longest[RJ_SBX_URL_BYTES - 1] = 'x';
+	longest[RJ_SBX_URL_BYTES] = 0;
+	CU_ASSERT_FALSE(rj_sbx_url_valid(longest, &err));
+	CU_ASSERT_PTR_NOT_NULL(strstr(err.msg, "127"));
+}
+
+/* ---- doc/superblock-extension.md against the struct ---- */
+
+#define FIELD(name)                                                            \
+	{                                                                      \
+#name, offsetof(struct rj_sbx_raw, name),                      \
+			sizeof(((struct rj_sbx_raw *)0)->name),                \
+	}
+
+static const struct {
+	const char *name;
+	size_t offset, bytes;
+} fields[] = {
+	FIELD(magic),
+	FIELD(version),
+	FIELD(size),
+	FIELD(incompat),
+	FIELD(ro_compat),
+	FIELD(compat),
+	FIELD(generation),
+	FIELD(placement),
+	FIELD(on_loss),
+	FIELD(flags),
+	FIELD(intent_op),
+	FIELD(intent_state),
+	FIELD(intent_placement),
+	FIELD(reserved1),
+	FIELD(journal_uuid),
+	FIELD(epoch),
+	FIELD(floor),
+	FIELD(journal_blocks),
+	FIELD(intent_blocks),
+	FIELD(intent_uuid),
+	FIELD(key_fingerprint),
+	FIELD(url),
+	FIELD(reserved2),
+	FIELD(crc),
+};
+#define FIELDS (sizeof(fields) / sizeof(fields[0]))
+
+static void document_matches_struct(void)
+{
+	const char *src = getenv("RJ_SRC");
+	size_t offset, bytes, row = 0, end = 0;
+	char path[4096], line[1024], name[64];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/doc/superblock-extension.md",
+		src ? src : ".");
+	f = fopen(path, "r");
+	CU_ASSERT_PTR_NOT_NULL_FATAL(f);
+	while (fgets(line, sizeof(line), f)) {
+		if (sscanf(line, "| 0x%zx | %zu | %63s |", &offset, &bytes,
+			    name) != 3)
+			continue;
+		CU_ASSERT_FATAL(row < FIELDS);
+		CU_ASSERT_STRING_EQUAL(name, fields[row].name);
+		CU_ASSERT_EQUAL(offset, fields[row].offset);
+		CU_ASSERT_EQUAL(bytes, fields[row].bytes);
+		CU_ASSERT_EQUAL(offset, end); /* no gap */
+		end = offset + bytes;
+		row++;
+	}
+	fclose(f);
+	CU_ASSERT_EQUAL(row, FIELDS);
+	CU_ASSERT_EQUAL(end, RJ_SBX_BYTES);
+}
+
+int main(void)
+{
+	static const struct rjtest tests[] = {
+		RJTEST(round_trip),
+		RJTEST(known_bytes),
+		RJTEST(every_flipped_byte_is_seen),
+		RJTEST(newer_is_refused),
+		RJTEST(other_feature_words),
+		RJTEST(ranges),
+		RJTEST(encode_refuses),
+		RJTEST(urls),
+		RJTEST(document_matches_struct),
+	};
+
+	return RJTEST_RUN("sbx", tests);
+}
