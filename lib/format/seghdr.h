@@ -8,43 +8,49 @@
 #ifndef RJ_FORMAT_SEGHDR_H
 #define RJ_FORMAT_SEGHDR_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "util/error.h"
 #include "util/uuid.h"
 
-#define RJ_SEG_MAGIC	    "RJSEGMNT"
-#define RJ_SEG_VERSION	    1
+#define RJ_SEG_MAGIC        "RJSEGMNT"
+#define RJ_SEG_VERSION      1
 #define RJ_SEG_HEADER_BYTES 256
 #define RJ_SEG_BODY_HEAD    32
 #define RJ_SEG_RUN_BYTES    8
 #define RJ_SEG_NONCE_BYTES  16
 #define RJ_SEG_HASH_BYTES   32
 #define RJ_SEG_MAX_BYTES    (16u << 20) /* whole segment; stores must take it */
+/* Places in the raw header that the seal's computation must know. */
+#define RJ_SEG_VERSION_OFFSET 8
+#define RJ_SEG_SEAL_OFFSET    168
 
 enum rj_seg_kind {
 	RJ_SEG_DATA = 1,  /* journal blocks */
 	RJ_SEG_FENCE = 2, /* first segment of an epoch; carries no blocks */
 };
 
-#define RJ_SEG_F_BASE	0x1 /* needs no earlier segment: oldest == sequence */
-#define RJ_SEG_F_ZSTD	0x2
+#define RJ_SEG_F_BASE   0x1 /* needs no earlier segment: oldest == sequence */
+#define RJ_SEG_F_ZSTD   0x2
 #define RJ_SEG_F_AESGCM 0x4
-#define RJ_SEG_F_BREAK	0x8 /* the segment before could not be verified, so
-			     * prev_chain is zero; nothing before is needed */
-#define RJ_SEG_F_KNOWN	0xF
+#define RJ_SEG_F_BREAK                                                         \
+	0x8 /* the segment before could not be verified, so                    \
+	     * prev_chain is zero; nothing before is needed */
+#define RJ_SEG_F_KNOWN 0xF
 
 struct rj_seghdr {
 	enum rj_seg_kind kind;
 	uint32_t flags;
 	uint64_t sequence; /* from 1 */
-	uint64_t epoch;	   /* from 1 */
+	uint64_t epoch;    /* from 1 */
 	uint8_t volume_uuid[RJ_UUID_BYTES];
 	uint8_t journal_uuid[RJ_UUID_BYTES];
-	uint8_t nonce[RJ_SEG_NONCE_BYTES]; /* of the writer, new with each epoch */
-	uint8_t prev_chain[RJ_SEG_HASH_BYTES]; /* SHA-256 of segment sequence-1's
-						* header (its 256 bytes); zero
-						* for sequence 1 */
+	uint8_t nonce[RJ_SEG_NONCE_BYTES]; /* of the writer, new with each epoch
+					    */
+	uint8_t prev_chain[RJ_SEG_HASH_BYTES]; /* SHA-256 of segment
+						* sequence-1's header (its 256
+						* bytes); zero for sequence 1 */
 	uint64_t oldest;  /* the ring can be rebuilt from segments >= this */
 	uint64_t time_ns; /* when sealed, since 1970 UTC */
 	uint64_t stored_bytes; /* body as stored */
@@ -55,11 +61,13 @@ struct rj_seghdr {
 					  * the GCM tag, zero padded */
 };
 
+/* All zero in a fence, which knows no ring. */
 struct rj_segbody {
-	uint32_t block_size;	 /* bytes: 1024, 2048, 4096 .. 65536 */
+	uint32_t block_size;     /* bytes: 1024, 2048, 4096 .. 65536 */
 	uint32_t journal_blocks; /* length of the ring */
 	uint32_t run_count;
-	uint32_t tid_count; /* 0: no descriptor, revoke or commit block inside */
+	uint32_t
+		tid_count; /* 0: no descriptor, revoke or commit block inside */
 	uint32_t first_tid, last_tid;
 };
 
@@ -71,11 +79,11 @@ struct rj_segbody {
  */
 int rj_seghdr_decode(const uint8_t raw[RJ_SEG_HEADER_BYTES],
 	struct rj_seghdr *out, struct rj_error *err);
-void rj_seghdr_encode(const struct rj_seghdr *h,
-	uint8_t raw[RJ_SEG_HEADER_BYTES]);
+void rj_seghdr_encode(
+	const struct rj_seghdr *h, uint8_t raw[RJ_SEG_HEADER_BYTES]);
 int rj_segbody_decode(const uint8_t raw[RJ_SEG_BODY_HEAD],
 	struct rj_segbody *out, struct rj_error *err);
-void rj_segbody_encode(const struct rj_segbody *b,
-	uint8_t raw[RJ_SEG_BODY_HEAD]);
+void rj_segbody_encode(
+	const struct rj_segbody *b, uint8_t raw[RJ_SEG_BODY_HEAD]);
 
 #endif

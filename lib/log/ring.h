@@ -25,7 +25,8 @@ int rj_ring_new(uint32_t block_size, uint32_t blocks, struct rj_ring **out,
 	struct rj_error *err);
 /* NULL-safe. */
 void rj_ring_free(struct rj_ring *ring);
-/* Copy SEG's blocks into the ring. RJ_E_CORRUPT when its geometry differs. */
+/* Copy SEG's blocks into the ring: a base replaces all that was there, a fence
+ * changes nothing. RJ_E_CORRUPT when its geometry differs. */
 int rj_ring_apply(struct rj_ring *ring, const struct rj_segment *seg,
 	struct rj_error *err);
 /*
@@ -34,7 +35,8 @@ int rj_ring_apply(struct rj_ring *ring, const struct rj_segment *seg,
  * [START, END) going round from LAST to FIRST. START 0 (an empty log): only
  * the superblock area counts. Blocks never written are skipped. FIRST and
  * LAST as in the journal superblock (s_first, s_maxlen less the fast-commit
- * area).
+ * area). START == END is no live block: JBD2 never fills its ring. With
+ * a START or END outside the ring every block counts, to be safe.
  */
 uint64_t rj_ring_oldest(const struct rj_ring *ring, uint32_t sb_block,
 	uint32_t first, uint32_t last, uint32_t start, uint32_t end);

@@ -25,8 +25,9 @@ struct rj_seg_run {
  * memory: block b at RING + b * body.block_size. A fence has no runs.
  */
 struct rj_seg_draft {
-	struct rj_seghdr header; /* seal, stored_bytes, raw_bytes are computed */
-	struct rj_segbody body;	 /* run_count is computed */
+	struct rj_seghdr
+		header;         /* seal, stored_bytes, raw_bytes are computed */
+	struct rj_segbody body; /* run_count is computed */
 	const struct rj_seg_run *runs;
 	uint32_t run_count;
 	const uint8_t *ring;
@@ -35,8 +36,10 @@ struct rj_seg_draft {
 /*
  * Seal DRAFT into OUT (emptied first; its memory is reused, so that a warm
  * buffer means no allocation). CHAIN gets the SHA-256 of the finished header,
- * which the next segment carries as prev_chain.
- * RJ_E_INVAL: too large, or a run beyond the ring.
+ * which the next segment carries as prev_chain. The runs may come in any order;
+ * they are stored in ascending order.
+ * RJ_E_INVAL: too large, a run beyond the ring, a block named twice, or a
+ * header that contradicts itself. RJ_E_UNSUPPORTED: ZSTD, AESGCM.
  */
 int rj_segment_seal(const struct rj_seg_draft *draft, struct rj_buf *out,
 	uint8_t chain[RJ_SEG_HASH_BYTES], struct rj_error *err);
@@ -46,7 +49,7 @@ struct rj_segment {
 	struct rj_seghdr header;
 	struct rj_segbody body;
 	uint8_t chain[RJ_SEG_HASH_BYTES]; /* SHA-256 of its header */
-	struct rj_seg_run *runs; /* owned; rj_segment_release() */
+	struct rj_seg_run *runs;          /* owned; rj_segment_release() */
 	const uint8_t *blocks; /* the runs' blocks, in order of the runs */
 	uint64_t block_count;  /* sum of the runs' counts */
 };

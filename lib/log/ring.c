@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "log/ring.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+static size_t data_bytes(const struct rj_ring *r)
+{
+	return (size_t)r->blocks * r->block_size;
+}
+
+static size_t seq_bytes(const struct rj_ring *r)
+{
+	return (size_t)r->blocks * sizeof(*r->seq);
+}
+
+/* Zero pages that cost nothing until written, nor count as committed. */
+static void *map_zero(size_t bytes)
+{
+	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	return p == MAP_FAILED ? NULL : p;
+}
+
+int rj_ring_new(uint32_t block_size, uint32_t blocks, struct rj_ring **out,
+	struct rj_error *err)
+{
+	struct rj_ring *r = NULL;
+
+	*out = NULL;
+	if (block_size < 1024 || block_size > 65536 ||
+		(block_size & (block_size - 1)))
+		return rj_fail(err, RJ_E_INVAL,
+			"a journal cannot have blocks of %u bytes", block_size);
+	if (!blocks)
+		return rj_fail(
+			err, RJ_E_INVAL, "a journal cannot have no blocks");
+	if (blocks > SIZE_MAX / 2 / block_size)
+		return rj_fail(err, RJ_E_INVAL,
+			"a journal of %u blocks of %u bytes is too large "
+			"for this machine",
+			blocks, block_size);
+	r = calloc(1, sizeof(*r));
+	if (!r)
+		goto no_memory;
+	r->block_size = block_size;
+	r->blocks = blocks;
+	r->data = map_zero(data_bytes(r));
+	r->seq = map_zero(seq_bytes(r));
+	if (!r->data || !r->seq)
+		goto no_memory;
+	*out = r;
+	return 0;
+no_memory:
+	rj_ring_free(r);
+	return rj_fail(err, RJ_E_NOMEM,
+		"out of memory for a journal of %u blocks of %u bytes", blocks,
+		block_size);
+}
+
+void rj_ring_free(struct rj_ring *ring)
+{
+	if (!ring)
+		return;
+	if (ring->data)
+		munmap(ring->data, data_bytes(ring));
+	if (ring->seq)
+		munmap(ring->seq, seq_bytes(ring));
+	free(ring);
+}
+
+/* A base stands alone: what was read before it does not count any more, so
+ * that reading on and reading afresh give the same ring. */
+static void forget(struct rj_ring *ring)
+{
+	if (madvise(ring->data, data_bytes(ring), MADV_DONTNEED) ||
+		madvise(ring->seq, seq_bytes(ring), MADV_DONTNEED)) {
+		/* locked memory refuses: do it by hand */
+		memset(ring->data, 0, data_bytes(ring));
+		memset(ring->seq, 0, seq_bytes(ring));
+	}
+}
+
+int rj_ring_apply(struct rj_ring *ring, const struct rj_segment *seg,
+	struct rj_error *err)
+{
+	const uint8_t *from = seg->blocks;
+	const struct rj_seg_run *run;
+	uint32_t i, b;
+	size_t bytes;
+
+	if (seg->header.kind == RJ_SEG_FENCE)
+		return 0;
+	if (seg->body.block_size != ring->block_size ||
+		seg->body.journal_blocks != ring->blocks)
+		return rj_fail(err, RJ_E_CORRUPT,
+			"segment %llu is of a journal of %u blocks of %u "
+			"bytes, not of %u blocks of %u bytes",
+			(unsigned long long)seg->header.sequence,
+			seg->body.journal_blocks, seg->body.block_size,
+			ring->blocks, ring->block_size);
+	if (seg->header.flags & RJ_SEG_F_BASE)
+		forget(ring);
+	for (i = 0; i < seg->body.run_count; i++) {
+		run = &seg->runs[i];
+		bytes = (size_t)run->count * ring->block_size;
+		memcpy(ring->data + (size_t)run->block * ring->block_size, from,
+			bytes);
+		from += bytes;
+		for (b = 0; b < run->count; b++)
+			ring->seq[run->block + b] = seg->header.sequence;
+	}
+	return 0;
+}
+
+/* The smallest number among blocks [FROM, TO), not above OLDEST. */
+static uint64_t oldest_in(
+	const struct rj_ring *ring, uint32_t from, uint32_t to, uint64_t oldest)
+{
+	uint32_t b;
+
+	for (b = from; b < to && b < ring->blocks; b++)
+		if (ring->seq[b] && (!oldest || ring->seq[b] < oldest))
+			oldest = ring->seq[b];
+	return oldest;
+}
+
+uint64_t rj_ring_oldest(const struct rj_ring *ring, uint32_t sb_block,
+	uint32_t first, uint32_t last, uint32_t start, uint32_t end)
+{
+	uint64_t oldest = oldest_in(ring, 0, sb_block + 1, 0);
+
+	if (!start)
+		return oldest;
+	if (end == last)
+		end = first;
+	if (start < first || start >= last || end < first || end > last)
+		return oldest_in(ring, 0, ring->blocks, 0);
+	if (start <= end)
+		return oldest_in(ring, start, end, oldest);
+	oldest = oldest_in(ring, start, last, oldest);
+	return oldest_in(ring, first, end, oldest);
+}
+
+struct rj_bio *rj_ring_bio(struct rj_ring *ring, const char *name)
+{
+	return rj_bio_new_mem(ring->data, data_bytes(ring), name);
+}

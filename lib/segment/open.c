@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "segment/segment.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "segment/digest.h"
+#include "util/bytes.h"
+
+/*
+ * SHA-256 over LEN bytes DATA with the seal's bytes taken as zero. With
+ * VERSION not 0 the version field is read as that instead.
+ */
+static int compute_seal(const uint8_t *data, size_t len, uint32_t version,
+	uint8_t out[RJ_SEG_HASH_BYTES], struct rj_error *err)
+{
+	uint8_t header[RJ_SEG_HEADER_BYTES];
+
+	memcpy(header, data, sizeof(header));
+	memset(header + RJ_SEG_SEAL_OFFSET, 0, RJ_SEG_HASH_BYTES);
+	if (version)
+		rj_put_le32(header + RJ_SEG_VERSION_OFFSET, version);
+	return rj_digest(header, sizeof(header), data + sizeof(header),
+		len - sizeof(header), out, err);
+}
+
+static bool seal_is(const uint8_t *data, const uint8_t *seal)
+{
+	return !memcmp(data + RJ_SEG_SEAL_OFFSET, seal, RJ_SEG_HASH_BYTES);
+}
+
+/*
+ * The header asks for something that this build does not know. Damage must
+ * not pass for "written by a newer version": the seal of a version 1 segment
+ * that was not encrypted tells the two apart. ERR holds the UNSUPPORTED.
+ */
+static int judge_unknown(const uint8_t *data, size_t len, struct rj_error *err)
+{
+	bool foreign_version =
+		rj_get_le32(data + RJ_SEG_VERSION_OFFSET) != RJ_SEG_VERSION;
+	uint8_t seal[RJ_SEG_HASH_BYTES];
+	int rc;
+
+	rc = compute_seal(data, len, RJ_SEG_VERSION, seal, err);
+	if (rc)
+		return rc;
+	if (foreign_version && seal_is(data, seal))
+		return rj_fail(
+			err, RJ_E_CORRUPT, "its version field was overwritten");
+	if (!foreign_version && !seal_is(data, seal))
+		return rj_fail(err, RJ_E_CORRUPT, "its SHA-256 does not match");
+	return -RJ_E_UNSUPPORTED;
+}
+
+static int check_header(const uint8_t *data, size_t len, struct rj_seghdr *h,
+	struct rj_error *err)
+{
+	uint8_t seal[RJ_SEG_HASH_BYTES];
+	struct rj_error unknown;
+	int rc;
+
+	if (len < RJ_SEG_HEADER_BYTES)
+		return rj_fail(err, RJ_E_CORRUPT,
+			"it is only %zu bytes long, shorter than a header",
+			len);
+	rc = rj_seghdr_decode(data, h, &unknown);
+	if (rc == -RJ_E_UNSUPPORTED)
+		rc = judge_unknown(data, len, &unknown);
+	if (rc) {
+		if (err)
+			*err = unknown;
+		return rc;
+	}
+	if (len - RJ_SEG_HEADER_BYTES != h->stored_bytes)
+		return rj_fail(err, RJ_E_CORRUPT,
+			"it is %zu bytes long, its header says %llu", len,
+			(unsigned long long)h->stored_bytes +
+				RJ_SEG_HEADER_BYTES);
+	if (h->flags & RJ_SEG_F_AESGCM)
+		return rj_fail(err, RJ_E_UNSUPPORTED,
+			"it is encrypted, which this version cannot read");
+	rc = compute_seal(data, len, 0, seal, err);
+	if (rc)
+		return rc;
+	if (!seal_is(data, seal))
+		return rj_fail(err, RJ_E_CORRUPT, "its SHA-256 does not match");
+	if (h->flags & RJ_SEG_F_ZSTD)
+		return rj_fail(err, RJ_E_UNSUPPORTED,
+			"it is compressed, which this version cannot read");
+	return 0;
+}
+
+static int bad_body(struct rj_error *err, const char *what)
+{
+	return rj_fail(err, RJ_E_CORRUPT, "its body is not valid: %s", what);
+}
+
+/* The run table at TABLE: ascending, inside the ring; adds up the blocks. */
+static int read_runs(
+	const uint8_t *table, struct rj_segment *seg, struct rj_error *err)
+{
+	const struct rj_segbody *b = &seg->body;
+	uint64_t end = 0, total = 0;
+	struct rj_seg_run *r;
+	uint32_t i;
+
+	seg->runs = calloc(b->run_count ? b->run_count : 1, sizeof(*seg->runs));
+	if (!seg->runs)
+		return rj_fail(err, RJ_E_NOMEM, "out of memory for %u runs",
+			b->run_count);
+	for (i = 0; i < b->run_count; i++) {
+		r = &seg->runs[i];
+		r->block = rj_get_le32(table + (size_t)i * RJ_SEG_RUN_BYTES);
+		r->count =
+			rj_get_le32(table + (size_t)i * RJ_SEG_RUN_BYTES + 4);
+		if (!r->count)
+			return bad_body(err, "an empty run");
+		if (r->block < end)
+			return bad_body(
+				err, "runs overlap or are not in order");
+		end = (uint64_t)r->block + r->count;
+		if (end > b->journal_blocks)
+			return bad_body(err, "a run beyond the journal's end");
+		total += r->count;
+	}
+	seg->block_count = total;
+	return 0;
+}
+
+static int check_body(const uint8_t *body, size_t len, struct rj_segment *seg,
+	struct rj_error *err)
+{
+	const struct rj_segbody *b = &seg->body;
+	size_t runs_bytes;
+	int rc;
+
+	/* the header's ranges make LEN at least RJ_SEG_BODY_HEAD */
+	rc = rj_segbody_decode(body, &seg->body, err);
+	if (rc)
+		return rc;
+	if ((seg->header.kind == RJ_SEG_FENCE) != !b->block_size)
+		return bad_body(err, b->block_size ? "a fence with blocks"
+						   : "no block size");
+	runs_bytes = (size_t)b->run_count * RJ_SEG_RUN_BYTES;
+	if (runs_bytes > len - RJ_SEG_BODY_HEAD)
+		return bad_body(err, "the list of runs is cut off");
+	rc = read_runs(body + RJ_SEG_BODY_HEAD, seg, err);
+	if (rc)
+		return rc;
+	/* at most 2^32 blocks of 2^16 bytes: no overflow */
+	if (seg->block_count * b->block_size !=
+		len - RJ_SEG_BODY_HEAD - runs_bytes)
+		return bad_body(err, "its length is not that of its runs");
+	seg->blocks = body + RJ_SEG_BODY_HEAD + runs_bytes;
+	return 0;
+}
+
+int rj_segment_open(const uint8_t *data, size_t len, struct rj_segment *out,
+	struct rj_error *err)
+{
+	struct rj_segment seg = {0};
+	int rc;
+
+	*out = seg;
+	rc = check_header(data, len, &seg.header, err);
+	if (!rc)
+		rc = check_body(data + RJ_SEG_HEADER_BYTES,
+			len - RJ_SEG_HEADER_BYTES, &seg, err);
+	if (!rc)
+		rc = rj_digest(
+			data, RJ_SEG_HEADER_BYTES, NULL, 0, seg.chain, err);
+	if (rc)
+		rj_segment_release(&seg);
+	else
+		*out = seg;
+	return rc;
+}
+
+void rj_segment_release(struct rj_segment *seg)
+{
+	if (!seg)
+		return;
+	free(seg->runs);
+	seg->runs = NULL;
+}

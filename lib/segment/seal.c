@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "segment/segment.h"
+
+#include <string.h>
+
+#include "segment/digest.h"
+#include "util/bytes.h"
+
+#define BODY_AT RJ_SEG_HEADER_BYTES
+#define RUNS_AT (RJ_SEG_HEADER_BYTES + RJ_SEG_BODY_HEAD)
+
+static uint32_t block_of(const uint8_t *table, size_t i)
+{
+	return rj_get_le32(table + i * RJ_SEG_RUN_BYTES);
+}
+
+static void swap_runs(uint8_t *table, size_t i, size_t j)
+{
+	uint64_t a = rj_get_le64(table + i * RJ_SEG_RUN_BYTES);
+	uint64_t b = rj_get_le64(table + j * RJ_SEG_RUN_BYTES);
+
+	rj_put_le64(table + i * RJ_SEG_RUN_BYTES, b);
+	rj_put_le64(table + j * RJ_SEG_RUN_BYTES, a);
+}
+
+static void sift_down(uint8_t *table, size_t root, size_t count)
+{
+	size_t child;
+
+	for (; (child = 2 * root + 1) < count; root = child) {
+		if (child + 1 < count &&
+			block_of(table, child + 1) > block_of(table, child))
+			child++;
+		if (block_of(table, root) >= block_of(table, child))
+			return;
+		swap_runs(table, root, child);
+	}
+}
+
+/*
+ * Runs are stored in ascending order, so that a reader checks for overlaps in
+ * one pass. A heap sort in the table itself, because qsort() may allocate;
+ * nearly always there is nothing to do.
+ */
+static void sort_runs(uint8_t *table, size_t count)
+{
+	size_t i;
+
+	for (i = 1; i < count; i++)
+		if (block_of(table, i) < block_of(table, i - 1))
+			break;
+	if (i >= count)
+		return;
+	for (i = count / 2; i-- > 0;)
+		sift_down(table, i, count);
+	for (i = count - 1; i > 0; i--) {
+		swap_runs(table, 0, i);
+		sift_down(table, 0, i);
+	}
+}
+
+/* Sum of the runs' blocks, each run inside the ring. */
+static int count_blocks(
+	const struct rj_seg_draft *d, uint64_t *blocks, struct rj_error *err)
+{
+	const struct rj_seg_run *r;
+	uint64_t sum = 0;
+	uint32_t i;
+
+	for (i = 0; i < d->run_count; i++) {
+		r = &d->runs[i];
+		if (!r->count || r->block >= d->body.journal_blocks ||
+			r->count > d->body.journal_blocks - r->block)
+			return rj_fail(err, RJ_E_INVAL,
+				"cannot seal a run of %u blocks at %u: the "
+				"journal has %u",
+				r->count, r->block, d->body.journal_blocks);
+		sum += r->count;
+	}
+	*blocks = sum;
+	return 0;
+}
+
+static int check_draft(
+	const struct rj_seg_draft *d, uint64_t *raw_bytes, struct rj_error *err)
+{
+	const struct rj_seghdr *h = &d->header;
+	uint64_t blocks = 0;
+	int rc;
+
+	if (h->flags & (RJ_SEG_F_ZSTD | RJ_SEG_F_AESGCM))
+		return rj_fail(err, RJ_E_UNSUPPORTED,
+			"cannot seal with compression or encryption");
+	if (h->kind == RJ_SEG_FENCE &&
+		(d->run_count || d->body.block_size || d->body.journal_blocks))
+		return rj_fail(err, RJ_E_INVAL,
+			"cannot seal a fence that carries blocks");
+	if (h->kind == RJ_SEG_DATA && !d->body.block_size)
+		return rj_fail(err, RJ_E_INVAL,
+			"cannot seal blocks without a block size");
+	rc = count_blocks(d, &blocks, err);
+	if (rc)
+		return rc;
+	/* neither product can overflow: 2^32 runs, each of 2^32 blocks at most,
+	 * are refused by the first two comparisons */
+	if (d->run_count > RJ_SEG_MAX_BYTES / RJ_SEG_RUN_BYTES ||
+		blocks > RJ_SEG_MAX_BYTES / 1024)
+		goto too_large;
+	*raw_bytes = RJ_SEG_BODY_HEAD +
+		     (uint64_t)d->run_count * RJ_SEG_RUN_BYTES +
+		     blocks * d->body.block_size;
+	if (*raw_bytes > RJ_SEG_MAX_BYTES - RJ_SEG_HEADER_BYTES)
+		goto too_large;
+	return 0;
+too_large:
+	return rj_fail(err, RJ_E_INVAL,
+		"cannot seal %llu blocks in %u runs: a segment holds %u bytes",
+		(unsigned long long)blocks, d->run_count, RJ_SEG_MAX_BYTES);
+}
+
+/* Head, run table in order, and the blocks straight from the ring. */
+static int fill_body(
+	const struct rj_seg_draft *d, uint8_t *out, struct rj_error *err)
+{
+	struct rj_segbody body = d->body;
+	uint8_t *table = out + RUNS_AT, *p;
+	uint32_t i, block, count, end = 0;
+	size_t bytes;
+
+	body.run_count = d->run_count;
+	rj_segbody_encode(&body, out + BODY_AT);
+	for (i = 0; i < d->run_count; i++) {
+		rj_put_le32(
+			table + (size_t)i * RJ_SEG_RUN_BYTES, d->runs[i].block);
+		rj_put_le32(table + (size_t)i * RJ_SEG_RUN_BYTES + 4,
+			d->runs[i].count);
+	}
+	sort_runs(table, d->run_count);
+	p = table + (size_t)d->run_count * RJ_SEG_RUN_BYTES;
+	for (i = 0; i < d->run_count; i++, end = block + count) {
+		block = block_of(table, i);
+		count = rj_get_le32(table + (size_t)i * RJ_SEG_RUN_BYTES + 4);
+		if (block < end)
+			return rj_fail(err, RJ_E_INVAL,
+				"block %u is named twice", block);
+		bytes = (size_t)count * body.block_size;
+		memcpy(p, d->ring + (size_t)block * body.block_size, bytes);
+		p += bytes;
+	}
+	return rj_segbody_decode(out + BODY_AT, &body, err);
+}
+
+/* ERR says why; whatever its code was, here it is a bad argument. */
+static int refuse(struct rj_error *err)
+{
+	rj_fail_prefix(err, "cannot seal");
+	if (err)
+		err->code = RJ_E_INVAL;
+	return -RJ_E_INVAL;
+}
+
+int rj_segment_seal(const struct rj_seg_draft *draft, struct rj_buf *out,
+	uint8_t chain[RJ_SEG_HASH_BYTES], struct rj_error *err)
+{
+	struct rj_seghdr header = draft->header;
+	struct rj_seghdr check;
+	uint64_t raw_bytes = 0;
+	size_t len;
+	int rc;
+
+	out->len = 0;
+	rc = check_draft(draft, &raw_bytes, err);
+	if (rc)
+		return rc;
+	len = RJ_SEG_HEADER_BYTES + raw_bytes;
+	if (rj_buf_reserve(out, len))
+		return rj_fail(err, RJ_E_NOMEM,
+			"out of memory for a segment of %zu bytes", len);
+	header.stored_bytes = header.raw_bytes = raw_bytes;
+	memset(header.seal, 0, sizeof(header.seal));
+	rj_seghdr_encode(&header, out->data);
+	/* a draft that contradicts itself is the caller's mistake, and what
+	 * rj_segment_open() would refuse is never sealed */
+	if (rj_seghdr_decode(out->data, &check, err) ||
+		fill_body(draft, out->data, err))
+		return refuse(err);
+	/* the seal's own bytes are zero now: one pass over all there is */
+	rc = rj_digest(
+		out->data, len, NULL, 0, out->data + RJ_SEG_SEAL_OFFSET, err);
+	if (!rc)
+		rc = rj_digest(
+			out->data, RJ_SEG_HEADER_BYTES, NULL, 0, chain, err);
+	if (!rc)
+		out->len = len;
+	return rc;
+}
