@@ -49,7 +49,8 @@ struct rj_store_ops {
 	 * 0: it is there, whole, and as durable as caps.durability says.
 	 * RJ_E_EXISTS: an object (perhaps ours, of an earlier attempt whose
 	 * answer was lost) is there, and was not touched.
-	 * RJ_E_UNREACHABLE: it may or may not have been created.
+	 * RJ_E_UNREACHABLE: it may or may not have been created; so with
+	 * RJ_E_IO and RJ_E_PROTOCOL, which another attempt will not cure.
 	 * RJ_E_NOSPACE, RJ_E_DENIED, RJ_E_INVAL: it was not created.
 	 * No reader ever sees a part of an object.
 	 */
@@ -70,7 +71,8 @@ struct rj_store_ops {
 	int (*list)(struct rj_store *s, const struct rj_key *dir,
 		uint64_t after, rj_store_list_fn fn, void *arg,
 		struct rj_error *err);
-	/* Delete an object. RJ_E_NOTFOUND: there was none. */
+	/* Delete an object. RJ_E_NOTFOUND: there was none. Not a durable
+	 * step: a power cut of the store may bring the object back. */
 	int (*remove)(struct rj_store *s, const struct rj_key *key,
 		struct rj_error *err);
 	void (*close)(struct rj_store *s);
@@ -84,10 +86,12 @@ struct rj_store {
 };
 
 /*
- * Open the store that URL names. Does not contact it: an unreachable server
- * shows at the first request. RJ_E_INVAL: not a URL we can read;
+ * Open the store that URL names. Does not contact a server: one that cannot
+ * be reached shows at the first request. RJ_E_INVAL: not a URL we can read;
  * RJ_E_UNSUPPORTED: a scheme this build does not have (the message lists
- * those it has). OPTS may be NULL.
+ * those it has); RJ_E_NOTFOUND: the directory of a file:// URL is not there
+ * (nor is it ever made: it may be a share that is not mounted). OPTS may be
+ * NULL.
  */
 int rj_store_open(const char *url, const struct rj_store_opts *opts,
 	struct rj_store **out, struct rj_error *err);

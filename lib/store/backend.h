@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What store.c asks of a backend. Private to lib/store: one file per backend,
+ * one line in the table of store.c.
+ */
+#ifndef RJ_STORE_BACKEND_H
+#define RJ_STORE_BACKEND_H
+
+#include "store/store.h"
+#include "store/url.h"
+
+/*
+ * Open the store of URL, whose scheme is the backend's own; OPTS is complete
+ * (no zeros). OUT may be NULL: only check. The backend fills the whole head of
+ * its struct.
+ */
+typedef int (*rj_backend_open)(const struct rj_url *url,
+	const struct rj_store_opts *opts, struct rj_store **out,
+	struct rj_error *err);
+
+int rj_store_file_open(const struct rj_url *url,
+	const struct rj_store_opts *opts, struct rj_store **out,
+	struct rj_error *err);
+int rj_store_rj_open(const struct rj_url *url, const struct rj_store_opts *opts,
+	struct rj_store **out, struct rj_error *err);
+
+#endif

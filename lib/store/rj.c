@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * rj://host:port/name: an rjserver, over HTTP. The wire is described in
+ * doc/protocol.md: PUT /name/KEY with If-None-Match, GET, DELETE, and
+ * GET /name/DIRECTORY?after=N&limit=M for a page of a listing.
+ */
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "store/backend.h"
+#include "store/http.h"
+#include "store/store.h"
+
+#define DEFAULT_PORT      7490
+#define PAGE_OBJECTS      10000
+#define PAGE_BYTES        (PAGE_OBJECTS * 48u) /* two numbers and two marks */
+#define REQUEST_URL_BYTES (RJ_URL_BYTES + RJ_KEY_TEXT + 64)
+
+struct rj_rj {
+	struct rj_store base;
+	struct rj_http *http;
+	size_t prefix;               /* length of "http://host:port/name/" */
+	char url[REQUEST_URL_BYTES]; /* that, and the current key behind it */
+};
+
+/* Of an answer. */
+struct marks {
+	bool damaged; /* RJ-Damaged: the server says that its object is bad */
+	bool more;    /* RJ-More: the listing goes on */
+};
+
+static struct rj_rj *rj_of(struct rj_store *s)
+{
+	return (struct rj_rj *)s;
+}
+
+static void on_header(void *arg, const char *line, size_t len)
+{
+	struct marks *m = arg;
+	char value[8];
+
+	if (rj_http_header_is(line, len, "RJ-Damaged", value, sizeof(value)))
+		m->damaged = !strcmp(value, "1");
+	else if (rj_http_header_is(line, len, "RJ-More", value, sizeof(value)))
+		m->more = !strcmp(value, "1");
+}
+
+/* An answer that means failure whatever was asked. */
+static int fail_status(struct rj_rj *r, const struct rj_http_call *c,
+	const char *verb, const char *key, struct rj_error *err)
+{
+	const char *sep = c->text[0] ? ": " : "";
+	enum rj_code code = RJ_E_PROTOCOL;
+	const char *what = "gave an answer that makes no sense";
+
+	if (c->status == 401 || c->status == 403) {
+		code = RJ_E_DENIED;
+		what = "refuses us";
+	} else if (c->status == 507) {
+		code = RJ_E_NOSPACE;
+		what = "is full";
+	} else if (c->status == 413) {
+		code = RJ_E_INVAL;
+		what = "does not take an object that large";
+	} else if (c->status >= 500 || c->status == 429) {
+		code = RJ_E_UNREACHABLE;
+		what = "cannot do it now";
+	}
+	return rj_fail(err, code,
+		"%s: %s %s: the journal server %s (status %d%s%s)", r->base.url,
+		verb, key, what, c->status, sep, c->text);
+}
+
+static int rj_put_new(struct rj_store *s, const struct rj_key *key,
+	const void *data, size_t len, struct rj_error *err)
+{
+	struct rj_rj *r = rj_of(s);
+	char *text = rj_key_text(key, r->url + r->prefix);
+	struct rj_http_call c = {
+		.method = RJ_HTTP_PUT_NEW,
+		.url = r->url,
+		.body = data,
+		.body_len = len,
+	};
+	int rc = rj_http_perform(r->http, &c, err);
+
+	if (rc)
+		return rc;
+	if (c.status == 201)
+		return 0;
+	if (c.status == 412)
+		return rj_fail(err, RJ_E_EXISTS, "%s: %s is there already",
+			s->url, text);
+	return fail_status(r, &c, "put", text, err);
+}
+
+static int rj_get(struct rj_store *s, const struct rj_key *key, size_t max,
+	struct rj_buf *out, struct rj_error *err)
+{
+	struct rj_rj *r = rj_of(s);
+	char *text = rj_key_text(key, r->url + r->prefix);
+	struct marks marks = {0};
+	struct rj_http_call c = {
+		.method = RJ_HTTP_GET,
+		.url = r->url,
+		.out = out,
+		.max = max,
+		.header = on_header,
+		.arg = &marks,
+	};
+	int rc = rj_http_perform(r->http, &c, err);
+
+	if (rc == -RJ_E_CORRUPT)
+		return rj_fail(err, RJ_E_CORRUPT,
+			"%s: %s: longer than the %zu bytes that make sense",
+			s->url, text, max);
+	if (rc)
+		return rc;
+	if (c.status == 200)
+		return 0;
+	if (c.status == 404)
+		return rj_fail(err, RJ_E_NOTFOUND, "%s: %s: no such object",
+			s->url, text);
+	if (marks.damaged)
+		return rj_fail(err, RJ_E_CORRUPT,
+			"%s: %s: the journal server says that it is "
+			"damaged%s%s",
+			s->url, text, c.text[0] ? ": " : "", c.text);
+	return fail_status(r, &c, "get", text, err);
+}
+
+/* A decimal number of at least MIN digits at *P, which moves behind it. */
+static bool read_number(const char **p, const char *end, int min, uint64_t *out)
+{
+	const char *start = *p;
+	uint64_t v = 0;
+
+	for (; *p < end && isdigit((unsigned char)**p); (*p)++) {
+		if (__builtin_mul_overflow(v, 10, &v) ||
+			__builtin_add_overflow(v, **p - '0', &v))
+			return false;
+	}
+	*out = v;
+	return *p - start >= min && *p - start <= 20;
+}
+
+/* Hand the lines of one page to FN. *AFTER becomes the last number. */
+static int read_page(struct rj_rj *r, const struct rj_buf *page,
+	const char *dir, uint64_t *after, rj_store_list_fn fn, void *arg,
+	struct rj_error *err)
+{
+	const char *p = (const char *)page->data, *end = p + page->len;
+	uint64_t number, bytes;
+	int rc;
+
+	while (p < end) {
+		if (!read_number(&p, end, 20, &number) || p == end ||
+			*p++ != ' ' || !read_number(&p, end, 1, &bytes) ||
+			p == end || *p++ != '\n' || number <= *after)
+			return rj_fail(err, RJ_E_PROTOCOL,
+				"%s: list of %s: a line behind number %llu "
+				"makes "
+				"no sense",
+				r->base.url, dir, (unsigned long long)*after);
+		*after = number;
+		rc = fn(arg, number, bytes);
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
+static int get_page(struct rj_rj *r, const char *dir, uint64_t after,
+	struct rj_buf *page, bool *more, struct rj_error *err)
+{
+	struct marks marks = {0};
+	struct rj_http_call c = {
+		.method = RJ_HTTP_GET,
+		.url = r->url,
+		.out = page,
+		.max = PAGE_BYTES,
+		.header = on_header,
+		.arg = &marks,
+	};
+	int rc;
+
+	snprintf(r->url + r->prefix, sizeof(r->url) - r->prefix,
+		"%s?after=%llu&limit=%u", dir, (unsigned long long)after,
+		PAGE_OBJECTS);
+	rc = rj_http_perform(r->http, &c, err);
+	if (rc == -RJ_E_CORRUPT)
+		return rj_fail(err, RJ_E_PROTOCOL,
+			"%s: list of %s: a page longer than %u bytes",
+			r->base.url, dir, PAGE_BYTES);
+	if (rc)
+		return rc;
+	if (c.status != 200)
+		return fail_status(r, &c, "list of", dir, err);
+	*more = marks.more;
+	return 0;
+}
+
+static int rj_list(struct rj_store *s, const struct rj_key *dir, uint64_t after,
+	rj_store_list_fn fn, void *arg, struct rj_error *err)
+{
+	struct rj_rj *r = rj_of(s);
+	struct rj_buf page = {0};
+	char text[RJ_KEY_TEXT];
+	bool more = true;
+	uint64_t from;
+	int rc = 0;
+
+	rj_key_text(dir, text);
+	while (!rc && more) {
+		page.len = 0;
+		from = after;
+		rc = get_page(r, text, after, &page, &more, err);
+		if (!rc)
+			rc = read_page(r, &page, text, &after, fn, arg, err);
+		if (!rc && more && after == from)
+			rc = rj_fail(err, RJ_E_PROTOCOL,
+				"%s: list of %s: an empty page that promises "
+				"more",
+				s->url, text);
+	}
+	rj_buf_free(&page);
+	return rc;
+}
+
+static int rj_remove(
+	struct rj_store *s, const struct rj_key *key, struct rj_error *err)
+{
+	struct rj_rj *r = rj_of(s);
+	char *text = rj_key_text(key, r->url + r->prefix);
+	struct rj_http_call c = {.method = RJ_HTTP_DELETE, .url = r->url};
+	int rc = rj_http_perform(r->http, &c, err);
+
+	if (rc)
+		return rc;
+	if (c.status == 204)
+		return 0;
+	if (c.status == 404)
+		return rj_fail(err, RJ_E_NOTFOUND, "%s: %s: no such object",
+			s->url, text);
+	return fail_status(r, &c, "remove", text, err);
+}
+
+static void rj_close_store(struct rj_store *s)
+{
+	rj_http_free(rj_of(s)->http);
+	free(s);
+}
+
+static const struct rj_store_ops rj_ops = {
+	.put_new = rj_put_new,
+	.get = rj_get,
+	.list = rj_list,
+	.remove = rj_remove,
+	.close = rj_close_store,
+};
+
+static int check_url(const struct rj_url *url, struct rj_error *err)
+{
+	if (!url->host[0])
+		return rj_fail(err, RJ_E_INVAL,
+			"rj://%s: no host; write rj://host:port/name",
+			url->path);
+	if (!url->path[0] ||
+		!rj_key_name_valid(url->path + 1, strlen(url->path + 1)))
+		return rj_fail(err, RJ_E_INVAL,
+			"rj://%s%s: the name behind the host must be 1 to 63 "
+			"letters, digits, dots, dashes or underscores; write "
+			"rj://host:port/name",
+			url->host, url->path);
+	return 0;
+}
+
+int rj_store_rj_open(const struct rj_url *url, const struct rj_store_opts *opts,
+	struct rj_store **out, struct rj_error *err)
+{
+	unsigned port = url->port ? url->port : DEFAULT_PORT;
+	struct rj_rj *r;
+	int rc;
+
+	rc = check_url(url, err);
+	if (rc || !out)
+		return rc;
+	r = calloc(1, sizeof(*r));
+	if (!r)
+		return rj_fail(err, RJ_E_NOMEM, "out of memory");
+	r->base.ops = &rj_ops;
+	r->base.caps = (struct rj_store_caps){
+		.put_new = true,
+		.list_consistent = true,
+		.durability = RJ_DURABLE,
+	};
+	snprintf(r->base.url, sizeof(r->base.url), "rj://%s:%u%.64s", url->host,
+		port, url->path);
+	r->prefix = (size_t)snprintf(r->url, sizeof(r->url), "http://%s:%u%s/",
+		url->host, port, url->path);
+	rc = rj_http_new(r->base.url, opts, &r->http, err);
+	if (rc) {
+		free(r);
+		return rc;
+	}
+	*out = &r->base;
+	return 0;
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The URL of a store, taken apart. Private to lib/store.
+ *
+ * Nothing is percent-decoded: a host and a name have no characters that would
+ * need it, and the path of a file:// URL is the path as it stands.
+ */
+#ifndef RJ_STORE_URL_H
+#define RJ_STORE_URL_H
+
+#include <stdint.h>
+
+#include "util/error.h"
+
+#define RJ_URL_BYTES 512 /* longest URL, with the NUL */
+
+struct rj_url {
+	char scheme[16];         /* lower case, "rj" */
+	char host[256];          /* IPv6 with its brackets; "" for file:// */
+	uint16_t port;           /* 0: none given */
+	char path[RJ_URL_BYTES]; /* from the slash on, "/vol"; may be "" */
+};
+
+/*
+ * RJ_E_INVAL: not a URL, too long, holds control characters, or holds a user
+ * name or password (which the message does not repeat).
+ */
+int rj_url_parse(const char *text, struct rj_url *out, struct rj_error *err);
+
+#endif

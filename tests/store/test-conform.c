@@ -1,0 +1,448 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The conformance suite: what store.h promises, tried on the store of the URL
+ * in $RJ_TEST_STORE, or on file:// in a directory of its own. Each test works
+ * in a log of its own, so the store need not be empty.
+ */
+#include <limits.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "store/common.h"
+#include "support/rjtest.h"
+
+#define MiB (1u << 20)
+
+static char url[512];
+static struct rj_store *store;
+static struct rj_error err;
+
+static void capabilities(void)
+{
+	CU_ASSERT_TRUE(store->caps.put_new);
+	CU_ASSERT_TRUE(store->caps.list_consistent);
+	CU_ASSERT_EQUAL(store->caps.durability, RJ_DURABLE);
+	CU_ASSERT_PTR_NOT_NULL(strstr(store->url, "://"));
+}
+
+static void round_trip(size_t len)
+{
+	struct rj_key dir = t_new_log(RJ_KEY_LOG), key = t_key(&dir, 1);
+	uint8_t *data = t_bytes(len, (unsigned)len);
+	struct rj_buf out = {0};
+	struct t_list l = {0};
+
+	T_WORKS(rj_store_put_new(store, &key, data, len, &err));
+	T_WORKS(rj_store_get(store, &key, 16 * MiB, &out, &err));
+	CU_ASSERT_EQUAL(out.len, len);
+	if (out.len == len && len)
+		CU_ASSERT_EQUAL(memcmp(out.data, data, len), 0);
+	T_WORKS(rj_store_list(store, &dir, 0, t_list_add, &l, &err));
+	CU_ASSERT_EQUAL(l.count, 1);
+	CU_ASSERT_EQUAL(l.number[0], 1);
+	CU_ASSERT_EQUAL(l.bytes[0], len);
+	T_WORKS(rj_store_remove(store, &key, &err));
+	rj_buf_free(&out);
+	free(data);
+}
+
+/* around the sizes at which a sender changes its ways */
+static void objects_of_many_sizes(void)
+{
+	static const size_t sizes[] = {1, 511, 4096, 32768 + 640, 65535, 65536,
+		65537, 256 * 1024, 256 * 1024 + 1, MiB + 13};
+	size_t i;
+
+	for (i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
+		round_trip(sizes[i]);
+}
+
+static void empty_object(void)
+{
+	round_trip(0);
+}
+
+static void object_of_16_mib(void)
+{
+	round_trip(16 * MiB);
+}
+
+static void get_appends_and_failure_leaves_as_it_was(void)
+{
+	struct rj_key dir = t_new_log(RJ_KEY_LOG), key = t_key(&dir, 5);
+	struct rj_key none = t_key(&dir, 6);
+	struct rj_buf out = {0};
+
+	CU_ASSERT_EQUAL(rj_buf_append(&out, "before ", 7), 0);
+	T_WORKS(rj_store_put_new(store, &key, "hello", 5, &err));
+	T_FAILS(rj_store_get(store, &none, 100, &out, &err), RJ_E_NOTFOUND,
+		"no such object");
+	T_FAILS(rj_store_get(store, &key, 4, &out, &err), RJ_E_CORRUPT,
+		"make sense");
+	CU_ASSERT_EQUAL(out.len, 7);
+	T_WORKS(rj_store_get(store, &key, 5, &out, &err));
+	CU_ASSERT_EQUAL(out.len, 12);
+	CU_ASSERT_EQUAL(memcmp(out.data, "before hello", 12), 0);
+	rj_buf_free(&out);
+}
+
+static void put_of_a_taken_name_changes_nothing(void)
+{
+	struct rj_key dir = t_new_log(RJ_KEY_LOG), key = t_key(&dir, 1);
+	char text[RJ_KEY_TEXT];
+	struct rj_buf out = {0};
+
+	rj_key_text(&key, text);
+	T_WORKS(rj_store_put_new(store, &key, "first", 5, &err));
+	T_FAILS(rj_store_put_new(store, &key, "later!", 6, &err), RJ_E_EXISTS,
+		text);
+	T_FAILS(rj_store_put_new(store, &key, "first", 5, &err), RJ_E_EXISTS,
+		"there already");
+	CU_ASSERT_PTR_NOT_NULL(strstr(err.msg, store->url));
+	T_WORKS(rj_store_get(store, &key, 100, &out, &err));
+	CU_ASSERT_EQUAL(out.len, 5);
+	CU_ASSERT_EQUAL(memcmp(out.data, "first", 5), 0);
+	rj_buf_free(&out);
+}
+
+static void what_is_not_there(void)
+{
+	struct rj_key dir = t_new_log(RJ_KEY_LOG), key = t_key(&dir, 7);
+	char text[RJ_KEY_TEXT];
+	struct rj_buf out = {0};
+	struct t_list l = {0};
+
+	rj_key_text(&key, text);
+	T_WORKS(rj_store_list(store, &dir, 0, t_list_add, &l, &err));
+	CU_ASSERT_EQUAL(l.count, 0);
+	T_FAILS(rj_store_get(store, &key, 100, &out, &err), RJ_E_NOTFOUND,
+		text);
+	T_FAILS(rj_store_remove(store, &key, &err), RJ_E_NOTFOUND, text);
+	CU_ASSERT_PTR_NOT_NULL(strstr(err.msg, store->url));
+	/* and again, now that a neighbour makes its directory exist */
+	dir.number = 8;
+	T_WORKS(rj_store_put_new(store, &dir, "x", 1, &err));
+	T_FAILS(rj_store_get(store, &key, 100, &out, &err), RJ_E_NOTFOUND,
+		text);
+	T_FAILS(rj_store_remove(store, &key, &err), RJ_E_NOTFOUND, text);
+	rj_buf_free(&out);
+}
+
+static void removed_is_gone_and_may_be_put_again(void)
+{
+	struct rj_key dir = t_new_log(RJ_KEY_LOG), key = t_key(&dir, 3);
+	struct rj_buf out = {0};
+	struct t_list l = {0};
+
+	T_WORKS(rj_store_put_new(store, &key, "old", 3, &err));
+	T_WORKS(rj_store_remove(store, &key, &err));
+	T_FAILS(rj_store_get(store, &key, 100, &out, &err), RJ_E_NOTFOUND, "");
+	T_WORKS(rj_store_list(store, &dir, 0, t_list_add, &l, &err));
+	CU_ASSERT_EQUAL(l.count, 0);
+	T_WORKS(rj_store_put_new(store, &key, "newer", 5, &err));
+	T_WORKS(rj_store_get(store, &key, 100, &out, &err));
+	CU_ASSERT_EQUAL(out.len, 5);
+	rj_buf_free(&out);
+}
+
+static void list_is_ordered_and_starts_after(void)
+{
+	static const uint64_t numbers[] = {
+		100, 2, UINT64_MAX, 10, 1, 9999999999ull, 5};
+	static const uint64_t sorted[] = {
+		1, 2, 5, 10, 100, 9999999999ull, UINT64_MAX};
+	struct rj_key dir = t_new_log(RJ_KEY_LOG), key;
+	struct t_list l = {0};
+	unsigned i;
+
+	for (i = 0; i < 7; i++) {
+		key = t_key(&dir, numbers[i]);
+		T_WORKS(rj_store_put_new(store, &key, "1234567", i, &err));
+	}
+	T_WORKS(rj_store_list(store, &dir, 0, t_list_add, &l, &err));
+	CU_ASSERT_EQUAL(l.count, 7);
+	for (i = 0; i < 7; i++)
+		CU_ASSERT_EQUAL(l.number[i], sorted[i]);
+	CU_ASSERT_EQUAL(l.bytes[0], 4); /* number 1 was the fifth */
+	for (i = 0; i < 7; i++) {
+		memset(&l, 0, sizeof(l));
+		T_WORKS(rj_store_list(
+			store, &dir, sorted[i], t_list_add, &l, &err));
+		CU_ASSERT_EQUAL(l.count, 6 - i);
+		if (i < 6)
+			CU_ASSERT_EQUAL(l.number[0], sorted[i + 1]);
+	}
+	memset(&l, 0, sizeof(l));
+	T_WORKS(rj_store_list(store, &dir, 50, t_list_add, &l, &err));
+	CU_ASSERT_EQUAL(l.count, 3);
+	CU_ASSERT_EQUAL(l.number[0], 100);
+}
+
+static void list_stops_when_told(void)
+{
+	struct rj_key dir = t_new_log(RJ_KEY_LOG), key;
+	struct t_list l = {.stop_at = 2};
+	unsigned i;
+
+	for (i = 1; i <= 4; i++) {
+		key = t_key(&dir, i);
+		T_WORKS(rj_store_put_new(store, &key, "", 0, &err));
+	}
+	CU_ASSERT_EQUAL(
+		rj_store_list(store, &dir, 0, t_list_add, &l, &err), 77);
+	CU_ASSERT_EQUAL(l.count, 2);
+}
+
+static void logs_and_kinds_do_not_mix(void)
+{
+	struct rj_key a = t_new_log(RJ_KEY_LOG), b = t_new_log(RJ_KEY_LOG);
+	struct rj_key epoch = a, key;
+	struct rj_buf out = {0};
+	struct t_list l = {0};
+
+	epoch.kind = RJ_KEY_EPOCH;
+	key = t_key(&a, 1);
+	T_WORKS(rj_store_put_new(store, &key, "log of a", 8, &err));
+	key = t_key(&epoch, 1);
+	T_WORKS(rj_store_put_new(store, &key, "epoch of a", 10, &err));
+	key = t_key(&b, 1);
+	T_WORKS(rj_store_put_new(store, &key, "b", 1, &err));
+	T_WORKS(rj_store_list(store, &epoch, 0, t_list_add, &l, &err));
+	CU_ASSERT_EQUAL(l.count, 1);
+	CU_ASSERT_EQUAL(l.bytes[0], 10);
+	key = t_key(&a, 1);
+	T_WORKS(rj_store_get(store, &key, 100, &out, &err));
+	CU_ASSERT_EQUAL(out.len, 8);
+	rj_buf_free(&out);
+}
+
+static void survives_reopen(void)
+{
+	struct rj_key dir = t_new_log(RJ_KEY_LOG), key = t_key(&dir, 1);
+	struct rj_buf out = {0};
+	struct t_list l = {0};
+	struct rj_store *s = t_open(url);
+
+	T_WORKS(rj_store_put_new(s, &key, "kept", 4, &err));
+	rj_store_close(s);
+	s = t_open(url);
+	T_WORKS(rj_store_get(s, &key, 100, &out, &err));
+	CU_ASSERT_EQUAL(out.len, 4);
+	T_FAILS(rj_store_put_new(s, &key, "kept", 4, &err), RJ_E_EXISTS, "");
+	T_WORKS(rj_store_list(s, &dir, 0, t_list_add, &l, &err));
+	CU_ASSERT_EQUAL(l.count, 1);
+	rj_store_close(s);
+	rj_buf_free(&out);
+}
+
+#define RACERS 6
+#define RACES  40
+
+struct racer {
+	pthread_t thread;
+	pthread_barrier_t *gate;
+	struct rj_key dir;
+	unsigned id;
+	int result[RACES];
+};
+
+static void *race(void *arg)
+{
+	struct racer *r = arg;
+	struct rj_store *s = t_open(url);
+	uint8_t *mine = t_bytes(5000, r->id);
+	struct rj_error e;
+	struct rj_key key;
+	unsigned i;
+
+	for (i = 0; i < RACES; i++) {
+		key = t_key(&r->dir, i + 1);
+		pthread_barrier_wait(r->gate);
+		r->result[i] = rj_store_put_new(s, &key, mine, 5000, &e);
+	}
+	rj_store_close(s);
+	free(mine);
+	return NULL;
+}
+
+/* Exactly one racer won KEY, all others heard "exists", and it holds the
+ * winner's bytes. */
+static void check_race(const struct racer *r, unsigned i)
+{
+	struct rj_key key = t_key(&r->dir, i + 1);
+	struct rj_buf out = {0};
+	unsigned j, winners = 0, losers = 0;
+	uint8_t *bytes;
+
+	T_WORKS(rj_store_get(store, &key, MiB, &out, &err));
+	for (j = 0; j < RACERS; j++) {
+		losers += r[j].result[i] == -RJ_E_EXISTS;
+		if (r[j].result[i])
+			continue;
+		winners++;
+		bytes = t_bytes(5000, j);
+		CU_ASSERT_EQUAL(out.len, 5000);
+		if (out.len == 5000)
+			CU_ASSERT_EQUAL(memcmp(out.data, bytes, 5000), 0);
+		free(bytes);
+	}
+	CU_ASSERT_EQUAL(winners, 1);
+	CU_ASSERT_EQUAL(losers, RACERS - 1);
+	rj_buf_free(&out);
+}
+
+static void one_of_many_racers_wins(void)
+{
+	static struct racer r[RACERS];
+	struct rj_key dir = t_new_log(RJ_KEY_EPOCH);
+	pthread_barrier_t gate;
+	unsigned i;
+
+	pthread_barrier_init(&gate, NULL, RACERS);
+	for (i = 0; i < RACERS; i++) {
+		r[i] = (struct racer){.gate = &gate, .dir = dir, .id = i};
+		CU_ASSERT_EQUAL_FATAL(
+			pthread_create(&r[i].thread, NULL, race, &r[i]), 0);
+	}
+	for (i = 0; i < RACERS; i++)
+		pthread_join(r[i].thread, NULL);
+	pthread_barrier_destroy(&gate);
+	for (i = 0; i < RACES; i++)
+		check_race(r, i);
+}
+
+#define WATCHED       16
+#define WATCHED_BYTES (MiB + 777)
+
+static void *write_watched(void *arg)
+{
+	const struct rj_key *dir = arg;
+	struct rj_store *s = t_open(url);
+	struct rj_error e;
+	struct rj_key key;
+	uint8_t *data;
+	unsigned i;
+	long bad = 0;
+
+	for (i = 1; i <= WATCHED && !bad; i++) {
+		data = t_bytes(WATCHED_BYTES, i);
+		key = t_key(dir, i);
+		bad = rj_store_put_new(s, &key, data, WATCHED_BYTES, &e);
+		if (bad)
+			printf("# writer: %s\n", e.msg);
+		free(data);
+	}
+	rj_store_close(s);
+	return (void *)bad;
+}
+
+static int whole_only(void *arg, uint64_t number, uint64_t bytes)
+{
+	*(unsigned *)arg += bytes != WATCHED_BYTES;
+	return 0;
+}
+
+/* Poll for object I while it is being put: nothing, or all of it. */
+static bool watch_one(const struct rj_key *dir, unsigned i, unsigned *partial)
+{
+	struct rj_key key = t_key(dir, i);
+	uint8_t *want = t_bytes(WATCHED_BYTES, i);
+	struct rj_buf out = {0};
+	unsigned tries = 0;
+	int rc;
+
+	do {
+		if (tries++)
+			usleep(100);
+		rc = rj_store_list(
+			store, dir, i - 1, whole_only, partial, &err);
+		if (!rc)
+			rc = rj_store_get(store, &key, 2 * MiB, &out, &err);
+	} while (rc == -RJ_E_NOTFOUND && tries < 100000);
+	T_WORKS(rc);
+	if (!rc)
+		*partial += out.len != WATCHED_BYTES ||
+			    memcmp(out.data, want, out.len) != 0;
+	rj_buf_free(&out);
+	free(want);
+	return !rc;
+}
+
+static void readers_see_all_or_nothing(void)
+{
+	struct rj_key dir = t_new_log(RJ_KEY_LOG);
+	unsigned i, partial = 0;
+	pthread_t writer;
+	void *bad = NULL;
+
+	CU_ASSERT_EQUAL_FATAL(
+		pthread_create(&writer, NULL, write_watched, &dir), 0);
+	for (i = 1; i <= WATCHED; i++) {
+		if (!watch_one(&dir, i, &partial))
+			break;
+	}
+	pthread_join(writer, &bad);
+	CU_ASSERT_PTR_NULL(bad);
+	CU_ASSERT_EQUAL(partial, 0);
+}
+
+static void error_may_be_null(void)
+{
+	struct rj_key dir = t_new_log(RJ_KEY_LOG), key = t_key(&dir, 1);
+	struct rj_buf out = {0};
+
+	CU_ASSERT_EQUAL(rj_store_put_new(store, &key, "x", 1, NULL), 0);
+	CU_ASSERT_EQUAL(
+		rj_store_put_new(store, &key, "x", 1, NULL), -RJ_E_EXISTS);
+	CU_ASSERT_EQUAL(rj_store_remove(store, &key, NULL), 0);
+	CU_ASSERT_EQUAL(rj_store_remove(store, &key, NULL), -RJ_E_NOTFOUND);
+	CU_ASSERT_EQUAL(
+		rj_store_get(store, &key, 9, &out, NULL), -RJ_E_NOTFOUND);
+}
+
+int main(void)
+{
+	static const struct rjtest tests[] = {
+		RJTEST(capabilities),
+		RJTEST(objects_of_many_sizes),
+		RJTEST(empty_object),
+		RJTEST(object_of_16_mib),
+		RJTEST(get_appends_and_failure_leaves_as_it_was),
+		RJTEST(put_of_a_taken_name_changes_nothing),
+		RJTEST(what_is_not_there),
+		RJTEST(removed_is_gone_and_may_be_put_again),
+		RJTEST(list_is_ordered_and_starts_after),
+		RJTEST(list_stops_when_told),
+		RJTEST(logs_and_kinds_do_not_mix),
+		RJTEST(survives_reopen),
+		RJTEST(one_of_many_racers_wins),
+		RJTEST(readers_see_all_or_nothing),
+		RJTEST(error_may_be_null),
+	};
+	const char *given = getenv("RJ_TEST_STORE");
+	const char *tmp = getenv("TMPDIR");
+	char dir[400], command[420];
+	int status;
+
+	if (given) {
+		snprintf(url, sizeof(url), "%s", given);
+	} else {
+		snprintf(dir, sizeof(dir), "%s/rjtest.XXXXXX",
+			tmp ? tmp : "/tmp");
+		if (!mkdtemp(dir))
+			return 99;
+		snprintf(url, sizeof(url), "file://%s", dir);
+	}
+	store = t_open(url);
+	status = RJTEST_RUN(given ? "store-rj" : "store-file", tests);
+	rj_store_close(store);
+	if (!given) {
+		snprintf(command, sizeof(command), "rm -rf '%s'", dir);
+		if (system(command))
+			status = 99;
+	}
+	return status;
+}
