@@ -1,0 +1,104 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The include arrows point down only, and a third-party header is included
+# only by the room that owns it.
+. "$RJ_SRC/tests/support/lib.sh"
+
+# violations TREE: one line for each #include that arrows.table does not allow
+violations() {
+	(cd "$1" && find lib mkrjfs rjtune rjrecover rjmount rjlog rjournald \
+		rjserver bench tests -name '*.[ch]' 2>/dev/null | LC_ALL=C sort |
+		xargs -r grep -nE '^[[:space:]]*#[[:space:]]*include' /dev/null) |
+		awk -v table="$RJ_SRC/tests/house/arrows.table" '
+	BEGIN {
+		while ((getline line < table) > 0) {
+			n = split(line, w, " ")
+			if (w[1] == "room")
+				known[w[2]] = 1
+			for (i = 3; i <= n; i++)
+				if (w[1] == "room")
+					may[w[2], w[i]] = 1
+				else
+					owner[w[2], w[i]] = 1
+			if (w[1] == "header")
+				owned[w[2]] = 1
+		}
+	}
+	# the room of a path in the tree: lib/log/read.c is in lib/log
+	function room(path, w) {
+		split(path, w, "/")
+		return w[1] == "lib" ? w[1] "/" w[2] : w[1]
+	}
+	{
+		file = $0; sub(/:.*/, "", file)
+		where = $0; sub(/^[^:]*:/, "", where); sub(/:.*/, "", where)
+		where = file ":" where
+		from = room(file)
+		if (!(from in known)) {
+			print where ": no such room in arrows.table: " from
+			next
+		}
+		if (match($0, /"[^"]*"/)) {
+			name = substr($0, RSTART + 1, RLENGTH - 2)
+			if (name == "config.h" || index(name, "/") == 0)
+				next
+			if (name ~ /\.\.\//) {
+				print where ": write it from lib/, without ..: " name
+				next
+			}
+			# "util/error.h" is lib/util; "support/x.h" is in tests;
+			# a tool names its own headers as "mkrjfs/options.h"
+			split(name, w, "/")
+			to = ("lib/" w[1] in known) ? "lib/" w[1] : w[1]
+			if (name ~ /^support\//)
+				to = "tests"
+			if (to == from || (from, to) in may)
+				next
+			if (to ~ /^lib\// && (from, "lib") in may)
+				next
+			print where ": " from " may not include " name
+		} else if (match($0, /<[^>]*>/)) {
+			name = substr($0, RSTART + 1, RLENGTH - 2)
+			for (h in owned)
+				if (index(name, h) == 1 && !((h, from) in owner))
+					print where ": " from " may not include <" name ">"
+		}
+	}'
+}
+
+# refused NAME FILE LINE: a tree whose FILE has LINE is complained about, once
+refused() {
+	local tree=$T_DIR/tree
+	rm -rf "$tree"
+	mkdir -p "$tree/$(dirname "$2")"
+	printf '%s\n' '#include <stdio.h>' "$3" >"$tree/$2"
+	like "refused: $1" "$(violations "$tree")" "^$2:2: "
+}
+
+is "no include goes against the arrows" "$(violations "$RJ_SRC")" ""
+cases=$(cd "$RJ_SRC" && find lib tests -name '*.[ch]' | wc -l)
+check "there are sources to look at ($cases)" test "$cases" -gt 20
+
+refused "upwards" lib/util/a.c '#include "format/key.h"'
+refused "to a sibling" lib/jbd2/a.c '#include "ext4/volume.h"'
+refused "recover from journal" lib/journal/a.h '#include "recover/recover.h"'
+refused "a tool from the library" lib/log/a.c '#include "rjournald/front.h"'
+refused "a tool from a tool" mkrjfs/a.c '#include "rjserver/store.h"'
+refused "the server beyond util and format" rjserver/a.c '#include "store/store.h"'
+refused "spaces in the directive" lib/util/a.c ' #  include "log/log.h"'
+refused "libcurl outside lib/store" lib/log/a.c '#include <curl/curl.h>'
+refused "OpenSSL outside lib/segment" lib/store/a.c '#include <openssl/evp.h>'
+refused "libext2fs outside lib/ext4" lib/recover/a.c '#include <ext2fs/ext2fs.h>'
+refused "libevent in the library" lib/store/a.c '#include <event2/http.h>'
+refused "FUSE outside rjournald" rjmount/a.c '#include <fuse_lowlevel.h>'
+refused "zstd in the log" lib/log/a.c '#include <zstd.h>'
+refused "CUnit outside the tests" lib/util/a.c '#include <CUnit/CUnit.h>'
+refused "a path with .." lib/log/a.c '#include "../util/error.h"'
+refused "a room nobody knows" lib/misc/a.c '#include "util/error.h"'
+
+mkdir -p "$T_DIR/good/lib/recover" "$T_DIR/good/rjserver"
+printf '#include "%s"\n' journal/attach.h log/log.h jbd2/jbd2.h ext4/volume.h \
+	>"$T_DIR/good/lib/recover/a.c"
+printf '#include %s\n' '<event2/http.h>' '"rjserver/x.h"' '"format/key.h"' \
+	'"local.h"' '<sys/stat.h>' >"$T_DIR/good/rjserver/a.c"
+is "allowed includes pass" "$(violations "$T_DIR/good")" ""
