@@ -3,13 +3,24 @@
 # Sizes, licence lines, and nothing of one machine in any file.
 . "$RJ_SRC/tests/support/lib.sh"
 
-# files TREE: every file that people wrote, from the tree's root
+# files TREE: every file that people wrote, from the tree's root; what a build
+# inside the tree leaves there is not
+rooms="lib mkrjfs rjtune rjrecover rjmount rjlog rjournald rjserver man doc tests
+bench scripts contrib .ci"
 files() {
-	(cd "$1" && find . \( -path './build*' -o -path ./.git -o -path './m4/l*' \
-		-o -path ./autom4te.cache -o -path './rjprogs-*' \) -prune -o -type f \
-		! -name 'Makefile.in' ! -path ./configure ! -path ./aclocal.m4 \
-		! -name 'config.h*' ! -path ./config.status ! -name '*.o' ! -name '*.lo' \
-		! -name '*~' ! -path './COPYING*' -print) | sed 's|^\./||' | LC_ALL=C sort
+	# shellcheck disable=SC2086
+	(cd "$1" && {
+		ls -d .clang-format .gitignore configure.ac Makefile.am ./*.md
+		find $rooms \( -name .libs -o -name .deps \) -prune -o -type f \
+			! -name '*.o' ! -name '*.l[oa]' ! -name '*.log' ! -name '*.trs' \
+			! -name .dirstamp ! -name '*~' ! -name '*.orig' ! -name '*.pc' \
+			-print
+	} 2>/dev/null | sed 's|^\./||' | LC_ALL=C sort |
+		while read -r f; do
+			# neither a program nor libtool's wrapper around one
+			grep -qI . "$f" && ! head -n 4 "$f" |
+				grep -q 'temporary wrapper script for .libs' && echo "$f"
+		done)
 }
 # sources TREE: those that are code of some language
 sources() {
