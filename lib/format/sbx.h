@@ -41,7 +41,10 @@ enum rj_on_loss {
 #define RJ_SBX_INCOMPAT_LOG_VOID 0x1 /* the remote log as it stands must never be
 				      * replayed: a whole-volume check replaced
 				      * it while the store was out of reach */
-#define RJ_SBX_INCOMPAT_KNOWN	 (RJ_SBX_INCOMPAT_LOG_VOID)
+#define RJ_SBX_INCOMPAT_CHECK_PENDING 0x2 /* with LOG_VOID: that check has begun and
+				      * was not yet confirmed; do it again */
+#define RJ_SBX_INCOMPAT_KNOWN \
+	(RJ_SBX_INCOMPAT_LOG_VOID | RJ_SBX_INCOMPAT_CHECK_PENDING)
 #define RJ_SBX_RO_COMPAT_KNOWN	 0
 #define RJ_SBX_COMPAT_KNOWN	 0
 

@@ -37,7 +37,10 @@ enum rj_seg_kind {
 #define RJ_SEG_F_BREAK                                                         \
 	0x8 /* the segment before could not be verified, so                    \
 	     * prev_chain is zero; nothing before is needed */
-#define RJ_SEG_F_KNOWN 0xF
+#define RJ_SEG_F_RECOVERED                                                     \
+	0x10 /* a base that a recovery put: the log before it was             \
+	      * replayed into the volume, or given up */
+#define RJ_SEG_F_KNOWN 0x1F
 
 struct rj_seghdr {
 	enum rj_seg_kind kind;

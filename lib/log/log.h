@@ -51,6 +51,9 @@ struct rj_log_read_opts {
 	void *progress_arg;
 	int retry_ms; /* how long to go on trying a store that does not answer;
 		       * 0: 10000 */
+	/* Read as if the log ended with this segment (which must exist); holes
+	 * behind it do not count. 0: to the last one. */
+	uint64_t upto;
 };
 
 /* Receives each verified segment in order; it is valid during the call only.
@@ -110,6 +113,7 @@ struct rj_log_append {
 	uint32_t run_count;
 	const uint8_t *ring;
 	bool base;	 /* the runs hold all that a replay needs */
+	bool recovered;	 /* RJ_SEG_F_RECOVERED; only with base */
 	uint64_t oldest; /* ignored for a base. 0: as in the tail */
 };
 

@@ -117,7 +117,7 @@ static void newer_is_refused(void)
 	static const struct {
 		int at, value;
 	} changes[] = {
-		{0x04, 2}, {0x05, 1}, {0x06, 1}, {0x08, 3}, {0x0B, 0x80}};
+		{0x04, 2}, {0x05, 1}, {0x06, 1}, {0x08, 5}, {0x0B, 0x80}};
 	struct rj_sbx in = sample(), out;
 	uint8_t raw[RJ_SBX_BYTES];
 	struct rj_error err;
