@@ -1,0 +1,378 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "pipeline.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "jbd2/jbd2.h"
+#include "pending.h"
+#include "track.h"
+#include "util/environ.h"
+#include "util/log.h"
+
+#define MS               1000000LL
+#define BACKOFF_FIRST_MS 50
+#define BACKOFF_MAX_MS   2000
+#define BACKOFF_SLICE_MS 50
+/* Shipped again with each journal superblock; a larger fast-commit area only
+ * means that the log's oldest needed segment does not move. */
+#define FAST_BYTES_MAX (8u << 20)
+
+struct rj_pipeline {
+	struct rj_ring *ring;
+	uint32_t sb_block, ship_blocks;
+	enum rj_on_loss on_loss;
+	rj_rule_fn rule;
+	struct rj_sink sink;
+	struct rj_track track;
+	struct rj_pending pending;
+	bool partial; /* some pending write did not cover whole blocks */
+	struct rj_seg_run *runs;
+	struct rj_error failure; /* why, in RJ_MODE_FAILED */
+	atomic_bool abandoned;
+	/* what rj_pipeline_stat() shows */
+	_Atomic int mode;
+	_Atomic int64_t mode_since;
+	_Atomic uint64_t acked, oldest, segments, bytes, flushes, ordered;
+	_Atomic uint64_t ship_ns;
+	_Atomic uint32_t pending_shown;
+};
+
+static void set_mode(struct rj_pipeline *p, enum rj_pipeline_mode mode)
+{
+	p->mode = mode;
+	p->mode_since = rj_realtime_ns();
+}
+
+static int fail_for_good(struct rj_pipeline *p, const struct rj_error *why)
+{
+	p->failure = *why;
+	set_mode(p, RJ_MODE_FAILED);
+	rj_log(RJ_LOG_ERROR, "%s; nothing is acknowledged any more", why->msg);
+	return -(int)why->code;
+}
+
+static int failed(struct rj_pipeline *p, struct rj_error *err)
+{
+	if (err)
+		*err = p->failure;
+	return -(int)p->failure.code;
+}
+
+/*
+ * The journal superblock is among the pending blocks. Put what a replay reads
+ * beside the log in the same segment (blocks 0..sb_block, live fast commits),
+ * so that it never holds the log back, and find the oldest segment needed.
+ *
+ * Why the ring can always be rebuilt from there: every block that the new
+ * superblock makes live was last written in a segment not before it, and all
+ * that is written later goes to later segments. Until the next superblock the
+ * live part only grows at its head, so the number stays right. It never falls
+ * either: what was not needed before can not become live without being
+ * written.
+ */
+static void superblock_pending(struct rj_pipeline *p)
+{
+	const struct rj_track *t = &p->track;
+	uint64_t fast_bytes = (uint64_t)t->fast_blocks * p->ring->block_size;
+
+	rj_pending_mark(&p->pending, 0, p->sb_block + 1);
+	if (!t->sb_good || fast_bytes > FAST_BYTES_MAX)
+		return;
+	if (t->fast_blocks)
+		rj_pending_mark(&p->pending, t->last, t->fast_blocks);
+}
+
+static void number_blocks(
+	struct rj_pipeline *p, const struct rj_log_append *a, uint64_t sequence)
+{
+	const struct rj_seg_run *run;
+	uint32_t i, b;
+
+	for (i = 0; i < a->run_count; i++) {
+		run = &a->runs[i];
+		for (b = run->block; b < run->block + run->count; b++)
+			p->ring->seq[b] = sequence;
+	}
+}
+
+static uint64_t oldest_needed(const struct rj_pipeline *p, uint64_t sequence)
+{
+	const struct rj_track *t = &p->track;
+	const struct rj_ring *ring = p->ring;
+	uint64_t oldest = sequence;
+	uint32_t b;
+
+	if (!t->sb_good ||
+		(uint64_t)t->fast_blocks * ring->block_size > FAST_BYTES_MAX)
+		return p->oldest;
+	if (t->head_known || !t->start) {
+		oldest = rj_ring_oldest(ring, t->sb_block, t->first, t->last,
+			t->start, t->head);
+	} else {
+		for (b = 0; b < ring->blocks; b++)
+			if (ring->seq[b] && ring->seq[b] < oldest)
+				oldest = ring->seq[b];
+	}
+	return oldest > p->oldest ? oldest : p->oldest;
+}
+
+/* A base: a reader starts there with nothing else in its ring. */
+static void forget_before(struct rj_pipeline *p, uint64_t sequence)
+{
+	uint32_t b;
+
+	for (b = 0; b < p->ring->blocks; b++)
+		if (p->ring->seq[b] != sequence)
+			p->ring->seq[b] = 0;
+}
+
+/* First and last transaction inside, for rjlog and people. */
+static void note_tids(const struct rj_pipeline *p, struct rj_log_append *a)
+{
+	const struct rj_ring *ring = p->ring;
+	enum rj_jbd2_block_type type;
+	uint32_t i, b, tid;
+
+	for (i = 0; i < a->run_count; i++) {
+		for (b = a->runs[i].block;
+			b < a->runs[i].block + a->runs[i].count; b++) {
+			if (b <= p->sb_block ||
+				!rj_jbd2_block_header(
+					ring->data +
+						(size_t)b * ring->block_size,
+					&type, &tid))
+				continue;
+			if (!a->body.tid_count)
+				a->body.first_tid = a->body.last_tid = tid;
+			if ((int32_t)(tid - a->body.first_tid) < 0)
+				a->body.first_tid = tid;
+			if ((int32_t)(tid - a->body.last_tid) > 0)
+				a->body.last_tid = tid;
+			a->body.tid_count =
+				a->body.last_tid - a->body.first_tid + 1;
+		}
+	}
+}
+
+/* Sleep, but wake up when told to give up. */
+static void pause_ms(const struct rj_pipeline *p, int ms)
+{
+	for (; ms > 0 && !p->abandoned; ms -= BACKOFF_SLICE_MS)
+		rj_sleep_ns(BACKOFF_SLICE_MS * MS);
+}
+
+/*
+ * The store did not answer. The very same bytes are tried until it does:
+ * forever with RJ_LOSS_BLOCK (the kernel's requests queue up behind this one),
+ * once with RJ_LOSS_ERROR.
+ */
+static int try_again(struct rj_pipeline *p, struct rj_error *err)
+{
+	int ms = BACKOFF_FIRST_MS, rc = -RJ_E_UNREACHABLE;
+
+	set_mode(p, RJ_MODE_WAITING);
+	if (p->on_loss == RJ_LOSS_ERROR)
+		return p->sink.retry(p->sink.arg, err);
+	rj_log(RJ_LOG_WARNING, "%s; waiting for it", err->msg);
+	while (rc == -RJ_E_UNREACHABLE) {
+		pause_ms(p, ms);
+		if (p->abandoned)
+			return rj_fail(err, RJ_E_CANCELLED,
+				"told to stop while the store was lost");
+		rc = p->sink.retry(p->sink.arg, err);
+		ms = ms * 2 < BACKOFF_MAX_MS ? ms * 2 : BACKOFF_MAX_MS;
+	}
+	return rc;
+}
+
+static int put(struct rj_pipeline *p, const struct rj_log_append *a,
+	struct rj_error *err)
+{
+	int64_t start = rj_monotonic_ns();
+	int rc = p->sink.append(p->sink.arg, a, err);
+
+	if (rc == -RJ_E_UNREACHABLE)
+		rc = try_again(p, err);
+	p->ship_ns += (uint64_t)(rj_monotonic_ns() - start);
+	if (rc)
+		return fail_for_good(p, err);
+	if (p->mode == RJ_MODE_WAITING) {
+		set_mode(p, RJ_MODE_SERVING);
+		rj_log(RJ_LOG_NOTICE, "the store is back");
+	}
+	return 0;
+}
+
+static void shipped(struct rj_pipeline *p, const struct rj_log_append *a,
+	uint64_t sequence, uint64_t oldest)
+{
+	p->bytes += (uint64_t)p->pending.count * p->ring->block_size;
+	p->segments++;
+	p->acked = sequence;
+	p->oldest = oldest;
+	rj_pending_clear(&p->pending);
+	p->pending_shown = 0;
+	p->partial = false;
+}
+
+static int ship(struct rj_pipeline *p, struct rj_error *err)
+{
+	struct rj_log_append a = {
+		.body = {.block_size = p->ring->block_size,
+			.journal_blocks = p->ring->blocks},
+		.runs = p->runs,
+		.ring = p->ring->data,
+	};
+	uint64_t sequence = p->acked + 1, oldest = p->oldest;
+	struct rj_error e;
+	bool superblock;
+	int rc;
+
+	if (p->abandoned && p->mode != RJ_MODE_FAILED) {
+		rj_fail(&e, RJ_E_CANCELLED, "told to stop at once");
+		fail_for_good(p, &e);
+	}
+	if (p->mode == RJ_MODE_FAILED)
+		return failed(p, err);
+	if (!p->pending.count)
+		return 0;
+	superblock = rj_pending_test(&p->pending, p->sb_block);
+	if (superblock)
+		superblock_pending(p);
+	a.run_count = rj_pending_runs(&p->pending, p->runs, p->ring->blocks);
+	note_tids(p, &a);
+	number_blocks(p, &a, sequence);
+	if (superblock) {
+		a.oldest = oldest = oldest_needed(p, sequence);
+		a.base = oldest == sequence;
+	}
+	if (a.base)
+		forget_before(p, sequence);
+	rc = put(p, &a, &e);
+	if (rc) {
+		if (err)
+			*err = e;
+		return rc;
+	}
+	shipped(p, &a, sequence, oldest);
+	return 0;
+}
+
+int rj_pipeline_write(struct rj_pipeline *p, const void *data, size_t len,
+	uint64_t off, struct rj_error *err)
+{
+	uint32_t size = p->ring->block_size, block, end;
+	uint64_t bytes = (uint64_t)p->ring->blocks * size;
+
+	if (p->mode == RJ_MODE_FAILED)
+		return failed(p, err);
+	if (off > bytes || len > bytes - off || len > RJ_PIPELINE_WRITE_BYTES)
+		return rj_fail(err, RJ_E_INVAL,
+			"a write of %zu bytes at byte %llu does not fit in a "
+			"journal of %llu bytes",
+			len, (unsigned long long)off,
+			(unsigned long long)bytes);
+	if (!len)
+		return 0;
+	memcpy(p->ring->data + off, data, len);
+	block = (uint32_t)(off / size);
+	end = (uint32_t)((off + len + size - 1) / size);
+	if (off % size || len % size)
+		p->partial = true;
+	rj_pending_mark(&p->pending, block, end - block);
+	p->pending_shown = p->pending.count;
+	rj_track_written(&p->track, p->ring, block, end - block);
+	if (p->pending.count >= p->ship_blocks)
+		return ship(p, err);
+	return 0;
+}
+
+int rj_pipeline_flush(struct rj_pipeline *p, struct rj_error *err)
+{
+	struct rj_rule_in in = {
+		.ring = p->ring,
+		.track = &p->track,
+		.partial = p->partial,
+		.runs = p->runs,
+	};
+
+	p->flushes++;
+	if (p->mode == RJ_MODE_FAILED)
+		return failed(p, err);
+	in.run_count = rj_pending_runs(&p->pending, p->runs, p->ring->blocks);
+	if (p->pending.count && p->rule(&in)) {
+		p->ordered++;
+		return 0;
+	}
+	return ship(p, err);
+}
+
+int rj_pipeline_drain(struct rj_pipeline *p, struct rj_error *err)
+{
+	return ship(p, err);
+}
+
+void rj_pipeline_abandon(struct rj_pipeline *p)
+{
+	p->abandoned = true;
+}
+
+void rj_pipeline_stat(const struct rj_pipeline *p, struct rj_pipeline_stat *out)
+{
+	out->mode = p->mode;
+	out->mode_since_ns = p->mode_since;
+	out->acked = p->acked;
+	out->oldest = p->oldest;
+	out->pending = p->pending_shown;
+	out->segments = p->segments;
+	out->bytes = p->bytes;
+	out->flushes = p->flushes;
+	out->flushes_ordered = p->ordered;
+	out->ship_ns = p->ship_ns;
+}
+
+int rj_pipeline_new(const struct rj_pipeline_opts *opts,
+	struct rj_pipeline **out, struct rj_error *err)
+{
+	struct rj_ring *ring = opts->ring;
+	struct rj_pipeline *p = calloc(1, sizeof(*p));
+	int rc;
+
+	*out = NULL;
+	if (!p)
+		return rj_fail(err, RJ_E_NOMEM, "out of memory");
+	p->ring = ring;
+	p->sb_block = opts->sb_block;
+	p->on_loss = opts->on_loss;
+	p->rule = opts->rule;
+	p->sink = opts->sink;
+	p->acked = opts->tail.sequence;
+	p->oldest = opts->tail.oldest;
+	/* a small journal: ship before a batch could go round it */
+	p->ship_blocks = RJ_PIPELINE_SHIP_BYTES / ring->block_size;
+	if (p->ship_blocks > ring->blocks / 4 + 1)
+		p->ship_blocks = ring->blocks / 4 + 1;
+	set_mode(p, RJ_MODE_SERVING);
+	rj_track_init(&p->track, ring, opts->sb_block);
+	rc = rj_pending_init(&p->pending, ring->blocks, err);
+	p->runs = calloc(ring->blocks, sizeof(*p->runs));
+	if (!rc && !p->runs)
+		rc = rj_fail(err, RJ_E_NOMEM, "out of memory");
+	if (rc) {
+		rj_pipeline_free(p);
+		return rc;
+	}
+	*out = p;
+	return 0;
+}
+
+void rj_pipeline_free(struct rj_pipeline *p)
+{
+	if (!p)
+		return;
+	rj_pending_release(&p->pending);
+	free(p->runs);
+	free(p);
+}

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The commit pipeline: writes of the journal device go into the ring, flushes
+ * become segments. Knows neither FUSE nor the network: it ships into a sink.
+ *
+ * One thread at a time, but for rj_pipeline_abandon() and rj_pipeline_stat().
+ */
+#ifndef RJ_JOURNALD_PIPELINE_H
+#define RJ_JOURNALD_PIPELINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "format/sbx.h"
+#include "log/log.h"
+#include "log/ring.h"
+#include "rule.h"
+#include "util/error.h"
+
+/* Where segments go: the writer of lib/log, or a test. The calls are those of
+ * rj_log_append() and rj_log_retry(), with the same errors. */
+struct rj_sink {
+	int (*append)(
+		void *arg, const struct rj_log_append *a, struct rj_error *err);
+	int (*retry)(void *arg, struct rj_error *err);
+	void *arg;
+};
+
+struct rj_pipeline_opts {
+	struct rj_ring *ring;    /* stays the caller's */
+	uint32_t sb_block;       /* the journal superblock's block */
+	enum rj_on_loss on_loss; /* RJ_LOSS_LOCAL is taken for BLOCK */
+	rj_rule_fn rule;
+	struct rj_sink sink;
+	struct rj_log_tail tail; /* what the sink appends behind */
+};
+
+/* Ship before a flush asks for it when so much is pending: keeps segments well
+ * below RJ_SEG_MAX_BYTES and the last flush of a large commit short. */
+#define RJ_PIPELINE_SHIP_BYTES (4u << 20)
+/* No single write is larger. */
+#define RJ_PIPELINE_WRITE_BYTES (1u << 20)
+
+struct rj_pipeline;
+
+enum rj_pipeline_mode {
+	RJ_MODE_SERVING,
+	RJ_MODE_WAITING, /* the store is lost; trying the same segment again */
+	RJ_MODE_FAILED,  /* nothing will ever be acknowledged again */
+};
+
+struct rj_pipeline_stat {
+	enum rj_pipeline_mode mode;
+	uint64_t acked;           /* last segment that the store acknowledged */
+	uint64_t oldest;          /* first segment that a replay needs */
+	uint32_t pending;         /* blocks written and not acknowledged */
+	uint64_t segments, bytes; /* shipped by this daemon; journal bytes */
+	uint64_t flushes;         /* asked for */
+	uint64_t flushes_ordered; /* answered without shipping (commit rule) */
+	uint64_t ship_ns;         /* spent in the sink */
+	int64_t mode_since_ns;    /* realtime */
+};
+
+/* RJ_E_NOMEM. */
+int rj_pipeline_new(const struct rj_pipeline_opts *opts,
+	struct rj_pipeline **out, struct rj_error *err);
+/* NULL-safe. */
+void rj_pipeline_free(struct rj_pipeline *p);
+
+/* Offsets and lengths in bytes; beyond the ring is RJ_E_INVAL. A write may
+ * ship, and then fail as a flush does. */
+int rj_pipeline_write(struct rj_pipeline *p, const void *data, size_t len,
+	uint64_t off, struct rj_error *err);
+/*
+ * A flush of the device: 0 when everything written before is acknowledged by
+ * the store, or need not be by the commit rule. Waits as long as the store is
+ * lost with RJ_LOSS_BLOCK. On failure the pipeline has failed for good:
+ * each later write and flush reports the same error.
+ */
+int rj_pipeline_flush(struct rj_pipeline *p, struct rj_error *err);
+/* Ship all that is pending, whatever the commit rule says. */
+int rj_pipeline_drain(struct rj_pipeline *p, struct rj_error *err);
+/* From any thread: stop waiting for the store, fail everything from now on. */
+void rj_pipeline_abandon(struct rj_pipeline *p);
+/* From any thread; the numbers are each right, but not of one instant. */
+void rj_pipeline_stat(
+	const struct rj_pipeline *p, struct rj_pipeline_stat *out);
+
+#endif
