@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Shared by the files of lib/ext4 only. */
+#ifndef RJ_EXT4_IMPL_H
+#define RJ_EXT4_IMPL_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <ext2fs/ext2fs.h>
+
+#include "ext4/volume.h"
+#include "util/bytes.h"
+
+#define RJ_SUPER_BYTES  1024
+#define RJ_SUPER_OFFSET 1024 /* of the primary, in bytes */
+
+/* Fields of a raw superblock, by the names of ext2_fs.h. */
+#define SB_AT(raw, field)       ((raw) + offsetof(struct ext2_super_block, field))
+#define SB_LE16(raw, field)     rj_get_le16(SB_AT(raw, field))
+#define SB_LE32(raw, field)     rj_get_le32(SB_AT(raw, field))
+#define SB_PUT16(raw, field, v) rj_put_le16(SB_AT(raw, field), (v))
+#define SB_PUT32(raw, field, v) rj_put_le32(SB_AT(raw, field), (v))
+
+struct backup {
+	uint32_t group;
+	uint64_t offset; /* bytes */
+};
+
+struct rj_volume {
+	struct rj_bio bio; /* first: rj_volume_bio() hands out its address */
+	char *path;
+	unsigned flags;
+	int fd;
+	bool dirty; /* written since the last flush */
+	struct rj_volume_facts facts;
+	uint8_t super[RJ_SUPER_BYTES]; /* the primary, as read */
+	struct backup *backups;        /* facts.backups of them */
+
+	/* With an undo file all writes go through this channel. */
+	io_channel undo;
+	char *undo_path;
+	int undo_fd;     /* the same file, for fsync */
+	bool undo_used;  /* something was recorded */
+	bool undo_fresh; /* the file was empty or not there before */
+};
+
+/* "text of errcode" for a failure of libext2fs. Returns -CODE. */
+int rj_ext4_fail(struct rj_error *err, enum rj_code code, long errcode,
+	const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+
+/* Is PATH mounted, swapped on or busy? RJ_E_BUSY, else 0. */
+int rj_ext4_check_unused(const char *path, struct rj_error *err);
+
+/* Fill v->super, v->facts and v->backups from the volume. */
+int rj_ext4_load(struct rj_volume *v, struct rj_error *err);
+/* Fill v->facts from v->super (backups excepted). */
+void rj_ext4_facts_from_super(struct rj_volume *v);
+/* Recompute s_checksum where the features ask for one. */
+void rj_ext4_super_seal(uint8_t raw[RJ_SUPER_BYTES]);
+
+/* Set up v->bio over v->fd, and the undo channel if UNDO_FILE is given. */
+int rj_ext4_io_open(
+	struct rj_volume *v, const char *undo_file, struct rj_error *err);
+/* Flush what is not, close the channel; first error wins. */
+int rj_ext4_io_close(struct rj_volume *v, struct rj_error *err);
+
+#endif

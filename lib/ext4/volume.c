@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "ext4/impl.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <et/com_err.h>
+
+#include "util/fileio.h"
+
+static void load_messages(void)
+{
+	initialize_ext2_error_table();
+}
+
+int rj_ext4_fail(struct rj_error *err, enum rj_code code, long errcode,
+	const char *fmt, ...)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	char text[RJ_ERROR_BYTES - 200];
+	va_list ap;
+
+	pthread_once(&once, load_messages);
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	/* libext2fs hands on plain errno values as they are */
+	if (errcode > 0 && errcode < 256)
+		return rj_fail_errno(err, (int)errcode, "%s", text);
+	return rj_fail(err, code, "%s: %s", text, error_message(errcode));
+}
+
+int rj_ext4_check_unused(const char *path, struct rj_error *err)
+{
+	char where[256] = "";
+	int flags = 0;
+	errcode_t e;
+
+	e = ext2fs_check_mount_point(path, &flags, where, sizeof(where));
+	if (e)
+		return rj_ext4_fail(err, RJ_E_IO, e,
+			"%s: cannot find out whether it is mounted", path);
+	if (flags & EXT2_MF_SWAP)
+		return rj_fail(err, RJ_E_BUSY,
+			"%s: in use as swap space; swapoff it first", path);
+	if (flags & EXT2_MF_MOUNTED)
+		return rj_fail(err, RJ_E_BUSY,
+			"%s: mounted%s%s; unmount it first", path,
+			where[0] ? " on " : "", where);
+	if (flags & EXT2_MF_BUSY)
+		return rj_fail(err, RJ_E_BUSY,
+			"%s: in use by the system (a mount, RAID, or device "
+			"mapper)",
+			path);
+	return 0;
+}
+
+static const char *advice(errcode_t e)
+{
+	switch (e) {
+	case EXT2_ET_BAD_MAGIC:
+	case EXT2_ET_SHORT_READ:
+		return "is it the right device? If only its superblock is "
+		       "damaged, e2fsck can restore it";
+	case EXT2_ET_UNSUPP_FEATURE:
+	case EXT2_ET_RO_UNSUPP_FEATURE:
+	case EXT2_ET_REV_TOO_HIGH:
+		return "a newer e2fsprogs library is needed";
+	default:
+		return "try e2fsck";
+	}
+}
+
+static int find_backups(
+	struct rj_volume *v, ext2_filsys fs, struct rj_error *err)
+{
+	uint32_t group, count = 0, room = 0;
+	struct backup *list = NULL, *more;
+	blk64_t block;
+
+	for (group = 1; group < fs->group_desc_count; group++) {
+		if (!ext2fs_bg_has_super(fs, group))
+			continue;
+		ext2fs_super_and_bgd_loc2(fs, group, &block, NULL, NULL, NULL);
+		if (count == room) {
+			room = room ? room * 2 : 32;
+			more = realloc(list, room * sizeof(*list));
+			if (!more) {
+				free(list);
+				return rj_fail(err, RJ_E_NOMEM,
+					"%s: out of memory", v->path);
+			}
+			list = more;
+		}
+		list[count].group = group;
+		list[count++].offset = (uint64_t)block * fs->blocksize;
+	}
+	free(v->backups);
+	v->backups = list;
+	v->facts.backups = count;
+	v->facts.groups = fs->group_desc_count;
+	return 0;
+}
+
+int rj_ext4_load(struct rj_volume *v, struct rj_error *err)
+{
+	/* never EXT2_FLAG_RW: libext2fs must not write here, see
+	 * rj_volume_patch() */
+	int flags = EXT2_FLAG_64BITS | EXT2_FLAG_SKIP_MMP;
+	ext2_filsys fs = NULL;
+	uint64_t device_bytes;
+	errcode_t e;
+	int rc;
+
+	if (v->flags & RJ_VOLUME_FORCE)
+		flags |= EXT2_FLAG_FORCE | EXT2_FLAG_IGNORE_SB_ERRORS |
+			 EXT2_FLAG_IGNORE_CSUM_ERRORS;
+	e = ext2fs_open2(v->path, NULL, flags, 0, 0, unix_io_manager, &fs);
+	if (e == EXT2_ET_UNSUPP_FEATURE && fs == NULL &&
+		!rj_pread_all(v->fd, v->super, RJ_SUPER_BYTES, RJ_SUPER_OFFSET,
+			v->path, err) &&
+		SB_LE32(v->super, s_feature_incompat) &
+			EXT3_FEATURE_INCOMPAT_JOURNAL_DEV)
+		return rj_fail(err, RJ_E_INVAL,
+			"%s: an external journal device, not a filesystem",
+			v->path);
+	if (e)
+		return rj_ext4_fail(err, RJ_E_INVAL, e,
+			"%s: not a usable ext2, ext3 or ext4 filesystem (%s)",
+			v->path, advice(e));
+	rc = rj_pread_all(
+		v->fd, v->super, RJ_SUPER_BYTES, RJ_SUPER_OFFSET, v->path, err);
+	if (rc)
+		goto out;
+	rj_ext4_facts_from_super(v);
+	rc = find_backups(v, fs, err);
+	if (rc)
+		goto out;
+	rc = rj_fd_size(v->fd, v->path, &device_bytes, err);
+	if (rc)
+		goto out;
+	v->bio.size_bytes = v->facts.blocks * v->facts.block_size;
+	if (v->bio.size_bytes > device_bytes) {
+		if (!(v->flags & RJ_VOLUME_FORCE))
+			rc = rj_fail(err, RJ_E_CORRUPT,
+				"%s: %llu bytes long, but its filesystem has "
+				"%llu; is the image whole?",
+				v->path, (unsigned long long)device_bytes,
+				(unsigned long long)v->bio.size_bytes);
+		v->bio.size_bytes = device_bytes;
+	}
+out:
+	ext2fs_free(fs);
+	return rc;
+}
+
+static int open_file(struct rj_volume *v, struct rj_error *err)
+{
+	int flags = v->flags & RJ_VOLUME_WRITE ? O_RDWR : O_RDONLY;
+	struct stat st;
+	int rc;
+
+	if (stat(v->path, &st))
+		return rj_fail_errno(err, errno, "%s: cannot open", v->path);
+	if (!S_ISREG(st.st_mode) && !S_ISBLK(st.st_mode))
+		return rj_fail(err, RJ_E_INVAL,
+			"%s: not a block device or image file", v->path);
+	if (v->flags & RJ_VOLUME_WRITE) {
+		rc = rj_ext4_check_unused(v->path, err);
+		if (rc)
+			return rc;
+		/* on a block device O_EXCL shuts out mount, swapon, and
+		 * everybody else who asks for it */
+		if (S_ISBLK(st.st_mode))
+			flags |= O_EXCL;
+	}
+	v->fd = open(v->path, flags | O_CLOEXEC);
+	if (v->fd < 0 && errno == EBUSY)
+		return rj_fail(err, RJ_E_BUSY,
+			"%s: another program holds it exclusively", v->path);
+	if (v->fd < 0)
+		return rj_fail_errno(err, errno, "%s: cannot open%s", v->path,
+			v->flags & RJ_VOLUME_WRITE ? " for writing" : "");
+	return 0;
+}
+
+int rj_volume_open(const char *path, unsigned flags, const char *undo_file,
+	struct rj_volume **out, struct rj_error *err)
+{
+	struct rj_volume *v = calloc(1, sizeof(*v));
+	int rc;
+
+	*out = NULL;
+	if (!v)
+		return rj_fail(err, RJ_E_NOMEM, "%s: out of memory", path);
+	v->fd = v->undo_fd = -1;
+	v->flags = flags;
+	v->path = strdup(path);
+	if (!v->path) {
+		rc = rj_fail(err, RJ_E_NOMEM, "%s: out of memory", path);
+		goto out;
+	}
+	if (undo_file && !(flags & RJ_VOLUME_WRITE)) {
+		rc = rj_fail(err, RJ_E_INVAL,
+			"%s: an undo file makes no sense without writing",
+			path);
+		goto out;
+	}
+	rc = open_file(v, err);
+	if (rc)
+		goto out;
+	rc = rj_ext4_load(v, err);
+	if (rc)
+		goto out;
+	rc = rj_ext4_io_open(v, undo_file, err);
+out:
+	if (rc)
+		rj_volume_close(v, NULL);
+	else
+		*out = v;
+	return rc;
+}
+
+int rj_volume_reload(struct rj_volume *v, struct rj_error *err)
+{
+	return rj_ext4_load(v, err);
+}
+
+int rj_volume_close(struct rj_volume *v, struct rj_error *err)
+{
+	int rc, rc2;
+
+	if (!v)
+		return 0;
+	rc = rj_ext4_io_close(v, err);
+	rc2 = rj_close(&v->fd, v->path, rc ? NULL : err);
+	free(v->backups);
+	free(v->undo_path);
+	free(v->path);
+	free(v);
+	return rc ? rc : rc2;
+}
+
+const struct rj_volume_facts *rj_volume_facts(const struct rj_volume *v)
+{
+	return &v->facts;
+}
+
+const char *rj_volume_path(const struct rj_volume *v)
+{
+	return v->path;
+}
+
+struct rj_bio *rj_volume_bio(struct rj_volume *v)
+{
+	return &v->bio;
+}
+
+uint32_t rj_volume_default_journal_blocks(const struct rj_volume *v)
+{
+	int n = ext2fs_default_journal_size(v->facts.blocks);
+
+	return n > 0 ? (uint32_t)n : 0;
+}
