@@ -9,10 +9,10 @@
 #include "jbd2/private.h"
 #include "util/crc32c.h"
 
-_Static_assert(SB_USERS + RJ_JBD2_USERS_MAX * RJ_UUID_BYTES == RJ_JBD2_SB_BYTES,
+_Static_assert(SB_USERS + JBD2_USERS_MAX * RJ_UUID_BYTES == RJ_JBD2_SB_BYTES,
 	"the users end the journal superblock");
 
-uint32_t rj_jbd2_sb_checksum(const uint8_t raw[RJ_JBD2_SB_BYTES])
+uint32_t jbd2_sb_checksum(const uint8_t raw[RJ_JBD2_SB_BYTES])
 {
 	static const uint8_t zero[4];
 	uint32_t crc = rj_crc32c(~0u, raw, SB_CHECKSUM);
@@ -35,7 +35,7 @@ static int bad(struct rj_error *err, const char *what, uint32_t value)
 
 static int check_features(const struct rj_jbd2_sb *sb, struct rj_error *err)
 {
-	uint32_t unknown = sb->incompat & ~RJ_JBD2_INCOMPAT_ALL;
+	uint32_t unknown = sb->incompat & ~JBD2_INCOMPAT_ALL;
 	bool v2 = sb->incompat & RJ_JBD2_INCOMPAT_CSUM_V2;
 	bool v3 = sb->incompat & RJ_JBD2_INCOMPAT_CSUM_V3;
 
@@ -63,9 +63,9 @@ static int check_features(const struct rj_jbd2_sb *sb, struct rj_error *err)
 static int check_checksum(const uint8_t *raw, struct rj_error *err)
 {
 	uint32_t want = rj_get_be32(raw + SB_CHECKSUM);
-	uint32_t got = rj_jbd2_sb_checksum(raw);
+	uint32_t got = jbd2_sb_checksum(raw);
 
-	if (raw[SB_CHECKSUM_TYPE] != RJ_JBD2_CHECKSUM_CRC32C)
+	if (raw[SB_CHECKSUM_TYPE] != JBD2_CHECKSUM_CRC32C)
 		return rj_fail(err, RJ_E_UNSUPPORTED,
 			"journal superblock: unknown checksum type %u",
 			raw[SB_CHECKSUM_TYPE]);
@@ -100,14 +100,14 @@ static void take_version_2(const uint8_t *raw, struct rj_jbd2_sb *sb)
 	sb->ro_compat = rj_get_be32(raw + SB_RO_COMPAT);
 	memcpy(sb->uuid, raw + SB_UUID, RJ_UUID_BYTES);
 	sb->nr_users = rj_get_be32(raw + SB_NR_USERS);
-	if (sb->nr_users > RJ_JBD2_USERS_MAX)
-		sb->nr_users = RJ_JBD2_USERS_MAX;
+	if (sb->nr_users > JBD2_USERS_MAX)
+		sb->nr_users = JBD2_USERS_MAX;
 	memcpy(sb->users, raw + SB_USERS, sizeof(sb->users));
 	sb->head = rj_get_be32(raw + SB_HEAD);
 	if (sb->incompat & RJ_JBD2_INCOMPAT_FAST_COMMIT) {
 		sb->num_fc_blocks = rj_get_be32(raw + SB_NUM_FC_BLOCKS);
 		if (!sb->num_fc_blocks)
-			sb->num_fc_blocks = RJ_JBD2_DEFAULT_FC_BLOCKS;
+			sb->num_fc_blocks = JBD2_DEFAULT_FC_BLOCKS;
 	}
 }
 
@@ -158,7 +158,7 @@ int rj_jbd2_sb_make_empty(
 	rj_put_be32(raw + SB_SEQUENCE, next_tid);
 	rj_put_be32(raw + SB_ERRNO, 0);
 	if (has_checksum(sb.incompat))
-		rj_put_be32(raw + SB_CHECKSUM, rj_jbd2_sb_checksum(raw));
+		rj_put_be32(raw + SB_CHECKSUM, jbd2_sb_checksum(raw));
 	return 0;
 }
 

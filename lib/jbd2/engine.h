@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * How replay moves bytes: a batch of copies is read from the log in log order
+ * into a buffer in volume order, and written from there in long runs.
+ */
+#ifndef RJ_JBD2_ENGINE_H
+#define RJ_JBD2_ENGINE_H
+
+#include "jbd2/private.h"
+
+#define JBD2_BATCH_BYTES (16u << 20)
+#define JBD2_RUN_BYTES   (1u << 20)
+/* Blocks of the log between two wanted ones that are cheaper to read than to
+ * skip. */
+#define JBD2_GAP_BYTES (64u << 10)
+
+struct jbd2_engine {
+	struct rj_bio *log, *fs;
+	uint32_t block_size;
+	uint32_t batch; /* copies that fit the buffer */
+	uint8_t *data;  /* of the batch, in volume order */
+	uint8_t *bounce;
+	uint64_t *order; /* log block << 32 | place in the batch */
+};
+
+int jbd2_engine_init(struct jbd2_engine *e, struct rj_bio *log,
+	struct rj_bio *fs, uint32_t block_size, size_t copies,
+	struct rj_error *err);
+void jbd2_engine_free(struct jbd2_engine *e);
+/* Read the N (<= batch) copies at C. */
+int jbd2_engine_load(struct jbd2_engine *e, const struct jbd2_copy *c,
+	uint32_t n, struct rj_error *err);
+/* Write the loaded copies from AT on, as many as make one run; their number
+ * in *WRITTEN. */
+int jbd2_engine_store(struct jbd2_engine *e, const struct jbd2_copy *c,
+	uint32_t at, uint32_t n, uint32_t *written, struct rj_error *err);
+
+#endif

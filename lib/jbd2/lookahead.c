@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * A destroyed header looks like the end of the log, and everything committed
+ * behind it would be lost without a word. JBD2 writes no block of a
+ * transaction before the commit block of the one before it is stable; so a
+ * later commit block behind the end proves that the end is damage.
+ *
+ * What must not be taken for one: blocks of an earlier lap (their tids are
+ * smaller), and blocks of an earlier journal in the same place, whose tids
+ * started anew (their commit times are older than that of the last good
+ * transaction, and as a rule their checksums have another seed).
+ */
+#include "jbd2/private.h"
+
+/* How far to look. A transaction may be longer (a quarter of the log), but
+ * reading on would cost more than the rest of a recovery. */
+#define LOOKAHEAD_BYTES (32u << 20)
+
+static bool proves_damage(const struct jbd2_scan *s, const uint8_t *raw,
+	enum rj_jbd2_block_type type, uint32_t tid)
+{
+	uint64_t seconds = rj_get_be64(raw + JBD2_COMMIT_SECONDS);
+	uint32_t ahead = tid - s->expected;
+
+	if (type != RJ_JBD2_COMMIT || ahead >= s->ring)
+		return false;
+	/* with async_commit the commit block does not wait for its blocks */
+	if (s->dialect.async && ahead == 0)
+		return false;
+	if (seconds < s->last_seconds)
+		return false;
+	/* without a seeded checksum only the time speaks for this journal */
+	if (s->dialect.checksum < 2 && s->last_seconds == 0)
+		return false;
+	return jbd2_commit_good(&s->dialect, raw);
+}
+
+int jbd2_lookahead(struct jbd2_scan *s, struct rj_error *err)
+{
+	uint32_t most = LOOKAHEAD_BYTES / s->dialect.block_size, i, tid, block;
+	enum rj_jbd2_block_type type;
+	const uint8_t *raw;
+	int rc;
+
+	if (most > s->ring - s->good)
+		most = s->ring - s->good;
+	for (i = 0; i < most; i++) {
+		block = jbd2_scan_block(s, s->good + i);
+		rc = jbd2_window_get(&s->window, block, &raw, err);
+		if (rc)
+			return rc;
+		if (!rj_jbd2_block_header(raw, &type, &tid) ||
+			!proves_damage(s, raw, type, tid))
+			continue;
+		jbd2_scan_damage(s, RJ_JBD2_BAD_DESCRIPTOR, s->stopped,
+			s->expected,
+			"the log seems to end here, but log block %u commits "
+			"transaction %u",
+			block, tid);
+		return 0;
+	}
+	return 0;
+}
+
+int jbd2_find_max_tid(struct jbd2_scan *s, struct rj_error *err)
+{
+	enum rj_jbd2_block_type type;
+	const uint8_t *raw;
+	uint32_t i, tid;
+	int rc;
+
+	for (i = s->good; i < s->ring; i++) {
+		rc = jbd2_window_get(
+			&s->window, jbd2_scan_block(s, i), &raw, err);
+		if (rc)
+			return rc;
+		if (rj_jbd2_block_header(raw, &type, &tid) &&
+			tid - s->expected < s->ring &&
+			jbd2_tid_gt(tid, s->max_tid))
+			s->max_tid = tid;
+	}
+	return 0;
+}

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* The plan: one copy per block, the last that no revoke cancels. */
+#include <stdlib.h>
+
+#include "jbd2/private.h"
+
+static uint64_t block_of(const struct jbd2_copy *c)
+{
+	return c->key & JBD2_COPY_BLOCK;
+}
+
+int jbd2_plan_build(struct rj_jbd2_plan *p, const struct jbd2_revokes *r,
+	struct rj_error *err)
+{
+	struct jbd2_copies *c = &p->copies;
+	struct jbd2_copy *less;
+	size_t i, n = 0;
+	int rc = jbd2_copies_sort(c, err);
+
+	if (rc)
+		return rc;
+	for (i = 0; i < c->n; i++) {
+		if (jbd2_revokes_test(r, block_of(&c->v[i]), c->v[i].tid)) {
+			p->info.suppressed++;
+			continue;
+		}
+		/* in log order: a later copy of the same block wins */
+		if (n && block_of(&c->v[n - 1]) == block_of(&c->v[i])) {
+			p->info.duplicates++;
+			n--;
+		}
+		c->v[n++] = c->v[i];
+	}
+	c->n = n;
+	p->info.blocks = n;
+	less = n ? reallocarray(c->v, n, sizeof(*less)) : NULL;
+	if (less) {
+		c->v = less;
+		c->cap = n;
+	}
+	return 0;
+}
+
+const struct rj_jbd2_info *rj_jbd2_plan_info(const struct rj_jbd2_plan *p)
+{
+	return &p->info;
+}
+
+void rj_jbd2_plan_each(const struct rj_jbd2_plan *p,
+	void (*fn)(void *arg, const struct rj_jbd2_transaction *t), void *arg)
+{
+	size_t i;
+
+	for (i = 0; i < p->txns; i++)
+		fn(arg, &p->txn[i]);
+}
+
+void rj_jbd2_plan_free(struct rj_jbd2_plan *p)
+{
+	if (!p)
+		return;
+	jbd2_copies_free(&p->copies);
+	free(p->txn);
+	free(p);
+}
