@@ -85,7 +85,8 @@ struct rj_log_claim_opts {
 	uint64_t min_epoch; /* claim above this too (superblock extension) */
 	/* The last segment fails its check, or a part is missing: claim all the
 	 * same and mark the fence RJ_SEG_F_BREAK. The next append must be a
-	 * base. Without this such a log is refused with RJ_E_CORRUPT. */
+	 * base. Without this such a log is refused with RJ_E_CORRUPT, RJ_E_GAP
+	 * or RJ_E_FOREIGN. */
 	bool allow_break;
 	bool new_log; /* the log must be empty: RJ_E_EXISTS otherwise */
 	int retry_ms; /* as in rj_log_read_opts */
@@ -96,8 +97,11 @@ struct rj_log_claim_opts {
  * the next free number. From then on every older writer's next append fails.
  * A lost race is tried again with the next epoch a few times.
  * STORE stays the caller's, must outlive the writer, and is used by it alone.
- * RJ_E_FENCED, RJ_E_UNREACHABLE, RJ_E_CORRUPT, RJ_E_UNSUPPORTED (a store that
- * has no put-if-absent).
+ * RJ_E_FENCED: a newer writer's fence was there first. RJ_E_BUSY: too many
+ * claim at once, try again. RJ_E_UNREACHABLE, RJ_E_CORRUPT, RJ_E_GAP,
+ * RJ_E_FOREIGN, RJ_E_UNSUPPORTED (a store that has no put-if-absent; a last
+ * segment that this build cannot read). A log that is refused was not written
+ * to.
  */
 int rj_log_claim(struct rj_store *store, const struct rj_log_id *id,
 	const struct rj_log_claim_opts *opts, struct rj_log_writer **out,
@@ -119,11 +123,16 @@ struct rj_log_append {
 
 /*
  * Seal the next segment and put it. 0: the store has acknowledged it. After
- * RJ_E_UNREACHABLE the very same bytes are kept in the writer: call
+ * RJ_E_UNREACHABLE, and after any other failure that leaves rj_log_pending()
+ * true (RJ_E_NOSPACE, ...), the very same bytes are kept in the writer: call
  * rj_log_retry() until it succeeds; appending something else is RJ_E_INVAL.
- * RJ_E_FENCED: another writer took over; this writer never appends again.
+ * With nothing pending rj_log_retry() returns 0.
+ * RJ_E_INVAL: nothing was sent. RJ_E_FENCED: another writer took over; this
+ * writer never appends again. RJ_E_CORRUPT, RJ_E_FOREIGN: unreadable or
+ * foreign bytes have our number; it never appends again either.
  * An answer lost on the way is recognised by reading back: it is ours when
- * the bytes are ours.
+ * the bytes are ours. One call is one attempt: the caller sets the pace.
+ * A warm writer allocates nothing.
  */
 int rj_log_append(struct rj_log_writer *w, const struct rj_log_append *a,
 	struct rj_error *err);

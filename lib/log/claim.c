@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include <stdlib.h>
+#include <string.h>
+
+#include "log/epoch.h"
+#include "log/listing.h"
+#include "log/retry.h"
+#include "log/verify.h"
+#include "log/writer.h"
+#include "util/environ.h"
+
+/* How many segments of a slower, older writer to step over. */
+#define MAX_STEPS 1000
+
+struct claim {
+	struct rj_store *store;
+	const struct rj_log_claim_opts *opts;
+	struct rj_log_writer *w;
+	struct rj_verify verify; /* stands behind the last segment */
+	uint64_t highest_epoch;
+};
+
+/*
+ * Something before segment NEXT does not verify (ERR says what). When the
+ * caller allows a break, go on as if nothing were known; else that is the end.
+ */
+static int broken(struct claim *c, uint64_t next, int rc)
+{
+	if (rc != -RJ_E_CORRUPT && rc != -RJ_E_GAP && rc != -RJ_E_FOREIGN)
+		return rc;
+	if (!c->opts->allow_break)
+		return rc;
+	rj_verify_start(&c->verify, c->store->url, &c->w->id, next);
+	c->verify.tail.sequence = next - 1;
+	c->verify.chained = false;
+	c->verify.need_base = true;
+	return 0;
+}
+
+/* Verify segment LAST by itself and that what it needs is listed. */
+static int check_last(
+	struct claim *c, const struct rj_listing *l, struct rj_error *err)
+{
+	struct rj_log_writer *w = c->w;
+	struct rj_segment seg = {0};
+	struct rj_range hole;
+	int rc;
+
+	rj_verify_start(&c->verify, c->store->url, &w->id, l->last);
+	rc = rj_log_fetch(
+		c->store, &w->id, l->last, c->opts->retry_ms, &w->back, err);
+	if (rc)
+		return rc;
+	rc = rj_verify_next(&c->verify, w->back.data, w->back.len, &seg, err);
+	rj_segment_release(&seg);
+	if (rc)
+		return rc;
+	/* a break without its base is no log to continue */
+	rc = rj_verify_end(&c->verify, err);
+	if (rc)
+		return rc;
+	if (rj_listing_hole(l, c->verify.tail.oldest, l->last, &hole))
+		return rj_listing_fail_hole(l, c->store->url, &hole, err);
+	return 0;
+}
+
+/* Look at the log as it is. Nothing is written yet. */
+static int survey(struct claim *c, struct rj_error *err)
+{
+	struct rj_listing l = {0};
+	int rc;
+
+	rc = rj_listing_log(c->store, &c->w->id, 0, c->opts->retry_ms, &l, err);
+	if (rc)
+		goto out;
+	rc = rj_listing_epoch(
+		c->store, &c->w->id, c->opts->retry_ms, &c->highest_epoch, err);
+	if (rc)
+		goto out;
+	if (l.last && c->opts->new_log) {
+		rc = rj_fail(err, RJ_E_EXISTS,
+			"%s: a log is there already, segments %llu to %llu",
+			c->store->url, (unsigned long long)l.first,
+			(unsigned long long)l.last);
+		goto out;
+	}
+	rj_verify_start(&c->verify, c->store->url, &c->w->id, 1);
+	if (!l.last)
+		goto out;
+	if (l.last == UINT64_MAX) {
+		rc = rj_fail(err, RJ_E_CORRUPT, "%s: no segment number is left",
+			c->store->url);
+		goto out;
+	}
+	rc = check_last(c, &l, err);
+	if (rc)
+		rc = broken(c, l.last + 1, rc);
+	/* an epoch whose object was lost is taken all the same */
+	if (!rc && c->verify.tail.epoch > c->highest_epoch)
+		c->highest_epoch = c->verify.tail.epoch;
+out:
+	rj_listing_free(&l);
+	return rc;
+}
+
+/*
+ * Another's segment has the number that our fence wanted; its bytes are in
+ * w->back. An older writer's is stepped over, a newer one's ends the claim.
+ */
+static int step_over(struct claim *c, struct rj_error *err)
+{
+	struct rj_log_writer *w = c->w;
+	uint64_t number = c->verify.next;
+	struct rj_segment seg = {0};
+	uint64_t epoch;
+	int rc;
+
+	rc = rj_verify_next(&c->verify, w->back.data, w->back.len, &seg, err);
+	epoch = seg.header.epoch;
+	rj_segment_release(&seg);
+	if (rc)
+		return broken(c, number + 1, rc);
+	if (epoch >= w->epoch)
+		return rj_fail(err, RJ_E_FENCED,
+			"%s: segment %llu: another writer took over with epoch "
+			"%llu (ours is %llu)",
+			c->store->url, (unsigned long long)number,
+			(unsigned long long)epoch,
+			(unsigned long long)w->epoch);
+	if (c->opts->new_log)
+		return rj_fail(err, RJ_E_EXISTS,
+			"%s: another writer is beginning the same log",
+			c->store->url);
+	/* the older writer itself may just have broken the log off */
+	if (c->verify.need_base && !c->opts->allow_break)
+		return rj_verify_end(&c->verify, err);
+	return 0;
+}
+
+static int put_fence_once(struct claim *c, struct rj_error *err)
+{
+	struct rj_seg_draft draft = {.header = {.kind = RJ_SEG_FENCE}};
+	struct rj_log_writer *w = c->w;
+	struct rj_retry retry;
+	int rc;
+
+	w->tail = c->verify.tail;
+	w->must_base = c->verify.need_base;
+	if (w->must_base)
+		draft.header.flags |= RJ_SEG_F_BREAK;
+	draft.header.oldest = w->tail.oldest;
+	rc = rj_writer_seal(w, &draft, err);
+	if (rc)
+		return rc;
+	rj_retry_start(&retry, c->opts->retry_ms);
+	do
+		rc = rj_writer_put(w, err);
+	while (rj_retry_again(&retry, rc));
+	return rc;
+}
+
+static int put_fence(struct claim *c, struct rj_error *err)
+{
+	int rc, i;
+
+	for (i = 0; i < MAX_STEPS; i++) {
+		rc = put_fence_once(c, err);
+		if (rc != -RJ_E_EXISTS)
+			return rc;
+		rc = step_over(c, err);
+		if (rc)
+			return rc;
+	}
+	return rj_fail(err, RJ_E_BUSY,
+		"%s: an older writer appended %d segments while its log was "
+		"being claimed: try again",
+		c->store->url, MAX_STEPS);
+}
+
+int rj_log_claim(struct rj_store *store, const struct rj_log_id *id,
+	const struct rj_log_claim_opts *opts, struct rj_log_writer **out,
+	struct rj_error *err)
+{
+	static const struct rj_log_claim_opts none;
+	struct claim c = {.store = store, .opts = opts ? opts : &none};
+	struct rj_error unseen;
+	int rc;
+
+	*out = NULL;
+	if (!err)
+		err = &unseen;
+	if (!store->caps.put_new)
+		return rj_fail(err, RJ_E_UNSUPPORTED,
+			"%s: this store cannot put an object only if it is "
+			"absent, so it cannot hold a log",
+			store->url);
+	c.w = calloc(1, sizeof(*c.w));
+	if (!c.w)
+		return rj_fail(err, RJ_E_NOMEM, "out of memory for a log");
+	c.w->store = store;
+	c.w->id = *id;
+	rc = rj_random_bytes(c.w->nonce, sizeof(c.w->nonce));
+	if (rc) {
+		rc = rj_fail(err, RJ_E_IO, "no random bytes to be had");
+		goto out;
+	}
+	rc = survey(&c, err);
+	if (rc)
+		goto out;
+	if (c.opts->min_epoch > c.highest_epoch)
+		c.highest_epoch = c.opts->min_epoch;
+	rc = rj_epoch_claim(store, id, c.highest_epoch, c.w->nonce,
+		c.opts->retry_ms, &c.w->epoch, err);
+	if (!rc)
+		rc = put_fence(&c, err);
+	if (!rc) {
+		*out = c.w;
+		c.w = NULL;
+	}
+out:
+	rj_log_writer_free(c.w);
+	return rc;
+}

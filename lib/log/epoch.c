@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "log/epoch.h"
+
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "log/listing.h"
+#include "log/retry.h"
+#include "util/environ.h"
+
+#define TRIES      16
+#define MAX_OBJECT 4096
+
+/* The name of this host, in characters that cannot upset the text. */
+static void host_name(char *out, size_t len)
+{
+	char *p;
+
+	if (gethostname(out, len) || !out[0])
+		memcpy(out, "unknown", sizeof("unknown"));
+	out[len - 1] = 0;
+	for (p = out; *p; p++)
+		if (*p <= ' ' || *p > '~')
+			*p = '_';
+}
+
+static int write_text(const struct rj_log_id *id, uint64_t epoch,
+	const uint8_t *nonce, struct rj_buf *out)
+{
+	char volume[RJ_UUID_TEXT], journal[RJ_UUID_TEXT], host[65], when[32];
+	time_t now = (time_t)(rj_realtime_ns() / 1000000000);
+	char hex[2 * RJ_SEG_NONCE_BYTES + 1];
+	static const char digits[] = "0123456789abcdef";
+	struct tm tm = {0};
+	size_t i;
+
+	for (i = 0; i < RJ_SEG_NONCE_BYTES; i++) {
+		hex[2 * i] = digits[nonce[i] >> 4];
+		hex[2 * i + 1] = digits[nonce[i] & 15];
+	}
+	hex[2 * i] = 0;
+	host_name(host, sizeof(host));
+	gmtime_r(&now, &tm);
+	strftime(when, sizeof(when), "%Y-%m-%dT%H:%M:%SZ", &tm);
+	out->len = 0;
+	return rj_buf_printf(out,
+		"rj-epoch 1\nepoch %llu\nvolume %s\njournal %s\nnonce %s\n"
+		"host %s\ntime %s\n",
+		(unsigned long long)epoch,
+		rj_uuid_text(id->volume_uuid, volume),
+		rj_uuid_text(id->journal_uuid, journal), hex, host, when);
+}
+
+/*
+ * One try at one number. 0: it is ours; RJ_E_EXISTS: it is another's. An
+ * object that is there may be our own, its answer lost: the bytes tell,
+ * because no two writers have the same nonce.
+ */
+static int put(struct rj_store *store, const struct rj_key *key,
+	const struct rj_buf *text, int retry_ms, struct rj_error *err)
+{
+	struct rj_buf back = {0};
+	struct rj_retry retry;
+	int rc, seen;
+
+	rj_retry_start(&retry, retry_ms);
+	do {
+		rc = rj_store_put_new(store, key, text->data, text->len, err);
+		if (rc != -RJ_E_EXISTS)
+			continue;
+		back.len = 0;
+		seen = rj_store_get(store, key, MAX_OBJECT, &back, err);
+		if (seen == -RJ_E_UNREACHABLE)
+			rc = seen;
+		else if (!seen && back.len == text->len &&
+			 !memcmp(back.data, text->data, text->len))
+			rc = 0;
+	} while (rj_retry_again(&retry, rc));
+	rj_buf_free(&back);
+	return rc;
+}
+
+int rj_epoch_claim(struct rj_store *store, const struct rj_log_id *id,
+	uint64_t above, const uint8_t nonce[RJ_SEG_NONCE_BYTES], int retry_ms,
+	uint64_t *epoch, struct rj_error *err)
+{
+	struct rj_buf text = {0};
+	struct rj_key key;
+	int rc = 0, i;
+
+	for (i = 0; i < TRIES; i++) {
+		if (above == UINT64_MAX) {
+			rc = rj_fail(err, RJ_E_CORRUPT,
+				"%s: no epoch number is left", store->url);
+			goto out;
+		}
+		above++;
+		if (write_text(id, above, nonce, &text)) {
+			rc = rj_fail(err, RJ_E_NOMEM,
+				"out of memory to claim an epoch");
+			goto out;
+		}
+		key = rj_log_key(id, RJ_KEY_EPOCH, above);
+		rc = put(store, &key, &text, retry_ms, err);
+		if (rc != -RJ_E_EXISTS)
+			break;
+	}
+	if (rc == -RJ_E_EXISTS)
+		rc = rj_fail(err, RJ_E_BUSY,
+			"%s: others claimed epochs up to %llu at the same "
+			"time: try again",
+			store->url, (unsigned long long)above);
+	else if (rc)
+		rj_fail_prefix(err, "%s: cannot claim epoch %llu", store->url,
+			(unsigned long long)above);
+out:
+	rj_buf_free(&text);
+	*epoch = rc ? 0 : above;
+	return rc;
+}

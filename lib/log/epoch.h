@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Epoch objects: small texts whose existence is what counts. Putting
+ * epoch/<E> if absent hands the number E to one writer and to no other, ever.
+ */
+#ifndef RJ_LOG_EPOCH_H
+#define RJ_LOG_EPOCH_H
+
+#include "log/log.h"
+
+/*
+ * Take the first free epoch above ABOVE. NONCE is the writer's. EPOCH gets
+ * the number. RJ_E_BUSY: too many others took theirs at the same time.
+ */
+int rj_epoch_claim(struct rj_store *store, const struct rj_log_id *id,
+	uint64_t above, const uint8_t nonce[RJ_SEG_NONCE_BYTES], int retry_ms,
+	uint64_t *epoch, struct rj_error *err);
+
+#endif

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "log/listing.h"
+
+#include <string.h>
+
+#include "log/retry.h"
+
+struct collect {
+	struct rj_listing *l;
+	uint64_t seen; /* the last number, in any listing */
+	const char *url;
+	struct rj_error *err;
+};
+
+static int out_of_order(const struct collect *c, uint64_t number)
+{
+	return rj_fail(c->err, RJ_E_PROTOCOL,
+		"%s: its listing is not in order: %llu came after %llu", c->url,
+		(unsigned long long)number, (unsigned long long)c->seen);
+}
+
+static int collect_segment(void *arg, uint64_t number, uint64_t bytes)
+{
+	struct collect *c = arg;
+	struct rj_listing *l = c->l;
+	struct rj_range *last, one = {number, number};
+
+	if (number <= c->seen)
+		return out_of_order(c, number);
+	c->seen = number;
+	if (!l->first) {
+		l->first = number;
+	} else if (number == l->last + 1) {
+		last = (void *)(l->ranges.data + l->ranges.len - sizeof(*last));
+		last->last = l->last = number;
+		return 0;
+	}
+	l->last = number;
+	if (rj_buf_append(&l->ranges, &one, sizeof(one)))
+		return rj_fail(
+			c->err, RJ_E_NOMEM, "out of memory for a listing");
+	return 0;
+}
+
+static int collect_epoch(void *arg, uint64_t number, uint64_t bytes)
+{
+	struct collect *c = arg;
+
+	if (number <= c->seen)
+		return out_of_order(c, number);
+	c->seen = number;
+	return 0;
+}
+
+struct rj_key rj_log_key(
+	const struct rj_log_id *id, enum rj_key_kind kind, uint64_t number)
+{
+	struct rj_key key = {.kind = kind, .number = number};
+
+	memcpy(key.journal_uuid, id->journal_uuid, sizeof(key.journal_uuid));
+	return key;
+}
+
+int rj_listing_log(struct rj_store *store, const struct rj_log_id *id,
+	uint64_t after, int retry_ms, struct rj_listing *l,
+	struct rj_error *err)
+{
+	struct rj_key dir = rj_log_key(id, RJ_KEY_LOG, 0);
+	struct collect c = {.l = l, .url = store->url, .err = err};
+	struct rj_retry retry;
+	int rc;
+
+	rj_retry_start(&retry, retry_ms);
+	do {
+		l->first = l->last = 0;
+		l->ranges.len = 0;
+		c.seen = after;
+		rc = rj_store_list(
+			store, &dir, after, collect_segment, &c, err);
+	} while (rj_retry_again(&retry, rc));
+	return rc;
+}
+
+int rj_listing_epoch(struct rj_store *store, const struct rj_log_id *id,
+	int retry_ms, uint64_t *highest, struct rj_error *err)
+{
+	struct rj_key dir = rj_log_key(id, RJ_KEY_EPOCH, 0);
+	struct collect c = {.url = store->url, .err = err};
+	struct rj_retry retry;
+	int rc;
+
+	rj_retry_start(&retry, retry_ms);
+	do {
+		c.seen = 0;
+		rc = rj_store_list(store, &dir, 0, collect_epoch, &c, err);
+	} while (rj_retry_again(&retry, rc));
+	*highest = rc ? 0 : c.seen;
+	return rc;
+}
+
+bool rj_listing_hole(const struct rj_listing *l, uint64_t from, uint64_t to,
+	struct rj_range *hole)
+{
+	const struct rj_range *r = (const void *)l->ranges.data;
+	size_t count = l->ranges.len / sizeof(*r), i;
+	uint64_t want = from;
+
+	for (i = 0; i < count && want <= to; i++) {
+		if (r[i].last < want)
+			continue;
+		if (r[i].first > want) {
+			hole->first = want;
+			hole->last = r[i].first - 1 < to ? r[i].first - 1 : to;
+			return true;
+		}
+		if (r[i].last >= to)
+			return false;
+		want = r[i].last + 1;
+	}
+	if (want > to)
+		return false;
+	*hole = (struct rj_range){want, to};
+	return true;
+}
+
+int rj_listing_fail_hole(const struct rj_listing *l, const char *url,
+	const struct rj_range *hole, struct rj_error *err)
+{
+	if (hole->first == hole->last)
+		return rj_fail(err, RJ_E_GAP,
+			"%s: segment %llu is missing (the log reaches to %llu; "
+			"nothing was changed)",
+			url, (unsigned long long)hole->first,
+			(unsigned long long)l->last);
+	return rj_fail(err, RJ_E_GAP,
+		"%s: segments %llu to %llu are missing (the log reaches to "
+		"%llu; nothing was changed)",
+		url, (unsigned long long)hole->first,
+		(unsigned long long)hole->last, (unsigned long long)l->last);
+}
+
+void rj_listing_free(struct rj_listing *l)
+{
+	if (l)
+		rj_buf_free(&l->ranges);
+}
+
+int rj_log_fetch(struct rj_store *store, const struct rj_log_id *id,
+	uint64_t sequence, int retry_ms, struct rj_buf *out,
+	struct rj_error *err)
+{
+	struct rj_key key = rj_log_key(id, RJ_KEY_LOG, sequence);
+	struct rj_retry retry;
+	int rc;
+
+	out->len = 0;
+	rj_retry_start(&retry, retry_ms);
+	do
+		rc = rj_store_get(store, &key, RJ_SEG_MAX_BYTES, out, err);
+	while (rj_retry_again(&retry, rc));
+	if (rc == -RJ_E_NOTFOUND)
+		return rj_fail(err, RJ_E_GAP,
+			"%s: segment %llu is missing: it was listed, and is "
+			"not there",
+			store->url, (unsigned long long)sequence);
+	if (rc == -RJ_E_CORRUPT)
+		rj_fail_prefix(err, "%s: segment %llu is damaged", store->url,
+			(unsigned long long)sequence);
+	else if (rc)
+		rj_fail_prefix(err, "%s: cannot read segment %llu", store->url,
+			(unsigned long long)sequence);
+	return rc;
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What a listing of the log says: which segment numbers are there, kept as
+ * ranges (a sound log is one range), and the highest epoch claimed. Also
+ * fetches single objects with patience.
+ */
+#ifndef RJ_LOG_LISTING_H
+#define RJ_LOG_LISTING_H
+
+#include <stdbool.h>
+
+#include "log/log.h"
+
+struct rj_listing {
+	uint64_t first, last; /* numbers present; 0: none */
+	struct rj_buf ranges; /* of struct rj_range, ascending, not touching */
+};
+
+struct rj_range {
+	uint64_t first, last;
+};
+
+/* List log/ for numbers above AFTER into L (zeroed before; rj_listing_free()
+ * also after a failure). RJ_E_PROTOCOL: not in ascending order. */
+int rj_listing_log(struct rj_store *store, const struct rj_log_id *id,
+	uint64_t after, int retry_ms, struct rj_listing *l,
+	struct rj_error *err);
+/* The highest number in epoch/; 0: none. */
+int rj_listing_epoch(struct rj_store *store, const struct rj_log_id *id,
+	int retry_ms, uint64_t *highest, struct rj_error *err);
+/* The first missing numbers in FROM..TO (both inside) into HOLE; false: none.
+ */
+bool rj_listing_hole(const struct rj_listing *l, uint64_t from, uint64_t to,
+	struct rj_range *hole);
+/* RJ_E_GAP, naming the missing numbers HOLE. */
+int rj_listing_fail_hole(const struct rj_listing *l, const char *url,
+	const struct rj_range *hole, struct rj_error *err);
+void rj_listing_free(struct rj_listing *l);
+
+/*
+ * Segment SEQUENCE's bytes into OUT (emptied first). RJ_E_GAP: it was listed
+ * and is not there. RJ_E_CORRUPT: the store itself says so. Messages name the
+ * store and the segment.
+ */
+int rj_log_fetch(struct rj_store *store, const struct rj_log_id *id,
+	uint64_t sequence, int retry_ms, struct rj_buf *out,
+	struct rj_error *err);
+/* The key of segment or epoch NUMBER. */
+struct rj_key rj_log_key(
+	const struct rj_log_id *id, enum rj_key_kind kind, uint64_t number);
+
+#endif

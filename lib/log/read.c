@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "log/log.h"
+
+#include <string.h>
+
+#include "log/listing.h"
+#include "log/verify.h"
+
+/*
+ * Three steps: list (what is there), plan (where to begin), then fetch and
+ * verify one after the other. Fetching and verifying meet only in
+ * read_segments(), so that fetches can later run ahead on other handles.
+ */
+struct reader {
+	struct rj_store *store;
+	const struct rj_log_id *id;
+	const struct rj_log_read_opts *opts;
+	struct rj_log_summary *sum;
+	struct rj_listing listing;
+	struct rj_buf last; /* the last segment, fetched by plan_start() */
+	struct rj_buf buf;
+	struct rj_verify verify;
+};
+
+/* Fetch segment N, remembering N if it is missing or damaged. */
+static int fetch(
+	struct reader *r, uint64_t n, struct rj_buf *out, struct rj_error *err)
+{
+	int rc = rj_log_fetch(r->store, r->id, n, r->opts->retry_ms, out, err);
+
+	if (rc == -RJ_E_GAP || rc == -RJ_E_CORRUPT)
+		r->sum->bad_sequence = n;
+	return rc;
+}
+
+static int check_floor(struct reader *r, uint64_t last, struct rj_error *err)
+{
+	uint64_t floor = r->opts->floor;
+
+	if (last >= floor)
+		return 0;
+	r->sum->bad_sequence = last + 1;
+	if (!last)
+		return rj_fail(err, RJ_E_GAP,
+			"%s: the log is empty, but the volume saw segments up "
+			"to %llu acknowledged (nothing was changed)",
+			r->store->url, (unsigned long long)floor);
+	return rj_fail(err, RJ_E_GAP,
+		"%s: the log ends at segment %llu, but the volume saw %llu "
+		"acknowledged (nothing was changed)",
+		r->store->url, (unsigned long long)last,
+		(unsigned long long)floor);
+}
+
+static int list(struct reader *r, struct rj_error *err)
+{
+	const struct rj_log_tail *resume = r->opts->resume;
+	uint64_t after = resume ? resume->sequence : 0;
+	struct rj_log_summary *sum = r->sum;
+	int rc;
+
+	rc = rj_listing_log(
+		r->store, r->id, after, r->opts->retry_ms, &r->listing, err);
+	if (rc)
+		return rc;
+	sum->first = r->listing.first;
+	sum->last = r->listing.last;
+	rc = rj_listing_epoch(
+		r->store, r->id, r->opts->retry_ms, &sum->epochs_claimed, err);
+	if (rc)
+		return rc;
+	rc = check_floor(r, sum->last ? sum->last : after, err);
+	if (rc)
+		return rc;
+	if (!sum->last && !after)
+		return rj_fail(err, RJ_E_NOTFOUND, "%s: there is no log",
+			r->store->url);
+	return 0;
+}
+
+/* Ask the last segment where to begin. */
+static int plan_start(struct reader *r, struct rj_error *err)
+{
+	struct rj_log_summary *sum = r->sum;
+	struct rj_segment seg = {0};
+	int rc;
+
+	rc = fetch(r, sum->last, &r->last, err);
+	if (rc)
+		return rc;
+	rj_verify_start(&r->verify, r->store->url, r->id, sum->last);
+	rc = rj_verify_next(&r->verify, r->last.data, r->last.len, &seg, err);
+	if (!rc)
+		rc = rj_verify_end(&r->verify, err);
+	if (rc)
+		sum->bad_sequence = sum->last;
+	else
+		sum->start = seg.header.oldest;
+	rj_segment_release(&seg);
+	rj_verify_start(&r->verify, r->store->url, r->id, sum->start);
+	return rc;
+}
+
+static int check_holes(struct reader *r, struct rj_error *err)
+{
+	struct rj_range hole;
+
+	if (!rj_listing_hole(&r->listing, r->sum->start, r->sum->last, &hole))
+		return 0;
+	r->sum->bad_sequence = hole.first;
+	return rj_listing_fail_hole(&r->listing, r->store->url, &hole, err);
+}
+
+/* Segment N: fetched, verified, handed on, counted. */
+static int read_segment(struct reader *r, uint64_t n, rj_log_sink sink,
+	void *arg, struct rj_error *err)
+{
+	struct rj_buf *buf = &r->buf;
+	struct rj_segment seg = {0};
+	int rc;
+
+	if (n == r->sum->last && r->last.len)
+		buf = &r->last;
+	else {
+		rc = fetch(r, n, buf, err);
+		if (rc)
+			return rc;
+	}
+	rc = rj_verify_next(&r->verify, buf->data, buf->len, &seg, err);
+	if (rc) {
+		r->sum->bad_sequence = n;
+		return rc;
+	}
+	rc = sink ? sink(arg, &seg, err) : 0;
+	rj_segment_release(&seg);
+	if (rc)
+		return rc;
+	r->sum->segments++;
+	r->sum->bytes += buf->len;
+	r->sum->tail = r->verify.tail;
+	return 0;
+}
+
+static int read_segments(
+	struct reader *r, rj_log_sink sink, void *arg, struct rj_error *err)
+{
+	const struct rj_log_read_opts *o = r->opts;
+	uint64_t total = r->sum->last - r->sum->start + 1, done;
+	int rc;
+
+	for (done = 0; done < total; done++) {
+		rc = read_segment(r, r->sum->start + done, sink, arg, err);
+		if (rc)
+			return rc;
+		if (o->progress &&
+			o->progress(o->progress_arg, done + 1, total))
+			return rj_fail(err, RJ_E_CANCELLED,
+				"%s: reading was stopped at segment %llu",
+				r->store->url,
+				(unsigned long long)r->sum->tail.sequence);
+	}
+	rc = rj_verify_end(&r->verify, err);
+	if (rc)
+		r->sum->bad_sequence = r->sum->last;
+	return rc;
+}
+
+int rj_log_read(struct rj_store *store, const struct rj_log_id *id,
+	const struct rj_log_read_opts *opts, rj_log_sink sink, void *arg,
+	struct rj_log_summary *sum, struct rj_error *err)
+{
+	static const struct rj_log_read_opts none;
+	struct rj_log_summary scratch;
+	struct rj_error unseen;
+	struct reader r = {.store = store, .id = id};
+	int rc;
+
+	r.opts = opts ? opts : &none;
+	r.sum = sum ? sum : &scratch;
+	if (!err)
+		err = &unseen;
+	memset(r.sum, 0, sizeof(*r.sum));
+	if (r.opts->resume)
+		r.sum->tail = *r.opts->resume;
+	rc = list(&r, err);
+	if (rc || !r.sum->last)
+		goto out;
+	if (r.opts->resume) {
+		r.sum->start = r.opts->resume->sequence + 1;
+		rj_verify_resume(&r.verify, store->url, id, r.opts->resume);
+	} else {
+		rc = plan_start(&r, err);
+		if (rc)
+			goto out;
+	}
+	rc = check_holes(&r, err);
+	if (!rc)
+		rc = read_segments(&r, sink, arg, err);
+out:
+	rj_listing_free(&r.listing);
+	rj_buf_free(&r.last);
+	rj_buf_free(&r.buf);
+	return rc;
+}

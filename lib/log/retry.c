@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "log/retry.h"
+
+#include "util/environ.h"
+#include "util/error.h"
+
+#define NS_PER_MS        1000000LL
+#define DEFAULT_RETRY_MS 10000
+#define FIRST_DELAY_NS   (20 * NS_PER_MS)
+#define MAX_DELAY_NS     (1000 * NS_PER_MS)
+
+void rj_retry_start(struct rj_retry *r, int retry_ms)
+{
+	if (retry_ms <= 0)
+		retry_ms = DEFAULT_RETRY_MS;
+	r->deadline_ns = rj_monotonic_ns() + retry_ms * NS_PER_MS;
+	r->delay_ns = FIRST_DELAY_NS;
+}
+
+bool rj_retry_again(struct rj_retry *r, int rc)
+{
+	int64_t left;
+
+	if (rc != -RJ_E_UNREACHABLE)
+		return false;
+	left = r->deadline_ns - rj_monotonic_ns();
+	if (left <= 0)
+		return false;
+	rj_sleep_ns(r->delay_ns < left ? r->delay_ns : left);
+	r->delay_ns *= 2;
+	if (r->delay_ns > MAX_DELAY_NS)
+		r->delay_ns = MAX_DELAY_NS;
+	return true;
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The writer's inside, shared by claim.c (which makes it) and append.c. */
+#ifndef RJ_LOG_WRITER_H
+#define RJ_LOG_WRITER_H
+
+#include "log/log.h"
+
+struct rj_log_writer {
+	struct rj_store *store; /* the caller's */
+	struct rj_log_id id;
+	uint64_t epoch;
+	uint8_t nonce[RJ_SEG_NONCE_BYTES];
+	struct rj_log_tail tail; /* acknowledged */
+	struct rj_log_tail next; /* of the segment in OUT */
+	bool pending;            /* OUT was sent and not acknowledged */
+	bool must_base;          /* our fence breaks the log off */
+	uint64_t floor;          /* nothing before it may be called needed */
+	struct rj_buf out;       /* the segment last sealed */
+	struct rj_buf back;      /* for reading back */
+	int dead;                /* a negated rj_code: never write again */
+	struct rj_error dead_why;
+};
+
+/*
+ * Seal DRAFT as the segment behind w->tail into w->out and w->next. The
+ * identity, number, epoch, nonce, chain and time are filled in here.
+ */
+int rj_writer_seal(struct rj_log_writer *w, struct rj_seg_draft *draft,
+	struct rj_error *err);
+/*
+ * Put w->out once. 0: it is in the log, and w->tail has moved on. RJ_E_EXISTS:
+ * another's segment has the number; its bytes are in w->back.
+ */
+int rj_writer_put(struct rj_log_writer *w, struct rj_error *err);
+
+#endif
