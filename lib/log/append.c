@@ -58,8 +58,8 @@ int rj_writer_put(struct rj_log_writer *w, struct rj_error *err)
 	if (rc == -RJ_E_EXISTS)
 		rc = read_back(w, &key, err);
 	if (rc && rc != -RJ_E_EXISTS)
-		rj_fail_prefix(err, "%s: cannot append segment %llu",
-			w->store->url, (unsigned long long)w->next.sequence);
+		rj_log_fail_store(w->store, "cannot append segment",
+			w->next.sequence, err);
 	if (!rc) {
 		w->tail = w->next;
 		w->pending = false;
@@ -148,6 +148,8 @@ int rj_log_append(struct rj_log_writer *w, const struct rj_log_append *a,
 			(unsigned long long)w->tail.sequence + 1);
 	if (a->base)
 		draft.header.flags |= RJ_SEG_F_BASE;
+	if (a->recovered)
+		draft.header.flags |= RJ_SEG_F_RECOVERED;
 	draft.header.oldest = a->oldest ? a->oldest : w->tail.oldest;
 	if (draft.header.oldest < w->floor)
 		draft.header.oldest = w->floor;

@@ -112,8 +112,7 @@ int rj_epoch_claim(struct rj_store *store, const struct rj_log_id *id,
 			"time: try again",
 			store->url, (unsigned long long)above);
 	else if (rc)
-		rj_fail_prefix(err, "%s: cannot claim epoch %llu", store->url,
-			(unsigned long long)above);
+		rj_log_fail_store(store, "cannot claim epoch", above, err);
 out:
 	rj_buf_free(&text);
 	*epoch = rc ? 0 : above;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "log/listing.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "log/retry.h"
@@ -163,11 +164,22 @@ int rj_log_fetch(struct rj_store *store, const struct rj_log_id *id,
 			"%s: segment %llu is missing: it was listed, and is "
 			"not there",
 			store->url, (unsigned long long)sequence);
-	if (rc == -RJ_E_CORRUPT)
-		rj_fail_prefix(err, "%s: segment %llu is damaged", store->url,
-			(unsigned long long)sequence);
-	else if (rc)
-		rj_fail_prefix(err, "%s: cannot read segment %llu", store->url,
-			(unsigned long long)sequence);
+	if (rc)
+		rj_log_fail_store(store, "cannot read segment", sequence, err);
 	return rc;
+}
+
+int rj_log_fail_store(const struct rj_store *store, const char *what,
+	uint64_t number, struct rj_error *err)
+{
+	char old[RJ_ERROR_BYTES / 2];
+	const char *text = err->msg;
+	size_t len = strlen(store->url);
+
+	if (!strncmp(text, store->url, len) && !strncmp(text + len, ": ", 2))
+		text += len + 2;
+	snprintf(old, sizeof(old), "%.*s", (int)sizeof(old) - 1, text);
+	snprintf(err->msg, sizeof(err->msg), "%s: %s %llu: %s", store->url,
+		what, (unsigned long long)number, old);
+	return -(int)err->code;
 }

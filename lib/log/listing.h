@@ -45,6 +45,12 @@ void rj_listing_free(struct rj_listing *l);
 int rj_log_fetch(struct rj_store *store, const struct rj_log_id *id,
 	uint64_t sequence, int retry_ms, struct rj_buf *out,
 	struct rj_error *err);
+/*
+ * ERR holds a store's message: put "URL: WHAT segment NUMBER: " before it, with
+ * the url once. Keeps the code; returns it negated.
+ */
+int rj_log_fail_store(const struct rj_store *store, const char *what,
+	uint64_t number, struct rj_error *err);
 /* The key of segment or epoch NUMBER. */
 struct rj_key rj_log_key(
 	const struct rj_log_id *id, enum rj_key_kind kind, uint64_t number);

@@ -17,6 +17,7 @@ struct reader {
 	const struct rj_log_read_opts *opts;
 	struct rj_log_summary *sum;
 	struct rj_listing listing;
+	uint64_t end;       /* read up to this one */
 	struct rj_buf last; /* the last segment, fetched by plan_start() */
 	struct rj_buf buf;
 	struct rj_verify verify;
@@ -52,6 +53,15 @@ static int check_floor(struct reader *r, uint64_t last, struct rj_error *err)
 		(unsigned long long)floor);
 }
 
+static int missing(
+	struct reader *r, uint64_t from, uint64_t to, struct rj_error *err)
+{
+	struct rj_range hole = {from, to};
+
+	r->sum->bad_sequence = from;
+	return rj_listing_fail_hole(&r->listing, r->store->url, &hole, err);
+}
+
 static int list(struct reader *r, struct rj_error *err)
 {
 	const struct rj_log_tail *resume = r->opts->resume;
@@ -69,7 +79,12 @@ static int list(struct reader *r, struct rj_error *err)
 		r->store, r->id, r->opts->retry_ms, &sum->epochs_claimed, err);
 	if (rc)
 		return rc;
-	rc = check_floor(r, sum->last ? sum->last : after, err);
+	r->end = sum->last ? sum->last : after;
+	if (r->opts->upto && r->opts->upto > r->end)
+		return missing(r, r->end + 1, r->opts->upto, err);
+	if (r->opts->upto)
+		r->end = r->opts->upto;
+	rc = check_floor(r, r->end, err);
 	if (rc)
 		return rc;
 	if (!sum->last && !after)
@@ -78,22 +93,25 @@ static int list(struct reader *r, struct rj_error *err)
 	return 0;
 }
 
-/* Ask the last segment where to begin. */
+/* Ask the last segment where to begin; it must be there. */
 static int plan_start(struct reader *r, struct rj_error *err)
 {
 	struct rj_log_summary *sum = r->sum;
 	struct rj_segment seg = {0};
+	struct rj_range hole;
 	int rc;
 
-	rc = fetch(r, sum->last, &r->last, err);
+	if (rj_listing_hole(&r->listing, r->end, r->end, &hole))
+		return missing(r, r->end, r->end, err);
+	rc = fetch(r, r->end, &r->last, err);
 	if (rc)
 		return rc;
-	rj_verify_start(&r->verify, r->store->url, r->id, sum->last);
+	rj_verify_start(&r->verify, r->store->url, r->id, r->end);
 	rc = rj_verify_next(&r->verify, r->last.data, r->last.len, &seg, err);
 	if (!rc)
 		rc = rj_verify_end(&r->verify, err);
 	if (rc)
-		sum->bad_sequence = sum->last;
+		sum->bad_sequence = r->end;
 	else
 		sum->start = seg.header.oldest;
 	rj_segment_release(&seg);
@@ -105,10 +123,9 @@ static int check_holes(struct reader *r, struct rj_error *err)
 {
 	struct rj_range hole;
 
-	if (!rj_listing_hole(&r->listing, r->sum->start, r->sum->last, &hole))
+	if (!rj_listing_hole(&r->listing, r->sum->start, r->end, &hole))
 		return 0;
-	r->sum->bad_sequence = hole.first;
-	return rj_listing_fail_hole(&r->listing, r->store->url, &hole, err);
+	return missing(r, hole.first, hole.last, err);
 }
 
 /* Segment N: fetched, verified, handed on, counted. */
@@ -119,7 +136,7 @@ static int read_segment(struct reader *r, uint64_t n, rj_log_sink sink,
 	struct rj_segment seg = {0};
 	int rc;
 
-	if (n == r->sum->last && r->last.len)
+	if (n == r->end && r->last.len)
 		buf = &r->last;
 	else {
 		rc = fetch(r, n, buf, err);
@@ -145,7 +162,7 @@ static int read_segments(
 	struct reader *r, rj_log_sink sink, void *arg, struct rj_error *err)
 {
 	const struct rj_log_read_opts *o = r->opts;
-	uint64_t total = r->sum->last - r->sum->start + 1, done;
+	uint64_t total = r->end - r->sum->start + 1, done;
 	int rc;
 
 	for (done = 0; done < total; done++) {
@@ -161,7 +178,7 @@ static int read_segments(
 	}
 	rc = rj_verify_end(&r->verify, err);
 	if (rc)
-		r->sum->bad_sequence = r->sum->last;
+		r->sum->bad_sequence = r->end;
 	return rc;
 }
 
@@ -183,7 +200,7 @@ int rj_log_read(struct rj_store *store, const struct rj_log_id *id,
 	if (r.opts->resume)
 		r.sum->tail = *r.opts->resume;
 	rc = list(&r, err);
-	if (rc || !r.sum->last)
+	if (rc || (r.opts->resume && r.end <= r.opts->resume->sequence))
 		goto out;
 	if (r.opts->resume) {
 		r.sum->start = r.opts->resume->sequence + 1;
