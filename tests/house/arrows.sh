@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # The include arrows point down only, and a third-party header is included
 # only by the room that owns it.
-. "$RJ_SRC/tests/support/lib.sh"
+. "$RJ_SRC/tests/support/lib.sh" || exit 99
 
 # violations TREE: one line for each #include that arrows.table does not allow
 violations() {

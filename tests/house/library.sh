@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # The library never prints and never exits, and exports only what begins with
 # rj_: judged by the symbols of what was built.
-. "$RJ_SRC/tests/support/lib.sh"
+. "$RJ_SRC/tests/support/lib.sh" || exit 99
 
 # What no object of librj may refer to. With stdout and stderr out of reach,
 # fprintf() and friends can only write to files.

@@ -3,7 +3,7 @@
 # Each installed tool against its man page: every option of --help is in the
 # page, every option of the page is in --help; the page has its sections and
 # formats without a warning.
-. "$RJ_SRC/tests/support/lib.sh"
+. "$RJ_SRC/tests/support/lib.sh" || exit 99
 
 # option words of the text on stdin; "[-nqf]" is three of them
 words() {

@@ -27,7 +27,7 @@ int t_list_add(void *arg, uint64_t number, uint64_t bytes);
 #define T_FAILS(call, want_code, substring)                                    \
 	do {                                                                   \
 		err = (struct rj_error){0};                                    \
-		CU_ASSERT_EQUAL((call), -(want_code));                         \
+		CU_ASSERT_EQUAL((call), -(int)(want_code));                    \
 		CU_ASSERT_EQUAL(err.code, (want_code));                        \
 		CU_ASSERT_PTR_NOT_NULL(strstr(err.msg, (substring)));          \
 		CU_ASSERT_PTR_NULL(strchr(err.msg, '\n'));                     \
