@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * put-latency URL BYTES COUNT: put COUNT objects of BYTES into a new log of
+ * the store, one after the other, and print the latency of one put in
+ * microseconds: median, 90th and 99th percentile, worst. Removes them again.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "store/store.h"
+#include "util/environ.h"
+#include "util/uuid.h"
+
+static int by_size(const void *a, const void *b)
+{
+	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+static int measure(struct rj_store *s, size_t bytes, unsigned count,
+	int64_t *ns, struct rj_error *err)
+{
+	struct rj_key key = {.kind = RJ_KEY_LOG};
+	uint8_t *data = calloc(1, bytes ? bytes : 1);
+	unsigned i;
+	int rc;
+
+	if (!data || rj_uuid_random(key.journal_uuid))
+		return rj_fail(err, RJ_E_NOMEM, "out of memory");
+	rc = rj_random_bytes(data, bytes);
+	for (i = 0; !rc && i < count; i++) {
+		key.number = i + 1;
+		ns[i] = rj_monotonic_ns();
+		rc = rj_store_put_new(s, &key, data, bytes, err);
+		ns[i] = rj_monotonic_ns() - ns[i];
+	}
+	for (; i; i--) {
+		key.number = i;
+		rj_store_remove(s, &key, NULL);
+	}
+	free(data);
+	return rc;
+}
+
+int main(int argc, char **argv)
+{
+	struct rj_store *s = NULL;
+	struct rj_error err;
+	unsigned count;
+	int64_t *ns;
+	int rc;
+
+	if (argc != 4 || atoi(argv[3]) < 1) {
+		fprintf(stderr, "usage: put-latency URL BYTES COUNT\n");
+		return 2;
+	}
+	count = (unsigned)atoi(argv[3]);
+	ns = calloc(count, sizeof(*ns));
+	if (!ns)
+		return 1;
+	rc = rj_store_open(argv[1], NULL, &s, &err);
+	if (!rc)
+		rc = measure(s, strtoul(argv[2], NULL, 10), count, ns, &err);
+	if (rc) {
+		fprintf(stderr, "put-latency: %s\n", err.msg);
+	} else {
+		qsort(ns, count, sizeof(*ns), by_size);
+		printf("%s bytes: median %.1f us, 90%% %.1f, 99%% %.1f, "
+		       "worst %.1f\n",
+			argv[2], (double)ns[count / 2] / 1e3,
+			(double)ns[count * 9ull / 10] / 1e3,
+			(double)ns[count * 99ull / 100] / 1e3,
+			(double)ns[count - 1] / 1e3);
+	}
+	rj_store_close(s);
+	free(ns);
+	return rc ? 1 : 0;
+}

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "store/badserver.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define HEAD_BYTES 4096
+
+struct bad_server {
+	const struct bad_act *acts;
+	size_t count, act;
+	unsigned used; /* requests of the current act */
+	int listener, stop[2], port;
+	pthread_t thread;
+	atomic_uint requests, connections;
+	char head[HEAD_BYTES];
+};
+
+static void die(const char *what)
+{
+	perror(what);
+	exit(99);
+}
+
+/* Wait until FD is readable; false when the server is to stop. */
+static bool readable(struct bad_server *b, int fd)
+{
+	struct pollfd p[2] = {
+		{.fd = fd, .events = POLLIN},
+		{.fd = b->stop[0], .events = POLLIN},
+	};
+
+	while (poll(p, 2, -1) <= 0)
+		;
+	return !p[1].revents;
+}
+
+/* One whole request; its head into b->head. False: none comes any more. */
+static bool read_request(struct bad_server *b, int fd)
+{
+	size_t len = 0, body = 0, got;
+	char *end = NULL, *cl, junk[65536];
+	ssize_t n;
+
+	while (!end) {
+		if (len == HEAD_BYTES - 1 || !readable(b, fd))
+			return false;
+		n = recv(fd, b->head + len, HEAD_BYTES - 1 - len, 0);
+		if (n <= 0)
+			return false;
+		len += (size_t)n;
+		b->head[len] = '\0';
+		end = memmem(b->head, len, "\r\n\r\n", 4);
+	}
+	cl = strcasestr(b->head, "\r\nContent-Length:");
+	if (cl && cl < end)
+		body = strtoul(cl + 17, NULL, 10);
+	for (got = len - (size_t)(end + 4 - b->head); got < body;
+		got += (size_t)n) {
+		if (!readable(b, fd))
+			return false;
+		n = recv(fd, junk, sizeof(junk), 0);
+		if (n <= 0)
+			return false;
+	}
+	return true;
+}
+
+static void send_all(int fd, const char *p, size_t len)
+{
+	ssize_t n;
+
+	for (; len; p += n, len -= (size_t)n) {
+		n = send(fd, p, len, MSG_NOSIGNAL);
+		if (n <= 0)
+			return;
+	}
+}
+
+/* Relay what the client sends to the upstream until that has answered in
+ * full ("\r\n\r\n" seen: the answers to PUT have no body worth waiting for). */
+static void lose_answer(struct bad_server *b, int client, int port)
+{
+	struct sockaddr_in to = {
+		.sin_family = AF_INET,
+		.sin_port = htons((uint16_t)port),
+		.sin_addr.s_addr = htonl(INADDR_LOOPBACK),
+	};
+	int up = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	char data[65536];
+	ssize_t n;
+
+	if (up < 0 || connect(up, (struct sockaddr *)&to, sizeof(to)))
+		die("connect upstream");
+	for (;;) {
+		struct pollfd p[3] = {
+			{.fd = client, .events = POLLIN},
+			{.fd = up, .events = POLLIN},
+			{.fd = b->stop[0], .events = POLLIN},
+		};
+
+		if (poll(p, 3, -1) <= 0)
+			continue;
+		if (p[2].revents)
+			break;
+		if (p[1].revents) {
+			n = recv(up, data, sizeof(data), 0);
+			if (n <= 0 || memmem(data, (size_t)n, "\r\n\r\n", 4))
+				break;
+		}
+		if (p[0].revents) {
+			n = recv(client, data, sizeof(data), 0);
+			if (n <= 0)
+				break;
+			send_all(up, data, (size_t)n);
+		}
+	}
+	close(up);
+	atomic_fetch_add(&b->requests, 1);
+}
+
+static const struct bad_act *next_act(struct bad_server *b)
+{
+	const struct bad_act *a = &b->acts[b->act];
+
+	if (a->times && b->used == a->times && b->act + 1 < b->count) {
+		a = &b->acts[++b->act];
+		b->used = 0;
+	}
+	b->used++;
+	return a;
+}
+
+/* Serve one connection to its end; false: the server is to stop. */
+static bool serve(struct bad_server *b, int fd)
+{
+	struct linger hard = {.l_onoff = 1, .l_linger = 0};
+	const struct bad_act *a;
+
+	for (;;) {
+		if (!readable(b, fd))
+			return false;
+		if (b->acts[b->act].upstream) {
+			a = next_act(b);
+			lose_answer(b, fd, a->upstream);
+		} else {
+			if (!read_request(b, fd))
+				return true;
+			atomic_fetch_add(&b->requests, 1);
+			a = next_act(b);
+		}
+		if (a->answer)
+			send_all(fd, a->answer, strlen(a->answer));
+		if (a->end == BAD_RESET) {
+			usleep(20000); /* let the bytes arrive first */
+			setsockopt(
+				fd, SOL_SOCKET, SO_LINGER, &hard, sizeof(hard));
+		}
+		if (a->end == BAD_HANG)
+			readable(b, -1);
+		if (a->end != BAD_KEEP)
+			return a->end != BAD_HANG;
+	}
+}
+
+static void *run(void *arg)
+{
+	struct bad_server *b = arg;
+	bool on = true;
+	int fd, one = 1;
+
+	while (on && readable(b, b->listener)) {
+		fd = accept4(b->listener, NULL, NULL, SOCK_CLOEXEC);
+		if (fd < 0)
+			continue;
+		setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
+		atomic_fetch_add(&b->connections, 1);
+		on = serve(b, fd);
+		close(fd);
+	}
+	return NULL;
+}
+
+struct bad_server *bad_start(const struct bad_act *acts, size_t count)
+{
+	struct sockaddr_in addr = {
+		.sin_family = AF_INET,
+		.sin_addr.s_addr = htonl(INADDR_LOOPBACK),
+	};
+	socklen_t len = sizeof(addr);
+	struct bad_server *b = calloc(1, sizeof(*b));
+
+	if (!b)
+		die("calloc");
+	b->acts = acts;
+	b->count = count;
+	b->listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (b->listener < 0 ||
+		bind(b->listener, (struct sockaddr *)&addr, sizeof(addr)) ||
+		listen(b->listener, 16) ||
+		getsockname(b->listener, (struct sockaddr *)&addr, &len) ||
+		pipe(b->stop))
+		die("bad_start");
+	b->port = ntohs(addr.sin_port);
+	if (pthread_create(&b->thread, NULL, run, b))
+		die("pthread_create");
+	return b;
+}
+
+int bad_port(const struct bad_server *b)
+{
+	return b->port;
+}
+
+unsigned bad_requests(struct bad_server *b)
+{
+	return atomic_load(&b->requests);
+}
+
+unsigned bad_connections(struct bad_server *b)
+{
+	return atomic_load(&b->connections);
+}
+
+const char *bad_last_head(struct bad_server *b)
+{
+	return b->head;
+}
+
+void bad_stop(struct bad_server *b)
+{
+	if (write(b->stop[1], "", 1) != 1)
+		die("write");
+	pthread_join(b->thread, NULL);
+	close(b->listener);
+	close(b->stop[0]);
+	close(b->stop[1]);
+	free(b);
+}
