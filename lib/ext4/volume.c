@@ -263,9 +263,14 @@ struct rj_bio *rj_volume_bio(struct rj_volume *v)
 	return &v->bio;
 }
 
-uint32_t rj_volume_default_journal_blocks(const struct rj_volume *v)
+uint32_t rj_journal_blocks_for(uint64_t volume_blocks)
 {
-	int n = ext2fs_default_journal_size(v->facts.blocks);
+	int n = ext2fs_default_journal_size(volume_blocks);
 
 	return n > 0 ? (uint32_t)n : 0;
+}
+
+uint32_t rj_volume_default_journal_blocks(const struct rj_volume *v)
+{
+	return rj_journal_blocks_for(v->facts.blocks);
 }

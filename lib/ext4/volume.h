@@ -88,6 +88,8 @@ int rj_volume_patch(struct rj_volume *v, const struct rj_volume_patch *p,
 /* ext2fs_default_journal_size() for this volume, in blocks; 0: too small to
  * hold a journal. */
 uint32_t rj_volume_default_journal_blocks(const struct rj_volume *v);
+/* The same for a volume of so many blocks. */
+uint32_t rj_journal_blocks_for(uint64_t volume_blocks);
 
 /* What s_journal_dev says for a remote journal: major 0, a number that is never
  * a block device, and not 0, which tools read as "internal". */

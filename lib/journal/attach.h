@@ -32,18 +32,35 @@ int rj_journal_opts_parse(const char *text, struct rj_journal_opts *out,
 	struct rj_error *err);
 
 /*
+ * How many blocks a journal by OPTS (its size, or the default) has on a volume
+ * of VOLUME_BLOCKS blocks of BLOCK_SIZE bytes. RJ_E_INVAL: the volume is too
+ * small for a journal, or the size is outside 1024 to 10240000 blocks.
+ */
+int rj_attach_blocks(const struct rj_journal_opts *opts, uint32_t block_size,
+	uint64_t volume_blocks, uint32_t *out, struct rj_error *err);
+
+/*
+ * Everything that can be found wrong with OPTS' store before a volume is
+ * touched: the URL does not fit into a superblock, the store does not answer
+ * or lets nobody in, cannot do what a log needs, or is not durable. Reads only.
+ */
+int rj_attach_check(const struct rj_journal_opts *opts, struct rj_error *err);
+
+/*
  * Give the volume at DEVICE, which has no journal, a remote journal: claim
  * epoch 1 of a new log, put the empty journal as its base segment, and only
  * then write the superblocks, all backups first. A cut before the last write
  * leaves the volume without a journal and an orphan log at the store.
- * RJ_E_EXISTS: it has a journal already.
+ * RJ_E_EXISTS: it has a journal already. RJ_E_REFUSED: it is not clean.
  */
 int rj_attach_remote(const char *device, const struct rj_journal_opts *opts,
 	struct rj_error *err);
 
 /*
  * Put a fresh, empty journal as a base segment: the journal device's two
- * superblocks, next transaction NEXT_TID. Also used after a recovery.
+ * superblocks, next transaction NEXT_TID. Also used after a recovery: behind
+ * other segments the base is marked RJ_SEG_F_RECOVERED. A store that does not
+ * answer is tried again for 10 seconds.
  */
 struct rj_log_writer;
 int rj_journal_put_empty(struct rj_log_writer *w, uint32_t block_size,

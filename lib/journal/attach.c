@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "journal/attach.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "ext4/volume.h"
+#include "jbd2/jbd2.h"
+#include "log/log.h"
+#include "store/store.h"
+#include "util/environ.h"
+
+#define MIN_BLOCKS 1024 /* as mke2fs -J size= */
+#define MAX_BLOCKS 10240000
+#define RETRY_NS   10000000000LL
+
+int rj_attach_blocks(const struct rj_journal_opts *opts, uint32_t block_size,
+	uint64_t volume_blocks, uint32_t *out, struct rj_error *err)
+{
+	uint32_t standard = rj_journal_blocks_for(volume_blocks);
+	uint64_t blocks;
+
+	if (!standard)
+		return rj_fail(err, RJ_E_INVAL,
+			"a volume of %llu blocks is too small for a journal; "
+			"it "
+			"needs 2048 blocks at least",
+			(unsigned long long)volume_blocks);
+	blocks = opts->size_mb ? ((uint64_t)opts->size_mb << 20) / block_size
+			       : standard;
+	if (blocks < MIN_BLOCKS || blocks > MAX_BLOCKS)
+		return rj_fail(err, RJ_E_INVAL,
+			"a journal of %u MB has %llu blocks of %u bytes; it "
+			"must "
+			"have between %d and %d: give a size from %llu to %llu",
+			opts->size_mb, (unsigned long long)blocks, block_size,
+			MIN_BLOCKS, MAX_BLOCKS,
+			((unsigned long long)MIN_BLOCKS * block_size +
+				(1u << 20) - 1) >>
+				20,
+			(unsigned long long)MAX_BLOCKS * block_size >> 20);
+	*out = (uint32_t)blocks;
+	return 0;
+}
+
+static int open_store(const struct rj_journal_opts *opts, struct rj_store **out,
+	struct rj_error *err)
+{
+	int rc;
+
+	*out = NULL;
+	if (!rj_sbx_url_valid(opts->url, err))
+		return -RJ_E_INVAL;
+	rc = rj_store_open(opts->url, NULL, out, err);
+	if (rc)
+		return rc;
+	if (!(*out)->caps.put_new)
+		return rj_fail(err, RJ_E_UNSUPPORTED,
+			"%s: this kind of store cannot refuse to overwrite an "
+			"object, which this version needs",
+			(*out)->url);
+	if ((*out)->caps.durability != RJ_DURABLE && !opts->ack_received)
+		return rj_fail(err, RJ_E_REFUSED,
+			"%s: this kind of store acknowledges before its data "
+			"are on stable storage; add ack=received if that will "
+			"do",
+			(*out)->url);
+	return 0;
+}
+
+static int not_empty(void *arg, uint64_t number, uint64_t bytes)
+{
+	return -RJ_E_EXISTS;
+}
+
+int rj_attach_check(const struct rj_journal_opts *opts, struct rj_error *err)
+{
+	struct rj_key key = {.kind = RJ_KEY_EPOCH};
+	struct rj_store *store = NULL;
+	int rc;
+
+	rc = open_store(opts, &store, err);
+	if (rc)
+		goto out;
+	/* a log that nobody has: an empty list says that the store answers */
+	if (rj_uuid_random(key.journal_uuid)) {
+		rc = rj_fail(err, RJ_E_IO, "no random numbers to be had");
+		goto out;
+	}
+	rc = rj_store_list(store, &key, 0, not_empty, NULL, err);
+	if (rc == -RJ_E_EXISTS)
+		rc = rj_fail(err, RJ_E_PROTOCOL,
+			"%s: lists objects of a log that does not exist",
+			store->url);
+out:
+	rj_store_close(store);
+	return rc;
+}
+
+int rj_journal_put_empty(struct rj_log_writer *w, uint32_t block_size,
+	uint32_t blocks, const uint8_t journal_uuid[RJ_UUID_BYTES],
+	const uint8_t volume_uuid[RJ_UUID_BYTES], uint32_t next_tid,
+	struct rj_error *err)
+{
+	uint32_t sb_block = rj_jbd2_device_sb_block(block_size);
+	struct rj_seg_run run = {.block = 0, .count = sb_block + 1};
+	struct rj_log_append a = {
+		.body = {.block_size = block_size, .journal_blocks = blocks},
+		.runs = &run,
+		.run_count = 1,
+		.base = true,
+		/* behind a fence that is the log's first segment there is
+		 * nothing that could have been recovered */
+		.recovered = rj_log_writer_tail(w)->sequence > 1,
+	};
+	int64_t until = rj_monotonic_ns() + RETRY_NS;
+	uint8_t *ring = calloc(sb_block + 1, block_size);
+	int rc;
+
+	if (!ring)
+		return rj_fail(err, RJ_E_NOMEM, "out of memory");
+	rj_journal_device_super(ring + 1024, block_size, blocks, journal_uuid);
+	rj_jbd2_sb_format_external(ring + (size_t)sb_block * block_size,
+		block_size, blocks, journal_uuid, volume_uuid, next_tid);
+	a.ring = ring;
+	rc = rj_log_append(w, &a, err);
+	while (rc == -RJ_E_UNREACHABLE && rj_log_pending(w) &&
+		rj_monotonic_ns() < until) {
+		rj_sleep_ns(200000000);
+		rc = rj_log_retry(w, err);
+	}
+	free(ring);
+	return rc;
+}
+
+static int check_volume(const struct rj_volume *v, struct rj_error *err)
+{
+	const struct rj_volume_facts *f = rj_volume_facts(v);
+
+	if (f->has_journal)
+		return rj_fail(err, RJ_E_EXISTS,
+			"%s: has a journal already (%s)", rj_volume_path(v),
+			f->journal_inode ? "internal"
+			: f->has_sbx && f->sbx.placement == RJ_PLACE_REMOTE
+				? f->sbx.url
+				: "external");
+	if (!f->clean || f->needs_recovery)
+		return rj_fail(err, RJ_E_REFUSED,
+			"%s: not cleanly unmounted, or with errors; run e2fsck "
+			"-f on it first",
+			rj_volume_path(v));
+	if (!f->has_sbx && f->sbx_error.code == RJ_E_UNSUPPORTED)
+		return rj_fail(err, RJ_E_UNSUPPORTED, "%s: %s",
+			rj_volume_path(v), f->sbx_error.msg);
+	return 0;
+}
+
+/* The superblocks, last of all: from here on the volume has its journal. */
+static int write_superblocks(struct rj_volume *v,
+	const struct rj_journal_opts *opts, const struct rj_log_writer *w,
+	const uint8_t journal_uuid[RJ_UUID_BYTES], uint32_t blocks,
+	struct rj_error *err)
+{
+	struct rj_volume_patch p = {
+		.set_sbx = true,
+		.sbx = {.placement = RJ_PLACE_REMOTE,
+			.on_loss = opts->on_loss,
+			.ack_received = opts->ack_received,
+			.epoch = rj_log_writer_epoch(w),
+			.floor = rj_log_writer_tail(w)->sequence,
+			.journal_blocks = blocks},
+		.set_journal = true,
+		.has_journal = true,
+		.journal_device = RJ_JOURNAL_DEVICE_REMOTE,
+	};
+
+	strcpy(p.sbx.url, opts->url); /* open_store() measured it */
+	memcpy(p.sbx.journal_uuid, journal_uuid, RJ_UUID_BYTES);
+	memcpy(p.journal_uuid, journal_uuid, RJ_UUID_BYTES);
+	return rj_volume_patch(v, &p, err);
+}
+
+int rj_attach_remote(const char *device, const struct rj_journal_opts *opts,
+	struct rj_error *err)
+{
+	struct rj_log_claim_opts claim = {.new_log = true};
+	const struct rj_volume_facts *f;
+	struct rj_log_writer *w = NULL;
+	struct rj_store *store = NULL;
+	struct rj_volume *v = NULL;
+	struct rj_log_id id;
+	uint32_t blocks;
+	int rc, rc2;
+
+	rc = open_store(opts, &store, err);
+	if (rc)
+		goto out;
+	rc = rj_volume_open(device, RJ_VOLUME_WRITE, NULL, &v, err);
+	if (rc)
+		goto out;
+	rc = check_volume(v, err);
+	if (rc)
+		goto out;
+	f = rj_volume_facts(v);
+	rc = rj_attach_blocks(opts, f->block_size, f->blocks, &blocks, err);
+	if (rc) {
+		rj_fail_prefix(err, "%s", device);
+		goto out;
+	}
+	memcpy(id.volume_uuid, f->uuid, sizeof(id.volume_uuid));
+	if (rj_uuid_random(id.journal_uuid)) {
+		rc = rj_fail(err, RJ_E_IO, "no random numbers to be had");
+		goto out;
+	}
+	rc = rj_log_claim(store, &id, &claim, &w, err);
+	if (rc)
+		goto out;
+	rc = rj_journal_put_empty(w, f->block_size, blocks, id.journal_uuid,
+		id.volume_uuid, 1, err);
+	if (rc)
+		goto out;
+	rc = write_superblocks(v, opts, w, id.journal_uuid, blocks, err);
+out:
+	rc2 = rj_volume_close(v, rc ? NULL : err);
+	rj_log_writer_free(w);
+	rj_store_close(store);
+	return rc ? rc : rc2;
+}
