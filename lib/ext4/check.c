@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "ext4/check.h"
+
+#include <ext2fs/ext2fs.h>
+
+static int fail_ext2(struct rj_error *err, const char *path, const char *what,
+	errcode_t code)
+{
+	return rj_fail(err, RJ_E_CORRUPT, "%s: %s: %s", path, what,
+		error_message(code));
+}
+
+/* Free clusters and inodes of GROUP by its bitmaps. */
+static int count_free(ext2_filsys fs, dgrp_t group, uint32_t *clusters,
+	uint32_t *inodes, errcode_t *code)
+{
+	blk64_t b = ext2fs_group_first_block2(fs, group);
+	blk64_t last = ext2fs_group_last_block2(fs, group);
+	uint32_t per = fs->super->s_inodes_per_group;
+	ext2_ino_t ino = group * per + 1, ino_end = ino + per;
+	blk64_t found, step = EXT2FS_CLUSTER_RATIO(fs);
+
+	*clusters = *inodes = 0;
+	while (b <= last) {
+		*code = ext2fs_find_first_zero_block_bitmap2(
+			fs->block_map, b, last, &found);
+		if (*code)
+			break;
+		(*clusters)++;
+		b = (found / step + 1) * step;
+		if (step == 1)
+			b = found + 1;
+	}
+	if (*code && *code != ENOENT)
+		return -1;
+	while (ino < ino_end) {
+		ext2_ino_t at;
+
+		*code = ext2fs_find_first_zero_inode_bitmap2(
+			fs->inode_map, ino, ino_end - 1, &at);
+		if (*code)
+			break;
+		(*inodes)++;
+		ino = at + 1;
+	}
+	if (*code && *code != ENOENT)
+		return -1;
+	*code = 0;
+	return 0;
+}
+
+static int check_group(ext2_filsys fs, const char *path, dgrp_t group,
+	struct rj_error *err)
+{
+	uint32_t clusters, inodes;
+	errcode_t code = 0;
+
+	if (!ext2fs_group_desc_csum_verify(fs, group))
+		return rj_fail(err, RJ_E_CORRUPT,
+			"%s: group %u: the descriptor's checksum does not match",
+			path, group);
+	if (count_free(fs, group, &clusters, &inodes, &code))
+		return fail_ext2(err, path, "cannot read the bitmaps", code);
+	if (clusters != ext2fs_bg_free_blocks_count(fs, group))
+		return rj_fail(err, RJ_E_CORRUPT,
+			"%s: group %u: the bitmap has %u free blocks, the descriptor says %u",
+			path, group, clusters,
+			ext2fs_bg_free_blocks_count(fs, group));
+	if (inodes != ext2fs_bg_free_inodes_count(fs, group))
+		return rj_fail(err, RJ_E_CORRUPT,
+			"%s: group %u: the bitmap has %u free inodes, the descriptor says %u",
+			path, group, inodes,
+			ext2fs_bg_free_inodes_count(fs, group));
+	return 0;
+}
+
+int rj_volume_check_quick(const char *path,
+	int (*progress)(void *arg, uint64_t done, uint64_t total), void *arg,
+	struct rj_error *err)
+{
+	ext2_filsys fs = NULL;
+	errcode_t code;
+	dgrp_t g;
+	int rc = 0;
+
+	code = ext2fs_open(
+		path, EXT2_FLAG_64BITS, 0, 0, unix_io_manager, &fs);
+	if (code)
+		return fail_ext2(err, path, "cannot open the volume", code);
+	code = ext2fs_check_desc(fs);
+	if (code)
+		rc = fail_ext2(err, path, "the group descriptors", code);
+	if (!rc) {
+		code = ext2fs_read_bitmaps(fs);
+		if (code)
+			rc = fail_ext2(err, path, "the bitmaps", code);
+	}
+	for (g = 0; !rc && g < fs->group_desc_count; g++) {
+		rc = check_group(fs, path, g, err);
+		if (!rc && progress && progress(arg, g + 1,
+						 fs->group_desc_count))
+			rc = rj_fail(err, RJ_E_CANCELLED, "cancelled");
+	}
+	/* opened for reading: nothing of ours can be lost here */
+	ext2fs_close_free(&fs);
+	return rc;
+}

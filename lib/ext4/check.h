@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef RJ_EXT4_CHECK_H
+#define RJ_EXT4_CHECK_H
+
+#include <stdint.h>
+
+#include "util/error.h"
+
+/*
+ * A quick look at the unmounted volume at PATH, reading only: the superblock
+ * and group descriptors (their checksums, and that they point inside), then
+ * each group's bitmaps against their checksums and the descriptor's counts of
+ * free blocks and inodes. The totals in the superblock are not compared: the
+ * kernel brings those up to date only at unmount.
+ * RJ_E_CORRUPT names the first thing that is wrong. PROGRESS (may be NULL)
+ * counts groups; non-zero cancels.
+ */
+int rj_volume_check_quick(const char *path,
+	int (*progress)(void *arg, uint64_t done, uint64_t total), void *arg,
+	struct rj_error *err);
+
+#endif

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Is the volume sound: a quick look of our own, or e2fsck. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "ext4/check.h"
+#include "recover/session.h"
+#include "util/fileio.h"
+#include "util/log.h"
+#include "util/proc.h"
+
+/*
+ * e2fsck insists on seeing the external journal of a volume that has one. Give
+ * it an empty one with the right UUIDs, in memory, through an inherited file
+ * descriptor: nothing to clean up, and it cannot touch the real log.
+ */
+static int make_stand_in(struct rj_recovery *r, int *out, struct rj_error *err)
+{
+	uint32_t bs = r->facts.block_size;
+	uint32_t blocks = r->facts.sbx.journal_blocks;
+	uint32_t tid = r->report->have_plan ? r->report->plan.next_tid : 1;
+	uint8_t raw[RJ_JBD2_SB_BYTES];
+	int fd, rc;
+
+	fd = memfd_create("empty-journal", 0);
+	if (fd < 0)
+		return rj_fail_errno(err, errno, "cannot make a memory file");
+	rc = ftruncate(fd, (off_t)blocks * bs)
+		     ? rj_fail_errno(err, errno, "cannot size a memory file")
+		     : 0;
+	if (!rc) {
+		rj_journal_device_super(
+			raw, bs, blocks, r->facts.journal_uuid);
+		rc = rj_pwrite_all(
+			fd, raw, sizeof(raw), 1024, "empty journal", err);
+	}
+	if (!rc) {
+		rj_jbd2_sb_format_external(raw, bs, blocks,
+			r->facts.journal_uuid, r->facts.uuid, tid);
+		rc = rj_pwrite_all(fd, raw, sizeof(raw),
+			(uint64_t)rj_jbd2_device_sb_block(bs) * bs,
+			"empty journal", err);
+	}
+	if (rc) {
+		close(fd);
+		return rc;
+	}
+	*out = fd;
+	return 0;
+}
+
+/* Hand e2fsck's captured output to the log callback, line by line. */
+static void log_lines(const struct rj_buf *out)
+{
+	const char *p = (const char *)out->data;
+	const char *end = p + out->len, *nl;
+
+	for (; p < end; p = nl + 1) {
+		nl = memchr(p, '\n', (size_t)(end - p));
+		if (!nl)
+			nl = end;
+		if (nl > p)
+			rj_log(RJ_LOG_NOTICE, "e2fsck: %.*s", (int)(nl - p), p);
+	}
+}
+
+int rj_recovery_e2fsck(struct rj_recovery *r, const char *const *args,
+	bool capture, int *status, struct rj_error *err)
+{
+	struct rj_proc_result res = {0};
+	struct rj_buf path = {0};
+	char journal[64];
+	const char *argv[16] = {0};
+	int fd = -1, n = 0, rc;
+
+	rc = rj_proc_find("e2fsck", &path, err);
+	if (!rc)
+		rc = make_stand_in(r, &fd, err);
+	if (rc)
+		goto out;
+	snprintf(journal, sizeof(journal), "/proc/self/fd/%d", fd);
+	argv[n++] = (const char *)path.data;
+	while (*args && n < 12)
+		argv[n++] = *args++;
+	argv[n++] = "-j";
+	argv[n++] = journal;
+	argv[n++] = r->device;
+	rc = rj_proc_run(argv,
+		capture ? RJ_PROC_CAPTURE | RJ_PROC_STDIN_NULL : 0, &res, err);
+	close(fd);
+	if (rc)
+		goto out;
+	if (capture)
+		log_lines(&res.out);
+	if (WIFEXITED(res.status))
+		*status = WEXITSTATUS(res.status);
+	else
+		rc = rj_fail(err, RJ_E_IO, "e2fsck was killed by signal %d",
+			WTERMSIG(res.status));
+out:
+	rj_proc_release(&res);
+	rj_buf_free(&path);
+	return rc;
+}
+
+static int check_progress(void *arg, uint64_t done, uint64_t total)
+{
+	struct rj_recovery *r = arg;
+
+	if (!r->opts->progress)
+		return 0;
+	return r->opts->progress(r->opts->arg, RJ_PHASE_CHECK, done, total);
+}
+
+int rj_recovery_check(struct rj_recovery *r, struct rj_error *err)
+{
+	const char *const full[] = {"-fn", NULL};
+	int status, rc;
+
+	switch (r->opts->verify) {
+	case RJ_VERIFY_NONE:
+		return 0;
+	case RJ_VERIFY_QUICK:
+		return rj_volume_check_quick(r->device, check_progress, r, err);
+	case RJ_VERIFY_FULL:
+		break;
+	}
+	rc = rj_recovery_e2fsck(r, full, true, &status, err);
+	if (!rc && status)
+		rc = rj_fail(err, RJ_E_CORRUPT,
+			"%s: e2fsck -fn finds errors (status %d)", r->device,
+			status);
+	return rc;
+}

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Gather the remote log into a ring, verify it, plan its replay. */
+#include <stdio.h>
+#include <string.h>
+
+#include "recover/session.h"
+#include "store/store.h"
+
+int rj_recovery_open_store(struct rj_recovery *r, struct rj_error *err)
+{
+	const char *url = r->opts->url ? r->opts->url : r->facts.sbx.url;
+
+	snprintf(r->report->url, sizeof(r->report->url), "%s", url);
+	return rj_store_open(url, NULL, &r->store, err);
+}
+
+void rj_recovery_drop_ring(struct rj_recovery *r)
+{
+	rj_jbd2_plan_free(r->plan);
+	r->plan = NULL;
+	r->report->have_plan = false;
+	rj_bio_free(r->ring_bio);
+	r->ring_bio = NULL;
+	rj_ring_free(r->ring);
+	r->ring = NULL;
+}
+
+static int take_segment(
+	void *arg, const struct rj_segment *seg, struct rj_error *err)
+{
+	struct rj_recovery *r = arg;
+	int rc;
+
+	if (!seg->body.run_count)
+		return 0;
+	if (!r->ring) {
+		if (seg->body.block_size != r->facts.block_size)
+			return rj_fail(err, RJ_E_FOREIGN,
+				"segment %llu has blocks of %u bytes, the volume's have %u",
+				(unsigned long long)seg->header.sequence,
+				seg->body.block_size, r->facts.block_size);
+		rc = rj_ring_new(seg->body.block_size, seg->body.journal_blocks,
+			&r->ring, err);
+		if (rc)
+			return rc;
+	}
+	r->ring_changed = true;
+	return rj_ring_apply(r->ring, seg, err);
+}
+
+static int gather_progress(void *arg, uint64_t done, uint64_t total)
+{
+	struct rj_recovery *r = arg;
+
+	if (!r->opts->progress)
+		return 0;
+	return r->opts->progress(r->opts->arg, RJ_PHASE_GATHER, done, total);
+}
+
+int rj_recovery_gather(struct rj_recovery *r, bool resume, struct rj_error *err)
+{
+	struct rj_log_tail tail = r->report->log.tail;
+	struct rj_log_read_opts o = {
+		.floor = r->facts.sbx.floor,
+		.resume = resume ? &tail : NULL,
+		.progress = gather_progress,
+		.progress_arg = r,
+		.retry_ms = r->opts->retry_ms,
+	};
+	int rc;
+
+	rc = rj_log_read(r->store, &r->id, &o, take_segment, r, &r->report->log,
+		err);
+	if (rc == -RJ_E_NOTFOUND)
+		return rj_fail(err, RJ_E_GAP,
+			"%s: there is no log of this volume's journal at all",
+			r->report->url);
+	if (rc)
+		return rc;
+	if (!r->ring)
+		return rj_fail(err, RJ_E_CORRUPT,
+			"%s: the log holds no journal blocks", r->report->url);
+	return 0;
+}
+
+/* The journal in the ring must be the one that the superblock names, and the
+ * volume its user: facts page, "replays the other volume's log into it". */
+static int check_owner(struct rj_recovery *r, const struct rj_jbd2_sb *sb,
+	struct rj_error *err)
+{
+	char a[RJ_UUID_TEXT], b[RJ_UUID_TEXT];
+	uint32_t i;
+
+	if (!rj_uuid_equal(sb->uuid, r->facts.journal_uuid))
+		return rj_fail(err, RJ_E_FOREIGN,
+			"%s: the log is of journal %s, the volume's is %s",
+			r->report->url, rj_uuid_text(sb->uuid, a),
+			rj_uuid_text(r->facts.journal_uuid, b));
+	for (i = 0; i < sb->nr_users && i < 48; i++)
+		if (rj_uuid_equal(sb->users[i], r->facts.uuid))
+			return 0;
+	return rj_fail(err, RJ_E_FOREIGN,
+		"%s: the journal in the log does not name volume %s as its user",
+		r->report->url, rj_uuid_text(r->facts.uuid, a));
+}
+
+int rj_recovery_plan(struct rj_recovery *r, struct rj_error *err)
+{
+	struct rj_jbd2_scan_opts o = {
+		.sb_block = rj_jbd2_device_sb_block(r->ring->block_size),
+		.fs_blocks = r->facts.blocks,
+	};
+	int rc;
+
+	if (r->plan && !r->ring_changed)
+		return 0;
+	rj_jbd2_plan_free(r->plan);
+	r->plan = NULL;
+	r->report->have_plan = false;
+	if (!r->ring_bio) {
+		r->ring_bio = rj_ring_bio(r->ring, "remote journal");
+		if (!r->ring_bio)
+			return rj_fail(err, RJ_E_NOMEM, "out of memory");
+	}
+	rc = rj_jbd2_scan(r->ring_bio, &o, &r->plan, err);
+	if (rc)
+		return rc;
+	r->report->plan = *rj_jbd2_plan_info(r->plan);
+	r->report->have_plan = true;
+	r->ring_changed = false;
+	return check_owner(r, &r->report->plan.sb, err);
+}

@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* The order of a recovery's steps, and which failures may fall back. */
+#include "recover/recover.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "recover/session.h"
+
+const char *rj_outcome_name(enum rj_outcome outcome)
+{
+	static const char *const names[] = {
+		[RJ_OUTCOME_FAILED] = "failed",
+		[RJ_OUTCOME_CLEAN] = "clean",
+		[RJ_OUTCOME_REPLAYED] = "replayed",
+		[RJ_OUTCOME_RESET] = "reset",
+		[RJ_OUTCOME_FSCK] = "fsck",
+		[RJ_OUTCOME_WOULD_REPLAY] = "would-replay",
+		[RJ_OUTCOME_WOULD_RESET] = "would-reset",
+		[RJ_OUTCOME_WOULD_REFUSE] = "would-refuse",
+	};
+
+	if ((unsigned)outcome >= sizeof(names) / sizeof(names[0]))
+		return "unknown";
+	return names[outcome];
+}
+
+void rj_recovery_say(struct rj_recovery *r, const char *fmt, ...)
+{
+	char line[RJ_ERROR_BYTES + 128];
+	va_list ap;
+
+	if (!r->opts->say)
+		return;
+	va_start(ap, fmt);
+	vsnprintf(line, sizeof(line), fmt, ap);
+	va_end(ap);
+	r->opts->say(r->opts->arg, line);
+}
+
+/*
+ * Failures of the log itself, for which a whole-volume check is the answer.
+ * Anything else (no memory, the volume's own I/O, busy) is not cured by it.
+ */
+static bool log_unusable(int rc)
+{
+	switch (-rc) {
+	case RJ_E_CORRUPT:
+	case RJ_E_GAP:
+	case RJ_E_FOREIGN:
+	case RJ_E_UNREACHABLE:
+	case RJ_E_DENIED:
+	case RJ_E_PROTOCOL:
+	case RJ_E_UNSUPPORTED:
+		return true;
+	default:
+		return false;
+	}
+}
+
+static int open_volume(struct rj_recovery *r, struct rj_error *err)
+{
+	int rc;
+
+	/* Opening for writing once, without writing, finds out early whether
+	 * the volume is mounted or held; a dry run may look at a busy one. */
+	if (!r->opts->dry_run) {
+		struct rj_volume *probe = NULL;
+
+		rc = rj_volume_open(
+			r->device, RJ_VOLUME_WRITE, NULL, &probe, err);
+		if (rc)
+			return rc;
+		rc = rj_volume_close(probe, err);
+		if (rc)
+			return rc;
+	}
+	rc = rj_volume_open(r->device, 0, NULL, &r->volume, err);
+	if (rc)
+		return rc;
+	r->facts = *rj_volume_facts(r->volume);
+	if (!r->facts.has_sbx)
+		return rj_fail(err, r->facts.sbx_error.code,
+			"%s: no remote journal: %s", r->device,
+			r->facts.sbx_error.msg);
+	if (r->facts.sbx.placement != RJ_PLACE_REMOTE)
+		return rj_fail(err, RJ_E_NOTRJ,
+			"%s: its journal is %s, not remote; use e2fsck",
+			r->device, rj_placement_name(r->facts.sbx.placement));
+	if (!r->facts.has_journal ||
+		!rj_uuid_equal(r->facts.sbx.journal_uuid,
+			r->facts.journal_uuid))
+		return rj_fail(err, RJ_E_FOREIGN,
+			"%s: the superblock and our extension name different journals; another tool changed the journal (see tune2fs -l)",
+			r->device);
+	memcpy(r->id.volume_uuid, r->facts.uuid, RJ_UUID_BYTES);
+	memcpy(r->id.journal_uuid, r->facts.journal_uuid, RJ_UUID_BYTES);
+	r->report->needs_recovery = r->facts.needs_recovery;
+	r->report->log_void =
+		(r->facts.sbx.incompat & RJ_SBX_INCOMPAT_LOG_VOID) != 0;
+	r->report->block_size = r->facts.block_size;
+	return 0;
+}
+
+static int claim(struct rj_recovery *r, bool allow_break, struct rj_error *err)
+{
+	struct rj_log_claim_opts o = {
+		.min_epoch = r->facts.sbx.epoch,
+		.allow_break = allow_break,
+		.retry_ms = r->opts->retry_ms,
+	};
+	int rc;
+
+	rc = rj_log_claim(r->store, &r->id, &o, &r->writer, err);
+	if (!rc)
+		r->report->epoch = rj_log_writer_epoch(r->writer);
+	return rc;
+}
+
+/* Read and judge the log without changing anything anywhere. */
+static int inspect(struct rj_recovery *r, struct rj_error *err)
+{
+	const struct rj_jbd2_info *info = &r->report->plan;
+	int rc;
+
+	rc = rj_recovery_gather(r, false, err);
+	if (!rc)
+		rc = rj_recovery_plan(r, err);
+	if (rc)
+		return rc;
+	if (info->damage != RJ_JBD2_SOUND)
+		return rj_fail(err, RJ_E_CORRUPT, "%s: the journal is damaged: %s",
+			r->report->url, info->damage_text);
+	if (!r->facts.needs_recovery && !info->empty && !r->opts->force)
+		return rj_fail(err, RJ_E_REFUSED,
+			"%s: the volume says that it needs no recovery, but the log at %s holds transactions %u to %u: an older copy of the volume, or another tool changed it; -f replays them",
+			r->device, r->report->url, info->first_tid,
+			info->last_tid);
+	return 0;
+}
+
+/* The log is good: take it over, read what came meanwhile, replay. */
+static int replay(struct rj_recovery *r, struct rj_error *err)
+{
+	int rc;
+
+	rc = claim(r, false, err);
+	if (!rc)
+		rc = rj_recovery_gather(r, true, err);
+	if (!rc)
+		rc = rj_recovery_plan(r, err);
+	if (!rc && r->report->plan.damage != RJ_JBD2_SOUND)
+		rc = rj_fail(err, RJ_E_CORRUPT, "%s: the journal is damaged: %s",
+			r->report->url, r->report->plan.damage_text);
+	/* libext2fs must not read stale facts while we write beside it */
+	if (!rc)
+		rc = rj_volume_close(r->volume, err);
+	r->volume = NULL;
+	if (!rc)
+		rc = rj_recovery_replay(r, err);
+	if (rc)
+		return rc;
+	r->report->outcome = r->report->plan.empty ? RJ_OUTCOME_RESET
+						   : RJ_OUTCOME_REPLAYED;
+	return 0;
+}
+
+/* The log was given up while its server was away; now it gets a fresh one. */
+static int revive(struct rj_recovery *r, struct rj_error *err)
+{
+	int rc;
+
+	if (r->facts.sbx.incompat & RJ_SBX_INCOMPAT_CHECK_PENDING)
+		return rj_fail(err, RJ_E_CORRUPT,
+			"%s: its log was given up for a whole-volume check, and that check did not finish",
+			r->device);
+	if (r->opts->dry_run) {
+		r->report->outcome = RJ_OUTCOME_WOULD_RESET;
+		return 0;
+	}
+	rc = claim(r, true, err);
+	if (!rc)
+		rc = rj_volume_close(r->volume, err);
+	r->volume = NULL;
+	if (!rc)
+		rc = rj_recovery_renew_log(r, err);
+	if (!rc)
+		r->report->outcome = RJ_OUTCOME_RESET;
+	return rc;
+}
+
+static int recover_log(struct rj_recovery *r, struct rj_error *err)
+{
+	bool idle;
+	int rc;
+
+	rc = inspect(r, err);
+	if (rc)
+		return rc;
+	idle = r->report->plan.empty && !r->facts.needs_recovery;
+	if (idle) {
+		r->report->outcome = RJ_OUTCOME_CLEAN;
+		return 0;
+	}
+	if (r->opts->dry_run) {
+		r->report->outcome = r->report->plan.empty
+					     ? RJ_OUTCOME_WOULD_RESET
+					     : RJ_OUTCOME_WOULD_REPLAY;
+		return 0;
+	}
+	return replay(r, err);
+}
+
+/* After a refusal: say how to go on, and what fsck(8) calls it. */
+static int refuse(struct rj_recovery *r, int rc, struct rj_error *err)
+{
+	bool away = rc == -RJ_E_UNREACHABLE || rc == -RJ_E_DENIED;
+
+	r->report->fsck_status |= RJ_FSCK_UNCORRECTED;
+	if (away)
+		r->report->fsck_status |= RJ_FSCK_ERROR;
+	if (r->opts->dry_run) {
+		r->report->outcome = RJ_OUTCOME_WOULD_REFUSE;
+		return rc;
+	}
+	if (err && strlen(err->msg) + 160 < sizeof(err->msg))
+		strcat(err->msg,
+			away ? "; nothing was changed; try again when it answers, or -y checks the whole volume with e2fsck instead"
+			     : "; nothing was changed; -y checks the whole volume with e2fsck instead, and keeps the log");
+	return rc;
+}
+
+static int check_result(struct rj_recovery *r, struct rj_error *err)
+{
+	int rc;
+
+	if (r->opts->dry_run || r->report->outcome == RJ_OUTCOME_FSCK)
+		return 0;
+	if (r->report->outcome == RJ_OUTCOME_CLEAN && !r->opts->force)
+		return 0;
+	rc = rj_recovery_check(r, err);
+	if (rc == -RJ_E_CORRUPT)
+		r->report->fsck_status |= RJ_FSCK_UNCORRECTED;
+	if (rc)
+		rj_fail_prefix(err, "the check afterwards failed (e2fsck -f repairs)");
+	return rc;
+}
+
+static void release(struct rj_recovery *r)
+{
+	rj_log_writer_free(r->writer);
+	rj_recovery_drop_ring(r);
+	rj_store_close(r->store);
+	rj_volume_close(r->volume, NULL);
+}
+
+static int run(struct rj_recovery *r, struct rj_error *err)
+{
+	struct rj_error cause;
+	int rc;
+
+	rc = open_volume(r, err);
+	if (rc)
+		return rc;
+	rc = rj_recovery_open_store(r, err);
+	if (!rc)
+		rc = r->report->log_void ? revive(r, err)
+					 : recover_log(r, err);
+	if (!rc)
+		return check_result(r, err);
+	if (rc == -RJ_E_REFUSED)
+		r->report->fsck_status |= RJ_FSCK_UNCORRECTED;
+	if (!log_unusable(rc) || r->report->outcome != RJ_OUTCOME_FAILED ||
+		!r->volume)
+		return rc;
+	/* a log given up before, its check done: only the server is missing */
+	if (r->report->log_void && -rc == RJ_E_UNREACHABLE)
+		return rc;
+	if (!r->opts->yes || r->opts->preen || r->opts->dry_run)
+		return refuse(r, rc, err);
+	cause = *err;
+	rj_volume_close(r->volume, NULL);
+	r->volume = NULL;
+	return rj_recovery_fallback(r, &cause, err);
+}
+
+int rj_recover(const char *device, const struct rj_recover_opts *opts,
+	struct rj_recover_report *report, struct rj_error *err)
+{
+	struct rj_recovery r = {
+		.device = device,
+		.opts = opts,
+		.report = report,
+	};
+	struct rj_error own;
+	int rc;
+
+	memset(report, 0, sizeof(*report));
+	/* the steps read back what kind of failure it was */
+	if (!err)
+		err = &own;
+	rc = run(&r, err);
+	if (rc == -RJ_E_CANCELLED)
+		report->fsck_status |= RJ_FSCK_CANCELLED;
+	else if (rc && !(report->fsck_status & RJ_FSCK_UNCORRECTED))
+		report->fsck_status |= RJ_FSCK_ERROR;
+	release(&r);
+	return rc;
+}

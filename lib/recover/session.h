@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What the steps of one recovery share. Private to lib/recover. */
+#ifndef RJ_RECOVER_SESSION_H
+#define RJ_RECOVER_SESSION_H
+
+#include "ext4/volume.h"
+#include "log/ring.h"
+#include "recover/recover.h"
+
+struct rj_recovery {
+	const char *device;
+	const struct rj_recover_opts *opts;
+	struct rj_recover_report *report;
+	struct rj_volume *volume; /* open for reading, or NULL */
+	struct rj_volume_facts facts;
+	struct rj_log_id id;
+	struct rj_store *store;
+	struct rj_ring *ring;
+	struct rj_bio *ring_bio;
+	struct rj_log_writer *writer;
+	struct rj_jbd2_plan *plan;
+	bool ring_changed; /* a segment with blocks came since the last scan */
+};
+
+/* gather.c */
+int rj_recovery_open_store(struct rj_recovery *r, struct rj_error *err);
+/* Read the log into r->ring; with RESUME continue behind what was read. */
+int rj_recovery_gather(struct rj_recovery *r, bool resume,
+	struct rj_error *err);
+/* Scan r->ring into r->plan and check that the journal is this volume's. */
+int rj_recovery_plan(struct rj_recovery *r, struct rj_error *err);
+void rj_recovery_drop_ring(struct rj_recovery *r);
+
+/* replay.c */
+int rj_recovery_replay(struct rj_recovery *r, struct rj_error *err);
+
+/* fallback.c: e2fsck, verified. CAUSE says why the log is not used. */
+int rj_recovery_fallback(struct rj_recovery *r, const struct rj_error *cause,
+	struct rj_error *err);
+/* Give a volume whose log is void a fresh journal again. */
+int rj_recovery_renew_log(struct rj_recovery *r, struct rj_error *err);
+
+/* check.c */
+int rj_recovery_check(struct rj_recovery *r, struct rj_error *err);
+/* Run e2fsck with ARGS (NULL-terminated, at most 8) on the device with an
+ * empty stand-in journal. STATUS gets its exit status. CAPTURE: its output
+ * goes to rj_log() at level NOTICE instead of the terminal. */
+int rj_recovery_e2fsck(struct rj_recovery *r, const char *const *args,
+	bool capture, int *status, struct rj_error *err);
+
+/* A line for the user, through opts->say. */
+void rj_recovery_say(struct rj_recovery *r, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
+#endif

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* rjrecover: bring a volume back from its remote journal. */
+#include <signal.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "options.h"
+#include "progress.h"
+#include "recover/recover.h"
+#include "report.h"
+#include "util/log.h"
+
+struct context {
+	struct options options;
+	struct progress progress;
+};
+
+static volatile sig_atomic_t interrupted;
+
+static void on_signal(int sig)
+{
+	interrupted = 1;
+}
+
+static int step(void *arg, enum rj_recover_phase phase, uint64_t done,
+	uint64_t total)
+{
+	struct context *c = arg;
+
+	if (interrupted)
+		return 1;
+	return progress_step(&c->progress, phase, done, total);
+}
+
+static void say(void *arg, const char *line)
+{
+	struct context *c = arg;
+
+	progress_clear(&c->progress);
+	if (!c->options.quiet)
+		fprintf(stderr, "rjrecover: %s: %s\n", c->options.device, line);
+}
+
+static void log_line(void *arg, enum rj_log_level level, const char *line)
+{
+	struct context *c = arg;
+
+	if (level > (c->options.verbose ? RJ_LOG_INFO : RJ_LOG_WARNING))
+		return;
+	progress_clear(&c->progress);
+	fprintf(stderr, "rjrecover: %s\n", line);
+}
+
+static void catch_signals(void)
+{
+	struct sigaction sa = {.sa_handler = on_signal};
+
+	/* a second one ends the program at once: every step can be cut */
+	sa.sa_flags = SA_RESETHAND;
+	sigaction(SIGINT, &sa, NULL);
+	sigaction(SIGTERM, &sa, NULL);
+	sa.sa_handler = SIG_IGN; /* the reader of -C, or of a pipe, went away */
+	sigaction(SIGPIPE, &sa, NULL);
+}
+
+int main(int argc, char **argv)
+{
+	static struct context c;
+	struct rj_recover_report report;
+	struct rj_recover_opts ro;
+	struct rj_error err;
+	int rc;
+
+	switch (options_parse(argc, argv, &c.options)) {
+	case OPTIONS_DONE:
+		return fflush(stdout) ? RJ_FSCK_ERROR : 0;
+	case OPTIONS_BAD:
+		return RJ_FSCK_USAGE;
+	case OPTIONS_RUN:
+		break;
+	}
+	ro = (struct rj_recover_opts){
+		.dry_run = c.options.dry_run,
+		.yes = c.options.yes,
+		.preen = c.options.preen,
+		.force = c.options.force,
+		.quiet = c.options.quiet || c.options.json,
+		.verify = c.options.verify,
+		.undo_file = c.options.undo_file,
+		.url = c.options.url[0] ? c.options.url : NULL,
+		.progress = step,
+		.say = say,
+		.arg = &c,
+	};
+	progress_init(&c.progress, c.options.device,
+		c.options.progress_given ? c.options.progress_fd : -1,
+		c.options.quiet);
+	rj_log_set(log_line, &c);
+	catch_signals();
+	rc = rj_recover(c.options.device, &ro, &report, &err);
+	progress_clear(&c.progress);
+	if (rc)
+		fprintf(stderr, "rjrecover: %s\n", err.msg);
+	if (report_print(&c.options, &report, rc ? err.msg : NULL))
+		return report.fsck_status | RJ_FSCK_ERROR;
+	return report.fsck_status;
+}

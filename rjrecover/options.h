@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef RJRECOVER_OPTIONS_H
+#define RJRECOVER_OPTIONS_H
+
+#include <stdbool.h>
+
+#include "recover/recover.h"
+
+struct options {
+	const char *device;
+	bool dry_run, yes, preen, force, verbose, quiet, json;
+	bool accept_loss;
+	bool progress_given;
+	int progress_fd; /* -C: 0 means a bar on the terminal, as in e2fsck */
+	const char *undo_file;
+	char url[512]; /* from -J remote=, else "" */
+	enum rj_verify verify;
+};
+
+/* What the tool should do after parsing. */
+enum options_verdict {
+	OPTIONS_RUN,
+	OPTIONS_DONE, /* --help or -V was answered: exit 0 */
+	OPTIONS_BAD,  /* one line was printed: exit 16 */
+};
+
+enum options_verdict options_parse(
+	int argc, char **argv, struct options *o);
+
+#endif

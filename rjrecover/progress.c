@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "progress.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "util/environ.h"
+
+#define BAR_WIDTH   40
+#define BAR_AFTER   1000000000LL /* only work over a second gets a bar */
+#define BAR_BETWEEN 100000000LL
+
+static const char *const phase_names[] = {
+	[RJ_PHASE_GATHER] = "reading the log",
+	[RJ_PHASE_REPLAY] = "replaying",
+	[RJ_PHASE_CHECK] = "checking",
+};
+
+void progress_init(struct progress *p, const char *device, int fd, bool quiet)
+{
+	*p = (struct progress){.fd = -1, .device = device};
+	p->begun_ns = rj_monotonic_ns();
+	if (fd > 0)
+		p->fd = fd;
+	else
+		p->bar = !quiet && isatty(STDERR_FILENO);
+}
+
+void progress_clear(struct progress *p)
+{
+	if (p->drawn)
+		fprintf(stderr, "\r%*s\r", BAR_WIDTH + 32, "");
+	p->drawn = false;
+}
+
+static void draw(struct progress *p, int percent)
+{
+	int filled = percent * BAR_WIDTH / 100;
+	char bar[BAR_WIDTH + 1];
+
+	memset(bar, '=', (size_t)filled);
+	memset(bar + filled, ' ', (size_t)(BAR_WIDTH - filled));
+	bar[BAR_WIDTH] = 0;
+	fprintf(stderr, "\r%-16s |%s| %3d%%", phase_names[p->phase], bar,
+		percent);
+	fflush(stderr);
+	p->drawn = true;
+}
+
+/* The form of e2fsck -C: "pass done total device". A reader that went away is
+ * no reason to stop a recovery. */
+static void tell(struct progress *p, uint64_t done, uint64_t total)
+{
+	char line[4200];
+	int n = snprintf(line, sizeof(line), "%d %llu %llu %s\n", p->phase,
+		(unsigned long long)done, (unsigned long long)total, p->device);
+
+	if (n > 0 && (size_t)n < sizeof(line) &&
+		write(p->fd, line, (size_t)n) < 0)
+		p->fd = -1;
+}
+
+int progress_step(struct progress *p, enum rj_recover_phase phase,
+	uint64_t done, uint64_t total)
+{
+	int percent = total ? (int)(done * 100 / total) : 100;
+	int64_t now;
+
+	if (phase == p->phase && percent == p->shown_percent)
+		return 0;
+	p->phase = phase;
+	p->shown_percent = percent;
+	if (p->fd >= 0)
+		tell(p, done, total);
+	if (!p->bar)
+		return 0;
+	now = rj_monotonic_ns();
+	if (now - p->begun_ns < BAR_AFTER ||
+		(now - p->shown_ns < BAR_BETWEEN && done < total))
+		return 0;
+	p->shown_ns = now;
+	draw(p, percent);
+	return 0;
+}
