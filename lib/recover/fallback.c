@@ -27,7 +27,9 @@ static int patch_extension(
 	struct rj_volume_patch p = {
 		.set_sbx = true,
 		.sbx = r->facts.sbx,
-		.set_needs_recovery = state != FALLBACK_CHECKING,
+		/* from now on VOID says it; and e2fsck -z of 1.47 fails on a
+		 * volume whose journal it believes it must recover */
+		.set_needs_recovery = true,
 		.needs_recovery = false,
 		.set_journal = state == FALLBACK_DONE,
 		.has_journal = true,
@@ -48,8 +50,9 @@ static int patch_extension(
 	if (state != FALLBACK_DONE)
 		p.sbx.incompat |= RJ_SBX_INCOMPAT_LOG_VOID;
 
-	rc = rj_volume_open(
-		r->device, RJ_VOLUME_WRITE, r->opts->undo_file, &v, err);
+	/* not through the undo file: that one is e2fsck's alone here, and what
+	 * it undoes must stay marked as not to be trusted */
+	rc = rj_volume_open(r->device, RJ_VOLUME_WRITE, NULL, &v, err);
 	if (rc)
 		return rc;
 	if (r->writer) {
