@@ -25,6 +25,18 @@ void rj_recovery_drop_ring(struct rj_recovery *r)
 	r->ring = NULL;
 }
 
+/*
+ * A base that a recovery put, and whose end this copy of the volume has not
+ * seen: the recovery was cut before the superblock said so, or was undone
+ * with e2undo. What the log held before it is still needed.
+ */
+static bool unseen_recovery(
+	const struct rj_recovery *r, const struct rj_seghdr *h)
+{
+	return r->facts.needs_recovery && (h->flags & RJ_SEG_F_RECOVERED) &&
+	       h->epoch > r->facts.sbx.epoch;
+}
+
 static int take_segment(
 	void *arg, const struct rj_segment *seg, struct rj_error *err)
 {
@@ -32,6 +44,8 @@ static int take_segment(
 	int rc;
 
 	if (!seg->body.run_count)
+		return 0;
+	if (r->ring && unseen_recovery(r, &seg->header))
 		return 0;
 	if (!r->ring) {
 		if (seg->body.block_size != r->facts.block_size)
@@ -45,6 +59,7 @@ static int take_segment(
 			return rc;
 	}
 	r->ring_changed = true;
+	r->newest = seg->header;
 	return rj_ring_apply(r->ring, seg, err);
 }
 
@@ -57,12 +72,13 @@ static int gather_progress(void *arg, uint64_t done, uint64_t total)
 	return r->opts->progress(r->opts->arg, RJ_PHASE_GATHER, done, total);
 }
 
-int rj_recovery_gather(struct rj_recovery *r, bool resume, struct rj_error *err)
+static int read_log(struct rj_recovery *r, const struct rj_log_tail *resume,
+	uint64_t upto, struct rj_error *err)
 {
-	struct rj_log_tail tail = r->report->log.tail;
 	struct rj_log_read_opts o = {
 		.floor = r->facts.sbx.floor,
-		.resume = resume ? &tail : NULL,
+		.resume = resume,
+		.upto = upto,
 		.progress = gather_progress,
 		.progress_arg = r,
 		.retry_ms = r->opts->retry_ms,
@@ -75,12 +91,43 @@ int rj_recovery_gather(struct rj_recovery *r, bool resume, struct rj_error *err)
 		return rj_fail(err, RJ_E_GAP,
 			"%s: there is no log of this volume's journal at all",
 			r->report->url);
-	if (rc)
-		return rc;
-	if (!r->ring)
-		return rj_fail(err, RJ_E_CORRUPT,
+	if (!rc && !r->ring)
+		rc = rj_fail(err, RJ_E_CORRUPT,
 			"%s: the log holds no journal blocks", r->report->url);
-	return 0;
+	return rc;
+}
+
+/*
+ * Blocks written in an epoch that the volume does not know of belong to a
+ * later history: rjournald marks the volume with its epoch before it serves.
+ */
+static int check_history(struct rj_recovery *r, struct rj_error *err)
+{
+	if (r->opts->force || !r->facts.needs_recovery ||
+		r->newest.epoch <= r->facts.sbx.epoch)
+		return 0;
+	return rj_fail(err, RJ_E_REFUSED,
+		"%s: the log at %s was written on in epoch %llu, this copy of the volume was last marked in epoch %llu: an older copy (or rjournald served it without recovery); -f replays all the same",
+		r->device, r->report->url,
+		(unsigned long long)r->newest.epoch,
+		(unsigned long long)r->facts.sbx.epoch);
+}
+
+int rj_recovery_gather(struct rj_recovery *r, bool resume, struct rj_error *err)
+{
+	struct rj_log_tail tail = r->report->log.tail;
+	int rc;
+
+	rc = read_log(r, resume ? &tail : NULL, 0, err);
+	while (!rc && unseen_recovery(r, &r->newest)) {
+		uint64_t before = r->newest.sequence - 1;
+
+		rj_recovery_drop_ring(r);
+		rc = read_log(r, NULL, before, err);
+	}
+	if (!rc)
+		rc = check_history(r, err);
+	return rc;
 }
 
 /* The journal in the ring must be the one that the superblock names, and the

@@ -26,6 +26,7 @@ static int put_emptied(struct rj_recovery *r, struct rj_error *err)
 		.run_count = 1,
 		.ring = r->ring->data,
 		.base = true,
+		.recovered = true,
 	};
 	int rc;
 

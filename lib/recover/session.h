@@ -20,11 +20,16 @@ struct rj_recovery {
 	struct rj_log_writer *writer;
 	struct rj_jbd2_plan *plan;
 	bool ring_changed; /* a segment with blocks came since the last scan */
+	/* The last segment with blocks that was applied to the ring. */
+	struct rj_seghdr newest;
 };
 
 /* gather.c */
 int rj_recovery_open_store(struct rj_recovery *r, struct rj_error *err);
-/* Read the log into r->ring; with RESUME continue behind what was read. */
+/*
+ * Read the log into r->ring. RESUME: continue behind what was read. The
+ * volume's own epoch decides how far back to go: see doc/recovery.md.
+ */
 int rj_recovery_gather(struct rj_recovery *r, bool resume,
 	struct rj_error *err);
 /* Scan r->ring into r->plan and check that the journal is this volume's. */
