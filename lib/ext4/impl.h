@@ -58,6 +58,10 @@ void rj_ext4_facts_from_super(struct rj_volume *v);
 /* Recompute s_checksum where the features ask for one. */
 void rj_ext4_super_seal(uint8_t raw[RJ_SUPER_BYTES]);
 
+/* Add up the free blocks and inodes of all group descriptors. */
+int rj_ext4_sum_free(struct rj_volume *v, uint64_t *blocks, uint32_t *inodes,
+	struct rj_error *err);
+
 /* Set up v->bio over v->fd, and the undo channel if UNDO_FILE is given. */
 int rj_ext4_io_open(
 	struct rj_volume *v, const char *undo_file, struct rj_error *err);

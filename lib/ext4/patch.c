@@ -137,6 +137,20 @@ int rj_volume_patch(struct rj_volume *v, const struct rj_volume_patch *p,
 		if (rc)
 			return rc;
 	}
+	if (p->set_free_counts) {
+		uint64_t blocks;
+		uint32_t inodes;
+
+		rc = rj_ext4_sum_free(v, &blocks, &inodes, err);
+		if (rc)
+			return rc;
+		SB_PUT32(raw, s_free_blocks_count, (uint32_t)blocks);
+		if (SB_LE32(raw, s_feature_incompat) &
+			EXT4_FEATURE_INCOMPAT_64BIT)
+			SB_PUT32(raw, s_free_blocks_hi,
+				(uint32_t)(blocks >> 32));
+		SB_PUT32(raw, s_free_inodes_count, inodes);
+	}
 	apply(raw, p, raw_sbx, true);
 	rc = v->bio.write(&v->bio, raw, sizeof(raw), RJ_SUPER_OFFSET, err);
 	if (!rc)

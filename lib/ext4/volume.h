@@ -78,6 +78,9 @@ struct rj_volume_patch {
 	bool set_needs_recovery;
 	bool needs_recovery;
 	bool set_error_flag; /* s_state's error flag: replayed s_errno */
+	bool set_free_counts; /* the primary's totals of free blocks and
+			       * inodes, from the group descriptors: after a
+			       * replay they are stale */
 	bool primary_only; /* leave the backups: for fields they need not carry,
 			    * such as needs_recovery, epoch and floor */
 };

@@ -52,6 +52,7 @@ static int mark_volume(
 		.sbx = r->facts.sbx,
 		.set_needs_recovery = true,
 		.needs_recovery = false,
+		.set_free_counts = true,
 		.set_error_flag = r->report->plan.sb.fs_errno != 0,
 		.primary_only = true,
 	};
