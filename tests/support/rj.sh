@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Sourced after lib.sh: the tools of the build tree, a server, crash images.
+
+MKRJFS=$RJ_BUILD/mkrjfs/mkrjfs
+RJRECOVER=$RJ_BUILD/rjrecover/rjrecover
+RJOURNALD=$RJ_BUILD/rjournald/rjournald
+RJSERVER=$RJ_BUILD/rjserver/rjserver
+MOUNT_RJ=$RJ_BUILD/rjmount/mount.rj
+UMOUNT_RJ=$RJ_BUILD/rjmount/umount.rj
+
+# kill_pid PID: end it for sure, and wait until it is gone
+kill_pid() {
+	kill -KILL "$1" 2>/dev/null
+	local n=200
+	while kill -0 "$1" 2>/dev/null && ((n-- > 0)); do sleep 0.02; done
+	return 0
+}
+
+# start_server DIR [PORT]: sets SRV_PID, SRV_PORT, SRV_URL
+start_server() {
+	local dir=$1 port=${2:-0} log
+	log=$T_DIR/rjserver.$RANDOM.log
+	"$RJSERVER" -d "$dir" -l "127.0.0.1:$port" >"$log" 2>&1 &
+	SRV_PID=$!
+	at_exit kill_pid "$SRV_PID"
+	wait_for 10 grep -q 'listening on' "$log" || { note "$(cat "$log")"; return 1; }
+	SRV_PORT=$(sed -n 's/.*listening on .*:\([0-9]*\)$/\1/p' "$log")
+	SRV_URL=rj://127.0.0.1:$SRV_PORT
+}
+stop_server() { kill -TERM "$SRV_PID"; wait "$SRV_PID" 2>/dev/null; }
+
+# daemon_pid IMAGE: the rjournald that serves it
+daemon_pid() { pgrep -f "rjournald .*$1\$" | head -n 1; }
+
+# crash IMAGE DIR COPY: the machine stops. The daemon is frozen first, so that
+# the journal's tail can not move while the image is being copied; then it is
+# killed, and the old mount is thrown away.
+crash() {
+	local image=$1 dir=$2 copy=$3 pid
+	pid=$(daemon_pid "$image")
+	[ -n "$pid" ] || return 1
+	kill -STOP "$pid" && cp --sparse=always "$image" "$copy" || return 1
+	kill_pid "$pid"
+	umount -l "$dir" 2>/dev/null
+	return 0
+}
+
+# fsynced DIR N: N files with content, each fsynced, their sums in FILE
+fsynced() {
+	local dir=$1 n=$2 sums=$3 i
+	for ((i = 0; i < n; i++)); do
+		head -c $((RANDOM % 9000 + 1)) /dev/urandom >"$dir/fsynced.$i" &&
+			sync "$dir/fsynced.$i" || return 1
+	done
+	(cd "$dir" && sha256sum fsynced.*) >"$sums"
+}
+
+# journal_stand_in IMAGE FILE: an empty journal device for e2fsck -j
+served_fsck() {
+	local image=$1 loop pid rc; shift
+	loop=$("$RJOURNALD" "$image") || return 99
+	e2fsck "$@" -j "$loop" "$image"
+	rc=$?
+	pid=$(daemon_pid "$image")
+	kill -TERM "$pid"
+	wait_for 10 not kill -0 "$pid"
+	return $rc
+}
+not() { ! "$@"; }
+
+# same_blocks A B: equal but for the primary superblock's 1024 bytes
+same_blocks() {
+	cmp -n 1024 "$1" "$2" && cmp -i 2048 "$1" "$2"
+}
