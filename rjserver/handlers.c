@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "handlers.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "commit.h"
+#include "config.h"
+#include "format/seghdr.h"
+#include "store.h"
+
+#define LIST_MOST 10000
+
+static void answer(struct http_exchange *x, int status, const char *text)
+{
+	struct http_reply reply = {.status = status, .text = text};
+
+	if (status == 405) {
+		reply.header = "Allow";
+		reply.value = "GET, HEAD, PUT, DELETE";
+	}
+	http_answer(x, &reply);
+}
+
+static void answer_body(struct http_exchange *x, struct rj_buf *body,
+	const char *type, bool more)
+{
+	struct http_reply reply = {.status = 200, .body = body, .type = type};
+
+	if (more) {
+		reply.header = "RJ-More";
+		reply.value = "1";
+	}
+	http_answer(x, &reply);
+}
+
+static void answer_error(
+	struct http_exchange *x, int rc, const struct rj_error *err)
+{
+	struct http_reply damaged = {
+		.status = 500,
+		.text = err->msg,
+		.header = "RJ-Damaged",
+		.value = "1",
+	};
+
+	switch (-rc) {
+	case RJ_E_NOTFOUND:
+		answer(x, 404, "no such object");
+		break;
+	case RJ_E_EXISTS:
+		answer(x, 412, "the object exists");
+		break;
+	case RJ_E_NOSPACE:
+		answer(x, 507, "the disk of the store is full");
+		break;
+	case RJ_E_REFUSED:
+		answer(x, 503,
+			"a write to the store failed: no writes until restart");
+		break;
+	case RJ_E_CORRUPT:
+		http_answer(x, &damaged);
+		break;
+	default:
+		answer(x, 500, "the server failed; its log says more");
+	}
+}
+
+static void created(void *arg, int rc, const struct rj_error *err)
+{
+	if (rc)
+		answer_error(arg, rc, err);
+	else
+		answer(arg, 201, "created");
+}
+
+static void deleted(void *arg, int rc, const struct rj_error *err)
+{
+	if (rc)
+		answer_error(arg, rc, err);
+	else
+		answer(arg, 204, NULL);
+}
+
+static void put(struct store *s, const struct http_request *req,
+	const struct okey *okey)
+{
+	struct iovec parts[COMMIT_BODY_PARTS];
+	struct rj_error err = {0};
+	int n, rc;
+
+	if (!req->has_length) {
+		answer(req->exchange, 411, "a PUT needs its Content-Length");
+		return;
+	}
+	if (req->body_bytes > RJ_SEG_MAX_BYTES) {
+		answer(req->exchange, 413, "larger than 16777216 bytes");
+		return;
+	}
+	n = http_body(req, parts, COMMIT_BODY_PARTS);
+	rc = n < 0 ? rj_fail(&err, RJ_E_NOMEM, "out of memory")
+		   : commit_put(s->commit, okey, parts, n,
+			     (uint32_t)req->body_bytes, created, req->exchange,
+			     &err);
+	if (rc)
+		answer_error(req->exchange, rc, &err);
+}
+
+static void get(struct store *s, const struct http_request *req,
+	const struct okey *okey)
+{
+	struct rj_error err = {0};
+	struct rj_buf body = {0};
+	int rc = store_get(s, okey, &body, &err);
+
+	if (rc)
+		answer_error(req->exchange, rc, &err);
+	else
+		answer_body(req->exchange, &body, "application/octet-stream",
+			false);
+	rj_buf_free(&body);
+}
+
+static void handle_object(struct store *s, const struct http_request *req,
+	const struct okey *okey)
+{
+	struct rj_error err = {0};
+	int rc;
+
+	if (req->query) {
+		answer(req->exchange, 400, "an object takes no query");
+		return;
+	}
+	switch (req->method) {
+	case HTTP_METHOD_PUT:
+		put(s, req, okey);
+		break;
+	case HTTP_METHOD_GET:
+	case HTTP_METHOD_HEAD:
+		get(s, req, okey);
+		break;
+	case HTTP_METHOD_DELETE:
+		rc = commit_delete(
+			s->commit, okey, deleted, req->exchange, &err);
+		if (rc)
+			answer_error(req->exchange, rc, &err);
+		break;
+	default:
+		answer(req->exchange, 405, "GET, HEAD, PUT or DELETE");
+	}
+}
+
+/* NAME=<decimal> of LEN bytes at TEXT. */
+static bool parameter(
+	const char *text, size_t len, const char *name, uint64_t *out)
+{
+	size_t skip = strlen(name), i;
+	uint64_t n = 0;
+
+	if (len <= skip || memcmp(text, name, skip))
+		return false;
+	for (i = skip; i < len; i++) {
+		if (text[i] < '0' || text[i] > '9' ||
+			__builtin_mul_overflow(n, 10, &n) ||
+			__builtin_add_overflow(
+				n, (uint64_t)(text[i] - '0'), &n))
+			return false;
+	}
+	*out = n;
+	return true;
+}
+
+static bool list_query(const char *query, uint64_t *after, uint64_t *limit)
+{
+	size_t len;
+
+	*after = 0;
+	*limit = LIST_MOST;
+	while (query && *query) {
+		len = strcspn(query, "&");
+		if (!parameter(query, len, "after=", after) &&
+			!parameter(query, len, "limit=", limit))
+			return false;
+		query += len;
+		query += *query == '&';
+	}
+	if (*limit > LIST_MOST)
+		*limit = LIST_MOST;
+	return *limit > 0;
+}
+
+static void list(struct store *s, const struct http_request *req,
+	const struct okey *okey)
+{
+	const struct idx_entry *e;
+	struct rj_buf body = {0};
+	uint64_t after, limit;
+	size_t count, i;
+	int rc = 0;
+
+	if (!list_query(req->query, &after, &limit)) {
+		answer(req->exchange, 400,
+			"a list takes after=N and limit=N, limit 1 or more");
+		return;
+	}
+	commit_flush(s->commit); /* a list shows what is stored, no less */
+	e = idx_list(s->index, okey, after, &count);
+	for (i = 0; i < count && i < limit && !rc; i++)
+		rc = rj_buf_printf(&body, "%020llu %u\n",
+			(unsigned long long)e[i].number, e[i].length);
+	if (rc)
+		answer(req->exchange, 500, "out of memory");
+	else
+		answer_body(req->exchange, &body, "text/plain", count > limit);
+	rj_buf_free(&body);
+}
+
+static int add_uuid(void *arg, const uint8_t *uuid)
+{
+	char text[RJ_UUID_TEXT];
+
+	return rj_buf_printf(arg, "%s\n", rj_uuid_text(uuid, text));
+}
+
+static void list_journals(struct store *s, const struct http_request *req,
+	const struct okey *okey)
+{
+	struct rj_buf body = {0};
+	int rc;
+
+	commit_flush(s->commit);
+	rc = idx_journals(s->index, okey->name, add_uuid, &body);
+	if (rc)
+		answer(req->exchange, 500, "out of memory");
+	else
+		answer_body(req->exchange, &body, "text/plain", false);
+	rj_buf_free(&body);
+}
+
+enum place {
+	AT_NOTHING,
+	AT_ROOT,
+	AT_NAME,
+	AT_DIRECTORY,
+	AT_OBJECT,
+};
+
+/* Only the exact spelling of a key is one: "%", "..", "//" never are. */
+static enum place parse_path(const char *path, struct okey *okey)
+{
+	const char *slash;
+	size_t len;
+
+	if (!strcmp(path, "/"))
+		return AT_ROOT;
+	if (*path++ != '/')
+		return AT_NOTHING;
+	slash = strchr(path, '/');
+	if (!slash)
+		return AT_NOTHING;
+	len = (size_t)(slash - path);
+	if (!rj_key_name_valid(path, len))
+		return AT_NOTHING;
+	memset(okey, 0, sizeof(*okey));
+	memcpy(okey->name, path, len);
+	if (!slash[1])
+		return AT_NAME;
+	if (!rj_key_parse(slash + 1, strlen(slash + 1), &okey->key))
+		return AT_NOTHING;
+	return okey->key.number ? AT_OBJECT : AT_DIRECTORY;
+}
+
+void handle_request(void *arg, const struct http_request *req)
+{
+	struct store *s = arg;
+	struct okey okey;
+	enum place place = parse_path(req->path, &okey);
+
+	if (place == AT_NOTHING) {
+		answer(req->exchange, 400, "not a key of this server");
+	} else if (place == AT_OBJECT) {
+		handle_object(s, req, &okey);
+	} else if (req->method != HTTP_METHOD_GET &&
+		   req->method != HTTP_METHOD_HEAD) {
+		answer(req->exchange, 405, "only GET or HEAD here");
+	} else if (place == AT_DIRECTORY) {
+		list(s, req, &okey);
+	} else if (req->query) {
+		answer(req->exchange, 400, "no query here");
+	} else if (place == AT_NAME) {
+		list_journals(s, req, &okey);
+	} else {
+		answer(req->exchange, 200, "rjserver " PACKAGE_VERSION);
+	}
+}

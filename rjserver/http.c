@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "http.h"
+
+#include <errno.h>
+#include <event2/buffer.h>
+#include <event2/bufferevent.h>
+#include <event2/event.h>
+#include <event2/http.h>
+#include <event2/keyvalq_struct.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+
+#define HEADERS_MAX  8192
+#define IDLE_SECONDS 600
+#define READ_AT_ONCE (1u << 20) /* then others get their turn */
+#define WRITE_MOST   (1u << 20)
+
+struct http {
+	struct evhttp *ev;
+	struct evhttp_bound_socket *bound;
+	struct event_base *base;
+	size_t body_max, input_max;
+	http_handler handler;
+	void *arg;
+	unsigned unsent;
+};
+
+/*
+ * libevent 2.1 reads at most 4 KiB at a time, and goes back to epoll after
+ * each; max_single_read cannot raise that. So whatever else has arrived is
+ * read here, when the first piece was added to the input buffer, in one read
+ * into one piece of memory. (A TLS bufferevent reads its own way, and gets
+ * no such callback.)
+ */
+static void read_on(
+	struct evbuffer *input, const struct evbuffer_cb_info *info, void *arg)
+{
+	struct bufferevent *bev = arg;
+	struct evbuffer_iovec v;
+	int fd = bufferevent_getfd(bev), waiting = 0;
+	ssize_t got;
+
+	/* only for what evbuffer_read() added, and not for our own piece */
+	if (!info->n_added || info->n_deleted || info->n_added > 4096 || fd < 0)
+		return;
+	if (ioctl(fd, FIONREAD, &waiting) || waiting <= 0)
+		return;
+	if (waiting > (int)READ_AT_ONCE)
+		waiting = READ_AT_ONCE;
+	if (waiting < 4096) /* so small a piece would call us again */
+		waiting = 4096 + 1;
+	if (evbuffer_reserve_space(input, waiting, &v, 1) != 1)
+		return;
+	got = recv(fd, v.iov_base, v.iov_len, MSG_DONTWAIT);
+	/* end of stream and errors show again at the next event */
+	if (got <= 0)
+		return;
+	v.iov_len = (size_t)got;
+	evbuffer_commit_space(input, &v, 1);
+}
+
+static struct bufferevent *new_bufferevent(struct event_base *base, void *arg)
+{
+	struct http *http = arg;
+	struct bufferevent *bev = bufferevent_socket_new(base, -1, 0);
+
+	if (!bev)
+		return NULL;
+	bufferevent_setwatermark(bev, EV_READ, 0, http->input_max);
+	bufferevent_set_max_single_write(bev, WRITE_MOST);
+	if (!evbuffer_add_cb(bufferevent_get_input(bev), read_on, bev)) {
+		bufferevent_free(bev);
+		return NULL;
+	}
+	return bev;
+}
+
+static enum http_method method_of(const struct evhttp_request *ev)
+{
+	switch (evhttp_request_get_command(ev)) {
+	case EVHTTP_REQ_GET:
+		return HTTP_METHOD_GET;
+	case EVHTTP_REQ_HEAD:
+		return HTTP_METHOD_HEAD;
+	case EVHTTP_REQ_PUT:
+		return HTTP_METHOD_PUT;
+	case EVHTTP_REQ_DELETE:
+		return HTTP_METHOD_DELETE;
+	default:
+		return HTTP_METHOD_OTHER;
+	}
+}
+
+static struct evhttp_request *ev_of(struct http_exchange *x)
+{
+	return (struct evhttp_request *)x;
+}
+
+static void sent(struct evhttp_request *ev, void *arg)
+{
+	struct http *http = arg;
+
+	if (http->unsent)
+		http->unsent--;
+}
+
+static void on_request(struct evhttp_request *ev, void *arg)
+{
+	const struct evhttp_uri *uri = evhttp_request_get_evhttp_uri(ev);
+	struct evkeyvalq *headers = evhttp_request_get_input_headers(ev);
+	struct evbuffer *body = evhttp_request_get_input_buffer(ev);
+	struct http *http = arg;
+	struct http_request req = {
+		.method = method_of(ev),
+		.path = evhttp_uri_get_path(uri),
+		.query = evhttp_uri_get_query(uri),
+		.has_length = evhttp_find_header(headers, "Content-Length") &&
+			      !evhttp_find_header(headers, "Transfer-Encoding"),
+		.body_bytes = evbuffer_get_length(body),
+		.exchange = (struct http_exchange *)ev,
+	};
+
+	http->unsent++;
+	evhttp_request_set_on_complete_cb(ev, sent, http);
+	if (evhttp_uri_get_fragment(uri) || !req.path)
+		req.path = ""; /* no such path */
+	http->handler(http->arg, &req);
+}
+
+int http_body(const struct http_request *req, struct iovec *parts, int max)
+{
+	struct evbuffer *body =
+		evhttp_request_get_input_buffer(ev_of(req->exchange));
+	int n = evbuffer_peek(body, -1, NULL, NULL, 0);
+
+	if (n > max) {
+		if (!evbuffer_pullup(body, -1))
+			return -1;
+		n = 1;
+	}
+	return evbuffer_peek(body, -1, NULL, (struct evbuffer_iovec *)parts, n);
+}
+
+static const char *phrase(int status)
+{
+	switch (status) {
+	case 200:
+		return "OK";
+	case 201:
+		return "Created";
+	case 204:
+		return "No Content";
+	case 400:
+		return "Bad Request";
+	case 404:
+		return "Not Found";
+	case 405:
+		return "Method Not Allowed";
+	case 411:
+		return "Length Required";
+	case 412:
+		return "Precondition Failed";
+	case 413:
+		return "Content Too Large";
+	case 503:
+		return "Service Unavailable";
+	case 507:
+		return "Insufficient Storage";
+	default:
+		return "Internal Server Error";
+	}
+}
+
+static void free_body(const void *data, size_t len, void *arg)
+{
+	free((void *)data);
+}
+
+/* The body of the answer into OUT; HEAD has only its length. */
+static size_t fill(
+	struct evbuffer *out, const struct http_reply *reply, bool head)
+{
+	size_t len = 0;
+
+	if (reply->text) {
+		len = strlen(reply->text) + 1;
+		if (!head)
+			evbuffer_add_printf(out, "%s\n", reply->text);
+	} else if (reply->body) {
+		len = reply->body->len;
+		if (!head && len &&
+			!evbuffer_add_reference(
+				out, reply->body->data, len, free_body, NULL))
+			*reply->body = (struct rj_buf){0};
+		rj_buf_free(reply->body);
+	}
+	return len;
+}
+
+void http_answer(struct http_exchange *x, const struct http_reply *reply)
+{
+	struct evhttp_request *ev = ev_of(x);
+	struct evkeyvalq *out = evhttp_request_get_output_headers(ev);
+	bool head = evhttp_request_get_command(ev) == EVHTTP_REQ_HEAD;
+	char text[24];
+	size_t len;
+
+	len = fill(evhttp_request_get_output_buffer(ev), reply, head);
+	if (reply->status != 204) {
+		snprintf(text, sizeof(text), "%zu", len);
+		evhttp_add_header(out, "Content-Length", text);
+		evhttp_add_header(out, "Content-Type",
+			reply->body ? reply->type : "text/plain");
+	}
+	if (reply->header)
+		evhttp_add_header(out, reply->header, reply->value);
+	evhttp_send_reply(ev, reply->status, phrase(reply->status), NULL);
+}
+
+struct http *http_new(struct event_base *base, int fd, size_t body_max,
+	http_handler handler, void *arg)
+{
+	struct http *http = calloc(1, sizeof(*http));
+
+	if (!http)
+		return NULL;
+	http->base = base;
+	http->body_max = body_max;
+	http->input_max = body_max + 2 * READ_AT_ONCE;
+	http->handler = handler;
+	http->arg = arg;
+	http->ev = evhttp_new(base);
+	if (!http->ev)
+		goto fail;
+	evhttp_set_allowed_methods(http->ev, 0xffff); /* we answer 405 */
+	evhttp_set_max_headers_size(http->ev, HEADERS_MAX);
+	evhttp_set_max_body_size(http->ev, (ev_ssize_t)body_max);
+	evhttp_set_flags(http->ev, EVHTTP_SERVER_LINGERING_CLOSE);
+	evhttp_set_timeout(http->ev, IDLE_SECONDS);
+	evhttp_set_gencb(http->ev, on_request, http);
+	evhttp_set_bevcb(http->ev, new_bufferevent, http);
+	http->bound = evhttp_accept_socket_with_handle(http->ev, fd);
+	if (!http->bound)
+		goto fail;
+	return http;
+fail:
+	http_free(http);
+	return NULL;
+}
+
+void http_stop(struct http *http)
+{
+	evhttp_del_accept_socket(http->ev, http->bound);
+	http->bound = NULL;
+}
+
+unsigned http_unsent(const struct http *http)
+{
+	return http->unsent;
+}
+
+void http_free(struct http *http)
+{
+	if (!http)
+		return;
+	if (http->ev)
+		evhttp_free(http->ev);
+	free(http);
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * HTTP: the only file that knows evhttp. A handler gets each request whole
+ * and answers it, at once or later, exactly once.
+ */
+#ifndef RJSERVER_HTTP_H
+#define RJSERVER_HTTP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/uio.h>
+
+#include "util/buf.h"
+
+struct event_base;
+struct http;
+
+enum http_method {
+	HTTP_METHOD_GET,
+	HTTP_METHOD_HEAD,
+	HTTP_METHOD_PUT,
+	HTTP_METHOD_DELETE,
+	HTTP_METHOD_OTHER,
+};
+
+struct http_request {
+	enum http_method method;
+	const char *path;  /* as sent: nothing is decoded */
+	const char *query; /* after the "?"; NULL: there is none */
+	bool has_length;   /* Content-Length was given */
+	size_t body_bytes;
+	struct http_exchange *exchange; /* to answer on */
+};
+
+struct http_reply {
+	int status;
+	const char *text;    /* text/plain: one line, without its newline */
+	struct rj_buf *body; /* or this; emptied (its memory is taken over) */
+	const char *type;    /* of body */
+	const char *header, *value; /* one more header; NULL: none */
+};
+
+typedef void (*http_handler)(void *arg, const struct http_request *req);
+
+/* Serve on the listening socket FD, which is taken over. NULL: no memory.
+ * BODY_MAX: larger bodies are refused before they reach HANDLER. */
+struct http *http_new(struct event_base *base, int fd, size_t body_max,
+	http_handler handler, void *arg);
+/* Take no new connections. */
+void http_stop(struct http *http);
+/* How many answers are not yet handed to the kernel (an upper bound). */
+unsigned http_unsent(const struct http *http);
+void http_free(struct http *http); /* NULL-safe */
+
+/* The body's parts, valid until the answer. More than MAX parts are joined. */
+int http_body(const struct http_request *req, struct iovec *parts, int max);
+void http_answer(struct http_exchange *x, const struct http_reply *reply);
+
+#endif

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The store: objects in a log of data files below DIR. Layout and recovery
+ * rules are in doc/rjserver-storage.md. One thread.
+ *
+ * store_file.c keeps the data files, store_scan.c reads them at start,
+ * store_damage.c sets damaged parts aside, commit.c appends.
+ */
+#ifndef RJSERVER_STORE_H
+#define RJSERVER_STORE_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/uio.h>
+
+#include "store_index.h"
+#include "store_record.h"
+#include "util/buf.h"
+#include "util/error.h"
+
+struct datafile {
+	uint32_t number;
+	int fd;
+	uint64_t bytes;    /* size */
+	uint64_t live;     /* objects in it that were not deleted */
+	uint64_t data_end; /* at start: end of the last byte that is not zero */
+	char path[PATH_MAX];
+};
+
+struct commit;
+
+struct store {
+	char dir[PATH_MAX - 64];
+	bool received; /* acknowledge without fdatasync */
+	int lock_fd;
+	struct index *index;
+	struct commit *commit;
+	struct datafile *files; /* ascending; the last one is appended to */
+	size_t file_count;
+	uint64_t store_id;
+	uint64_t end;     /* where the next batch goes (place) */
+	uint64_t last;    /* the last record; 0: none */
+	uint64_t durable; /* all before is on stable storage */
+	bool dirty;       /* written, and not yet synced */
+	bool failed;      /* a write or fsync failed: no writes until restart */
+	unsigned lost;    /* records lost whose names are not known */
+	uint32_t next_number; /* of the next data file */
+};
+
+/* Open or create the store in DIR (made 0700 if missing) and take its lock.
+ * RJ_E_BUSY: another server has it. */
+int store_open(const char *dir, bool received, struct store **out,
+	struct rj_error *err);
+/* Finish the batch, write the clean mark and close. NULL-safe; frees S even
+ * on failure. */
+int store_close(struct store *s, struct rj_error *err);
+
+/*
+ * The object's bytes, appended to OUT. RJ_E_NOTFOUND; RJ_E_CORRUPT: its bytes
+ * are damaged or, where records were lost whose names are not known, it may
+ * have been among them.
+ */
+int store_get(struct store *s, const struct okey *okey, struct rj_buf *out,
+	struct rj_error *err);
+
+/* store_file.c */
+struct datafile *store_file(struct store *s, uint32_t number);
+/*
+ * Make sure that the last file has room for a batch of LEN bytes at s->end;
+ * begin a new file where it has not. Each file keeps a reserve that only
+ * batches of tombstones may use (RESERVE), so that a full disk can still be
+ * emptied. RJ_E_NOSPACE.
+ */
+int store_room(
+	struct store *s, uint64_t len, bool reserve, struct rj_error *err);
+/*
+ * Sync the last file, if anything was written. A failed sync may have dropped
+ * the dirty pages, and asking again could only get a false yes: so it sets
+ * s->failed, and there are no more writes until a scan at restart has seen
+ * what is really there.
+ */
+int store_sync(struct store *s, struct rj_error *err);
+/* Add an opened file to the list; takes over FD when it succeeds. */
+int store_file_add(struct store *s, uint32_t number, int fd, const char *path,
+	uint64_t bytes, struct rj_error *err);
+/* Unlink the oldest files in which nothing lives. Failures are only said. */
+void store_drop_dead(struct store *s);
+void store_file_path(
+	const struct store *s, uint32_t number, char path[PATH_MAX]);
+
+/* store_scan.c: read all data files, fill the index, set end, last, durable. */
+int store_scan(struct store *s, struct rj_error *err);
+
+/* store_damage.c */
+/* Copy LEN bytes of file NUMBER from OFFSET into DIR/damaged, durably. */
+int damage_copy_aside(struct store *s, const struct datafile *f,
+	uint64_t offset, const uint8_t *data, uint64_t len,
+	struct rj_error *err);
+/* Say that records without a name are lost at POS; counted in s->lost unless
+ * DIR/damaged/accepted has the line "<file>:<offset>". */
+void damage_lost(struct store *s, uint64_t pos, const char *why);
+
+#endif

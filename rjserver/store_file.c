@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The data files: create, preallocate, roll over, drop. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "say.h"
+#include "store.h"
+#include "util/environ.h"
+#include "util/fileio.h"
+
+#define FILE_BYTES     (64ull << 20)
+#define FILE_BYTES_MIN (1ull << 20)
+
+/* What only tombstones may use at the end of a file. */
+static uint64_t reserve_of(uint64_t file_bytes)
+{
+	return file_bytes / 16;
+}
+
+void store_file_path(
+	const struct store *s, uint32_t number, char path[PATH_MAX])
+{
+	snprintf(path, PATH_MAX, "%s/store/%08u.rjd", s->dir, number);
+}
+
+struct datafile *store_file(struct store *s, uint32_t number)
+{
+	size_t lo = 0, hi = s->file_count, mid;
+
+	while (lo < hi) {
+		mid = lo + (hi - lo) / 2;
+		if (s->files[mid].number == number)
+			return &s->files[mid];
+		if (s->files[mid].number < number)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return NULL;
+}
+
+int store_file_add(struct store *s, uint32_t number, int fd, const char *path,
+	uint64_t bytes, struct rj_error *err)
+{
+	struct datafile *files, *f;
+
+	files = reallocarray(s->files, s->file_count + 1, sizeof(*files));
+	if (!files)
+		return rj_fail(err, RJ_E_NOMEM, "%s: out of memory", path);
+	s->files = files;
+	f = &files[s->file_count++];
+	*f = (struct datafile){.number = number, .fd = fd, .bytes = bytes};
+	snprintf(f->path, sizeof(f->path), "%s", path);
+	return 0;
+}
+
+/* Give the new file its blocks, so that later syncs find no metadata to
+ * write and a full disk shows here, not in the middle of a batch. */
+static int preallocate(
+	int fd, uint64_t bytes, const char *path, struct rj_error *err)
+{
+	static const uint8_t zeros[65536];
+	uint64_t off;
+	int rc = 0;
+
+	if (!fallocate(fd, 0, 0, (off_t)bytes))
+		return 0;
+	if (errno != EOPNOTSUPP)
+		return rj_fail_errno(err, errno,
+			"%s: cannot allocate %llu bytes", path,
+			(unsigned long long)bytes);
+	for (off = 0; off < bytes && !rc; off += sizeof(zeros))
+		rc = rj_pwrite_all(fd, zeros, sizeof(zeros), off, path, err);
+	return rc;
+}
+
+static int create_file(struct store *s, uint64_t bytes, struct rj_error *err)
+{
+	struct file_head head = {
+		.number = s->next_number,
+		.bytes = bytes,
+		.store_id = s->store_id,
+		.time_ns = (uint64_t)rj_realtime_ns(),
+	};
+	uint8_t raw[FILE_HEAD_BYTES];
+	char path[PATH_MAX], dir[PATH_MAX];
+	int fd, rc;
+
+	store_file_path(s, head.number, path);
+	snprintf(dir, sizeof(dir), "%s/store", s->dir);
+	fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return rj_fail_errno(err, errno, "%s: cannot create", path);
+	file_head_encode(&head, raw);
+	rc = preallocate(fd, bytes, path, err);
+	if (!rc)
+		rc = rj_pwrite_all(fd, raw, sizeof(raw), 0, path, err);
+	if (!rc)
+		rc = rj_fsync(fd, path, err);
+	if (!rc)
+		rc = rj_fsync_dir(dir, err);
+	if (!rc)
+		rc = store_file_add(s, head.number, fd, path, bytes, err);
+	if (rc) {
+		close(fd); /* it holds nothing, and is gone */
+		unlink(path);
+		return rc;
+	}
+	s->next_number++;
+	s->end = pos_make(head.number, FILE_HEAD_BYTES);
+	s->durable = s->end;
+	return 0;
+}
+
+/* A new file, as large as the disk has room for and a batch of LEN needs. */
+static int roll(struct store *s, uint64_t len, struct rj_error *err)
+{
+	uint64_t least = FILE_HEAD_BYTES + len, bytes;
+	int rc;
+
+	least = align_up(least + reserve_of(least) * 2, FILE_BYTES_MIN);
+	for (bytes = FILE_BYTES;; bytes /= 2) {
+		if (bytes < least)
+			bytes = least;
+		rc = create_file(s, bytes, err);
+		if (rc != -RJ_E_NOSPACE || bytes == least)
+			return rc;
+	}
+}
+
+static void drop_file(struct store *s)
+{
+	struct datafile *f = &s->files[0];
+
+	if (unlink(f->path))
+		say_warning("%s: cannot remove: %s", f->path, strerror(errno));
+	close(f->fd); /* nothing in it is wanted any more */
+	s->file_count--;
+	memmove(s->files, s->files + 1, s->file_count * sizeof(*s->files));
+}
+
+/*
+ * Files are dropped from the oldest on only. So a tombstone in a dropped
+ * file can not be missed (what it deleted lay in files that are gone), and a
+ * file missing between others is always damage.
+ */
+void store_drop_dead(struct store *s)
+{
+	while (s->file_count > 1 && !s->files[0].live)
+		drop_file(s);
+}
+
+int store_sync(struct store *s, struct rj_error *err)
+{
+	struct datafile *f;
+
+	if (!s->dirty)
+		return 0;
+	f = &s->files[s->file_count - 1];
+	if (fdatasync(f->fd)) {
+		s->failed = true;
+		return rj_fail_errno(
+			err, errno, "%s: cannot fdatasync", f->path);
+	}
+	s->dirty = false;
+	return 0;
+}
+
+int store_room(
+	struct store *s, uint64_t len, bool reserve, struct rj_error *err)
+{
+	struct datafile *f;
+	uint64_t limit, off;
+	int rc;
+
+	if (s->file_count) {
+		f = &s->files[s->file_count - 1];
+		off = pos_offset(s->end);
+		limit = f->bytes - (reserve ? 0 : reserve_of(f->bytes));
+		if (pos_file(s->end) == f->number && off + len <= limit)
+			return 0;
+		/* what is written must be durable before a later file is */
+		rc = store_sync(s, err);
+		if (rc)
+			return rc;
+	}
+	rc = roll(s, len, err);
+	if (rc == -RJ_E_NOSPACE && s->file_count == 1 && !s->files[0].live) {
+		/* all that is stored was deleted: begin afresh */
+		drop_file(s);
+		s->last = 0;
+		rc = roll(s, len, err);
+	}
+	return rc;
+}

@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* At start: open the data files, have them scanned, cut a torn tail. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "say.h"
+#include "store_scan.h"
+#include "util/fileio.h"
+
+#define FILE_BYTES_MOST (1ull << 30) /* larger is not one of ours */
+
+static int by_number(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* "NNNNNNNN.rjd" */
+static bool file_number(const char *name, uint32_t *number)
+{
+	size_t digits = strspn(name, "0123456789");
+
+	if (digits < 8 || digits > 9 || strcmp(name + digits, ".rjd"))
+		return false;
+	*number = (uint32_t)strtoul(name, NULL, 10);
+	return *number != 0;
+}
+
+static int list_files(struct store *s, struct rj_buf *out, struct rj_error *err)
+{
+	char dir[PATH_MAX];
+	struct dirent *de;
+	uint32_t number;
+	int rc = 0;
+	DIR *d;
+
+	snprintf(dir, sizeof(dir), "%s/store", s->dir);
+	d = opendir(dir);
+	if (!d)
+		return rj_fail_errno(err, errno, "%s: cannot open", dir);
+	while (!rc && (errno = 0, de = readdir(d))) {
+		if (de->d_name[0] == '.')
+			continue;
+		if (!file_number(de->d_name, &number))
+			say_warning("%s/%s: not a data file: left alone", dir,
+				de->d_name);
+		else if (rj_buf_append(out, &number, sizeof(number)))
+			rc = rj_fail(err, RJ_E_NOMEM, "out of memory");
+	}
+	if (!rc && errno)
+		rc = rj_fail_errno(err, errno, "%s: cannot read", dir);
+	closedir(d);
+	if (out->len)
+		qsort(out->data, out->len / sizeof(number), sizeof(number),
+			by_number);
+	return rc;
+}
+
+static int open_file(struct store *s, uint32_t number, struct rj_error *err)
+{
+	char path[PATH_MAX];
+	struct stat st;
+	int fd, rc;
+
+	store_file_path(s, number, path);
+	fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+	if (fd < 0)
+		return rj_fail_errno(err, errno, "%s: cannot open", path);
+	if (fstat(fd, &st))
+		rc = rj_fail_errno(err, errno, "%s: cannot stat", path);
+	else if (!S_ISREG(st.st_mode) || st.st_size > (off_t)FILE_BYTES_MOST)
+		rc = rj_fail(err, RJ_E_CORRUPT,
+			"%s: not a data file of rjserver", path);
+	else
+		rc = store_file_add(
+			s, number, fd, path, (uint64_t)st.st_size, err);
+	if (rc)
+		close(fd);
+	return rc;
+}
+
+/* Read all of F; what cannot be read is zero, said, and no end of the start. */
+static bool read_file(const struct datafile *f, uint8_t *data)
+{
+	const uint64_t step = 65536, page = 4096;
+	uint64_t off, n, i, m;
+	bool whole = true;
+
+	for (off = 0; off < f->bytes; off += n) {
+		n = f->bytes - off < step ? f->bytes - off : step;
+		if (!rj_pread_all(f->fd, data + off, n, off, f->path, NULL))
+			continue;
+		for (i = 0; i < n; i += m) {
+			m = n - i < page ? n - i : page;
+			if (!rj_pread_all(f->fd, data + off + i, m, off + i,
+				    f->path, NULL))
+				continue;
+			memset(data + off + i, 0, m);
+			whole = false;
+			say_error("%s: byte %llu: cannot be read", f->path,
+				(unsigned long long)(off + i));
+		}
+	}
+	return whole;
+}
+
+/*
+ * Judge the head of one file. A last file without one and with nothing in it
+ * is a creation that was cut off: *UNBORN.
+ */
+static int check_head(struct store *s, struct datafile *f, const uint8_t *data,
+	bool last, bool *unborn, struct rj_error *err)
+{
+	struct file_head head;
+	bool copy_bad;
+	uint64_t i;
+
+	*unborn = false;
+	if (f->bytes < FILE_HEAD_BYTES ||
+		!file_head_decode(data, &head, &copy_bad)) {
+		for (i = 0; i < f->bytes && !data[i]; i++)
+			;
+		*unborn = last && i == f->bytes;
+		if (*unborn)
+			return 0;
+		return rj_fail(err, RJ_E_CORRUPT,
+			"%s: both copies of its head are damaged, or it is not "
+			"a data file of rjserver: restore it, or move it away",
+			f->path);
+	}
+	if (copy_bad)
+		say_warning("%s: one copy of its head is damaged; the other "
+			    "is used",
+			f->path);
+	if (head.number != f->number)
+		return rj_fail(err, RJ_E_CORRUPT,
+			"%s: it was data file %u, and renamed", f->path,
+			head.number);
+	if (s->store_id && head.store_id != s->store_id)
+		return rj_fail(err, RJ_E_CORRUPT,
+			"%s: belongs to another store", f->path);
+	s->store_id = head.store_id;
+	if (f->bytes < head.bytes) {
+		say_error("%s: DAMAGED: truncated from %llu to %llu bytes",
+			f->path, (unsigned long long)head.bytes,
+			(unsigned long long)f->bytes);
+		/* of earlier files, the next record tells what is missing */
+		if (last)
+			damage_lost(s, pos_make(f->number, f->bytes),
+				"the end of the log is cut off");
+	}
+	return 0;
+}
+
+static int scan_one(
+	struct store *s, struct scan *sc, size_t i, struct rj_error *err)
+{
+	struct datafile *f = &s->files[i];
+	struct scan_file sf = {.number = f->number, .path = f->path};
+	uint8_t *data = malloc(f->bytes ? f->bytes : 1);
+	bool unborn;
+	int rc;
+
+	if (!data)
+		return rj_fail(err, RJ_E_NOMEM, "%s: out of memory", f->path);
+	sf.unreadable = !read_file(f, data);
+	sf.data = data;
+	sf.len = f->bytes;
+	rc = check_head(s, f, data, i + 1 == s->file_count, &unborn, err);
+	if (!rc && unborn) {
+		say_notice("%s: never came into use: removed", f->path);
+		if (unlink(f->path))
+			rc = rj_fail_errno(
+				err, errno, "%s: cannot remove", f->path);
+		close(f->fd); /* holds nothing */
+		s->file_count--;
+	} else if (!rc) {
+		rc = scan_file(sc, &sf, err);
+		f->data_end = sf.data_end;
+	}
+	free(data);
+	return rc;
+}
+
+/* Keep aside what follows place FROM in its file, then make it zero. */
+static int cut(struct store *s, uint64_t from, struct rj_error *err)
+{
+	struct datafile *f = store_file(s, pos_file(from));
+	uint64_t off = pos_offset(from), len;
+	uint8_t *data;
+	int rc;
+
+	if (!f || f->data_end <= off)
+		return 0;
+	len = f->data_end - off;
+	data = malloc(len);
+	if (!data)
+		return rj_fail(err, RJ_E_NOMEM, "%s: out of memory", f->path);
+	rc = rj_pread_all(f->fd, data, len, off, f->path, err);
+	if (!rc)
+		rc = damage_copy_aside(s, f, off, data, len, err);
+	memset(data, 0, len);
+	if (!rc)
+		rc = rj_pwrite_all(f->fd, data, len, off, f->path, err);
+	if (!rc)
+		rc = rj_fsync(f->fd, f->path, err);
+	free(data);
+	return rc;
+}
+
+/* Where the next batch goes, after cutting what no record owns. */
+static int settle(
+	struct store *s, const struct scan_end *end, struct rj_error *err)
+{
+	struct datafile *f = &s->files[s->file_count - 1];
+	size_t i;
+	int rc = 0;
+
+	/* The scan saw the page cache, which is not yet the disk. */
+	for (i = 0; i < s->file_count && !rc; i++)
+		if (s->files[i].number >= pos_file(end->end))
+			rc = rj_fsync(s->files[i].fd, s->files[i].path, err);
+	if (!rc && end->end)
+		rc = cut(s, end->end, err);
+	s->last = end->last;
+	s->end = pos_make(f->number, FILE_HEAD_BYTES);
+	if (end->end > s->end)
+		s->end = align_up(end->end, BATCH_ALIGN);
+	else if (!rc)
+		rc = cut(s, s->end, err);
+	s->durable = s->end;
+	return rc;
+}
+
+int store_scan(struct store *s, struct rj_error *err)
+{
+	struct scan_end end = {0};
+	struct rj_buf numbers = {0};
+	struct scan *sc = NULL;
+	uint32_t number;
+	size_t i;
+	int rc;
+
+	s->next_number = 1;
+	rc = list_files(s, &numbers, err);
+	for (i = 0; i < numbers.len && !rc; i += sizeof(number)) {
+		memcpy(&number, numbers.data + i, sizeof(number));
+		rc = open_file(s, number, err);
+		s->next_number = number + 1;
+	}
+	if (rc || !s->file_count)
+		goto out;
+	sc = scan_new(s, s->files[0].number);
+	if (!sc) {
+		rc = rj_fail(err, RJ_E_NOMEM, "out of memory");
+		goto out;
+	}
+	for (i = 0; i < s->file_count && !rc; i++)
+		rc = scan_one(s, sc, i, err);
+	if (!rc)
+		rc = scan_finish(sc, &end, err);
+	if (!rc && s->file_count)
+		rc = settle(s, &end, err);
+out:
+	scan_free(sc);
+	rj_buf_free(&numbers);
+	return rc;
+}
