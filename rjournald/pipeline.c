@@ -333,6 +333,12 @@ void rj_pipeline_stat(const struct rj_pipeline *p, struct rj_pipeline_stat *out)
 	out->ship_ns = p->ship_ns;
 }
 
+const char *rj_pipeline_failure(const struct rj_pipeline *p)
+{
+	/* written before the mode, and never again */
+	return p->mode == RJ_MODE_FAILED ? p->failure.msg : NULL;
+}
+
 int rj_pipeline_new(const struct rj_pipeline_opts *opts,
 	struct rj_pipeline **out, struct rj_error *err)
 {

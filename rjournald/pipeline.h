@@ -86,5 +86,7 @@ void rj_pipeline_abandon(struct rj_pipeline *p);
 /* From any thread; the numbers are each right, but not of one instant. */
 void rj_pipeline_stat(
 	const struct rj_pipeline *p, struct rj_pipeline_stat *out);
+/* From any thread: why it has failed, one line; NULL when it has not. */
+const char *rj_pipeline_failure(const struct rj_pipeline *p);
 
 #endif

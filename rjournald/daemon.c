@@ -1,0 +1,345 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "daemon.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/mount.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include "background.h"
+#include "harden.h"
+#include "say.h"
+#include "util/environ.h"
+#include "util/log.h"
+
+/* --until-unmount: how often to look whether the mount is there, and how long
+ * to wait for it. */
+#define MOUNT_POLL_MS 20
+#define MOUNT_WAIT_NS 60000000000LL
+
+static int log_append(
+	void *arg, const struct rj_log_append *a, struct rj_error *err)
+{
+	return rj_log_append(arg, a, err);
+}
+
+static int log_retry(void *arg, struct rj_error *err)
+{
+	return rj_log_retry(arg, err);
+}
+
+static int start_pipeline(
+	struct rj_daemon *d, rj_rule_fn rule, struct rj_error *err)
+{
+	struct rj_loaded *l = &d->loaded;
+	struct rj_pipeline_opts opts = {
+		.ring = l->ring,
+		.sb_block = l->sb_block,
+		.on_loss = l->facts.sbx.on_loss,
+		.rule = rule,
+		.sink = {log_append, log_retry, l->writer},
+		.tail = *rj_log_writer_tail(l->writer),
+	};
+
+	return rj_pipeline_new(&opts, &d->pipeline, err);
+}
+
+static int start_front(struct rj_daemon *d, struct rj_error *err)
+{
+	struct rj_front_opts opts = {
+		.mountpoint = d->loaded.dir.mnt,
+		.source = d->loaded.device,
+		.ring = d->loaded.ring,
+		.pipeline = d->pipeline,
+		.event_fd = d->event_fd,
+	};
+
+	return rj_front_start(&opts, &d->front, err);
+}
+
+/* The loop device takes its own reference of the open file; ours is closed
+ * again, so that the last user is the loop device. */
+static int start_loop(struct rj_daemon *d, struct rj_error *err)
+{
+	char path[RJ_RUNDIR_PATH + sizeof(RJ_FRONT_FILE)];
+	int fd, rc;
+
+	snprintf(path, sizeof(path), "%s/%s", d->loaded.dir.mnt, RJ_FRONT_FILE);
+	fd = open(path, O_RDWR | O_CLOEXEC);
+	if (fd == -1)
+		return rj_fail_errno(err, errno, "%s", path);
+	rc = rj_loop_attach(fd, path, &d->loop, err);
+	close(fd);
+	d->started_ns = rj_monotonic_ns();
+	return rc;
+}
+
+static int start_events(struct rj_daemon *d, struct rj_error *err)
+{
+	sigset_t set;
+
+	signal(SIGPIPE, SIG_IGN);
+	sigemptyset(&set);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGINT);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	d->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	d->event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (d->signal_fd == -1 || d->event_fd == -1)
+		return rj_fail_errno(err, errno, "signalfd or eventfd");
+	return 0;
+}
+
+static void *drain(void *arg)
+{
+	struct rj_daemon *d = arg;
+	char answer[RJ_ERROR_BYTES + 16] = "ok";
+	struct rj_error err;
+	uint64_t one = 1;
+
+	d->drain_rc = rj_front_drain(d->front, &err);
+	if (d->drain_rc)
+		snprintf(answer, sizeof(answer), "error: %s", err.msg);
+	if (d->drain_client != -1)
+		rj_control_answer(d->drain_client, answer);
+	d->drained = true;
+	if (write(d->event_fd, &one, sizeof(one)) == -1)
+		return NULL; /* full: it is awake anyway */
+	return NULL;
+}
+
+bool rj_daemon_drain(struct rj_daemon *d, int client)
+{
+	int e;
+
+	if (d->draining)
+		return false;
+	d->drain_client = client;
+	d->drained = false;
+	e = pthread_create(&d->drainer, NULL, drain, d);
+	if (e) {
+		rj_log(RJ_LOG_ERROR, "cannot start a thread: %s", strerror(e));
+		return false;
+	}
+	d->draining = true;
+	return true;
+}
+
+static void let_go(struct rj_daemon *d)
+{
+	if (d->phase != RJ_PHASE_HOLDING)
+		return;
+	rj_loop_let_go(&d->loop);
+	d->phase = RJ_PHASE_LEAVING;
+}
+
+bool rj_daemon_stop(struct rj_daemon *d)
+{
+	bool held = d->phase <= RJ_PHASE_LEAVING && rj_loop_held(&d->loop);
+
+	if (held) {
+		rj_log(RJ_LOG_WARNING,
+			"%s is mounted: unmount it; then rjournald stops",
+			d->loaded.device);
+		rj_daemon_drain(d, -1);
+	}
+	let_go(d);
+	return !held;
+}
+
+void rj_daemon_force(struct rj_daemon *d)
+{
+	rj_log(RJ_LOG_ERROR, "told to stop at once");
+	d->forced = true;
+	d->status = 1;
+	rj_pipeline_abandon(d->pipeline);
+}
+
+/* The first signal asks; another one, when the store is lost, insists. */
+static void take_signal(struct rj_daemon *d)
+{
+	struct signalfd_siginfo info;
+	struct rj_pipeline_stat st;
+
+	if (read(d->signal_fd, &info, sizeof(info)) != sizeof(info))
+		return;
+	rj_pipeline_stat(d->pipeline, &st);
+	if (d->phase != RJ_PHASE_HOLDING && st.mode != RJ_MODE_SERVING)
+		rj_daemon_force(d);
+	else
+		rj_daemon_stop(d);
+}
+
+/* Is it time for the next phase? */
+static void step(struct rj_daemon *d)
+{
+	int64_t waited = rj_monotonic_ns() - d->started_ns;
+
+	if (d->draining && d->drained) {
+		pthread_join(d->drainer, NULL);
+		d->draining = false;
+		if (d->phase == RJ_PHASE_DRAINING) {
+			d->phase = RJ_PHASE_DONE;
+			if (d->drain_rc)
+				d->status = 1;
+		}
+	}
+	if (d->phase == RJ_PHASE_HOLDING && d->opts.until_unmount &&
+		(rj_loop_mounted(&d->loop) || waited > MOUNT_WAIT_NS))
+		let_go(d);
+	if (rj_front_ended(d->front) && d->phase < RJ_PHASE_DRAINING) {
+		rj_log(RJ_LOG_ERROR, "%s: somebody unmounted it",
+			d->loaded.dir.mnt);
+		d->status = 1;
+		let_go(d);
+		d->phase = RJ_PHASE_DRAINING;
+		rj_daemon_drain(d, -1);
+	}
+	if (d->phase == RJ_PHASE_LEAVING && !rj_front_users(d->front))
+		d->phase = RJ_PHASE_DRAINING;
+	if (d->phase == RJ_PHASE_DRAINING && !d->draining &&
+		!rj_daemon_drain(d, -1))
+		d->phase = RJ_PHASE_DONE; /* no thread to be had: give up */
+}
+
+static void loop(struct rj_daemon *d)
+{
+	struct pollfd fds[] = {
+		{.fd = d->signal_fd, .events = POLLIN},
+		{.fd = d->listen_fd, .events = POLLIN},
+		{.fd = d->event_fd, .events = POLLIN},
+	};
+	uint64_t count;
+	int ms;
+
+	while (step(d), d->phase != RJ_PHASE_DONE && !d->forced) {
+		ms = d->phase == RJ_PHASE_HOLDING && d->opts.until_unmount
+			     ? MOUNT_POLL_MS
+			     : -1;
+		if (poll(fds, 3, ms) <= 0)
+			continue;
+		if (fds[0].revents)
+			take_signal(d);
+		if (fds[1].revents)
+			rj_control_serve(d);
+		if (fds[2].revents &&
+			read(d->event_fd, &count, sizeof(count)) == -1)
+			continue; /* another wake-up ate it */
+	}
+}
+
+/* Told to stop at once: threads may hang in the store or hold the pipeline.
+ * With the process goes /dev/fuse, and the kernel fails what still waits. */
+static void __attribute__((noreturn)) force_exit(struct rj_daemon *d)
+{
+	umount2(d->loaded.dir.mnt, MNT_DETACH);
+	rj_release_dir(&d->loaded.dir);
+	_exit(d->status);
+}
+
+static int start(struct rj_daemon *d, rj_rule_fn rule, struct rj_error *err)
+{
+	int rc;
+
+	rc = rj_load(d->opts.device, &d->loaded, err);
+	if (rc)
+		return rc;
+	rj_harden();
+	rj_harden_ring(d->loaded.ring);
+	rc = start_events(d, err);
+	if (!rc)
+		rc = start_pipeline(d, rule, err);
+	if (!rc)
+		rc = start_front(d, err);
+	if (!rc)
+		rc = start_loop(d, err);
+	if (!rc)
+		rc = rj_control_listen(
+			d->loaded.dir.control, &d->listen_fd, err);
+	return rc;
+}
+
+static void finish(struct rj_daemon *d)
+{
+	struct rj_error err;
+
+	rj_loop_let_go(&d->loop);
+	if (d->phase == RJ_PHASE_DONE && !d->status &&
+		rj_unload_note(&d->loaded, &err))
+		rj_log(RJ_LOG_WARNING,
+			"%s: the log's position was not noted: %s",
+			d->loaded.device, err.msg);
+	rj_front_stop(d->front);
+	rj_pipeline_free(d->pipeline);
+	if (d->listen_fd != -1)
+		close(d->listen_fd);
+	if (d->signal_fd != -1)
+		close(d->signal_fd);
+	if (d->event_fd != -1)
+		close(d->event_fd);
+	rj_unload(&d->loaded);
+}
+
+static int announce(struct rj_daemon *d, struct rj_say *say, int *ready_fd,
+	struct rj_error *err)
+{
+	char line[sizeof(d->loop.path) + 1];
+	int rc;
+
+	snprintf(line, sizeof(line), "%s\n", d->loop.path);
+	if (d->opts.foreground) {
+		fputs(line, stdout);
+		if (fflush(stdout))
+			return rj_fail_errno(err, errno, "stdout");
+	} else {
+		rc = rj_background_ready(ready_fd, line, err);
+		if (rc)
+			return rc;
+		rj_say_to_syslog(say);
+	}
+	rj_log(RJ_LOG_NOTICE, "serving the journal of %s from %s as %s",
+		d->loaded.device, d->loaded.store->url, d->loop.path);
+	return 0;
+}
+
+int rj_daemon_run(const struct rj_options *opts, rj_rule_fn rule)
+{
+	struct rj_daemon d = {
+		.opts = *opts,
+		.loaded.dir.lock = -1,
+		.loop.fd = -1,
+		.event_fd = -1,
+		.signal_fd = -1,
+		.listen_fd = -1,
+	};
+	struct rj_say say;
+	struct rj_error err;
+	int ready_fd = -1, rc = 0;
+
+	rj_say_setup(&say, opts->quiet     ? RJ_LOG_WARNING
+			   : opts->verbose ? RJ_LOG_DEBUG
+					   : RJ_LOG_NOTICE);
+	if (!opts->foreground)
+		rc = rj_background(&ready_fd, &err);
+	if (!rc)
+		rc = start(&d, rule, &err);
+	if (!rc)
+		rc = announce(&d, &say, &ready_fd, &err);
+	if (rc) {
+		rj_log(RJ_LOG_ERROR, "%s", err.msg);
+		d.status = 1;
+	} else {
+		loop(&d);
+	}
+	if (d.forced)
+		force_exit(&d);
+	finish(&d);
+	return d.status;
+}

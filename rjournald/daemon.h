@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* One volume being served, from start to stop. */
+#ifndef RJ_JOURNALD_DAEMON_H
+#define RJ_JOURNALD_DAEMON_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include "front.h"
+#include "load.h"
+#include "loopdev.h"
+#include "options.h"
+#include "pipeline.h"
+#include "rule.h"
+
+enum rj_phase {
+	RJ_PHASE_HOLDING,  /* we hold the loop device; it stays */
+	RJ_PHASE_LEAVING,  /* let go; goes away with its last opener */
+	RJ_PHASE_DRAINING, /* nobody can write any more; the rest is shipped */
+	RJ_PHASE_DONE,
+};
+
+struct rj_daemon {
+	struct rj_options opts;
+	struct rj_loaded loaded;
+	struct rj_pipeline *pipeline;
+	struct rj_front *front;
+	struct rj_loop loop;
+	enum rj_phase phase;
+	int event_fd, signal_fd, listen_fd;
+	int64_t started_ns; /* monotonic: when the loop device was ready */
+	bool forced;        /* stop --force: do not wait for anything */
+	int status;         /* exit status */
+	/* A drain by a thread of its own, as it may take long: */
+	pthread_t drainer;
+	bool draining;       /* the thread exists */
+	atomic_bool drained; /* it has finished, */
+	int drain_rc;        /* with that */
+	int drain_client;    /* and this connection wants to know; -1: none */
+};
+
+/*
+ * Serve until told to stop. RULE is the commit rule. Returns the exit status;
+ * everything is said on the way.
+ */
+int rj_daemon_run(const struct rj_options *opts, rj_rule_fn rule);
+
+/* Start a drain in its thread; CLIENT (or -1) gets the answer and is closed.
+ * False: one is under way already. */
+bool rj_daemon_drain(struct rj_daemon *d, int client);
+/* Asked to stop: true if it goes at once, false if the volume is mounted and
+ * it will go when that is over. */
+bool rj_daemon_stop(struct rj_daemon *d);
+/* Give up: fail what the kernel waits for, and end. */
+void rj_daemon_force(struct rj_daemon *d);
+
+/* ---- control.c ---- */
+
+/* Listen at PATH. Returns the socket in *FD. */
+int rj_control_listen(const char *path, int *fd, struct rj_error *err);
+/* Take one connection and answer its request. */
+void rj_control_serve(struct rj_daemon *d);
+/* Answer and close. */
+void rj_control_answer(int client, const char *line);
+
+#endif

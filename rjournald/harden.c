@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "harden.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include "util/log.h"
+
+#ifndef MCL_ONFAULT
+#define MCL_ONFAULT 4
+#endif
+#ifndef PR_SET_IO_FLUSHER
+#define PR_SET_IO_FLUSHER 57
+#endif
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23 /* Linux 5.14 */
+#endif
+
+static void refused(const char *what)
+{
+	rj_log(RJ_LOG_NOTICE, "%s: %s", what, strerror(errno));
+}
+
+static void spare_from_oom(void)
+{
+	static const char never[] = "-1000";
+	int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+
+	if (fd == -1 || write(fd, never, sizeof(never) - 1) == -1)
+		refused("cannot set the OOM score");
+	if (fd != -1)
+		close(fd);
+}
+
+void rj_harden(void)
+{
+	int all = MCL_CURRENT | MCL_FUTURE;
+
+	if (mlockall(all | MCL_ONFAULT) == -1 &&
+		(errno != EINVAL || mlockall(all) == -1))
+		refused("cannot lock memory");
+	/* PF_MEMALLOC_NOIO and PF_LOCAL_THROTTLE, Linux 5.6 */
+	if (prctl(PR_SET_IO_FLUSHER, 1, 0, 0, 0) == -1)
+		refused("cannot become an I/O flusher");
+	spare_from_oom();
+}
+
+void rj_harden_ring(const struct rj_ring *ring)
+{
+	size_t bytes = (size_t)ring->blocks * ring->block_size;
+	size_t seq = (size_t)ring->blocks * sizeof(*ring->seq);
+
+	/* an older kernel does it page by page, as blocks are written */
+	if ((madvise(ring->data, bytes, MADV_POPULATE_WRITE) == -1 ||
+		    madvise(ring->seq, seq, MADV_POPULATE_WRITE) == -1) &&
+		errno != EINVAL)
+		refused("cannot get memory for the whole journal");
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef RJ_JOURNALD_HARDEN_H
+#define RJ_JOURNALD_HARDEN_H
+
+#include "log/ring.h"
+
+/*
+ * Memory reclaim may have to write through us: lock our memory, never start
+ * writeback when we allocate, and be the last that the OOM killer takes. Call
+ * before threads start (they inherit it). What the system refuses is logged
+ * as a notice: serving goes on without it.
+ */
+void rj_harden(void);
+/* Give every page of the ring its memory now, not in the middle of a commit. */
+void rj_harden_ring(const struct rj_ring *ring);
+
+#endif

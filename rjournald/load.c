@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "load.h"
+
+#include <string.h>
+
+#include "jbd2/jbd2.h"
+#include "util/environ.h"
+#include "util/log.h"
+
+/* The kernel drops its journal a moment before it lets go of the volume. */
+#define NOTE_WAIT_NS  3000000000LL
+#define NOTE_RETRY_NS 5000000LL
+
+static int check_facts(const char *device, const struct rj_volume_facts *f,
+	struct rj_error *err)
+{
+	if (!f->has_sbx && f->sbx_error.code == RJ_E_NOTRJ)
+		return rj_fail(err, RJ_E_NOTRJ,
+			"%s: this volume has no remote journal; rjtune -J "
+			"remote=URL gives it one",
+			device);
+	if (!f->has_sbx) {
+		*err = f->sbx_error;
+		return rj_fail_prefix(err, "%s", device);
+	}
+	if (f->sbx.placement != RJ_PLACE_REMOTE)
+		return rj_fail(err, RJ_E_INVAL,
+			"%s: the journal of this volume is not remote (%s)",
+			device, rj_placement_name(f->sbx.placement));
+	if (f->sbx.intent_op)
+		return rj_fail(err, RJ_E_REFUSED,
+			"%s: a move of the journal was cut off; run rjtune "
+			"--resume first",
+			device);
+	if (f->sbx.incompat & RJ_SBX_INCOMPAT_LOG_VOID)
+		return rj_fail(err, RJ_E_REFUSED,
+			"%s: the remote log was replaced by a check of the "
+			"whole volume; run rjrecover first",
+			device);
+	if (!f->has_journal ||
+		!rj_uuid_equal(f->journal_uuid, f->sbx.journal_uuid))
+		return rj_fail(err, RJ_E_CORRUPT,
+			"%s: the superblock does not name the remote journal "
+			"that its extension names; run rjtune -l",
+			device);
+	return 0;
+}
+
+/* Opened for writing although nothing is written yet: that refuses a volume
+ * that is mounted or held by another program. */
+static int look_at_volume(struct rj_loaded *l, struct rj_error *err)
+{
+	struct rj_volume *v = NULL;
+	int rc;
+
+	rc = rj_volume_open(l->device, 0, NULL, &v, err);
+	if (rc)
+		return rc;
+	l->facts = *rj_volume_facts(v);
+	rc = rj_volume_close(v, err);
+	if (!rc)
+		rc = check_facts(l->device, &l->facts, err);
+	if (rc)
+		return rc;
+	rc = rj_claim_dir(l->facts.uuid, &l->dir, err);
+	if (rc)
+		return rj_fail_prefix(err, "%s", l->device);
+	rc = rj_volume_open(l->device, RJ_VOLUME_WRITE, NULL, &v, err);
+	return rc ? rc : rj_volume_close(v, err);
+}
+
+struct reading {
+	struct rj_ring *ring;
+	bool recovered; /* the last base was put by a recovery */
+};
+
+static int take_segment(
+	void *arg, const struct rj_segment *seg, struct rj_error *err)
+{
+	struct reading *r = arg;
+
+	if (seg->header.flags & RJ_SEG_F_BASE)
+		r->recovered = seg->header.flags & RJ_SEG_F_RECOVERED;
+	return rj_ring_apply(r->ring, seg, err);
+}
+
+static void log_id(const struct rj_loaded *l, struct rj_log_id *id)
+{
+	memcpy(id->volume_uuid, l->facts.uuid, RJ_UUID_BYTES);
+	memcpy(id->journal_uuid, l->facts.sbx.journal_uuid, RJ_UUID_BYTES);
+}
+
+/* The journal superblock as read back must be one we can serve. */
+static int check_ring(const struct rj_loaded *l, const struct reading *r,
+	struct rj_error *err)
+{
+	const uint8_t *raw =
+		l->ring->data + (size_t)l->sb_block * l->ring->block_size;
+	struct rj_jbd2_sb sb;
+	int rc = rj_jbd2_sb_decode(raw, &sb, err);
+
+	if (rc)
+		return rj_fail_prefix(
+			err, "%s: the log of %s", l->store->url, l->device);
+	if (sb.block_size != l->ring->block_size || sb.maxlen > l->ring->blocks)
+		return rj_fail(err, RJ_E_CORRUPT,
+			"%s: the journal in the log has %u blocks of %u bytes, "
+			"the volume expects %u of %u",
+			l->store->url, sb.maxlen, sb.block_size,
+			l->ring->blocks, l->ring->block_size);
+	if (l->facts.needs_recovery && r->recovered && !sb.start)
+		return rj_fail(err, RJ_E_REFUSED,
+			"%s: a recovery of this volume was not finished; run "
+			"rjrecover first",
+			l->device);
+	return 0;
+}
+
+static int read_and_claim(struct rj_loaded *l, struct rj_error *err)
+{
+	const struct rj_sbx *sbx = &l->facts.sbx;
+	struct rj_log_read_opts read = {.floor = sbx->floor};
+	struct rj_log_claim_opts claim = {.min_epoch = sbx->epoch};
+	struct reading r = {.ring = l->ring};
+	struct rj_log_summary sum = {0}, more = {0};
+	struct rj_log_id id;
+	int rc;
+
+	log_id(l, &id);
+	rc = rj_log_read(l->store, &id, &read, take_segment, &r, &sum, err);
+	if (rc)
+		return rj_fail_prefix(err, "%s", l->device);
+	rc = check_ring(l, &r, err);
+	if (!rc)
+		rc = rj_log_claim(l->store, &id, &claim, &l->writer, err);
+	if (rc)
+		return rc;
+	/* what another writer appended before our fence stopped it */
+	read.resume = &sum.tail;
+	rc = rj_log_read(l->store, &id, &read, take_segment, &r, &more, err);
+	if (rc)
+		return rj_fail_prefix(err, "%s", l->device);
+	if (more.tail.sequence != rj_log_writer_tail(l->writer)->sequence)
+		return rj_fail(err, RJ_E_FENCED,
+			"%s: another writer took over the log of %s",
+			l->store->url, l->device);
+	rj_log(RJ_LOG_INFO, "read %llu segments of %s, epoch %llu",
+		(unsigned long long)(sum.segments + more.segments),
+		l->store->url,
+		(unsigned long long)rj_log_writer_epoch(l->writer));
+	return check_ring(l, &r, err);
+}
+
+static int write_note(struct rj_loaded *l, struct rj_error *err)
+{
+	struct rj_volume_patch patch = {.set_sbx = true, .primary_only = true};
+	const struct rj_volume_facts *f;
+	struct rj_volume *v = NULL;
+	struct rj_error e;
+	int rc, rc2;
+
+	rc = rj_volume_open(l->device, RJ_VOLUME_WRITE, NULL, &v, err);
+	if (rc)
+		return rc;
+	f = rj_volume_facts(v);
+	/* somebody may have been faster: a recovery, a new volume */
+	if (f->has_sbx && !f->needs_recovery &&
+		rj_uuid_equal(f->uuid, l->facts.uuid) &&
+		rj_uuid_equal(f->sbx.journal_uuid, l->facts.sbx.journal_uuid)) {
+		patch.sbx = f->sbx;
+		patch.sbx.epoch = rj_log_writer_epoch(l->writer);
+		patch.sbx.floor = rj_log_writer_tail(l->writer)->sequence;
+		rc = rj_volume_patch(v, &patch, err);
+	}
+	rc2 = rj_volume_close(v, rc ? &e : err);
+	return rc ? rc : rc2;
+}
+
+int rj_unload_note(struct rj_loaded *l, struct rj_error *err)
+{
+	int64_t deadline = rj_monotonic_ns() + NOTE_WAIT_NS;
+	int rc;
+
+	while ((rc = write_note(l, err)) == -RJ_E_BUSY &&
+		rj_monotonic_ns() < deadline)
+		rj_sleep_ns(NOTE_RETRY_NS);
+	return rc;
+}
+
+int rj_load(const char *device, struct rj_loaded *out, struct rj_error *err)
+{
+	struct rj_loaded l = {.device = device, .dir.lock = -1};
+	const struct rj_sbx *sbx = &l.facts.sbx;
+	int rc;
+
+	rc = look_at_volume(&l, err);
+	if (!rc)
+		rc = rj_store_open(sbx->url, NULL, &l.store, err);
+	if (!rc && !sbx->ack_received && l.store->caps.durability != RJ_DURABLE)
+		rc = rj_fail(err, RJ_E_REFUSED,
+			"%s: the volume wants ack=durable, which this store "
+			"cannot give",
+			sbx->url);
+	if (!rc)
+		rc = rj_ring_new(
+			l.facts.block_size, sbx->journal_blocks, &l.ring, err);
+	l.sb_block = rj_jbd2_device_sb_block(l.facts.block_size);
+	if (!rc)
+		rc = read_and_claim(&l, err);
+	if (!rc && !l.facts.needs_recovery)
+		rc = write_note(&l, err);
+	if (rc) {
+		rj_unload(&l);
+		return rc;
+	}
+	*out = l;
+	return 0;
+}
+
+void rj_unload(struct rj_loaded *l)
+{
+	rj_log_writer_free(l->writer);
+	rj_store_close(l->store);
+	rj_ring_free(l->ring);
+	rj_release_dir(&l->dir);
+	l->writer = NULL;
+	l->store = NULL;
+	l->ring = NULL;
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Before serving: look at the volume, read its log back into the ring, become
+ * the log's writer. After serving: leave the volume's facts up to date.
+ */
+#ifndef RJ_JOURNALD_LOAD_H
+#define RJ_JOURNALD_LOAD_H
+
+#include "ext4/volume.h"
+#include "log/log.h"
+#include "log/ring.h"
+#include "rundir.h"
+#include "util/error.h"
+
+struct rj_loaded {
+	const char *device;
+	struct rj_volume_facts facts;
+	struct rj_claimed_dir dir; /* locked */
+	struct rj_store *store;
+	struct rj_log_writer *writer;
+	struct rj_ring *ring;
+	uint32_t sb_block;
+};
+
+/*
+ * Everything up to serving. The log is read and verified before an epoch is
+ * claimed, so that a damaged log gets no new segment; then once more behind
+ * that place, up to our own fence. A volume that needs recovery is not
+ * written to: the recovery would undo it.
+ * RJ_E_NOTRJ, RJ_E_INVAL (no remote journal), RJ_E_BUSY (mounted, or served
+ * already), RJ_E_REFUSED (rjrecover has to come first), RJ_E_UNSUPPORTED, and
+ * what rj_log_read() and rj_log_claim() report. OUT is filled only on success.
+ */
+int rj_load(const char *device, struct rj_loaded *out, struct rj_error *err);
+/*
+ * Write the last epoch and the acknowledged floor into the volume, if it is
+ * not mounted and needs no recovery. Without that they are only older.
+ */
+int rj_unload_note(struct rj_loaded *l, struct rj_error *err);
+/* Releases all; the runtime directory goes last. */
+void rj_unload(struct rj_loaded *l);
+
+#endif

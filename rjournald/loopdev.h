@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The loop device that makes a block device of the FUSE file. */
+#ifndef RJ_JOURNALD_LOOPDEV_H
+#define RJ_JOURNALD_LOOPDEV_H
+
+#include <stdbool.h>
+
+#include "util/error.h"
+
+struct rj_loop {
+	int fd; /* -1: let go */
+	char path[32];
+};
+
+/*
+ * Attach the file open as FD (PATH is for people who look at the device) to a
+ * free loop device: direct I/O, and auto-clear, so that the device goes away
+ * with its last opener: ours, or the kernel's mount. Needs the FUSE session
+ * running. RJ_E_IO, RJ_E_BUSY (no free device in many tries).
+ */
+int rj_loop_attach(
+	int fd, const char *path, struct rj_loop *out, struct rj_error *err);
+/* Is it the journal of a mounted filesystem right now? */
+bool rj_loop_mounted(const struct rj_loop *loop);
+/* Does somebody (a mount, mke2fs, ...) hold it exclusively? */
+bool rj_loop_held(const struct rj_loop *loop);
+/* Let go: the device disappears with its last other opener. */
+void rj_loop_let_go(struct rj_loop *loop);
+
+#endif

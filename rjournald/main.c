@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "daemon.h"
+
+/* Tests build a daemon with a rule that is known to be wrong, to show that
+ * they would notice. */
+#ifndef RJ_COMMIT_RULE
+#define RJ_COMMIT_RULE rj_rule_unfinished
+#else
+bool RJ_COMMIT_RULE(const struct rj_rule_in *in);
+bool RJ_COMMIT_RULE(const struct rj_rule_in *in)
+{
+	return true;
+}
+#endif
+
+int main(int argc, char **argv)
+{
+	struct rj_options opts;
+	char *device = NULL;
+	int status;
+
+	switch (rj_options_parse(argc, argv, &opts)) {
+	case RJ_OPTIONS_DONE:
+		return fflush(stdout) ? 1 : 0;
+	case RJ_OPTIONS_BAD:
+		return 2;
+	case RJ_OPTIONS_RUN:
+		break;
+	}
+	if (geteuid() != 0) {
+		fprintf(stderr, "rjournald: only root can serve a journal\n");
+		return 1;
+	}
+	/* a daemon leaves this directory; and /dev/disk/by-... may move */
+	device = realpath(opts.device, NULL);
+	if (!device) {
+		fprintf(stderr, "rjournald: %s: %s\n", opts.device,
+			strerror(errno));
+		return 1;
+	}
+	opts.device = device;
+	if (chdir("/") == -1) {
+		perror("rjournald: /");
+		free(device);
+		return 1;
+	}
+	status = rj_daemon_run(&opts, RJ_COMMIT_RULE);
+	free(device);
+	return status;
+}

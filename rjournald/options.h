@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef RJ_JOURNALD_OPTIONS_H
+#define RJ_JOURNALD_OPTIONS_H
+
+#include <stdbool.h>
+
+struct rj_options {
+	const char *device;
+	bool foreground;    /* -f */
+	bool quiet;         /* -q: only warnings and errors */
+	bool verbose;       /* -v */
+	bool until_unmount; /* --until-unmount */
+};
+
+enum rj_options_result {
+	RJ_OPTIONS_RUN,
+	RJ_OPTIONS_DONE, /* --help, -V: printed, exit 0 */
+	RJ_OPTIONS_BAD,  /* said why on stderr, exit 2 */
+};
+
+enum rj_options_result rj_options_parse(
+	int argc, char **argv, struct rj_options *out);
+
+#endif
