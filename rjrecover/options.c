@@ -173,11 +173,13 @@ static enum options_verdict take(struct options *o, int c, const char *arg)
 
 enum options_verdict options_parse(int argc, char **argv, struct options *o)
 {
+	static char name[] = "rjrecover";
 	enum options_verdict v;
 	int c;
 
 	memset(o, 0, sizeof(*o));
 	o->verify = RJ_VERIFY_QUICK;
+	argv[0] = name; /* getopt prints it, and a path is noise */
 	/* -T and -r come from fsck(8) and mean nothing here */
 	while ((c = getopt_long(argc, argv, "nyapfvqrTC:z:J:V", long_options,
 			NULL)) != -1) {
