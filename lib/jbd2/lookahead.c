@@ -10,6 +10,8 @@
  * started anew (their commit times are older than that of the last good
  * transaction, and as a rule their checksums have another seed).
  */
+#include <string.h>
+
 #include "jbd2/private.h"
 
 /* How far to look. A transaction may be longer (a quarter of the log), but
@@ -35,16 +37,40 @@ static bool proves_damage(const struct jbd2_scan *s, const uint8_t *raw,
 	return jbd2_commit_good(&s->dialect, raw);
 }
 
+/* Would the block at which the walk ended be a good commit block, were it not
+ * for its first 12 bytes? */
+static int lost_header(struct jbd2_scan *s, struct rj_error *err)
+{
+	const uint8_t *raw;
+	int rc;
+
+	if (s->dialect.checksum < 2)
+		return 0;
+	rc = jbd2_window_get(&s->window, s->stopped, &raw, err);
+	if (rc)
+		return rc;
+	memcpy(s->descriptor, raw, s->dialect.block_size);
+	rj_put_be32(s->descriptor, RJ_JBD2_MAGIC);
+	rj_put_be32(s->descriptor + 4, RJ_JBD2_COMMIT);
+	rj_put_be32(s->descriptor + 8, s->expected);
+	if (jbd2_commit_good(&s->dialect, s->descriptor))
+		jbd2_scan_damage(s, RJ_JBD2_BAD_COMMIT, s->stopped, s->expected,
+			"the header of its commit block is destroyed");
+	return 0;
+}
+
 int jbd2_lookahead(struct jbd2_scan *s, struct rj_error *err)
 {
 	uint32_t most = LOOKAHEAD_BYTES / s->dialect.block_size, i, tid, block;
 	enum rj_jbd2_block_type type;
 	const uint8_t *raw;
-	int rc;
+	int rc = lost_header(s, err);
 
+	if (rc)
+		return rc;
 	if (most > s->ring - s->good)
 		most = s->ring - s->good;
-	for (i = 0; i < most; i++) {
+	for (i = 0; i < most && !s->plan->info.damage; i++) {
 		block = jbd2_scan_block(s, s->good + i);
 		rc = jbd2_window_get(&s->window, block, &raw, err);
 		if (rc)
@@ -57,7 +83,6 @@ int jbd2_lookahead(struct jbd2_scan *s, struct rj_error *err)
 			"the log seems to end here, but log block %u commits "
 			"transaction %u",
 			block, tid);
-		return 0;
 	}
 	return 0;
 }

@@ -77,6 +77,38 @@ static int check_checksum(const uint8_t *raw, struct rj_error *err)
 	return 0;
 }
 
+/*
+ * One flipped bit can switch the checksums off, and with them their notice of
+ * it. While the log is not empty the superblock was last sealed with the
+ * features it has: if the seal fits other features, these were the true ones.
+ */
+static int check_lost_features(
+	const uint8_t *raw, const struct rj_jbd2_sb *sb, struct rj_error *err)
+{
+	static const uint32_t sealed[] = {
+		RJ_JBD2_INCOMPAT_CSUM_V2, RJ_JBD2_INCOMPAT_CSUM_V3, 0};
+	uint32_t incompat = rj_get_be32(raw + SB_INCOMPAT);
+	uint8_t copy[RJ_JBD2_SB_BYTES];
+	unsigned i;
+
+	if (has_checksum(sb->incompat) || !sb->start ||
+		!rj_get_be32(raw + SB_CHECKSUM))
+		return 0;
+	memcpy(copy, raw, sizeof(copy));
+	rj_put_be32(copy + SB_TYPE, RJ_JBD2_SB_V2);
+	for (i = 0; i < sizeof(sealed) / sizeof(sealed[0]); i++) {
+		rj_put_be32(copy + SB_INCOMPAT, incompat | sealed[i]);
+		if (has_checksum(incompat | sealed[i]) &&
+			jbd2_sb_checksum(copy) ==
+				rj_get_be32(raw + SB_CHECKSUM))
+			return rj_fail(err, RJ_E_CORRUPT,
+				"journal superblock: its checksum fits other "
+				"features (0x%x, version 2) than it has now",
+				incompat | sealed[i]);
+	}
+	return 0;
+}
+
 static int check_ranges(struct rj_jbd2_sb *sb, struct rj_error *err)
 {
 	uint32_t bs = sb->block_size;
@@ -140,7 +172,9 @@ int rj_jbd2_sb_decode(const uint8_t raw[RJ_JBD2_SB_BYTES],
 		if (rc)
 			return rc;
 	}
-	rc = check_ranges(&sb, err);
+	rc = check_lost_features(raw, &sb, err);
+	if (!rc)
+		rc = check_ranges(&sb, err);
 	if (!rc)
 		*out = sb;
 	return rc;

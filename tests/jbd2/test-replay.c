@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Property test: random logs (logmaker.c), scanned and replayed, against the
+ * naive model. RJ_JBD2_CASES: how many (400).
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "jbd2/jbd2.h"
+#include "jbd2/logmaker.h"
+#include "support/rjtest.h"
+
+static const uint8_t uuid[16] = {1, 2, 3, 4, 5, 6, 7, 8, 9};
+
+static unsigned long cases(unsigned long normal)
+{
+	const char *s = getenv("RJ_JBD2_CASES");
+
+	return s ? strtoul(s, NULL, 0) : normal;
+}
+
+static void random_params(struct lm_params *p, uint64_t seed)
+{
+	static const uint32_t sizes[] = {1024, 1024, 2048, 4096, 4096, 65536};
+	uint64_t r = seed;
+
+	memset(p, 0, sizeof(*p));
+	p->seed = seed;
+	p->block_size = sizes[lm_rand(&r) % 6];
+	p->maxlen = p->block_size == 65536 ? 40 + (uint32_t)(lm_rand(&r) % 40)
+					   : 40 + (uint32_t)(lm_rand(&r) % 500);
+	p->sb_block = (uint32_t)(lm_rand(&r) % 3);
+	p->first = p->sb_block + 1;
+	p->targets = 4 + (uint32_t)(lm_rand(&r) % 40);
+	if (p->maxlen < 120)
+		p->targets = 6;
+	p->target = 10;
+	memcpy(p->uuid, uuid, 16);
+	lm_shuffle(p);
+	if (p->maxlen < 120 && p->tags > 8)
+		p->tags = 8;
+	p->partial_commits = lm_rand(&r) % 3 == 0;
+}
+
+static void check_info(const struct lm_log *l, const struct rj_jbd2_info *i)
+{
+	CU_ASSERT_FALSE(i->empty);
+	CU_ASSERT_EQUAL(i->damage, RJ_JBD2_SOUND);
+	CU_ASSERT_EQUAL(i->first_tid, l->p.first_tid);
+	CU_ASSERT_EQUAL(i->last_tid, l->last_tid);
+	CU_ASSERT_EQUAL(i->next_tid, l->last_tid + 2);
+	CU_ASSERT_EQUAL(i->transactions, l->transactions);
+	CU_ASSERT_EQUAL(i->descriptors, l->descriptors);
+	CU_ASSERT_EQUAL(i->tags, l->tags);
+	CU_ASSERT_EQUAL(i->revokes, l->revokes);
+	CU_ASSERT_EQUAL(i->escapes, l->escapes);
+	CU_ASSERT_EQUAL(i->end_block, l->end);
+	CU_ASSERT_EQUAL(i->suppressed + i->duplicates + i->blocks, i->tags);
+	if (l->end != l->p.first) /* exactly at the ring's end: either */
+		CU_ASSERT_EQUAL(i->wrapped, l->wrapped);
+	if (l->transactions) {
+		CU_ASSERT_EQUAL(i->first_commit_ns, l->first_commit_ns);
+		CU_ASSERT_EQUAL(i->last_commit_ns, l->last_commit_ns);
+	}
+}
+
+struct seen {
+	const struct lm_log *l;
+	uint32_t n;
+	uint64_t tags, revokes;
+};
+
+static void see(void *arg, const struct rj_jbd2_transaction *t)
+{
+	struct seen *s = arg;
+
+	CU_ASSERT_EQUAL(t->tid, s->l->p.first_tid + s->n);
+	if (s->n == 0)
+		CU_ASSERT_EQUAL(t->first_block, s->l->start);
+	if (++s->n == s->l->transactions)
+		CU_ASSERT_EQUAL(t->first_block, s->l->last_txn);
+	s->tags += t->tags;
+	s->revokes += t->revokes;
+}
+
+static void one_case(uint64_t seed)
+{
+	struct rj_jbd2_scan_opts opts = {0};
+	struct rj_jbd2_plan *plan = NULL;
+	struct rj_bio *log, *fs;
+	struct rj_error err = {0};
+	struct seen seen = {0};
+	struct lm_params p;
+	struct lm_log l;
+	uint8_t *got, *want;
+	size_t size, region;
+	uint32_t distinct;
+	char text[256];
+	unsigned failed = CU_get_number_of_failures();
+
+	random_params(&p, seed);
+	lm_make(&p, &l);
+	region = (size_t)p.target * p.block_size;
+	size = (size_t)(p.target + p.targets) * p.block_size;
+	got = malloc(size);
+	want = malloc(size);
+	memset(got, 0xA5, size);
+	memset(want, 0xA5, size);
+	distinct = lm_apply(&l, l.transactions, want + region);
+	log = rj_bio_new_mem(l.bytes, l.len, "log");
+	fs = rj_bio_new_mem(got, size, "volume");
+	log->write = NULL;
+	opts.sb_block = p.sb_block;
+	opts.fs_blocks = p.target + p.targets;
+	seen.l = &l;
+
+	CU_ASSERT_EQUAL(rj_jbd2_scan(log, &opts, &plan, &err), 0);
+	if (plan) {
+		check_info(&l, rj_jbd2_plan_info(plan));
+		CU_ASSERT_EQUAL(rj_jbd2_plan_info(plan)->blocks, distinct);
+		rj_jbd2_plan_each(plan, see, &seen);
+		CU_ASSERT_EQUAL(seen.n, l.transactions);
+		CU_ASSERT_EQUAL(seen.tags, l.tags);
+		CU_ASSERT_EQUAL(seen.revokes, l.revokes);
+		CU_ASSERT_EQUAL(
+			rj_jbd2_replay(plan, log, fs, NULL, NULL, &err), 0);
+		CU_ASSERT_EQUAL(memcmp(got, want, size), 0);
+	}
+	if (CU_get_number_of_failures() != failed)
+		printf("# %s: %s %s\n", lm_describe(&p, text), err.msg,
+			plan ? rj_jbd2_plan_info(plan)->damage_text : "");
+	rj_jbd2_plan_free(plan);
+	rj_bio_free(log);
+	rj_bio_free(fs);
+	lm_free(&l);
+	free(got);
+	free(want);
+}
+
+static void random_logs_give_the_model(void)
+{
+	uint64_t seed = rjtest_seed();
+	unsigned long n = cases(400), i;
+
+	for (i = 0; i < n; i++)
+		one_case(seed * 100000 + i);
+}
+
+int main(void)
+{
+	static const struct rjtest tests[] = {
+		RJTEST(random_logs_give_the_model),
+	};
+
+	return RJTEST_RUN("jbd2 replay", tests);
+}
