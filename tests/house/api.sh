@@ -32,6 +32,8 @@ check "there are public functions ($n)" test "$n" -gt 50
 is "declared and not in RJ_0.1 of lib/librj.map" "$(only "$in_headers" "$in_map")" ""
 is "in RJ_0.1 of lib/librj.map and not declared" "$(only "$in_map" "$in_headers")" ""
 is "exported as public and not declared" "$(only "$in_library" "$in_headers")" ""
+is "declared and not exported: nobody has written it" \
+	"$(only "$in_headers" "$in_library")" ""
 is "no function is declared twice" "$(uniq -d <<<"$in_headers")" ""
 
 # The reading of headers and maps itself, and that a difference is seen
