@@ -134,6 +134,9 @@ static void obey(struct rj_daemon *d, int client, const char *line)
 				? "ok"
 				: "busy: volume is mounted; rjournald stops "
 				  "when it is unmounted");
+	} else if (strcmp(line, "mounted") == 0) {
+		rj_daemon_mounted(d);
+		rj_control_answer(client, "ok");
 	} else if (strcmp(line, "stop --force") == 0) {
 		rj_control_answer(client, "ok");
 		rj_daemon_force(d);

@@ -154,6 +154,12 @@ bool rj_daemon_stop(struct rj_daemon *d)
 	return !held;
 }
 
+void rj_daemon_mounted(struct rj_daemon *d)
+{
+	if (d->opts.until_unmount)
+		let_go(d);
+}
+
 void rj_daemon_force(struct rj_daemon *d)
 {
 	rj_log(RJ_LOG_ERROR, "told to stop at once");

@@ -52,6 +52,8 @@ bool rj_daemon_drain(struct rj_daemon *d, int client);
 /* Asked to stop: true if it goes at once, false if the volume is mounted and
  * it will go when that is over. */
 bool rj_daemon_stop(struct rj_daemon *d);
+/* mount.rj has mounted the volume: with --until-unmount, let go. */
+void rj_daemon_mounted(struct rj_daemon *d);
 /* Give up: fail what the kernel waits for, and end. */
 void rj_daemon_force(struct rj_daemon *d);
 

@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* mount.rj: recover if needed, start rjournald, mount. */
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "ext4/volume.h"
+#include "options.h"
+#include "sibling.h"
+#include "util/environ.h"
+#include "util/proc.h"
+#include "util/rundir.h"
+
+#define ASK_MS 5000
+/* A daemon of the mount before may still be on its way out. */
+#define LEAVING_NS   10000000000LL
+#define LEAVING_TICK 20000000LL
+
+static int fail(const struct rj_error *err)
+{
+	fprintf(stderr, "mount.rj: %s\n", err->msg);
+	return RJ_MOUNT_FAILED;
+}
+
+/* Facts, and refusals that need nothing but the superblock. */
+static int look(const struct rj_mount_options *o, struct rj_volume_facts *f,
+	struct rj_error *err)
+{
+	struct rj_volume *v = NULL;
+	int rc = rj_volume_open(o->device, 0, NULL, &v, err);
+
+	if (rc)
+		return rc;
+	*f = *rj_volume_facts(v);
+	rc = rj_volume_close(v, err);
+	if (rc)
+		return rc;
+	if (!f->has_sbx && f->sbx_error.code != RJ_E_NOTRJ) {
+		*err = f->sbx_error;
+		return rj_fail_prefix(err, "%s", o->device);
+	}
+	if (!f->has_sbx || f->sbx.placement != RJ_PLACE_REMOTE)
+		return rj_fail(err, RJ_E_INVAL,
+			"%s: this volume has no remote journal; mount it "
+			"without -t rj",
+			o->device);
+	return 0;
+}
+
+/* Opened for writing, nothing written: refuses what is mounted. */
+static int check_unused(const struct rj_mount_options *o, struct rj_error *err)
+{
+	struct rj_volume *v = NULL;
+	int rc = rj_volume_open(o->device, RJ_VOLUME_WRITE, NULL, &v, err);
+
+	if (!rc)
+		return rj_volume_close(v, err);
+	/* a read-only device: nobody has it mounted for writing */
+	return rc == -RJ_E_DENIED ? 0 : rc;
+}
+
+/* Wait for a daemon that is about to end. */
+static int wait_for_leaving(const struct rj_volume_facts *f, const char *device,
+	struct rj_error *err)
+{
+	int64_t end = rj_monotonic_ns() + LEAVING_NS;
+	struct rj_buf answer = {0};
+	bool leaving = true;
+
+	while (leaving && rj_rundir_served(f->uuid)) {
+		answer.len = 0;
+		/* no answer: it has closed its socket, or not opened it yet */
+		if (!rj_rundir_ask(f->uuid, "status", ASK_MS, &answer, NULL) &&
+			!strstr((char *)answer.data, "\"stopping\""))
+			leaving = false;
+		if (rj_monotonic_ns() > end)
+			leaving = false;
+		rj_sleep_ns(LEAVING_TICK);
+	}
+	rj_buf_free(&answer);
+	if (!leaving)
+		return rj_fail(err, RJ_E_BUSY,
+			"%s: a running rjournald serves this volume already; "
+			"'rjctl status' shows it, 'rjctl stop' ends it",
+			device);
+	return 0;
+}
+
+/* rjrecover -p: 0 or 1 as fsck(8) mean go on. */
+static int recover(const struct rj_mount_options *o, struct rj_error *err)
+{
+	const char *argv[] = {NULL, "-p", o->device, NULL};
+	struct rj_proc_result r = {0};
+	struct rj_buf path = {0};
+	int rc, status;
+
+	rc = rj_sibling_find("rjrecover", &path, err);
+	if (!rc) {
+		argv[0] = (char *)path.data;
+		fflush(NULL);
+		rc = rj_proc_run(argv, 0, &r, err);
+	}
+	if (!rc) {
+		status = rj_proc_exit_status(&r);
+		if (status > 1)
+			rc = rj_fail(err, RJ_E_REFUSED,
+				"%s: not mounted, since rjrecover -p ended "
+				"with status %d",
+				o->device, status);
+	}
+	rj_proc_release(&r);
+	rj_buf_free(&path);
+	return rc;
+}
+
+/* Of all that rjournald said, the line with the device; the rest is shown. */
+static bool take_answer(char *text, char *loop, size_t size)
+{
+	bool got = false;
+	char *line, *save = NULL;
+
+	for (line = strtok_r(text, "\n", &save); line;
+		line = strtok_r(NULL, "\n", &save)) {
+		if (strncmp(line, "/dev/", 5) == 0 && !strchr(line, ' ')) {
+			snprintf(loop, size, "%s", line);
+			got = true;
+		} else {
+			fprintf(stderr, "%s\n", line);
+		}
+	}
+	return got;
+}
+
+static int start_daemon(const struct rj_mount_options *o, char *loop,
+	size_t size, struct rj_error *err)
+{
+	const char *argv[] = {NULL, "--until-unmount", "-q", o->device, NULL};
+	struct rj_proc_result r = {0};
+	struct rj_buf path = {0};
+	int rc;
+
+	rc = rj_sibling_find("rjournald", &path, err);
+	if (!rc) {
+		argv[0] = (char *)path.data;
+		rc = rj_proc_run(
+			argv, RJ_PROC_CAPTURE | RJ_PROC_STDIN_NULL, &r, err);
+	}
+	if (!rc && (!take_answer((char *)r.out.data, loop, size) || r.status))
+		rc = rj_fail(err, RJ_E_IO,
+			"%s: not mounted, since rjournald could not serve its "
+			"journal",
+			o->device);
+	rj_proc_release(&r);
+	rj_buf_free(&path);
+	return rc;
+}
+
+/* The real mount(8), without helpers. LOOP NULL: without the journal. */
+static int run_mount(const struct rj_mount_options *o, const char *type,
+	const char *loop, int *status, struct rj_error *err)
+{
+	const char *argv[12 + RJ_PASS_MAX];
+	struct rj_buf path = {0}, words = {0};
+	struct rj_proc_result r = {0};
+	unsigned n = 0, i;
+	int rc;
+
+	rc = rj_proc_find("mount", &path, err);
+	if (rc)
+		goto out;
+	if ((loop && rj_buf_printf(
+			     &words, "journal_path=%s,uhelper=rj", loop)) ||
+		(o->words.len &&
+			rj_buf_printf(&words, "%s%s", words.len ? "," : "",
+				(char *)o->words.data))) {
+		rc = rj_fail(err, RJ_E_NOMEM, "out of memory");
+		goto out;
+	}
+	argv[n++] = (char *)path.data;
+	argv[n++] = "-i";
+	for (i = 0; i < o->pass_count; i++)
+		argv[n++] = o->pass[i];
+	argv[n++] = "-t";
+	argv[n++] = type;
+	if (words.len) {
+		argv[n++] = "-o";
+		argv[n++] = (char *)words.data;
+	}
+	argv[n++] = o->device;
+	argv[n++] = o->dir;
+	argv[n] = NULL;
+	fflush(NULL);
+	rc = rj_proc_run(argv, 0, &r, err);
+	if (!rc)
+		*status = rj_proc_exit_status(&r);
+out:
+	rj_proc_release(&r);
+	rj_buf_free(&words);
+	rj_buf_free(&path);
+	return rc;
+}
+
+/* Tell the daemon that the mount is there (it lets go of the loop device, and
+ * ends with the unmount), or is not to be. */
+static void tell(const struct rj_volume_facts *f, const char *what)
+{
+	struct rj_buf answer = {0};
+	struct rj_error err;
+
+	if (rj_rundir_ask(f->uuid, what, ASK_MS, &answer, &err))
+		fprintf(stderr, "mount.rj: warning: %s\n", err.msg);
+	rj_buf_free(&answer);
+}
+
+static int prepare(const struct rj_mount_options *o, struct rj_volume_facts *f,
+	struct rj_error *err)
+{
+	int rc;
+
+	if ((rc = check_unused(o, err)) ||
+		(rc = wait_for_leaving(f, o->device, err)))
+		return rc;
+	if (!f->needs_recovery && !(f->sbx.incompat & RJ_SBX_INCOMPAT_LOG_VOID))
+		return 0;
+	if (o->verbose)
+		printf("mount.rj: recovering %s\n", o->device);
+	rc = recover(o, err);
+	return rc ? rc : look(o, f, err);
+}
+
+static int mount_volume(const struct rj_mount_options *o)
+{
+	struct rj_volume_facts f;
+	struct rj_error err;
+	const char *type;
+	char loop[64];
+	int status = RJ_MOUNT_FAILED, rc;
+
+	if (look(o, &f, &err))
+		return fail(&err);
+	type = f.ext4_features ? "ext4" : "ext3";
+	if (o->no_journal || o->remount)
+		return run_mount(o, type, NULL, &status, &err) ? fail(&err)
+							       : status;
+	if (o->fake)
+		return check_unused(o, &err) ? fail(&err) : RJ_MOUNT_OK;
+	if (prepare(o, &f, &err) || start_daemon(o, loop, sizeof(loop), &err))
+		return fail(&err);
+	if (o->verbose)
+		printf("mount.rj: the journal of %s is %s\n", o->device, loop);
+	rc = run_mount(o, type, loop, &status, &err);
+	tell(&f, rc || status ? "stop" : "mounted");
+	return rc ? fail(&err) : status;
+}
+
+int main(int argc, char **argv)
+{
+	struct rj_mount_options o;
+	int status = rj_mount_options_parse(argc, argv, &o);
+
+	if (status == -1 && geteuid() != 0) {
+		fprintf(stderr, "mount.rj: only root can mount\n");
+		status = RJ_MOUNT_USAGE;
+	}
+	if (status == -1)
+		status = mount_volume(&o);
+	rj_mount_options_release(&o);
+	if (fflush(stdout) && status == RJ_MOUNT_OK)
+		status = RJ_MOUNT_SYSTEM;
+	return status;
+}

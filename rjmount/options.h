@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The words that mount(8) and umount(8) give to their helpers. */
+#ifndef RJ_MOUNT_OPTIONS_H
+#define RJ_MOUNT_OPTIONS_H
+
+#include <stdbool.h>
+
+#include "util/buf.h"
+
+/* Exit status, as mount(8). */
+#define RJ_MOUNT_OK     0
+#define RJ_MOUNT_USAGE  1
+#define RJ_MOUNT_SYSTEM 2
+#define RJ_MOUNT_FAILED 32
+
+#define RJ_PASS_MAX 16
+
+struct rj_mount_options {
+	const char *device, *dir;
+	/* Given on to mount(8) or umount(8) as they are: -n, -s, -v, -N ns. */
+	const char *pass[RJ_PASS_MAX];
+	unsigned pass_count;
+	bool fake, verbose;
+	bool lazy; /* umount -l */
+	/* The filesystem's own options, comma separated; helpers' words taken
+	 * out. */
+	struct rj_buf words;
+	bool no_journal; /* noload or norecovery among them */
+	bool remount;
+};
+
+/* -1: go on. Else the exit status: done (--help, -V), or said what is wrong. */
+int rj_mount_options_parse(int argc, char **argv, struct rj_mount_options *out);
+int rj_umount_options_parse(
+	int argc, char **argv, struct rj_mount_options *out);
+void rj_mount_options_release(struct rj_mount_options *o);
+
+/*
+ * Append the words of TEXT (as after -o) to O, without those that only
+ * mount(8) and fstab(5) know: _netdev, x-*, auto, user, nofail, helper= ...
+ * 0 or -RJ_E_NOMEM.
+ */
+int rj_mount_words(struct rj_mount_options *o, const char *text);
+
+#endif
