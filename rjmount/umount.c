@@ -5,9 +5,10 @@
 #include <unistd.h>
 
 #include "ext4/volume.h"
-#include "mountinfo.h"
+
 #include "options.h"
 #include "util/environ.h"
+#include "util/mountinfo.h"
 #include "util/proc.h"
 #include "util/rundir.h"
 

@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: GPL-2.0-or-later
-#include "mountinfo.h"
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "util/mountinfo.h"
 
 #include <stdio.h>
 #include <stdlib.h>

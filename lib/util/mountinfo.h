@@ -1,7 +1,7 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* What is mounted where, from /proc/self/mountinfo. */
-#ifndef RJ_MOUNT_MOUNTINFO_H
-#define RJ_MOUNT_MOUNTINFO_H
+#ifndef RJ_UTIL_MOUNTINFO_H
+#define RJ_UTIL_MOUNTINFO_H
 
 #include <stdbool.h>
 #include <stddef.h>

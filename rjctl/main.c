@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* rjctl: ask or tell a running rjournald. */
+#include <dirent.h>
+#include <json-c/json.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "ext4/volume.h"
+#include "options.h"
+#include "util/environ.h"
+#include "util/mountinfo.h"
+#include "util/rundir.h"
+
+#define STATUS_MS 5000
+#define FLUSH_MS  60000
+#define GONE_NS   10000000000LL
+#define TICK_NS   5000000LL
+
+static int fail(const struct rj_error *err)
+{
+	fprintf(stderr, "rjctl: %s\n", err->msg);
+	return 1;
+}
+
+static const char *text_of(struct json_object *o, const char *key)
+{
+	struct json_object *value;
+
+	if (!json_object_object_get_ex(o, key, &value))
+		return "?";
+	return json_object_get_string(value);
+}
+
+static void print_status(struct json_object *o)
+{
+	printf("%s: %s, journal %s\n", text_of(o, "device"),
+		text_of(o, "state"), text_of(o, "journal_device"));
+	printf("  store         %s\n", text_of(o, "store"));
+	printf("  mode          %s\n", text_of(o, "mode"));
+	if (json_object_object_get_ex(o, "error", NULL))
+		printf("  error         %s\n", text_of(o, "error"));
+	printf("  epoch         %s\n", text_of(o, "epoch"));
+	printf("  acknowledged  segment %s\n", text_of(o, "acknowledged"));
+	printf("  pending       %s blocks\n", text_of(o, "pending_blocks"));
+	printf("  volume uuid   %s\n", text_of(o, "volume_uuid"));
+	printf("  process id    %s\n", text_of(o, "pid"));
+}
+
+static int show_status(const struct rj_ctl_options *o, const char *answer)
+{
+	struct json_object *json;
+
+	if (o->json) {
+		printf("%s\n", answer);
+		return 0;
+	}
+	json = json_tokener_parse(answer);
+	if (!json) {
+		fprintf(stderr, "rjctl: rjournald's answer makes no sense\n");
+		return 1;
+	}
+	print_status(json);
+	json_object_put(json);
+	return 0;
+}
+
+static int wait_gone(const uint8_t uuid[RJ_UUID_BYTES])
+{
+	int64_t end = rj_monotonic_ns() + GONE_NS;
+
+	while (rj_rundir_served(uuid)) {
+		if (rj_monotonic_ns() > end) {
+			fprintf(stderr,
+				"rjctl: rjournald is still stopping; it ends "
+				"when its store has everything\n");
+			return 1;
+		}
+		rj_sleep_ns(TICK_NS);
+	}
+	return 0;
+}
+
+static int ask_one(
+	const struct rj_ctl_options *o, const uint8_t uuid[RJ_UUID_BYTES])
+{
+	bool status = !strcmp(o->command, "status");
+	bool flush = !strcmp(o->command, "flush");
+	struct rj_buf answer = {0};
+	struct rj_error err;
+	int rc;
+
+	if (rj_rundir_ask(uuid, o->force ? "stop --force" : o->command,
+		    flush ? FLUSH_MS : STATUS_MS, &answer, &err)) {
+		rc = fail(&err);
+	} else if (status) {
+		rc = show_status(o, (char *)answer.data);
+	} else if (strcmp((char *)answer.data, "ok") != 0) {
+		fprintf(stderr, "rjctl: %s\n", (char *)answer.data);
+		rc = 1;
+	} else {
+		rc = flush ? 0 : wait_gone(uuid);
+		if (!rc && !o->quiet)
+			printf("%s\n", flush ? "flushed" : "stopped");
+	}
+	rj_buf_free(&answer);
+	return rc;
+}
+
+/* A directory means the volume mounted there. */
+static int volume_uuid(
+	const char *volume, uint8_t uuid[RJ_UUID_BYTES], struct rj_error *err)
+{
+	struct rj_volume *v = NULL;
+	char source[4096];
+	struct stat st;
+	int rc;
+
+	if (stat(volume, &st) == 0 && S_ISDIR(st.st_mode)) {
+		if (!rj_mountinfo_source(volume, source, sizeof(source)))
+			return rj_fail(err, RJ_E_NOTFOUND,
+				"%s: nothing is mounted there", volume);
+		volume = source;
+	}
+	rc = rj_volume_open(volume, 0, NULL, &v, err);
+	if (rc)
+		return rc;
+	memcpy(uuid, rj_volume_facts(v)->uuid, RJ_UUID_BYTES);
+	return rj_volume_close(v, err);
+}
+
+static int ask_all(const struct rj_ctl_options *o)
+{
+	DIR *dir = opendir(rj_rundir_root());
+	uint8_t uuid[RJ_UUID_BYTES];
+	struct dirent *e;
+	int rc = 0, count = 0;
+
+	while (dir && (e = readdir(dir))) {
+		if (!rj_uuid_parse(e->d_name, uuid) || !rj_rundir_served(uuid))
+			continue;
+		count++;
+		if (ask_one(o, uuid))
+			rc = 1;
+	}
+	if (dir)
+		closedir(dir);
+	if (!count) {
+		fprintf(stderr, "rjctl: no rjournald is running\n");
+		return 1;
+	}
+	return rc;
+}
+
+int main(int argc, char **argv)
+{
+	uint8_t uuid[RJ_UUID_BYTES];
+	struct rj_ctl_options o;
+	struct rj_error err;
+	int status = rj_ctl_options_parse(argc, argv, &o);
+
+	if (status == -1 && !o.volume)
+		status = ask_all(&o);
+	else if (status == -1 && volume_uuid(o.volume, uuid, &err))
+		status = fail(&err);
+	else if (status == -1)
+		status = ask_one(&o, uuid);
+	if (fflush(stdout) && !status)
+		status = 1;
+	return status;
+}

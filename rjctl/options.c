@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "config.h"
+
+#include "options.h"
+
+#include <getopt.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { OPT_HELP = 256, OPT_JSON, OPT_FORCE };
+
+static const struct option longs[] = {
+	{"help", no_argument, NULL, OPT_HELP},
+	{"version", no_argument, NULL, 'V'},
+	{"json", no_argument, NULL, OPT_JSON},
+	{"force", no_argument, NULL, OPT_FORCE},
+	{"quiet", no_argument, NULL, 'q'},
+	{NULL, 0, NULL, 0},
+};
+
+static void help(void)
+{
+	printf("Usage: rjctl status [--json] [DEVICE|DIR]\n"
+	       "       rjctl flush [-q] [DEVICE|DIR]\n"
+	       "       rjctl stop [-q] [--force] [DEVICE|DIR]\n"
+	       "Ask or tell the rjournald that serves the volume DEVICE, or "
+	       "the\n"
+	       "volume mounted at DIR; without that, every one that runs.\n"
+	       "\n"
+	       "  status       what it serves, from where, and how it is\n"
+	       "  flush        ship all that is pending, and wait for it\n"
+	       "  stop         end; refused while the volume is mounted\n"
+	       "      --force  stop: at once; the kernel aborts the journal\n"
+	       "      --json   status: as JSON, one object per line\n"
+	       "  -q, --quiet  print nothing but errors\n"
+	       "      --help   show this and exit\n"
+	       "  -V           show the version and exit (also --version)\n"
+	       "\n"
+	       "See rjctl(8).\n");
+}
+
+static int bad(const char *why, const char *what)
+{
+	fprintf(stderr, "rjctl: %s%s; try 'rjctl --help'\n", why, what);
+	return 2;
+}
+
+int rj_ctl_options_parse(int argc, char **argv, struct rj_ctl_options *out)
+{
+	struct rj_ctl_options o = {0};
+	int c;
+
+	opterr = 0;
+	while ((c = getopt_long(argc, argv, "qV", longs, NULL)) != -1) {
+		switch (c) {
+		case 'q':
+			o.quiet = true;
+			break;
+		case OPT_JSON:
+			o.json = true;
+			break;
+		case OPT_FORCE:
+			o.force = true;
+			break;
+		case OPT_HELP:
+			help();
+			return 0;
+		case 'V':
+			printf("rjctl (%s) %s\n", PACKAGE_NAME,
+				PACKAGE_VERSION);
+			return 0;
+		default:
+			return bad("unknown option ", argv[optind - 1]);
+		}
+	}
+	if (optind == argc)
+		return bad("say status, flush or stop", "");
+	o.command = argv[optind];
+	if (strcmp(o.command, "status") != 0 &&
+		strcmp(o.command, "flush") != 0 &&
+		strcmp(o.command, "stop") != 0)
+		return bad("unknown command ", o.command);
+	if (argc - optind > 2)
+		return bad("unexpected argument ", argv[optind + 2]);
+	if (argc - optind == 2)
+		o.volume = argv[optind + 1];
+	if (o.force && strcmp(o.command, "stop") != 0)
+		return bad("--force is only for stop", "");
+	*out = o;
+	return -1;
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef RJ_CTL_OPTIONS_H
+#define RJ_CTL_OPTIONS_H
+
+#include <stdbool.h>
+
+struct rj_ctl_options {
+	const char *command; /* "status", "flush", "stop" */
+	const char *volume;  /* DEVICE or DIR; NULL: every volume served */
+	bool json, force, quiet;
+};
+
+/* -1: go on. Else the exit status. */
+int rj_ctl_options_parse(int argc, char **argv, struct rj_ctl_options *out);
+
+#endif
