@@ -18,7 +18,6 @@ void rj_recovery_drop_ring(struct rj_recovery *r)
 {
 	rj_jbd2_plan_free(r->plan);
 	r->plan = NULL;
-	r->report->have_plan = false;
 	rj_bio_free(r->ring_bio);
 	r->ring_bio = NULL;
 	rj_ring_free(r->ring);
@@ -83,10 +82,17 @@ static int read_log(struct rj_recovery *r, const struct rj_log_tail *resume,
 		.progress_arg = r,
 		.retry_ms = r->opts->retry_ms,
 	};
+	struct rj_log_summary before = r->report->log;
 	int rc;
 
-	rc = rj_log_read(r->store, &r->id, &o, take_segment, r, &r->report->log,
-		err);
+	rc = rj_log_read(
+		r->store, &r->id, &o, take_segment, r, &r->report->log, err);
+	if (resume) { /* the report is about the whole reading */
+		r->report->log.start = before.start;
+		r->report->log.first = before.first;
+		r->report->log.segments += before.segments;
+		r->report->log.bytes += before.bytes;
+	}
 	if (rc == -RJ_E_NOTFOUND)
 		return rj_fail(err, RJ_E_GAP,
 			"%s: there is no log of this volume's journal at all",

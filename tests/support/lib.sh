@@ -46,11 +46,14 @@ need_fuse_loop() {
 	[ -c /dev/fuse ] && [ -c /dev/loop-control ] || skip_all "no FUSE or loop devices"
 }
 
-# check NAME COMMAND...: ok if the command succeeds; its output shown if not
+# check NAME COMMAND...: ok if the command succeeds; its output shown if not.
+# Not in a subshell: the command may set variables.
 check() {
-	local name=$1 out; shift
-	if out=$("$@" 2>&1); then ok "$name"; else
-		note "status $?" "$* :" "$out"; not_ok "$name"; fi
+	local name=$1 rc; shift
+	"$@" >"$T_DIR/.check" 2>&1
+	rc=$?
+	if ((rc == 0)); then ok "$name"; else
+		note "status $rc: $*" "$(tail -n 50 "$T_DIR/.check")"; not_ok "$name"; fi
 }
 # status WANT NAME COMMAND...: ok if it exits with WANT; output kept in $OUT
 status() {

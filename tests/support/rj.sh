@@ -55,15 +55,28 @@ fsynced() {
 	(cd "$dir" && sha256sum fsynced.*) >"$sums"
 }
 
-# journal_stand_in IMAGE FILE: an empty journal device for e2fsck -j
+# serve IMAGE: start its rjournald; sets LOOP and DPID
+serve() {
+	LOOP=$("$RJOURNALD" -q "$1") || return 1
+	DPID=$(daemon_pid "$1")
+	at_exit kill_pid "$DPID"
+}
+# unserve: end it cleanly
+unserve() {
+	kill -TERM "$DPID" && wait_for 20 not kill -0 "$DPID"
+}
+# mount_served IMAGE DIR OPTIONS
+mount_served() {
+	mkdir -p "$2" && serve "$1" &&
+		mount -i -t ext4 -o "loop,journal_path=$LOOP${3:+,$3}" "$1" "$2"
+}
+# served_fsck IMAGE E2FSCK-OPTIONS...: e2fsck, with the real journal
 served_fsck() {
-	local image=$1 loop pid rc; shift
-	loop=$("$RJOURNALD" "$image") || return 99
-	e2fsck "$@" -j "$loop" "$image"
+	local image=$1 rc; shift
+	serve "$image" || return 99
+	e2fsck "$@" -j "$LOOP" "$image"
 	rc=$?
-	pid=$(daemon_pid "$image")
-	kill -TERM "$pid"
-	wait_for 10 not kill -0 "$pid"
+	unserve || return 98
 	return $rc
 }
 not() { ! "$@"; }
