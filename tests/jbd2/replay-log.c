@@ -15,9 +15,9 @@
 static void show(const struct rj_jbd2_info *i)
 {
 	printf("empty=%d first_tid=%u last_tid=%u next_tid=%u wrapped=%d "
-	       "end=%u\n",
+	       "end=%u compat=0x%x incompat=0x%x\n",
 		i->empty, i->first_tid, i->last_tid, i->next_tid, i->wrapped,
-		i->end_block);
+		i->end_block, i->sb.compat, i->sb.incompat);
 	printf("transactions=%llu descriptors=%llu tags=%llu revokes=%llu "
 	       "escapes=%llu suppressed=%llu duplicates=%llu blocks=%llu\n",
 		(unsigned long long)i->transactions,
