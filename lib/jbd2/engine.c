@@ -15,7 +15,8 @@ int jbd2_engine_init(struct jbd2_engine *e, struct rj_bio *log,
 	if (e->batch > copies)
 		e->batch = (uint32_t)copies;
 	e->data = malloc((size_t)e->batch * block_size);
-	e->bounce = malloc(JBD2_RUN_BYTES);
+	e->bounce = malloc(log->size_bytes < JBD2_RUN_BYTES ? log->size_bytes
+							    : JBD2_RUN_BYTES);
 	e->order = malloc(e->batch * sizeof(*e->order));
 	if (!e->data || !e->bounce || !e->order)
 		return rj_fail(err, RJ_E_NOMEM, "out of memory for replay");
@@ -65,32 +66,42 @@ static void place(struct jbd2_engine *e, const struct jbd2_copy *c,
 		rj_put_be32(to, RJ_JBD2_MAGIC);
 }
 
+/* Fetch order[I..I+COUNT) and put each into its place. */
+static int fetch(struct jbd2_engine *e, const struct jbd2_copy *c, uint32_t i,
+	uint32_t count, struct rj_error *err)
+{
+	uint32_t first = log_of(e->order[i]), j, bs = e->block_size;
+	uint32_t blocks = log_of(e->order[i + count - 1]) - first + 1;
+	int rc = e->log->read(e->log, e->bounce, (size_t)blocks * bs,
+		(uint64_t)first * bs, err);
+
+	if (rc && blocks > 1) {
+		/* the bad sector may be in a gap, in a block nobody wants */
+		for (j = i, rc = 0; !rc && j < i + count; j++)
+			rc = fetch(e, c, j, 1, err);
+		return rc;
+	}
+	for (j = i; !rc && j < i + count; j++)
+		place(e, c,
+			e->bounce + (size_t)(log_of(e->order[j]) - first) * bs,
+			(uint32_t)e->order[j]);
+	return rc;
+}
+
 int jbd2_engine_load(struct jbd2_engine *e, const struct jbd2_copy *c,
 	uint32_t n, struct rj_error *err)
 {
-	uint32_t i, j, count, first, bs = e->block_size;
-	int rc;
+	uint32_t i, count;
+	int rc = 0;
 
 	for (i = 0; i < n; i++)
 		e->order[i] = (uint64_t)c[i].log << 32 | i;
 	qsort(e->order, n, sizeof(*e->order), by_log);
-	for (i = 0; i < n; i += count) {
+	for (i = 0; !rc && i < n; i += count) {
 		count = reach(e, i, n);
-		first = log_of(e->order[i]);
-		rc = e->log->read(e->log, e->bounce,
-			(size_t)(log_of(e->order[i + count - 1]) - first + 1) *
-				bs,
-			(uint64_t)first * bs, err);
-		if (rc)
-			return rc;
-		for (j = i; j < i + count; j++)
-			place(e, c,
-				e->bounce +
-					(size_t)(log_of(e->order[j]) - first) *
-						bs,
-				(uint32_t)e->order[j]);
+		rc = fetch(e, c, i, count, err);
 	}
-	return 0;
+	return rc;
 }
 
 int jbd2_engine_store(struct jbd2_engine *e, const struct jbd2_copy *c,

@@ -7,11 +7,15 @@
 int jbd2_window_init(struct jbd2_window *w, struct rj_bio *bio,
 	uint32_t block_size, uint32_t end, struct rj_error *err)
 {
+	uint64_t bytes = (uint64_t)end * block_size;
+
+	if (bytes > JBD2_WINDOW_BYTES)
+		bytes = JBD2_WINDOW_BYTES;
 	w->bio = bio;
 	w->block_size = block_size;
 	w->end = end;
 	w->first = w->count = 0;
-	w->buf = malloc(JBD2_WINDOW_BYTES);
+	w->buf = malloc(bytes);
 	if (!w->buf)
 		return rj_fail(err, RJ_E_NOMEM, "%s: out of memory", bio->name);
 	return 0;

@@ -18,20 +18,6 @@
 #define BASE_TIME  1700000000u
 #define STALE_TIME 1600000000u
 
-struct lm_write {
-	uint32_t target;
-	uint64_t seed;
-	uint32_t log; /* block that holds the copy */
-};
-
-struct lm_txn {
-	uint32_t tid;
-	struct lm_write *write;
-	uint32_t writes;
-	uint32_t *revoke;
-	uint32_t revokes;
-};
-
 struct maker {
 	struct lm_log *l;
 	const struct lm_params *p;
@@ -193,12 +179,13 @@ static uint32_t descriptor(
 	return i;
 }
 
-static void revoke_blocks(struct maker *m, const struct lm_txn *t)
+static void revoke_blocks(struct maker *m, struct lm_txn *t)
 {
 	uint32_t bs = m->p->block_size, size = m->p->wide ? 8 : 4, no, i = 0;
 	uint32_t end = bs - (m->p->csum >= 2 ? 4 : 0), off, many;
 	uint8_t *b;
 
+	t->revoke_block = t->revokes ? m->at : 0;
 	while (i < t->revokes) {
 		b = header(m, T_REVOKE, t->tid, &no);
 		many = 1 + below(m, 60);
@@ -241,6 +228,7 @@ static void descriptors(struct maker *m, struct lm_txn *t)
 {
 	uint32_t i = 0;
 
+	t->descriptor_block = t->writes ? m->at : 0;
 	while (i < t->writes)
 		i += descriptor(m, t->write + i, t->writes - i, t->tid);
 }
@@ -276,6 +264,7 @@ static void write_txn(struct maker *m, struct lm_txn *t)
 	if (revokes_last)
 		revoke_blocks(m, t);
 	m->time += below(m, 3);
+	t->commit_block = m->at;
 	commit_block(m, t->tid, m->time);
 }
 
@@ -295,10 +284,14 @@ static void stale_txns(struct maker *m)
 {
 	uint32_t i;
 	struct lm_txn t;
+	uint32_t tid;
 
 	m->time = STALE_TIME;
 	for (i = m->p->stale; i > 0; i--) {
-		random_txn(m, &t, m->p->first_tid - i);
+		tid = m->p->first_tid - i;
+		if (m->p->stale_ahead)
+			tid += m->p->stale + m->p->live + 5;
+		random_txn(m, &t, tid);
 		write_txn(m, &t);
 		free_txn(&t);
 	}
@@ -377,7 +370,7 @@ static void tail(struct maker *m)
 	free_txn(&t);
 }
 
-static bool cancelled(
+bool lm_cancelled(
 	const struct lm_log *l, uint32_t from, uint32_t target, uint32_t n)
 {
 	uint32_t i, j;
@@ -398,12 +391,22 @@ static void spoil_revoked(struct maker *m)
 	for (i = 0; i < l->transactions; i++)
 		for (j = 0; j < l->txn[i].writes; j++) {
 			w = &l->txn[i].write[j];
-			if (!cancelled(l, i, w->target, l->transactions) ||
+			if (!lm_cancelled(l, i, w->target, l->transactions) ||
 				below(m, 3))
 				continue;
 			block_at(m, w->log)[100] ^= 1;
 			l->spoilt++;
 		}
+}
+
+void lm_seal_block(struct lm_log *l, uint32_t block)
+{
+	uint32_t bs = l->p.block_size, seed = rj_crc32c(~0u, l->p.uuid, 16);
+	uint8_t *b = l->bytes + (size_t)block * bs, *at;
+
+	at = rj_get_be32(b + 4) == T_COMMIT ? b + 16 : b + bs - 4;
+	rj_put_be32(at, 0);
+	rj_put_be32(at, rj_crc32c(seed, b, bs));
 }
 
 static void superblock(struct maker *m)
@@ -475,6 +478,7 @@ void lm_shuffle(struct lm_params *p)
 		p->tail = LM_TAIL_NONE;
 	p->bad_but_revoked = p->csum >= 2 && below(&m, 3) == 0;
 	p->own_uuids = below(&m, 4) == 0;
+	p->stale_ahead = below(&m, 8) == 0;
 }
 
 void lm_make(const struct lm_params *p, struct lm_log *out)
@@ -510,7 +514,7 @@ uint32_t lm_apply(const struct lm_log *l, uint32_t n, uint8_t *region)
 	for (i = 0; i < n; i++)
 		for (j = 0; j < l->txn[i].writes; j++) {
 			w = &l->txn[i].write[j];
-			if (cancelled(l, i, w->target, n))
+			if (lm_cancelled(l, i, w->target, n))
 				continue;
 			content(region + (size_t)w->target * bs, bs, w->seed);
 			written[w->target] = 1;
@@ -536,13 +540,14 @@ const char *lm_describe(const struct lm_params *p, char out[256])
 {
 	snprintf(out, 256,
 		"seed %llu: block size %u, maxlen %u, csum %d%s%s%s%s, tid %u, "
-		"stale %u, live %u, tags %u, tail %d%s%s",
+		"stale %u, live %u, tags %u, tail %d%s%s%s",
 		(unsigned long long)p->seed, p->block_size, p->maxlen, p->csum,
 		p->wide ? " 64bit" : "", p->async ? " async" : "",
 		p->fast_commit ? " fast_commit" : "",
 		p->version_1 ? " version 1" : "", p->first_tid, p->stale,
 		p->live, p->tags, p->tail,
 		p->bad_but_revoked ? ", spoilt revoked copies" : "",
-		p->own_uuids ? ", own uuids" : "");
+		p->own_uuids ? ", own uuids" : "",
+		p->stale_ahead ? ", stale ahead" : "");
 	return out;
 }

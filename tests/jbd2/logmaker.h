@@ -35,7 +35,25 @@ struct lm_params {
 	enum lm_tail tail;
 	bool partial_commits; /* rubbish behind the commit header (v2, v3) */
 	bool bad_but_revoked; /* spoil copies that a revoke cancels (v2, v3) */
+	bool stale_ahead;     /* the stale ones have higher tids: of an earlier
+			       * journal in the same place */
 	bool own_uuids;       /* tags without SAME_UUID in mid-block too */
+};
+
+struct lm_write {
+	uint32_t target; /* among the volume's target blocks */
+	uint64_t seed;   /* of its bytes */
+	uint32_t log;    /* block that holds the copy */
+};
+
+struct lm_txn {
+	uint32_t tid;
+	struct lm_write *write;
+	uint32_t writes;
+	uint32_t *revoke;
+	uint32_t revokes;
+	/* where it stands in the log; 0: it has none */
+	uint32_t descriptor_block, revoke_block, commit_block;
 };
 
 struct lm_log {
@@ -55,6 +73,12 @@ struct lm_log {
 };
 
 uint64_t lm_rand(uint64_t *state);
+/* Is a copy of TARGET in transaction I revoked by one of I..N-1? */
+bool lm_cancelled(
+	const struct lm_log *l, uint32_t i, uint32_t target, uint32_t n);
+/* Make the checksum of a descriptor, revoke or commit block (v2, v3) right
+ * after a change in l->bytes. */
+void lm_seal_block(struct lm_log *l, uint32_t block);
 /* Fill in all but block_size, maxlen, first, sb_block, uuid, target and
  * targets from the seed. */
 void lm_shuffle(struct lm_params *p);

@@ -1,0 +1,350 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The rules by which a log ends or is called damaged, one by one. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "jbd2/jbd2.h"
+#include "jbd2/logmaker.h"
+#include "support/rjtest.h"
+#include "util/bytes.h"
+
+#define BS      1024u
+#define TARGETS 12u
+
+static struct lm_log l;
+static struct rj_jbd2_info info;
+static struct rj_error err;
+
+static void make(int csum, bool async)
+{
+	struct lm_params p = {
+		.seed = 21,
+		.block_size = BS,
+		.maxlen = 300,
+		.first = 1,
+		.csum = csum,
+		.async = async,
+		.first_tid = 100,
+		.stale = 40,
+		.live = 12,
+		.tags = 5,
+		.targets = TARGETS,
+	};
+
+	lm_make(&p, &l);
+	CU_ASSERT_TRUE_FATAL(l.transactions == 12);
+}
+
+static uint8_t *at(uint32_t block)
+{
+	return l.bytes + (size_t)block * BS;
+}
+
+/* A transaction in mid-log that has a block of this kind. */
+static struct lm_txn *pick(bool revokes)
+{
+	uint32_t i;
+
+	for (i = 3; i < 11; i++)
+		if (revokes ? l.txn[i].revokes > 0 : l.txn[i].writes > 1)
+			return &l.txn[i];
+	CU_FAIL_FATAL("no such transaction");
+	return NULL;
+}
+
+static int scan(void)
+{
+	struct rj_jbd2_scan_opts opts = {.fs_blocks = TARGETS};
+	struct rj_bio *log = rj_bio_new_mem(l.bytes, l.len, "log");
+	struct rj_jbd2_plan *plan = NULL;
+	int rc = rj_jbd2_scan(log, &opts, &plan, &err);
+
+	memset(&info, 0, sizeof(info));
+	if (!rc)
+		info = *rj_jbd2_plan_info(plan);
+	rj_jbd2_plan_free(plan);
+	rj_bio_free(log);
+	return rc;
+}
+
+/* The log is good up to the transaction TID, and what follows is DAMAGE. */
+static void ends_before(uint32_t tid, enum rj_jbd2_damage damage)
+{
+	CU_ASSERT_EQUAL(scan(), 0);
+	CU_ASSERT_EQUAL(info.last_tid, tid - 1);
+	CU_ASSERT_EQUAL(info.transactions, tid - 100);
+	CU_ASSERT_EQUAL(info.damage, damage);
+	if (damage)
+		CU_ASSERT_EQUAL(info.damage_tid, tid);
+	CU_ASSERT_TRUE((int32_t)(info.next_tid - tid) > 0);
+}
+
+static void bad_descriptor_checksum(void)
+{
+	int csum;
+
+	for (csum = 2; csum <= 3; csum++) {
+		struct lm_txn *t;
+
+		make(csum, false);
+		t = pick(false);
+		at(t->descriptor_block)[BS - 8] ^= 1;
+		ends_before(t->tid, RJ_JBD2_BAD_DESCRIPTOR);
+		CU_ASSERT_EQUAL(info.damage_block, t->descriptor_block);
+		CU_ASSERT_EQUAL(info.next_tid, l.last_tid + 1);
+		lm_free(&l);
+	}
+}
+
+static void bad_revoke_checksum(void)
+{
+	struct lm_txn *t;
+
+	make(3, false);
+	t = pick(true);
+	at(t->revoke_block)[BS - 8] ^= 1;
+	ends_before(t->tid, RJ_JBD2_BAD_REVOKE);
+	lm_free(&l);
+}
+
+static void impossible_revoke_count(void)
+{
+	int csum;
+
+	for (csum = 0; csum <= 3; csum += 3) {
+		struct lm_txn *t;
+
+		make(csum, false);
+		t = pick(true);
+		rj_put_be32(at(t->revoke_block) + 12, BS + 1);
+		if (csum)
+			lm_seal_block(&l, t->revoke_block);
+		ends_before(t->tid, RJ_JBD2_BAD_REVOKE);
+		lm_free(&l);
+	}
+}
+
+static void revoke_beyond_the_volume(void)
+{
+	struct lm_txn *t;
+
+	make(0, false);
+	t = pick(true);
+	rj_put_be32(at(t->revoke_block) + 16, TARGETS);
+	ends_before(t->tid, RJ_JBD2_BAD_BLOCKNR);
+	lm_free(&l);
+}
+
+static void bad_commit_in_mid_log(void)
+{
+	struct lm_txn *t;
+
+	make(3, false);
+	t = pick(false);
+	at(t->commit_block)[20] ^= 1;
+	ends_before(t->tid, RJ_JBD2_BAD_COMMIT);
+	lm_free(&l);
+}
+
+static void bad_last_commit(void)
+{
+	struct lm_txn *t;
+
+	make(3, false);
+	t = &l.txn[11];
+	at(t->commit_block)[20] ^= 1;
+	ends_before(t->tid, RJ_JBD2_BAD_COMMIT);
+	/* older than the one before: a stale block, and a clean end */
+	rj_put_be64(at(t->commit_block) + 48, 1000);
+	ends_before(t->tid, RJ_JBD2_SOUND);
+	lm_free(&l);
+}
+
+/* The time rule alone would end the log here; the commits behind speak. */
+static void stale_looking_commit_in_mid_log(void)
+{
+	struct lm_txn *t;
+
+	make(3, false);
+	t = pick(false);
+	rj_put_be64(at(t->commit_block) + 48, 1000);
+	ends_before(t->tid, RJ_JBD2_BAD_DESCRIPTOR);
+	lm_free(&l);
+}
+
+static void only_the_commit_header_counts(void)
+{
+	make(3, false);
+	memset(at(l.txn[5].commit_block) + 64, 0xDD, BS - 64);
+	CU_ASSERT_EQUAL(scan(), 0);
+	CU_ASSERT_EQUAL(info.transactions, 12);
+	CU_ASSERT_EQUAL(info.damage, RJ_JBD2_SOUND);
+	lm_free(&l);
+}
+
+static void async_drops_a_bad_last_commit(void)
+{
+	static const int csums[] = {1, 3};
+	unsigned i;
+
+	for (i = 0; i < 2; i++) {
+		uint8_t *c;
+
+		make(csums[i], true);
+		c = at(l.txn[11].commit_block);
+		c[12] = 1;
+		c[17] ^= 1;
+		ends_before(111, RJ_JBD2_SOUND);
+		lm_free(&l);
+		make(csums[i], true);
+		c = at(l.txn[6].commit_block);
+		c[12] = 1;
+		c[17] ^= 1;
+		ends_before(106,
+			csums[i] == 1 ? RJ_JBD2_BAD_DATA : RJ_JBD2_BAD_COMMIT);
+		lm_free(&l);
+	}
+}
+
+static void version_1_sums_cover_the_data(void)
+{
+	struct lm_txn *t;
+	uint32_t i, used = 0;
+
+	make(1, false);
+	for (i = 3; i < 12; i++) {
+		t = &l.txn[i];
+		if (!t->writes || at(t->commit_block)[12] != 1)
+			continue;
+		used++;
+		at(t->write[0].log)[500] ^= 1;
+		ends_before(t->tid, RJ_JBD2_BAD_DATA);
+		at(t->write[0].log)[500] ^= 1;
+		at(t->descriptor_block)[BS - 1] ^= 1;
+		ends_before(t->tid, RJ_JBD2_BAD_DATA);
+		at(t->descriptor_block)[BS - 1] ^= 1;
+	}
+	CU_ASSERT_TRUE(used > 2);
+	CU_ASSERT_EQUAL(scan(), 0);
+	CU_ASSERT_EQUAL(info.transactions, 12);
+	lm_free(&l);
+}
+
+/* Without any checksum a lost header still shows by what follows it. */
+static void lost_header_without_checksums(void)
+{
+	struct lm_txn *t;
+
+	make(0, false);
+	t = pick(false);
+	memset(at(t->descriptor_block), 0, BS);
+	ends_before(t->tid, RJ_JBD2_BAD_DESCRIPTOR);
+	CU_ASSERT_EQUAL(info.next_tid, l.last_tid + 1);
+	lm_free(&l);
+}
+
+/* A descriptor with more tags than the whole ring has blocks. */
+static void descriptor_longer_than_the_log(void)
+{
+	struct lm_params p = {.seed = 3,
+		.block_size = 4096,
+		.maxlen = 60,
+		.first = 1,
+		.csum = 3,
+		.first_tid = 100,
+		.live = 2,
+		.tags = 3,
+		.targets = TARGETS};
+	struct lm_txn *t;
+	uint8_t *d;
+	uint32_t i;
+
+	do {
+		lm_make(&p, &l);
+		t = &l.txn[1];
+		p.seed++;
+	} while (l.transactions != 2 || !t->writes);
+	d = l.bytes + (size_t)t->descriptor_block * 4096;
+	for (i = 0; i < 200; i++) {
+		memset(d + 12 + 16 * i, 0, 16);
+		d[12 + 16 * i + 7] = 2;
+	}
+	lm_seal_block(&l, t->descriptor_block);
+	ends_before(101, RJ_JBD2_BAD_DESCRIPTOR);
+	lm_free(&l);
+}
+
+/* A log whose reads fail from one block on. */
+struct bad_bio {
+	struct rj_bio bio;
+	struct rj_bio *below;
+	uint64_t bad_from;
+};
+
+static int bad_read(struct rj_bio *bio, void *out, size_t len, uint64_t off,
+	struct rj_error *e)
+{
+	struct bad_bio *b = (struct bad_bio *)bio;
+
+	if (off + len > b->bad_from)
+		return rj_fail(e, RJ_E_IO, "bad sector");
+	return b->below->read(b->below, out, len, off, e);
+}
+
+static void unreadable_blocks(void)
+{
+	struct rj_jbd2_scan_opts opts = {.fs_blocks = TARGETS};
+	struct lm_params p = {.seed = 3,
+		.block_size = BS,
+		.maxlen = 400,
+		.first = 1,
+		.first_tid = 100,
+		.live = 9,
+		.tags = 5,
+		.targets = TARGETS};
+	struct rj_jbd2_plan *plan = NULL;
+	struct bad_bio b = {0};
+	uint8_t volume[TARGETS * BS];
+	struct rj_bio *fs = rj_bio_new_mem(volume, sizeof(volume), "volume");
+
+	do {
+		lm_make(&p, &l);
+		p.seed++;
+	} while (l.wrapped);
+	b.below = rj_bio_new_mem(l.bytes, l.len, "log");
+	b.bio = *b.below;
+	b.bio.read = bad_read;
+	b.bad_from = (uint64_t)l.txn[4].commit_block * BS;
+	CU_ASSERT_EQUAL(rj_jbd2_scan(&b.bio, &opts, &plan, &err), -RJ_E_IO);
+	CU_ASSERT_PTR_NULL(plan);
+	b.bad_from = UINT64_MAX;
+	CU_ASSERT_EQUAL(rj_jbd2_scan(&b.bio, &opts, &plan, &err), 0);
+	b.bad_from = (uint64_t)l.txn[4].commit_block * BS;
+	CU_ASSERT_EQUAL(
+		rj_jbd2_replay(plan, &b.bio, fs, NULL, NULL, &err), -RJ_E_IO);
+	rj_jbd2_plan_free(plan);
+	rj_bio_free(b.below);
+	rj_bio_free(fs);
+	lm_free(&l);
+}
+
+int main(void)
+{
+	static const struct rjtest tests[] = {
+		RJTEST(bad_descriptor_checksum),
+		RJTEST(bad_revoke_checksum),
+		RJTEST(impossible_revoke_count),
+		RJTEST(revoke_beyond_the_volume),
+		RJTEST(bad_commit_in_mid_log),
+		RJTEST(bad_last_commit),
+		RJTEST(stale_looking_commit_in_mid_log),
+		RJTEST(only_the_commit_header_counts),
+		RJTEST(async_drops_a_bad_last_commit),
+		RJTEST(version_1_sums_cover_the_data),
+		RJTEST(lost_header_without_checksums),
+		RJTEST(descriptor_longer_than_the_log),
+		RJTEST(unreadable_blocks),
+	};
+
+	return RJTEST_RUN("jbd2 rules", tests);
+}
