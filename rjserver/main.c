@@ -163,9 +163,10 @@ static int serve(const struct options *o, int fd, const char *shown)
 {
 	struct server srv = {0};
 	struct rj_error err = {0};
+	struct store_opts opts = {.dir = o->dir, .received = o->received};
 	int status = EXIT_FAILED, rc;
 
-	rc = store_open(o->dir, o->received, &srv.store, &err);
+	rc = store_open(&opts, &srv.store, &err);
 	if (rc) {
 		say_error("%s", err.msg);
 		close(fd); /* never used */

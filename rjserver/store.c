@@ -17,6 +17,8 @@
 #include "util/environ.h"
 #include "util/fileio.h"
 
+#define FILE_BYTES (64ull << 20)
+
 static int make_dir(const char *path, struct rj_error *err)
 {
 	char parent[PATH_MAX];
@@ -82,8 +84,8 @@ static void store_free(struct store *s)
 	free(s);
 }
 
-int store_open(const char *dir, bool received, struct store **out,
-	struct rj_error *err)
+int store_open(
+	const struct store_opts *opts, struct store **out, struct rj_error *err)
 {
 	struct store *s = calloc(1, sizeof(*s));
 	int rc;
@@ -91,10 +93,11 @@ int store_open(const char *dir, bool received, struct store **out,
 	if (!s)
 		return rj_fail(err, RJ_E_NOMEM, "out of memory");
 	s->lock_fd = -1;
-	s->received = received;
+	s->received = opts->received;
+	s->file_bytes = opts->file_bytes ? opts->file_bytes : FILE_BYTES;
 	s->index = idx_new();
 	s->commit = commit_new(s);
-	rc = s->index && s->commit ? make_dirs(s, dir, err)
+	rc = s->index && s->commit ? make_dirs(s, opts->dir, err)
 				   : rj_fail(err, RJ_E_NOMEM, "out of memory");
 	if (!rc)
 		rc = store_scan(s, err);

@@ -33,7 +33,8 @@ struct commit;
 
 struct store {
 	char dir[PATH_MAX - 64];
-	bool received; /* acknowledge without fdatasync */
+	bool received;       /* acknowledge without fdatasync */
+	uint64_t file_bytes; /* of a new data file */
 	int lock_fd;
 	struct index *index;
 	struct commit *commit;
@@ -49,9 +50,15 @@ struct store {
 	uint32_t next_number; /* of the next data file */
 };
 
-/* Open or create the store in DIR (made 0700 if missing) and take its lock.
- * RJ_E_BUSY: another server has it. */
-int store_open(const char *dir, bool received, struct store **out,
+struct store_opts {
+	const char *dir;     /* made, 0700, if missing */
+	bool received;       /* acknowledge without fdatasync */
+	uint64_t file_bytes; /* of a new data file; 0: 64 MiB */
+};
+
+/* Open or create the store and take its lock. RJ_E_BUSY: another server has
+ * it. */
+int store_open(const struct store_opts *opts, struct store **out,
 	struct rj_error *err);
 /* Finish the batch, write the clean mark and close. NULL-safe; frees S even
  * on failure. */

@@ -12,7 +12,6 @@
 #include "util/environ.h"
 #include "util/fileio.h"
 
-#define FILE_BYTES     (64ull << 20)
 #define FILE_BYTES_MIN (1ull << 20)
 
 /* What only tombstones may use at the end of a file. */
@@ -123,7 +122,7 @@ static int roll(struct store *s, uint64_t len, struct rj_error *err)
 	int rc;
 
 	least = align_up(least + reserve_of(least) * 2, FILE_BYTES_MIN);
-	for (bytes = FILE_BYTES;; bytes /= 2) {
+	for (bytes = s->file_bytes;; bytes /= 2) {
 		if (bytes < least)
 			bytes = least;
 		rc = create_file(s, bytes, err);
