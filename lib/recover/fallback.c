@@ -50,9 +50,11 @@ static int patch_extension(
 	if (state != FALLBACK_DONE)
 		p.sbx.incompat |= RJ_SBX_INCOMPAT_LOG_VOID;
 
-	/* not through the undo file: that one is e2fsck's alone here, and what
-	 * it undoes must stay marked as not to be trusted */
-	rc = rj_volume_open(r->device, RJ_VOLUME_WRITE, NULL, &v, err);
+	/* the first mark is not undone with the rest: a volume put back to
+	 * before the check must not be trusted either */
+	rc = rj_volume_open(r->device, RJ_VOLUME_WRITE,
+		state == FALLBACK_CHECKING ? NULL : r->opts->undo_file, &v,
+		err);
 	if (rc)
 		return rc;
 	if (r->writer) {
