@@ -2,8 +2,8 @@
 /*
  * The blocks of a volume. Without an undo file: plain reads and writes on the
  * open file. With one: writes go through libext2fs's undo channel, which
- * saves the old bytes first; its own write-back cache is off, so that reads
- * on the file and writes through the channel meet in one page cache.
+ * saves the old bytes first; its own write-back cache is off, so that reads on
+ * the file and writes through the channel meet in one page cache.
  */
 #include "ext4/impl.h"
 
@@ -17,7 +17,8 @@
 
 #include "util/fileio.h"
 
-#define UNDO_CHUNK (1u << 20) /* bytes in one call: its counts are int */
+#define UNDO_CHUNK  (1u << 20) /* bytes in one call: its counts are int */
+#define UNDO_RECORD 32768u     /* bytes saved at a time, as mke2fs -z does */
 
 static int check_range(
 	struct rj_volume *v, size_t len, uint64_t off, struct rj_error *err)
@@ -107,6 +108,7 @@ static void volume_free(struct rj_bio *bio)
 
 static int open_undo(struct rj_volume *v, struct rj_error *err)
 {
+	char option[40];
 	struct stat st;
 	errcode_t e;
 
@@ -123,7 +125,12 @@ static int open_undo(struct rj_volume *v, struct rj_error *err)
 			"%s: cannot be used as undo file for %s", v->undo_path,
 			v->path);
 	}
+	snprintf(option, sizeof(option), "tdb_data_size=%u",
+		v->facts.block_size < 8192 ? UNDO_RECORD
+					   : v->facts.block_size * 8);
 	e = io_channel_set_options(v->undo, "cache=off");
+	if (!e)
+		e = io_channel_set_options(v->undo, option);
 	/* Records are counted in blocks of this size, so it must stay the same
 	 * for the whole file; e2fsck -z uses the volume's too. */
 	if (!e)

@@ -171,6 +171,24 @@ for type in ext3:1024 ext4:4096 ext4:2048; do
 	check "$type: bit for bit as before" cmp "$img" "$T_DIR/before"
 	rm -f "$T_DIR/u"
 done
+# killed in the middle: what was overwritten is known all the same
+if command -v strace >/dev/null; then
+	for n in 2 60 150; do
+		mkfs_layout ext4 4096 >/dev/null
+		cp --sparse=always "$img" "$T_DIR/before"
+		("$BASH" -c 'strace -o /dev/null -P "$1" -e trace=pwrite64,write \
+			-e inject=pwrite64,write:error=EIO:signal=KILL:when=$2 \
+			"$3" scribble "$1" "$4" 7; exit $?' - "$img" $n "$tool" "$T_DIR/u") >/dev/null 2>&1
+		is "killed at write $n" $? 137
+		check "something was written" sh -c "! cmp -s '$img' '$T_DIR/before'"
+		e2undo "$T_DIR/u" "$img" >/dev/null 2>&1
+		# e2undo itself marks the primary superblock: the record is unfinished
+		check "e2undo takes it back" cmp -i 2048 "$img" "$T_DIR/before"
+		rm -f "$T_DIR/u"
+	done
+else
+	skip "killed in the middle" "no strace"
+fi
 # one undo file for us and for e2fsck after us
 mkfs_layout ext4 4096 >/dev/null
 cp --sparse=always "$img" "$T_DIR/before"
