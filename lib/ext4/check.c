@@ -49,26 +49,29 @@ static int count_free(ext2_filsys fs, dgrp_t group, uint32_t *clusters,
 	return 0;
 }
 
-static int check_group(ext2_filsys fs, const char *path, dgrp_t group,
-	struct rj_error *err)
+static int check_group(
+	ext2_filsys fs, const char *path, dgrp_t group, struct rj_error *err)
 {
 	uint32_t clusters, inodes;
 	errcode_t code = 0;
 
 	if (!ext2fs_group_desc_csum_verify(fs, group))
 		return rj_fail(err, RJ_E_CORRUPT,
-			"%s: group %u: the descriptor's checksum does not match",
+			"%s: group %u: the descriptor's checksum does not "
+			"match",
 			path, group);
 	if (count_free(fs, group, &clusters, &inodes, &code))
 		return fail_ext2(err, path, "cannot read the bitmaps", code);
 	if (clusters != ext2fs_bg_free_blocks_count(fs, group))
 		return rj_fail(err, RJ_E_CORRUPT,
-			"%s: group %u: the bitmap has %u free blocks, the descriptor says %u",
+			"%s: group %u: the bitmap has %u free blocks, the "
+			"descriptor says %u",
 			path, group, clusters,
 			ext2fs_bg_free_blocks_count(fs, group));
 	if (inodes != ext2fs_bg_free_inodes_count(fs, group))
 		return rj_fail(err, RJ_E_CORRUPT,
-			"%s: group %u: the bitmap has %u free inodes, the descriptor says %u",
+			"%s: group %u: the bitmap has %u free inodes, the "
+			"descriptor says %u",
 			path, group, inodes,
 			ext2fs_bg_free_inodes_count(fs, group));
 	return 0;
@@ -83,8 +86,7 @@ int rj_volume_check_quick(const char *path,
 	dgrp_t g;
 	int rc = 0;
 
-	code = ext2fs_open(
-		path, EXT2_FLAG_64BITS, 0, 0, unix_io_manager, &fs);
+	code = ext2fs_open(path, EXT2_FLAG_64BITS, 0, 0, unix_io_manager, &fs);
 	if (code)
 		return fail_ext2(err, path, "cannot open the volume", code);
 	code = ext2fs_check_desc(fs);
@@ -97,8 +99,8 @@ int rj_volume_check_quick(const char *path,
 	}
 	for (g = 0; !rc && g < fs->group_desc_count; g++) {
 		rc = check_group(fs, path, g, err);
-		if (!rc && progress && progress(arg, g + 1,
-						 fs->group_desc_count))
+		if (!rc && progress &&
+			progress(arg, g + 1, fs->group_desc_count))
 			rc = rj_fail(err, RJ_E_CANCELLED, "cancelled");
 	}
 	/* opened for reading: nothing of ours can be lost here */

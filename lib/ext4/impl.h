@@ -51,10 +51,15 @@ int rj_ext4_fail(struct rj_error *err, enum rj_code code, long errcode,
 /* Is PATH mounted, swapped on or busy? RJ_E_BUSY, else 0. */
 int rj_ext4_check_unused(const char *path, struct rj_error *err);
 
-/* Fill v->super, v->facts and v->backups from the volume. */
+/* Fill v->super, v->facts, v->backups and the bio's size from the volume. */
 int rj_ext4_load(struct rj_volume *v, struct rj_error *err);
 /* Fill v->facts from v->super (backups excepted). */
 void rj_ext4_facts_from_super(struct rj_volume *v);
+/* Can v->super be worked with? v->facts are filled. RJ_E_INVAL, RJ_E_CORRUPT,
+ * RJ_E_UNSUPPORTED. */
+int rj_ext4_check_super(const struct rj_volume *v, struct rj_error *err);
+/* Fill v->backups, facts.backups and facts.groups. */
+int rj_ext4_find_backups(struct rj_volume *v, struct rj_error *err);
 /* Recompute s_checksum where the features ask for one. */
 void rj_ext4_super_seal(uint8_t raw[RJ_SUPER_BYTES]);
 

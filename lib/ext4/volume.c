@@ -62,103 +62,37 @@ int rj_ext4_check_unused(const char *path, struct rj_error *err)
 	return 0;
 }
 
-static const char *advice(errcode_t e)
-{
-	switch (e) {
-	case EXT2_ET_BAD_MAGIC:
-	case EXT2_ET_SHORT_READ:
-		return "is it the right device? If only its superblock is "
-		       "damaged, e2fsck can restore it";
-	case EXT2_ET_UNSUPP_FEATURE:
-	case EXT2_ET_RO_UNSUPP_FEATURE:
-	case EXT2_ET_REV_TOO_HIGH:
-		return "a newer e2fsprogs library is needed";
-	default:
-		return "try e2fsck";
-	}
-}
-
-static int find_backups(
-	struct rj_volume *v, ext2_filsys fs, struct rj_error *err)
-{
-	uint32_t group, count = 0, room = 0;
-	struct backup *list = NULL, *more;
-	blk64_t block;
-
-	for (group = 1; group < fs->group_desc_count; group++) {
-		if (!ext2fs_bg_has_super(fs, group))
-			continue;
-		ext2fs_super_and_bgd_loc2(fs, group, &block, NULL, NULL, NULL);
-		if (count == room) {
-			room = room ? room * 2 : 32;
-			more = realloc(list, room * sizeof(*list));
-			if (!more) {
-				free(list);
-				return rj_fail(err, RJ_E_NOMEM,
-					"%s: out of memory", v->path);
-			}
-			list = more;
-		}
-		list[count].group = group;
-		list[count++].offset = (uint64_t)block * fs->blocksize;
-	}
-	free(v->backups);
-	v->backups = list;
-	v->facts.backups = count;
-	v->facts.groups = fs->group_desc_count;
-	return 0;
-}
-
 int rj_ext4_load(struct rj_volume *v, struct rj_error *err)
 {
-	/* never EXT2_FLAG_RW: libext2fs must not write here, see
-	 * rj_volume_patch() */
-	int flags = EXT2_FLAG_64BITS | EXT2_FLAG_SKIP_MMP;
-	ext2_filsys fs = NULL;
-	uint64_t device_bytes;
-	errcode_t e;
+	uint64_t device_bytes, fits;
 	int rc;
 
-	if (v->flags & RJ_VOLUME_FORCE)
-		flags |= EXT2_FLAG_FORCE | EXT2_FLAG_IGNORE_SB_ERRORS |
-			 EXT2_FLAG_IGNORE_CSUM_ERRORS;
-	e = ext2fs_open2(v->path, NULL, flags, 0, 0, unix_io_manager, &fs);
-	if (e == EXT2_ET_UNSUPP_FEATURE && fs == NULL &&
-		!rj_pread_all(v->fd, v->super, RJ_SUPER_BYTES, RJ_SUPER_OFFSET,
-			v->path, err) &&
-		SB_LE32(v->super, s_feature_incompat) &
-			EXT3_FEATURE_INCOMPAT_JOURNAL_DEV)
+	rc = rj_fd_size(v->fd, v->path, &device_bytes, err);
+	if (rc)
+		return rc;
+	if (device_bytes < RJ_SUPER_OFFSET + RJ_SUPER_BYTES)
 		return rj_fail(err, RJ_E_INVAL,
-			"%s: an external journal device, not a filesystem",
-			v->path);
-	if (e)
-		return rj_ext4_fail(err, RJ_E_INVAL, e,
-			"%s: not a usable ext2, ext3 or ext4 filesystem (%s)",
-			v->path, advice(e));
+			"%s: too short for a filesystem (%llu bytes)", v->path,
+			(unsigned long long)device_bytes);
 	rc = rj_pread_all(
 		v->fd, v->super, RJ_SUPER_BYTES, RJ_SUPER_OFFSET, v->path, err);
 	if (rc)
-		goto out;
+		return rc;
 	rj_ext4_facts_from_super(v);
-	rc = find_backups(v, fs, err);
+	rc = rj_ext4_check_super(v, err);
 	if (rc)
-		goto out;
-	rc = rj_fd_size(v->fd, v->path, &device_bytes, err);
-	if (rc)
-		goto out;
-	v->bio.size_bytes = v->facts.blocks * v->facts.block_size;
-	if (v->bio.size_bytes > device_bytes) {
-		if (!(v->flags & RJ_VOLUME_FORCE))
-			rc = rj_fail(err, RJ_E_CORRUPT,
-				"%s: %llu bytes long, but its filesystem has "
-				"%llu; is the image whole?",
-				v->path, (unsigned long long)device_bytes,
-				(unsigned long long)v->bio.size_bytes);
-		v->bio.size_bytes = device_bytes;
-	}
-out:
-	ext2fs_free(fs);
-	return rc;
+		return rc;
+	fits = device_bytes / v->facts.block_size;
+	if (v->facts.blocks > fits && !(v->flags & RJ_VOLUME_FORCE))
+		return rj_fail(err, RJ_E_CORRUPT,
+			"%s: has room for %llu blocks, but its filesystem has "
+			"%llu; is the image or partition whole?",
+			v->path, (unsigned long long)fits,
+			(unsigned long long)v->facts.blocks);
+	if (v->facts.blocks < fits)
+		fits = v->facts.blocks;
+	v->bio.size_bytes = fits * v->facts.block_size;
+	return rj_ext4_find_backups(v, err);
 }
 
 static int open_file(struct rj_volume *v, struct rj_error *err)

@@ -46,6 +46,8 @@ struct rj_volume_facts {
  * RJ_VOLUME_WRITE): record the old contents of everything written through
  * this handle, as e2fsck -z does, for e2undo(8).
  * RJ_E_INVAL: not an ext2/3/4 filesystem (the message says what to try).
+ * RJ_E_CORRUPT: it is one, but its superblock is damaged, or the device is
+ * shorter than the filesystem. RJ_E_UNSUPPORTED: features we do not know.
  */
 int rj_volume_open(const char *path, unsigned flags, const char *undo_file,
 	struct rj_volume **out, struct rj_error *err);

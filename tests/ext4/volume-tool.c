@@ -6,9 +6,12 @@
  *                         plain (no journal), epoch=N (primary only),
  *                         recover=0|1, error
  *   scribble DEV UNDO SEED   random writes through the bio, then a patch
+ *   flip DEV SEED         each byte of the superblock changed in turn, and
+ *                         opened, plainly and by force; DEV is as it was after
  *   journal-super BS BLOCKS UUID   1024 bytes on stdout
  * Exit status 0, or the rj_code with the message on stderr.
  */
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -155,6 +158,41 @@ static int scribble(const char *path, const char *undo, unsigned seed)
 	return rj_volume_close(v, &err) ? complain(&err) : 0;
 }
 
+/* Nothing that a superblock says may crash the one who reads it. */
+static int flip(const char *path, unsigned seed)
+{
+	static const uint8_t masks[] = {0x01, 0x80, 0xFF, 0};
+	struct rj_error err;
+	struct rj_volume *v;
+	uint8_t old, byte;
+	int i, fd, opened = 0;
+	size_t m;
+
+	srandom(seed);
+	fd = open(path, O_RDWR);
+	if (fd < 0)
+		return 1;
+	for (i = 0; i < 1024; i++) {
+		if (pread(fd, &old, 1, 1024 + i) != 1)
+			return 1;
+		for (m = 0; m < sizeof(masks); m++) {
+			byte = old ^ (masks[m] ? masks[m] : (uint8_t)random());
+			if (pwrite(fd, &byte, 1, 1024 + i) != 1)
+				return 1;
+			if (!rj_volume_open(path, 0, NULL, &v, &err))
+				opened++, rj_volume_close(v, NULL);
+			if (!rj_volume_open(
+				    path, RJ_VOLUME_FORCE, NULL, &v, &err))
+				opened++, rj_volume_close(v, NULL);
+		}
+		if (pwrite(fd, &old, 1, 1024 + i) != 1)
+			return 1;
+	}
+	close(fd);
+	printf("opened %d of %d\n", opened, 1024 * 4 * 2);
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	uint8_t uuid[RJ_UUID_BYTES], raw[1024];
@@ -167,6 +205,8 @@ int main(int argc, char **argv)
 	if (argc == 5 && !strcmp(argv[1], "scribble"))
 		return scribble(
 			argv[2], argv[3], (unsigned)strtoul(argv[4], NULL, 0));
+	if (argc == 4 && !strcmp(argv[1], "flip"))
+		return flip(argv[2], (unsigned)strtoul(argv[3], NULL, 0));
 	if (argc == 5 && !strcmp(argv[1], "journal-super") &&
 		rj_uuid_parse(argv[4], uuid)) {
 		rj_journal_device_super(raw,

@@ -211,7 +211,7 @@ is "and the file is kept" "$(cat "$T_DIR/u")" junk
 cp --sparse=always "$img" "$T_DIR/before"
 head -c 100000 /dev/urandom >"$T_DIR/noise"
 status 3 "noise is no filesystem" "$tool" facts "$T_DIR/noise"
-like "it says so" "$OUT" "not a usable ext2, ext3 or ext4 filesystem"
+like "it says so" "$OUT" "no ext2, ext3 or ext4 filesystem"
 : >"$T_DIR/empty"
 status 3 "nor is an empty file" "$tool" facts "$T_DIR/empty"
 status 4 "nor is nothing" "$tool" facts "$T_DIR/nothing"
@@ -243,6 +243,24 @@ fd = os.open('$loop', os.O_RDWR | os.O_EXCL); print('held', flush=True); time.sl
 else
 	skip "block devices" "needs root and loop devices"
 fi
+
+# ---- damaged superblocks ----
+for layout in "ext3 1024" "ext4 4096" "ext4 4096 -O ^metadata_csum,^uninit_bg"; do
+	# shellcheck disable=SC2086
+	mkfs_layout $layout >/dev/null
+	cp --sparse=always "$img" "$T_DIR/before"
+	status 0 "every byte of a superblock, $layout" timeout 60 "$tool" flip "$img" 1
+	like "some are refused" "$OUT" "opened [0-9]+ of 8192"
+	check "the image is as it was" cmp "$img" "$T_DIR/before"
+done
+mkfs_layout ext4 4096 >/dev/null
+printf X | dd of="$img" bs=1 seek=$((1024 + 0x88)) conv=notrunc status=none
+status 8 "a wrong checksum" "$tool" facts "$img"
+like "is called so" "$OUT" "wrong checksum"
+mkfs_layout ext3 4096 >/dev/null
+debugfs -w -R "ssv feature_incompat 0x40000002" "$img" >/dev/null 2>&1
+status 13 "an unknown feature" "$tool" facts "$img"
+like "is named" "$OUT" "incompat 0x40000000"
 
 # ---- the superblock of a journal device, against mke2fs ----
 for bs in 1024 2048 4096; do
