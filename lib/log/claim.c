@@ -9,8 +9,13 @@
 #include "log/writer.h"
 #include "util/environ.h"
 
-/* How many segments of a slower, older writer to step over. */
-#define MAX_STEPS 1000
+#define NS_PER_MS 1000000LL
+/* How long to run after an older writer that keeps appending. */
+#define CHASE_NS (30000 * NS_PER_MS)
+/* How long to lie in wait for its next segment. */
+#define AMBUSH_NS (200 * NS_PER_MS)
+/* Puts lost to it before doing so. */
+#define AMBUSH_AFTER 2
 
 struct claim {
 	struct rj_store *store;
@@ -39,7 +44,7 @@ static int broken(struct claim *c, uint64_t next, int rc)
 
 /* Verify segment LAST by itself and that what it needs is listed. */
 static int check_last(
-	struct claim *c, const struct rj_listing *l, struct rj_error *err)
+	struct claim *c, struct rj_listing *l, struct rj_error *err)
 {
 	struct rj_log_writer *w = c->w;
 	struct rj_segment seg = {0};
@@ -59,9 +64,8 @@ static int check_last(
 	rc = rj_verify_end(&c->verify, err);
 	if (rc)
 		return rc;
-	if (rj_listing_hole(l, c->verify.tail.oldest, l->last, &hole))
-		return rj_listing_fail_hole(l, c->store->url, &hole, err);
-	return 0;
+	return rj_listing_check(c->store, &w->id, 0, c->opts->retry_ms, l,
+		c->verify.tail.oldest, l->last, &hole, err);
 }
 
 /* Look at the log as it is. Nothing is written yet. */
@@ -159,22 +163,56 @@ static int put_fence_once(struct claim *c, struct rj_error *err)
 	return rc;
 }
 
+/*
+ * Step over whatever more the older writer has appended. One that appends as
+ * fast as it can is always a put ahead: as soon as one is acknowledged it sends
+ * the next, while we still have to fetch that one for its chain. So after some
+ * LOST races lie in wait: look for its next segment without putting anything,
+ * and put right behind it when it shows; then we are the first.
+ */
+static int catch_up(struct claim *c, int lost, struct rj_error *err)
+{
+	int64_t until = rj_monotonic_ns() + AMBUSH_NS;
+	struct rj_log_writer *w = c->w;
+	bool wait = lost >= AMBUSH_AFTER, waited = false;
+	struct rj_key key;
+	int rc;
+
+	for (;;) {
+		key = rj_log_key(&w->id, RJ_KEY_LOG, c->verify.next);
+		w->back.len = 0;
+		rc = rj_store_get(
+			c->store, &key, RJ_SEG_MAX_BYTES, &w->back, err);
+		if (rc == -RJ_E_NOTFOUND && wait && rj_monotonic_ns() < until) {
+			waited = true;
+			continue;
+		}
+		if (rc) /* nothing there: the put that comes will tell */
+			return 0;
+		rc = step_over(c, err);
+		if (rc || waited)
+			return rc;
+	}
+}
+
 static int put_fence(struct claim *c, struct rj_error *err)
 {
-	int rc, i;
+	int64_t until = rj_monotonic_ns() + CHASE_NS;
+	int lost, rc;
 
-	for (i = 0; i < MAX_STEPS; i++) {
+	for (lost = 0; !lost || rj_monotonic_ns() < until; lost++) {
 		rc = put_fence_once(c, err);
 		if (rc != -RJ_E_EXISTS)
 			return rc;
 		rc = step_over(c, err);
+		if (!rc)
+			rc = catch_up(c, lost, err);
 		if (rc)
 			return rc;
 	}
 	return rj_fail(err, RJ_E_BUSY,
-		"%s: an older writer appended %d segments while its log was "
-		"being claimed: try again",
-		c->store->url, MAX_STEPS);
+		"%s: an older writer keeps appending (segment %llu): try again",
+		c->store->url, (unsigned long long)c->verify.next - 1);
 }
 
 int rj_log_claim(struct rj_store *store, const struct rj_log_id *id,

@@ -8,7 +8,8 @@
 
 struct collect {
 	struct rj_listing *l;
-	uint64_t seen; /* the last number, in any listing */
+	uint64_t seen;  /* the last number, in any listing */
+	uint64_t limit; /* take no notice of numbers above */
 	const char *url;
 	struct rj_error *err;
 };
@@ -29,6 +30,8 @@ static int collect_segment(void *arg, uint64_t number, uint64_t bytes)
 	if (number <= c->seen)
 		return out_of_order(c, number);
 	c->seen = number;
+	if (number > c->limit)
+		return 0;
 	if (!l->first) {
 		l->first = number;
 	} else if (number == l->last + 1) {
@@ -62,12 +65,13 @@ struct rj_key rj_log_key(
 	return key;
 }
 
-int rj_listing_log(struct rj_store *store, const struct rj_log_id *id,
-	uint64_t after, int retry_ms, struct rj_listing *l,
+static int list_up_to(struct rj_store *store, const struct rj_log_id *id,
+	uint64_t after, uint64_t limit, int retry_ms, struct rj_listing *l,
 	struct rj_error *err)
 {
 	struct rj_key dir = rj_log_key(id, RJ_KEY_LOG, 0);
-	struct collect c = {.l = l, .url = store->url, .err = err};
+	struct collect c = {
+		.l = l, .limit = limit, .url = store->url, .err = err};
 	struct rj_retry retry;
 	int rc;
 
@@ -80,6 +84,13 @@ int rj_listing_log(struct rj_store *store, const struct rj_log_id *id,
 			store, &dir, after, collect_segment, &c, err);
 	} while (rj_retry_again(&retry, rc));
 	return rc;
+}
+
+int rj_listing_log(struct rj_store *store, const struct rj_log_id *id,
+	uint64_t after, int retry_ms, struct rj_listing *l,
+	struct rj_error *err)
+{
+	return list_up_to(store, id, after, UINT64_MAX, retry_ms, l, err);
 }
 
 int rj_listing_epoch(struct rj_store *store, const struct rj_log_id *id,
@@ -99,7 +110,8 @@ int rj_listing_epoch(struct rj_store *store, const struct rj_log_id *id,
 	return rc;
 }
 
-bool rj_listing_hole(const struct rj_listing *l, uint64_t from, uint64_t to,
+/* The first numbers of FROM..TO that are not listed; false: none. */
+static bool find_hole(const struct rj_listing *l, uint64_t from, uint64_t to,
 	struct rj_range *hole)
 {
 	const struct rj_range *r = (const void *)l->ranges.data;
@@ -138,6 +150,20 @@ int rj_listing_fail_hole(const struct rj_listing *l, const char *url,
 		"%llu; nothing was changed)",
 		url, (unsigned long long)hole->first,
 		(unsigned long long)hole->last, (unsigned long long)l->last);
+}
+
+int rj_listing_check(struct rj_store *store, const struct rj_log_id *id,
+	uint64_t after, int retry_ms, struct rj_listing *l, uint64_t from,
+	uint64_t to, struct rj_range *hole, struct rj_error *err)
+{
+	int rc;
+
+	if (!find_hole(l, from, to, hole))
+		return 0;
+	rc = list_up_to(store, id, after, l->last, retry_ms, l, err);
+	if (rc || !find_hole(l, from, to, hole))
+		return rc;
+	return rj_listing_fail_hole(l, store->url, hole, err);
 }
 
 void rj_listing_free(struct rj_listing *l)

@@ -28,10 +28,16 @@ int rj_listing_log(struct rj_store *store, const struct rj_log_id *id,
 /* The highest number in epoch/; 0: none. */
 int rj_listing_epoch(struct rj_store *store, const struct rj_log_id *id,
 	int retry_ms, uint64_t *highest, struct rj_error *err);
-/* The first missing numbers in FROM..TO (both inside) into HOLE; false: none.
+/*
+ * That every number in FROM..TO is in L (listed after AFTER): 0, or RJ_E_GAP
+ * naming the first ones missing, which HOLE gets. A hole is believed only when
+ * a second listing has it too: while the first was made a writer may have put
+ * n and then n+1, and a store may show the one and not the other. L is
+ * replaced by that second listing, up to what the first one showed.
  */
-bool rj_listing_hole(const struct rj_listing *l, uint64_t from, uint64_t to,
-	struct rj_range *hole);
+int rj_listing_check(struct rj_store *store, const struct rj_log_id *id,
+	uint64_t after, int retry_ms, struct rj_listing *l, uint64_t from,
+	uint64_t to, struct rj_range *hole, struct rj_error *err);
 /* RJ_E_GAP, naming the missing numbers HOLE. */
 int rj_listing_fail_hole(const struct rj_listing *l, const char *url,
 	const struct rj_range *hole, struct rj_error *err);

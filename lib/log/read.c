@@ -53,13 +53,18 @@ static int check_floor(struct reader *r, uint64_t last, struct rj_error *err)
 		(unsigned long long)floor);
 }
 
-static int missing(
-	struct reader *r, uint64_t from, uint64_t to, struct rj_error *err)
+/* Is every segment of FROM..r->end there? */
+static int check_holes(struct reader *r, uint64_t from, struct rj_error *err)
 {
-	struct rj_range hole = {from, to};
+	uint64_t after = r->opts->resume ? r->opts->resume->sequence : 0;
+	struct rj_range hole;
+	int rc;
 
-	r->sum->bad_sequence = from;
-	return rj_listing_fail_hole(&r->listing, r->store->url, &hole, err);
+	rc = rj_listing_check(r->store, r->id, after, r->opts->retry_ms,
+		&r->listing, from, r->end, &hole, err);
+	if (rc == -RJ_E_GAP)
+		r->sum->bad_sequence = hole.first;
+	return rc;
 }
 
 static int list(struct reader *r, struct rj_error *err)
@@ -67,6 +72,7 @@ static int list(struct reader *r, struct rj_error *err)
 	const struct rj_log_tail *resume = r->opts->resume;
 	uint64_t after = resume ? resume->sequence : 0;
 	struct rj_log_summary *sum = r->sum;
+	struct rj_range hole;
 	int rc;
 
 	rc = rj_listing_log(
@@ -80,8 +86,12 @@ static int list(struct reader *r, struct rj_error *err)
 	if (rc)
 		return rc;
 	r->end = sum->last ? sum->last : after;
-	if (r->opts->upto && r->opts->upto > r->end)
-		return missing(r, r->end + 1, r->opts->upto, err);
+	if (r->opts->upto > r->end) {
+		hole = (struct rj_range){r->end + 1, r->opts->upto};
+		sum->bad_sequence = hole.first;
+		return rj_listing_fail_hole(
+			&r->listing, r->store->url, &hole, err);
+	}
 	if (r->opts->upto)
 		r->end = r->opts->upto;
 	rc = check_floor(r, r->end, err);
@@ -98,11 +108,11 @@ static int plan_start(struct reader *r, struct rj_error *err)
 {
 	struct rj_log_summary *sum = r->sum;
 	struct rj_segment seg = {0};
-	struct rj_range hole;
 	int rc;
 
-	if (rj_listing_hole(&r->listing, r->end, r->end, &hole))
-		return missing(r, r->end, r->end, err);
+	rc = check_holes(r, r->end, err);
+	if (rc)
+		return rc;
 	rc = fetch(r, r->end, &r->last, err);
 	if (rc)
 		return rc;
@@ -117,15 +127,6 @@ static int plan_start(struct reader *r, struct rj_error *err)
 	rj_segment_release(&seg);
 	rj_verify_start(&r->verify, r->store->url, r->id, sum->start);
 	return rc;
-}
-
-static int check_holes(struct reader *r, struct rj_error *err)
-{
-	struct rj_range hole;
-
-	if (!rj_listing_hole(&r->listing, r->sum->start, r->end, &hole))
-		return 0;
-	return missing(r, hole.first, hole.last, err);
 }
 
 /* Segment N: fetched, verified, handed on, counted. */
@@ -210,7 +211,7 @@ int rj_log_read(struct rj_store *store, const struct rj_log_id *id,
 		if (rc)
 			goto out;
 	}
-	rc = check_holes(&r, err);
+	rc = check_holes(&r, r.sum->start, err);
 	if (!rc)
 		rc = read_segments(&r, sink, arg, err);
 out:

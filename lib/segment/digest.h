@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * SHA-256 for the segment room. One context per thread, made at first use and
- * kept: sealing allocates nothing once warm.
+ * kept: once warm, no memory is asked of the system.
  */
 #ifndef RJ_SEGMENT_DIGEST_H
 #define RJ_SEGMENT_DIGEST_H

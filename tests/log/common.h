@@ -69,11 +69,11 @@ void t_fault(struct t_log *t, enum rj_fault_op op, enum rj_fault_kind kind,
 		int t_rc;                                                      \
 		(t)->err = (struct rj_error){0};                               \
 		t_rc = (call);                                                 \
-		CU_ASSERT_EQUAL(t_rc, -(want));                                \
+		CU_ASSERT_EQUAL(t_rc, -(int)(want));                           \
 		CU_ASSERT_EQUAL((t)->err.code, (want));                        \
 		CU_ASSERT_PTR_NOT_NULL(strstr((t)->err.msg, (text)));          \
 		CU_ASSERT_PTR_NULL(strchr((t)->err.msg, '\n'));                \
-		if (t_rc != -(want) || !strstr((t)->err.msg, (text)))          \
+		if (t_rc != -(int)(want) || !strstr((t)->err.msg, (text)))     \
 			printf("# %s:%d: %d: %s\n", __FILE__, __LINE__, t_rc,  \
 				(t)->err.msg);                                 \
 	} while (0)

@@ -1,0 +1,18 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The log's tests again, on stores that are not memory.
+. "$RJ_SRC/tests/support/lib.sh"
+
+run_all() { # NAME URL
+	local t
+	for t in log damage race model; do
+		check "test-$t on $1" env RJ_TEST_STORE="$2" \
+			"$RJ_BUILD/tests/log/test-$t"
+	done
+}
+
+mkdir "$T_DIR/objects"
+run_all "file://" "file://$T_DIR/objects"
+like "the objects are files under their keys" \
+	"$(cd "$T_DIR/objects" && find . -type f | head -n 1)" \
+	'^\./[0-9a-f-]{36}/(log|epoch)/[0-9]{20}$'

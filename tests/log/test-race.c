@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Several who want to write the same log at once. */
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "log/common.h"
+
+#define THREADS 8
+
+struct racer {
+	pthread_t thread;
+	pthread_barrier_t *start;
+	const struct rj_log_id *id;
+	struct rj_store *store;
+	struct rj_log_writer *w;
+	struct rj_error err;
+	int rc;
+};
+
+static void *claim(void *arg)
+{
+	struct racer *r = arg;
+	struct rj_log_claim_opts o = {.retry_ms = 5000};
+
+	pthread_barrier_wait(r->start);
+	r->rc = rj_log_claim(r->store, r->id, &o, &r->w, &r->err);
+	return NULL;
+}
+
+static void race(struct t_log *t, struct racer *racers)
+{
+	pthread_barrier_t start;
+	int i;
+
+	pthread_barrier_init(&start, NULL, THREADS);
+	memset(racers, 0, THREADS * sizeof(*racers));
+	for (i = 0; i < THREADS; i++) {
+		racers[i].start = &start;
+		racers[i].id = &t->id;
+		racers[i].store = t_store();
+		if (pthread_create(&racers[i].thread, NULL, claim, &racers[i]))
+			exit(99);
+	}
+	for (i = 0; i < THREADS; i++)
+		pthread_join(racers[i].thread, NULL);
+	pthread_barrier_destroy(&start);
+}
+
+static int append(struct t_log *t, struct rj_log_writer *w, uint8_t fill,
+	struct rj_error *err)
+{
+	struct rj_seg_run run = {fill % T_BLOCKS, 1};
+	struct rj_log_append a = {
+		.body = {.block_size = T_BLOCK, .journal_blocks = T_BLOCKS},
+		.runs = &run,
+		.run_count = 1,
+		.ring = t->ring->data,
+	};
+
+	return rj_log_append(w, &a, err);
+}
+
+static void one_of_eight_claimers_can_append(void)
+{
+	struct racer r[THREADS];
+	struct t_log t;
+	int round, i, k, rc, winners, claims;
+	uint64_t top;
+
+	t_log_begin(&t);
+	for (round = 0; round < 10; round++) {
+		race(&t, r);
+		winners = claims = 0;
+		top = 0;
+		for (i = 0; i < THREADS; i++) {
+			if (r[i].rc) {
+				/* fenced before its own fence was in */
+				CU_ASSERT_EQUAL(r[i].rc, -RJ_E_FENCED);
+				continue;
+			}
+			claims++;
+			for (k = 0; k < i; k++)
+				CU_ASSERT_TRUE(
+					r[k].rc ||
+					rj_log_writer_epoch(r[i].w) !=
+						rj_log_writer_epoch(r[k].w));
+			if (rj_log_writer_epoch(r[i].w) > top)
+				top = rj_log_writer_epoch(r[i].w);
+		}
+		CU_ASSERT_TRUE(claims >= 1);
+		for (i = 0; i < THREADS; i++) {
+			if (r[i].rc)
+				continue;
+			rc = append(&t, r[i].w, (uint8_t)i, &r[i].err);
+			CU_ASSERT_TRUE(!rc || rc == -RJ_E_FENCED);
+			if (!rc) {
+				winners++;
+				CU_ASSERT_EQUAL(
+					rj_log_writer_epoch(r[i].w), top);
+			}
+		}
+		CU_ASSERT_EQUAL(winners, 1);
+		for (i = 0; i < THREADS; i++) {
+			rj_log_writer_free(r[i].w);
+			rj_store_close(r[i].store);
+		}
+	}
+	T_WORKS(&t, t_read(&t, NULL));
+	CU_ASSERT_EQUAL(t.sum.epochs_claimed, 10 * THREADS);
+	t_log_end(&t);
+}
+
+struct runner {
+	pthread_t thread;
+	struct t_log *t;
+	struct rj_log_writer *w;
+	uint64_t last; /* acknowledged */
+	bool stop;     /* nobody will fence it */
+	struct rj_error err;
+	int rc;
+};
+
+static void *run(void *arg)
+{
+	struct runner *r = arg;
+
+	do {
+		r->rc = append(r->t, r->w, 1, &r->err);
+		if (!r->rc)
+			r->last = rj_log_writer_tail(r->w)->sequence;
+	} while (!r->rc && !__atomic_load_n(&r->stop, __ATOMIC_RELAXED));
+	return NULL;
+}
+
+/* A writer at full speed is overtaken again and again: what it was told is
+ * acknowledged lies before the new writer's fence. */
+static void a_running_writer_is_overtaken(void)
+{
+	struct rj_log_claim_opts o = {.retry_ms = 5000};
+	struct rj_store *stores[2] = {t_store(), t_store()};
+	struct rj_log_writer *next = NULL;
+	struct runner r = {0};
+	struct t_log t;
+	int round, rc;
+
+	t_log_begin(&t);
+	r.t = &t;
+	CU_ASSERT_EQUAL_FATAL(
+		rj_log_claim(stores[0], &t.id, &o, &r.w, &t.err), 0);
+	for (round = 0; round < 20; round++) {
+		if (pthread_create(&r.thread, NULL, run, &r))
+			exit(99);
+		rc = rj_log_claim(
+			stores[(round + 1) % 2], &t.id, &o, &next, &t.err);
+		T_WORKS(&t, rc);
+		if (rc)
+			__atomic_store_n(&r.stop, true, __ATOMIC_RELAXED);
+		pthread_join(r.thread, NULL);
+		CU_ASSERT_EQUAL(r.rc, -RJ_E_FENCED);
+		CU_ASSERT_PTR_NOT_NULL_FATAL(next);
+		CU_ASSERT_TRUE(r.last < rj_log_writer_tail(next)->sequence);
+		rj_log_writer_free(r.w);
+		r.w = next;
+	}
+	rj_log_writer_free(r.w);
+	T_WORKS(&t, t_read(&t, NULL));
+	CU_ASSERT_EQUAL(t.sum.epochs_claimed, 21);
+	t_log_end(&t);
+	rj_store_close(stores[0]);
+	rj_store_close(stores[1]);
+}
+
+int main(void)
+{
+	static const struct rjtest tests[] = {
+		RJTEST(one_of_eight_claimers_can_append),
+		RJTEST(a_running_writer_is_overtaken),
+	};
+	int status = RJTEST_RUN("race", tests);
+
+	t_store_done();
+	return status;
+}
