@@ -1,12 +1,15 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The log's tests again, on stores that are not memory.
+# The log's tests again, on stores that are not memory: file:// and a real
+# rjserver.
 . "$RJ_SRC/tests/support/lib.sh"
+. "$RJ_SRC/tests/support/rj.sh"
+export no_proxy='*'
 
 run_all() { # NAME URL
 	local t
 	for t in log damage race model; do
-		check "test-$t on $1" env RJ_TEST_STORE="$2" \
+		check "test-$t on $1" timeout 120 env RJ_TEST_STORE="$2" \
 			"$RJ_BUILD/tests/log/test-$t"
 	done
 }
@@ -16,3 +19,6 @@ run_all "file://" "file://$T_DIR/objects"
 like "the objects are files under their keys" \
 	"$(cd "$T_DIR/objects" && find . -type f | head -n 1)" \
 	'^\./[0-9a-f-]{36}/(log|epoch)/[0-9]{20}$'
+
+check "rjserver starts" start_server "$T_DIR/store"
+run_all "rj://" "$SRV_URL/log"

@@ -148,6 +148,61 @@ static void upto_reads_as_if_the_log_ended_there(void)
 	t_log_end(&t);
 }
 
+/* A store whose listing misses segment 3 at first, as when it was put while
+ * the listing was made. */
+static const struct rj_store_ops *real_ops;
+static unsigned torn_lists;
+
+struct torn {
+	rj_store_list_fn fn;
+	void *arg;
+};
+
+static int all_but_3(void *arg, uint64_t number, uint64_t bytes)
+{
+	struct torn *torn = arg;
+
+	return number == 3 ? 0 : torn->fn(torn->arg, number, bytes);
+}
+
+static int torn_list(struct rj_store *s, const struct rj_key *dir,
+	uint64_t after, rj_store_list_fn fn, void *arg, struct rj_error *err)
+{
+	struct torn torn = {fn, arg};
+
+	if (dir->kind == RJ_KEY_LOG && torn_lists) {
+		torn_lists--;
+		return real_ops->list(s, dir, after, all_but_3, &torn, err);
+	}
+	return real_ops->list(s, dir, after, fn, arg, err);
+}
+
+static void a_hole_is_believed_when_seen_twice(void)
+{
+	struct rj_store_ops ops;
+	struct rj_log_writer *w;
+	struct t_log t;
+
+	t_log_begin(&t);
+	t_log_fill(&t, 5);
+	real_ops = t.store->ops;
+	ops = *real_ops;
+	ops.list = torn_list;
+	t.store->ops = &ops;
+	torn_lists = 1;
+	T_WORKS(&t, t_read(&t, NULL));
+	CU_ASSERT_EQUAL(torn_lists, 0);
+	CU_ASSERT_EQUAL(t.count, 6);
+	torn_lists = 1;
+	w = t_claim(&t, NULL);
+	CU_ASSERT_PTR_NOT_NULL(w);
+	rj_log_writer_free(w);
+	torn_lists = 2;
+	T_FAILS(&t, t_read(&t, NULL), RJ_E_GAP, "segment 3 is missing");
+	t.store->ops = real_ops;
+	t_log_end(&t);
+}
+
 static int stop_at_3(void *arg, uint64_t done, uint64_t total)
 {
 	CU_ASSERT_EQUAL(total, 6);
@@ -430,6 +485,7 @@ int main(void)
 		RJTEST(reading_begins_at_oldest),
 		RJTEST(resume_reads_only_what_is_new),
 		RJTEST(upto_reads_as_if_the_log_ended_there),
+		RJTEST(a_hole_is_believed_when_seen_twice),
 		RJTEST(reading_stops_when_told),
 		RJTEST(an_older_writer_is_fenced_at_its_next_append),
 		RJTEST(a_claim_goes_above_every_number_it_knows),
