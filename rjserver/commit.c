@@ -172,6 +172,7 @@ static int write_batch(struct commit *c, bool sync, struct rj_error *err)
 	if (sync)
 		s->durable = s->end + c->bytes;
 	s->end = align_up(s->end + c->bytes, BATCH_ALIGN);
+	store_ahead_begin(s);
 	return 0;
 }
 

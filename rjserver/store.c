@@ -74,6 +74,7 @@ static void store_free(struct store *s)
 {
 	size_t i;
 
+	store_ahead_end(s);
 	for (i = 0; i < s->file_count; i++)
 		close(s->files[i].fd); /* all that matters was synced */
 	free(s->files);

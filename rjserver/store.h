@@ -3,8 +3,9 @@
  * The store: objects in a log of data files below DIR. Layout and recovery
  * rules are in doc/rjserver-storage.md. One thread.
  *
- * store_file.c keeps the data files, store_scan.c reads them at start,
- * store_damage.c sets damaged parts aside, commit.c appends.
+ * store_file.c and store_ahead.c keep the data files, store_load.c and
+ * store_scan.c read them at start, store_damage.c sets damaged parts aside,
+ * commit.c appends.
  */
 #ifndef RJSERVER_STORE_H
 #define RJSERVER_STORE_H
@@ -30,6 +31,7 @@ struct datafile {
 };
 
 struct commit;
+struct ahead;
 
 struct store {
 	char dir[PATH_MAX - 64];
@@ -48,6 +50,8 @@ struct store {
 	bool failed;      /* a write or fsync failed: no writes until restart */
 	unsigned lost;    /* records lost whose names are not known */
 	uint32_t next_number; /* of the next data file */
+	struct ahead *ahead;  /* the next data file is being made */
+	uint32_t ahead_tried; /* or was not, while this one was the last */
 };
 
 struct store_opts {
@@ -97,7 +101,19 @@ void store_drop_dead(struct store *s);
 void store_file_path(
 	const struct store *s, uint32_t number, char path[PATH_MAX]);
 
-/* store_scan.c: read all data files, fill the index, set end, last, durable. */
+/* Make the file PATH in DIR, durably: FD is open, or an error and no file. */
+int store_file_make(const char *dir, const char *path,
+	const struct file_head *head, int *fd, struct rj_error *err);
+
+/* store_ahead.c */
+/* If the last file is half full, begin to make the next. */
+void store_ahead_begin(struct store *s);
+/* Wait for it, and take it if it has at least LEAST bytes; else it is gone. */
+bool store_ahead_take(
+	struct store *s, uint64_t least, int *fd, struct file_head *head);
+void store_ahead_end(struct store *s);
+
+/* store_load.c: read all data files, fill the index, set end, last, durable. */
 int store_scan(struct store *s, struct rj_error *err);
 
 /* store_damage.c */

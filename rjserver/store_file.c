@@ -2,9 +2,11 @@
 /* The data files: create, preallocate, roll over, drop. */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "say.h"
@@ -57,24 +59,77 @@ int store_file_add(struct store *s, uint32_t number, int fd, const char *path,
 	return 0;
 }
 
-/* Give the new file its blocks, so that later syncs find no metadata to
- * write and a full disk shows here, not in the middle of a batch. */
-static int preallocate(
+/*
+ * Give the new file blocks that were written once. Blocks that fallocate()
+ * only promised would have to be converted at the first write, and each
+ * fdatasync would wait for the file system's journal: it took twice as long.
+ */
+static int fill_file(
 	int fd, uint64_t bytes, const char *path, struct rj_error *err)
 {
-	static const uint8_t zeros[65536];
-	uint64_t off;
+	static const uint8_t zeros[1 << 20];
+	struct statfs fs;
+	uint64_t off, n;
 	int rc = 0;
 
-	if (!fallocate(fd, 0, 0, (off_t)bytes))
-		return 0;
-	if (errno != EOPNOTSUPP)
+	if (fallocate(fd, 0, 0, (off_t)bytes) && errno != EOPNOTSUPP)
 		return rj_fail_errno(err, errno,
 			"%s: cannot allocate %llu bytes", path,
 			(unsigned long long)bytes);
-	for (off = 0; off < bytes && !rc; off += sizeof(zeros))
-		rc = rj_pwrite_all(fd, zeros, sizeof(zeros), off, path, err);
+	if (!fstatfs(fd, &fs) && fs.f_type == TMPFS_MAGIC)
+		return 0; /* they are as good as written */
+	for (off = 0; off < bytes && !rc; off += n) {
+		n = bytes - off < sizeof(zeros) ? bytes - off : sizeof(zeros);
+		rc = rj_pwrite_all(fd, zeros, n, off, path, err);
+		/* in small portions, so that commits are not held up long */
+		if (!rc && off % (4 << 20) == 0)
+			rc = rj_fsync(fd, path, err);
+	}
 	return rc;
+}
+
+int store_file_make(const char *dir, const char *path,
+	const struct file_head *head, int *fd, struct rj_error *err)
+{
+	uint8_t raw[FILE_HEAD_BYTES];
+	int rc;
+
+	*fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (*fd < 0)
+		return rj_fail_errno(err, errno, "%s: cannot create", path);
+	file_head_encode(head, raw);
+	rc = fill_file(*fd, head->bytes, path, err);
+	if (!rc)
+		rc = rj_pwrite_all(*fd, raw, sizeof(raw), 0, path, err);
+	if (!rc)
+		rc = rj_fsync(*fd, path, err);
+	if (!rc)
+		rc = rj_fsync_dir(dir, err);
+	if (rc) {
+		close(*fd); /* it holds nothing, and is gone */
+		unlink(path);
+	}
+	return rc;
+}
+
+/* Append to the file FD from now on. Takes over FD also when it fails. */
+static int begin_file(struct store *s, int fd, const struct file_head *head,
+	struct rj_error *err)
+{
+	char path[PATH_MAX];
+	int rc;
+
+	store_file_path(s, head->number, path);
+	rc = store_file_add(s, head->number, fd, path, head->bytes, err);
+	if (rc) {
+		close(fd); /* it holds nothing, and is gone */
+		unlink(path);
+		return rc;
+	}
+	s->next_number = head->number + 1;
+	s->end = pos_make(head->number, FILE_HEAD_BYTES);
+	s->durable = s->end;
+	return 0;
 }
 
 static int create_file(struct store *s, uint64_t bytes, struct rj_error *err)
@@ -85,43 +140,25 @@ static int create_file(struct store *s, uint64_t bytes, struct rj_error *err)
 		.store_id = s->store_id,
 		.time_ns = (uint64_t)rj_realtime_ns(),
 	};
-	uint8_t raw[FILE_HEAD_BYTES];
 	char path[PATH_MAX], dir[PATH_MAX];
 	int fd, rc;
 
 	store_file_path(s, head.number, path);
 	snprintf(dir, sizeof(dir), "%s/store", s->dir);
-	fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	if (fd < 0)
-		return rj_fail_errno(err, errno, "%s: cannot create", path);
-	file_head_encode(&head, raw);
-	rc = preallocate(fd, bytes, path, err);
-	if (!rc)
-		rc = rj_pwrite_all(fd, raw, sizeof(raw), 0, path, err);
-	if (!rc)
-		rc = rj_fsync(fd, path, err);
-	if (!rc)
-		rc = rj_fsync_dir(dir, err);
-	if (!rc)
-		rc = store_file_add(s, head.number, fd, path, bytes, err);
-	if (rc) {
-		close(fd); /* it holds nothing, and is gone */
-		unlink(path);
-		return rc;
-	}
-	s->next_number++;
-	s->end = pos_make(head.number, FILE_HEAD_BYTES);
-	s->durable = s->end;
-	return 0;
+	rc = store_file_make(dir, path, &head, &fd, err);
+	return rc ? rc : begin_file(s, fd, &head, err);
 }
 
 /* A new file, as large as the disk has room for and a batch of LEN needs. */
 static int roll(struct store *s, uint64_t len, struct rj_error *err)
 {
 	uint64_t least = FILE_HEAD_BYTES + len, bytes;
-	int rc;
+	struct file_head head;
+	int rc, fd;
 
 	least = align_up(least + reserve_of(least) * 2, FILE_BYTES_MIN);
+	if (store_ahead_take(s, least, &fd, &head))
+		return begin_file(s, fd, &head, err);
 	for (bytes = s->file_bytes;; bytes /= 2) {
 		if (bytes < least)
 			bytes = least;

@@ -112,29 +112,55 @@ static bool read_file(const struct datafile *f, uint8_t *data)
 }
 
 /*
- * Judge the head of one file. A last file without one and with nothing in it
- * is a creation that was cut off: *UNBORN.
+ * A last file with nothing behind its head was made ahead and never came into
+ * use, or its creation was cut off. It is removed, so that the file before it
+ * is judged as the last one. (A file that was in use and is shorter than its
+ * head says is not one of those.)
  */
+static int drop_unborn(struct store *s, struct rj_error *err)
+{
+	struct datafile *f = &s->files[s->file_count - 1];
+	uint8_t page[FILE_HEAD_BYTES];
+	struct file_head head;
+	bool copy_bad, has_head;
+	uint64_t off, n, i;
+
+	n = f->bytes < sizeof(page) ? f->bytes : sizeof(page);
+	memset(page, 0, sizeof(page));
+	if (rj_pread_all(f->fd, page, n, 0, f->path, NULL))
+		return 0;
+	has_head = file_head_decode(page, &head, &copy_bad);
+	if (has_head && f->bytes < head.bytes)
+		return 0;
+	for (off = has_head ? FILE_HEAD_BYTES : 0; off < f->bytes; off += n) {
+		n = f->bytes - off < sizeof(page) ? f->bytes - off
+						  : sizeof(page);
+		if (rj_pread_all(f->fd, page, n, off, f->path, NULL))
+			return 0;
+		for (i = 0; i < n; i++)
+			if (page[i])
+				return 0;
+	}
+	if (unlink(f->path))
+		return rj_fail_errno(err, errno, "%s: cannot remove", f->path);
+	close(f->fd); /* holds nothing */
+	s->file_count--;
+	return 0;
+}
+
+/* Judge the head of one file. */
 static int check_head(struct store *s, struct datafile *f, const uint8_t *data,
-	bool last, bool *unborn, struct rj_error *err)
+	bool last, struct rj_error *err)
 {
 	struct file_head head;
 	bool copy_bad;
-	uint64_t i;
 
-	*unborn = false;
 	if (f->bytes < FILE_HEAD_BYTES ||
-		!file_head_decode(data, &head, &copy_bad)) {
-		for (i = 0; i < f->bytes && !data[i]; i++)
-			;
-		*unborn = last && i == f->bytes;
-		if (*unborn)
-			return 0;
+		!file_head_decode(data, &head, &copy_bad))
 		return rj_fail(err, RJ_E_CORRUPT,
 			"%s: both copies of its head are damaged, or it is not "
 			"a data file of rjserver: restore it, or move it away",
 			f->path);
-	}
 	if (copy_bad)
 		say_warning("%s: one copy of its head is damaged; the other "
 			    "is used",
@@ -165,7 +191,6 @@ static int scan_one(
 	struct datafile *f = &s->files[i];
 	struct scan_file sf = {.number = f->number, .path = f->path};
 	uint8_t *data = malloc(f->bytes ? f->bytes : 1);
-	bool unborn;
 	int rc;
 
 	if (!data)
@@ -173,15 +198,8 @@ static int scan_one(
 	sf.unreadable = !read_file(f, data);
 	sf.data = data;
 	sf.len = f->bytes;
-	rc = check_head(s, f, data, i + 1 == s->file_count, &unborn, err);
-	if (!rc && unborn) {
-		say_notice("%s: never came into use: removed", f->path);
-		if (unlink(f->path))
-			rc = rj_fail_errno(
-				err, errno, "%s: cannot remove", f->path);
-		close(f->fd); /* holds nothing */
-		s->file_count--;
-	} else if (!rc) {
+	rc = check_head(s, f, data, i + 1 == s->file_count, err);
+	if (!rc) {
 		rc = scan_file(sc, &sf, err);
 		f->data_end = sf.data_end;
 	}
@@ -255,6 +273,8 @@ int store_scan(struct store *s, struct rj_error *err)
 		rc = open_file(s, number, err);
 		s->next_number = number + 1;
 	}
+	if (!rc && s->file_count)
+		rc = drop_unborn(s, err);
 	if (rc || !s->file_count)
 		goto out;
 	sc = scan_new(s, s->files[0].number);
