@@ -171,7 +171,7 @@ static int write_batch(struct commit *c, bool sync, struct rj_error *err)
 	s->last = c->items[c->count - 1].rec.pos;
 	if (sync)
 		s->durable = s->end + c->bytes;
-	s->end = align_up(s->end + c->bytes, BATCH_ALIGN);
+	s->end = store_next_batch(s, s->end + c->bytes);
 	store_ahead_begin(s);
 	return 0;
 }

@@ -81,7 +81,7 @@ struct datafile *store_file(struct store *s, uint32_t number);
 /*
  * Make sure that the last file has room for a batch of LEN bytes at s->end;
  * begin a new file where it has not. Each file keeps a reserve that only
- * batches of tombstones may use (RESERVE), so that a full disk can still be
+ * batches of tombstones may use, so that a full disk can still be
  * emptied. RJ_E_NOSPACE.
  */
 int store_room(
@@ -93,6 +93,8 @@ int store_room(
  * what is really there.
  */
 int store_sync(struct store *s, struct rj_error *err);
+/* Where a batch starts after one that ended at END in the last file. */
+uint64_t store_next_batch(const struct store *s, uint64_t end);
 /* Add an opened file to the list; takes over FD when it succeeds. */
 int store_file_add(struct store *s, uint32_t number, int fd, const char *path,
 	uint64_t bytes, struct rj_error *err);

@@ -14,12 +14,12 @@
 #include "util/environ.h"
 #include "util/fileio.h"
 
-#define FILE_BYTES_MIN (1ull << 20)
+#define FILE_BYTES_MIN (4ull << 20)
 
 /* What only tombstones may use at the end of a file. */
 static uint64_t reserve_of(uint64_t file_bytes)
 {
-	return file_bytes / 16;
+	return file_bytes / 8;
 }
 
 void store_file_path(
@@ -156,7 +156,9 @@ static int roll(struct store *s, uint64_t len, struct rj_error *err)
 	struct file_head head;
 	int rc, fd;
 
-	least = align_up(least + reserve_of(least) * 2, FILE_BYTES_MIN);
+	least = align_up(least + reserve_of(least) * 2,
+		s->file_bytes < FILE_BYTES_MIN ? s->file_bytes
+					       : FILE_BYTES_MIN);
 	if (store_ahead_take(s, least, &fd, &head))
 		return begin_file(s, fd, &head, err);
 	for (bytes = s->file_bytes;; bytes /= 2) {
@@ -204,6 +206,14 @@ int store_sync(struct store *s, struct rj_error *err)
 	}
 	s->dirty = false;
 	return 0;
+}
+
+uint64_t store_next_batch(const struct store *s, uint64_t end)
+{
+	const struct datafile *f = &s->files[s->file_count - 1];
+	bool reserve = pos_offset(end) > f->bytes - reserve_of(f->bytes);
+
+	return align_up(end, reserve ? RESERVE_ALIGN : BATCH_ALIGN);
 }
 
 int store_room(

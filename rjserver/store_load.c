@@ -250,7 +250,7 @@ static int settle(
 	s->last = end->last;
 	s->end = pos_make(f->number, FILE_HEAD_BYTES);
 	if (end->end > s->end)
-		s->end = align_up(end->end, BATCH_ALIGN);
+		s->end = store_next_batch(s, end->end);
 	else if (!rc)
 		rc = cut(s, s->end, err);
 	s->durable = s->end;

@@ -17,6 +17,7 @@
 #define REC_HEAD_BYTES  192
 #define REC_ALIGN       64   /* records start on this */
 #define BATCH_ALIGN     4096 /* batches start on this */
+#define RESERVE_ALIGN   512  /* in the part of a file kept for tombstones */
 #define FILE_HEAD_BYTES 4096 /* the first record's offset */
 #define FILE_HEAD_COPY  2048 /* offset of the second copy of the file header */
 #define FILE_HEAD_USED  64

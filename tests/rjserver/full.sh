@@ -48,9 +48,24 @@ K=$BASE/n/$UUID/log
 check "and has it all" all_there "$more"
 is "and is still full" "$(code -T "$T_DIR/a" "$K/$(seq20 "$more")")" 507
 
+# to the last byte: smaller ones still fit, until none does
+head -c 60000 "$T_DIR/a" >"$T_DIR/b"
+printf x >"$T_DIR/c"
+for o in b c; do
+	n=1
+	while [ "$(code -T "$T_DIR/$o" "$BASE/$o/$UUID/log/$(seq20 $n)")" = 201 ]; do
+		n=$((n + 1))
+	done
+	note "$((n - 1)) more of $(wc -c <"$T_DIR/$o") bytes"
+done
 bad=0
 for ((n = 1; n < more; n++)); do
 	[ "$(code -X DELETE "$K/$(seq20 $n)")" = 204 ] || bad=$((bad + 1))
+done
+for o in b c; do
+	for n in $(code "$BASE/$o/$UUID/log/" >"$T_DIR/status"; cut -d" " -f1 "$T_DIR/body"); do
+		[ "$(code -X DELETE "$BASE/$o/$UUID/log/$n")" = 204 ] || bad=$((bad + 1))
+	done
 done
 is "all can be deleted, full as it is" "$bad" 0
 is "then there is room" "$(code -T "$T_DIR/a" "$K/$(seq20 100001)")" 201
