@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * slow-disk MOUNTPOINT IMAGE USEC: show IMAGE as the file MOUNTPOINT/disk (by
+ * FUSE, in the foreground), whose every flush takes USEC microseconds longer
+ * than IMAGE's own, and keeps other requests waiting, as a disk does that has
+ * to empty its cache. Ends when unmounted.
+ */
+#define FUSE_USE_VERSION 35
+#include <errno.h>
+#include <fcntl.h>
+#include <fuse_lowlevel.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#define DISK_INO 2
+
+static int image;
+static off_t image_bytes;
+static long flush_us;
+
+static void stat_of(fuse_ino_t ino, struct stat *st)
+{
+	memset(st, 0, sizeof(*st));
+	st->st_ino = ino;
+	st->st_nlink = 1;
+	st->st_mode = ino == FUSE_ROOT_ID ? S_IFDIR | 0700 : S_IFREG | 0600;
+	if (ino == DISK_INO)
+		st->st_size = image_bytes;
+}
+
+static void op_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)
+{
+	struct fuse_entry_param e = {
+		.ino = DISK_INO, .attr_timeout = 1e6, .entry_timeout = 1e6};
+
+	stat_of(DISK_INO, &e.attr);
+	if (strcmp(name, "disk"))
+		fuse_reply_err(req, ENOENT);
+	else
+		fuse_reply_entry(req, &e);
+}
+
+static void op_getattr(
+	fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
+{
+	struct stat st;
+
+	stat_of(ino, &st);
+	fuse_reply_attr(req, &st, 1e6);
+}
+
+static void op_setattr(fuse_req_t req, fuse_ino_t ino, struct stat *attr,
+	int set, struct fuse_file_info *fi)
+{
+	op_getattr(req, ino, fi); /* loop sets times; nobody reads them */
+}
+
+static void op_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
+{
+	fi->direct_io = 1;
+	fuse_reply_open(req, fi);
+}
+
+static void op_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off,
+	struct fuse_file_info *fi)
+{
+	char *data = malloc(size);
+	ssize_t n = data ? pread(image, data, size, off) : -1;
+
+	if (n < 0)
+		fuse_reply_err(req, EIO);
+	else
+		fuse_reply_buf(req, data, (size_t)n);
+	free(data);
+}
+
+static void op_write(fuse_req_t req, fuse_ino_t ino, const char *data,
+	size_t size, off_t off, struct fuse_file_info *fi)
+{
+	if (pwrite(image, data, size, off) != (ssize_t)size)
+		fuse_reply_err(req, EIO);
+	else
+		fuse_reply_write(req, size);
+}
+
+static void op_fsync(
+	fuse_req_t req, fuse_ino_t ino, int datasync, struct fuse_file_info *fi)
+{
+	struct timespec ts = {flush_us / 1000000, flush_us % 1000000 * 1000};
+
+	if (fdatasync(image)) {
+		fuse_reply_err(req, EIO);
+		return;
+	}
+	clock_nanosleep(CLOCK_MONOTONIC, 0, &ts, NULL);
+	fuse_reply_err(req, 0);
+}
+
+static const struct fuse_lowlevel_ops ops = {
+	.lookup = op_lookup,
+	.getattr = op_getattr,
+	.setattr = op_setattr,
+	.open = op_open,
+	.read = op_read,
+	.write = op_write,
+	.fsync = op_fsync,
+};
+
+int main(int argc, char **argv)
+{
+	struct fuse_args args = FUSE_ARGS_INIT(0, NULL);
+	struct fuse_session *se;
+	struct stat st;
+
+	if (argc != 4) {
+		fprintf(stderr, "usage: slow-disk MOUNTPOINT IMAGE USEC\n");
+		return 2;
+	}
+	flush_us = atol(argv[3]);
+	image = open(argv[2], O_RDWR | O_CLOEXEC);
+	if (image < 0 || fstat(image, &st)) {
+		perror(argv[2]);
+		return 1;
+	}
+	image_bytes = st.st_size;
+	fuse_opt_add_arg(&args, "slow-disk");
+	se = fuse_session_new(&args, &ops, sizeof(ops), NULL);
+	if (!se || fuse_session_mount(se, argv[1]))
+		return 1;
+	fuse_session_loop(se);
+	fuse_session_unmount(se);
+	fuse_session_destroy(se);
+	fuse_opt_free_args(&args);
+	return 0;
+}
