@@ -282,8 +282,10 @@ static void run(unsigned *appended)
 
 static void random_lives_match_the_model(void)
 {
-	unsigned runs = getenv("RJ_TEST_STORE") ? 5 : 200, i, appended = 0;
+	unsigned runs = getenv("RJ_TEST_STORE") ? 5 : 50, i, appended = 0;
 
+	if (getenv("RJ_LIVES")) /* as many as you have time for */
+		runs = (unsigned)atoi(getenv("RJ_LIVES"));
 	random_state = rjtest_seed();
 	rj_environ_set(&seeded);
 	for (i = 0; i < runs; i++)
