@@ -135,8 +135,6 @@ uint64_t rj_ring_oldest(const struct rj_ring *ring, uint32_t sb_block,
 
 	if (!start)
 		return oldest;
-	if (end == last)
-		end = first;
 	if (start < first || start >= last || end < first || end > last)
 		return oldest_in(ring, 0, ring->blocks, 0);
 	if (start <= end)

@@ -314,6 +314,13 @@ static void break_and_go_on(struct t_log *t, enum rj_code code)
 {
 	struct rj_log_claim_opts o = {.allow_break = true, .retry_ms = 200};
 	struct rj_log_read_opts resume = {.retry_ms = 200};
+	struct rj_seg_run run = {9, 2};
+	struct rj_log_append a = {
+		.body = {.block_size = T_BLOCK, .journal_blocks = T_BLOCKS},
+		.runs = &run,
+		.run_count = 1,
+		.oldest = 1,
+	};
 	struct rj_log_writer *w = NULL;
 	unsigned before = count_objects(t);
 	struct rj_log_tail tail;
@@ -344,7 +351,11 @@ static void break_and_go_on(struct t_log *t, enum rj_code code)
 	t_fault(t, RJ_FAULT_PUT, RJ_FAULT_LOST, 1, 1);
 	T_FAILS(t, t_append_base(t, w), RJ_E_UNREACHABLE, "put");
 	T_WORKS(t, rj_log_retry(w, &t->err));
-	T_WORKS(t, t_append(t, w, 9, 2, 0x99));
+	/* whatever the caller believes, nothing before the base is needed */
+	memset(t->ring->data + 9 * T_BLOCK, 0x99, 2 * T_BLOCK);
+	a.ring = t->ring->data;
+	T_WORKS(t, rj_log_append(w, &a, &t->err));
+	CU_ASSERT_EQUAL(rj_log_writer_tail(w)->oldest, fence + 2);
 	T_WORKS(t, t_read(t, NULL));
 	CU_ASSERT_EQUAL(t->sum.start, fence + 2);
 	CU_ASSERT_EQUAL(t->count, 2);
@@ -398,6 +409,29 @@ static void break_behind_a_foreign_log(void)
 	t_log_end(&t);
 }
 
+static void no_replay_across_a_break(void)
+{
+	struct rj_log_claim_opts o = {.allow_break = true, .retry_ms = 200};
+	struct rj_seghdr h = {
+		.kind = RJ_SEG_DATA, .sequence = LAST + 2, .epoch = 2};
+	struct rj_log_read_opts resume = {.retry_ms = 200};
+	struct rj_log_tail tail;
+	struct t_log t;
+
+	t_log_begin(&t);
+	t_log_fill(&t, 6);
+	T_WORKS(&t, t_read(&t, NULL));
+	tail = t.sum.tail;
+	resume.resume = &tail;
+	t_remove(&t, 3);
+	rj_log_writer_free(t_claim(&t, &o));
+	T_FAILS(&t, t_read(&t, &resume), RJ_E_CORRUPT, "no base follows it");
+	forge(&t, h, false);
+	T_FAILS(&t, t_read(&t, &resume), RJ_E_CORRUPT, "this is no base");
+	CU_ASSERT_EQUAL(t.sum.bad_sequence, LAST + 2);
+	t_log_end(&t);
+}
+
 static void a_sound_log_is_not_broken(void)
 {
 	struct rj_log_claim_opts o = {.allow_break = true, .retry_ms = 200};
@@ -448,6 +482,7 @@ int main(void)
 		RJTEST(break_behind_a_damaged_end),
 		RJTEST(break_behind_a_gap),
 		RJTEST(break_behind_a_foreign_log),
+		RJTEST(no_replay_across_a_break),
 		RJTEST(a_sound_log_is_not_broken),
 		RJTEST(an_unreadable_object_in_the_way),
 	};

@@ -171,11 +171,124 @@ static void a_running_writer_is_overtaken(void)
 	rj_store_close(stores[1]);
 }
 
+/* ---- the same races, step by step ---- */
+
+/*
+ * A claimer's store that lets another act at chosen moments. RIVAL_CLAIMS: at
+ * the claimer's first put of a segment somebody else has just claimed.
+ * Otherwise WRITER appends before each such put, as one does that is always a
+ * put ahead; only right after a segment that showed while the claimer waited
+ * it is the slower one.
+ */
+static struct {
+	struct rj_store_ops ops;
+	const struct rj_store_ops *real;
+	struct t_log *t;
+	struct rj_store *other;
+	struct rj_log_writer *writer, *rival;
+	bool rival_claims;
+	unsigned puts, waits;
+	bool slower;
+} scene;
+
+static int scene_put(struct rj_store *s, const struct rj_key *key,
+	const void *data, size_t len, struct rj_error *err)
+{
+	struct rj_error ignored;
+
+	if (key->kind == RJ_KEY_LOG) {
+		scene.puts++;
+		scene.waits = 0;
+		if (scene.rival_claims && scene.puts == 1)
+			rj_log_claim(scene.other, &scene.t->id, NULL,
+				&scene.rival, &ignored);
+		if (scene.writer && !scene.slower)
+			append(scene.t, scene.writer, 1, &ignored);
+	}
+	return scene.real->put_new(s, key, data, len, err);
+}
+
+static int scene_get(struct rj_store *s, const struct rj_key *key, size_t max,
+	struct rj_buf *out, struct rj_error *err)
+{
+	struct rj_error ignored;
+	int rc = scene.real->get(s, key, max, out, err);
+
+	if (rc == -RJ_E_NOTFOUND && scene.writer && ++scene.waits == 5) {
+		append(scene.t, scene.writer, 1, &ignored);
+		scene.slower = true;
+	}
+	return rc;
+}
+
+static void set_scene(struct t_log *t)
+{
+	memset(&scene, 0, sizeof(scene));
+	scene.t = t;
+	scene.other = t_store();
+	scene.real = t->raw->ops;
+	scene.ops = *scene.real;
+	scene.ops.put_new = scene_put;
+	scene.ops.get = scene_get;
+	t->raw->ops = &scene.ops;
+}
+
+static void end_scene(struct t_log *t)
+{
+	t->raw->ops = scene.real;
+	rj_log_writer_free(scene.writer);
+	rj_log_writer_free(scene.rival);
+	rj_store_close(scene.other);
+}
+
+static void a_newer_claimer_was_first(void)
+{
+	struct rj_log_writer *w = NULL;
+	struct t_log t;
+
+	t_log_begin(&t);
+	t_log_fill(&t, 3);
+	set_scene(&t);
+	scene.rival_claims = true;
+	T_FAILS(&t, rj_log_claim(t.raw, &t.id, NULL, &w, &t.err), RJ_E_FENCED,
+		"another writer took over with epoch 3 (ours is 2)");
+	CU_ASSERT_PTR_NULL(w);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(scene.rival);
+	T_WORKS(&t, append(&t, scene.rival, 5, &t.err));
+	T_WORKS(&t, t_read(&t, NULL));
+	end_scene(&t);
+	t_log_end(&t);
+}
+
+static void a_writer_that_is_always_a_put_ahead(void)
+{
+	struct rj_log_writer *w = NULL;
+	struct t_log t;
+
+	t_log_begin(&t);
+	set_scene(&t);
+	CU_ASSERT_EQUAL_FATAL(
+		rj_log_claim(scene.other, &t.id, NULL, &scene.writer, &t.err),
+		0);
+	T_WORKS(&t, rj_log_claim(t.raw, &t.id, NULL, &w, &t.err));
+	CU_ASSERT_PTR_NOT_NULL_FATAL(w);
+	CU_ASSERT_TRUE(scene.puts < 10);
+	T_FAILS(&t, append(&t, scene.writer, 5, &t.err), RJ_E_FENCED,
+		"epoch 2");
+	T_WORKS(&t, append(&t, w, 5, &t.err));
+	T_WORKS(&t, t_read(&t, NULL));
+	rj_log_writer_free(w);
+	end_scene(&t);
+	t_log_end(&t);
+}
+
 int main(void)
 {
 	static const struct rjtest tests[] = {
 		RJTEST(one_of_eight_claimers_can_append),
 		RJTEST(a_running_writer_is_overtaken),
+		RJTEST(a_newer_claimer_was_first),
+		RJTEST(a_writer_that_is_always_a_put_ahead),
 	};
 	int status = RJTEST_RUN("race", tests);
 
