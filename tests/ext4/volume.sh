@@ -68,6 +68,7 @@ for bs in 1024 2048 4096; do
 		layout $type $bs meta_bg -O meta_bg,^resize_inode
 	done
 	layout ext4 $bs metadata_csum,64bit -O metadata_csum,64bit
+	layout ext4 $bs bigalloc -O bigalloc,^resize_inode -C $((bs * 4)) -g 512
 	layout ext4 $bs ^metadata_csum -O ^metadata_csum,uninit_bg
 	layout ext4 $bs ^metadata_csum,64bit -O ^metadata_csum,^uninit_bg,64bit
 done
