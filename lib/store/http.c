@@ -306,7 +306,7 @@ static bool set_up(struct rj_http *h)
 	curl_easy_setopt(
 		e, CURLOPT_CONNECTTIMEOUT_MS, (long)h->connect_timeout_ms);
 	curl_easy_setopt(e, CURLOPT_TIMEOUT_MS, (long)h->request_timeout_ms);
-	curl_easy_setopt(e, CURLOPT_BUFFERSIZE, 16L * 1024);
+	curl_easy_setopt(e, CURLOPT_BUFFERSIZE, 64L * 1024);
 	curl_easy_setopt(e, CURLOPT_UPLOAD_BUFFERSIZE, 256L * 1024);
 	curl_easy_setopt(e, CURLOPT_ERRORBUFFER, h->detail);
 	curl_easy_setopt(e, CURLOPT_HEADERFUNCTION, on_header);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * rj://host:port/name: an rjserver, over HTTP. The wire is described in
- * doc/protocol.md: PUT /name/KEY with If-None-Match, GET, DELETE, and
+ * doc/http-protocol.md: PUT /name/KEY with If-None-Match, GET, DELETE, and
  * GET /name/DIRECTORY?after=N&limit=M for a page of a listing.
  */
 #include <ctype.h>
@@ -16,7 +16,7 @@
 
 #define DEFAULT_PORT      7490
 #define PAGE_OBJECTS      10000
-#define PAGE_BYTES        (PAGE_OBJECTS * 48u) /* two numbers and two marks */
+#define PAGE_BYTES        (PAGE_OBJECTS * 48u) /* two numbers, two separators */
 #define REQUEST_URL_BYTES (RJ_URL_BYTES + RJ_KEY_TEXT + 64)
 
 struct rj_rj {
@@ -28,7 +28,8 @@ struct rj_rj {
 
 /* Of an answer. */
 struct marks {
-	bool damaged; /* RJ-Damaged: the server says that its object is bad */
+	bool damaged; /* RJ-Damaged: the server says that its object is bad, or
+		       * that it cannot tell what it lost */
 	bool more;    /* RJ-More: the listing goes on */
 };
 
@@ -52,6 +53,7 @@ static void on_header(void *arg, const char *line, size_t len)
 static int fail_status(struct rj_rj *r, const struct rj_http_call *c,
 	const char *verb, const char *key, struct rj_error *err)
 {
+	const struct marks *m = c->arg;
 	const char *sep = c->text[0] ? ": " : "";
 	enum rj_code code = RJ_E_PROTOCOL;
 	const char *what = "gave an answer that makes no sense";
@@ -65,6 +67,9 @@ static int fail_status(struct rj_rj *r, const struct rj_http_call *c,
 	} else if (c->status == 413) {
 		code = RJ_E_INVAL;
 		what = "does not take an object that large";
+	} else if (c->status >= 500 && m->damaged) {
+		code = RJ_E_CORRUPT;
+		what = "says that its store is damaged";
 	} else if (c->status >= 500 || c->status == 429) {
 		code = RJ_E_UNREACHABLE;
 		what = "cannot do it now";
@@ -79,11 +84,14 @@ static int rj_put_new(struct rj_store *s, const struct rj_key *key,
 {
 	struct rj_rj *r = rj_of(s);
 	char *text = rj_key_text(key, r->url + r->prefix);
+	struct marks marks = {0};
 	struct rj_http_call c = {
 		.method = RJ_HTTP_PUT_NEW,
 		.url = r->url,
 		.body = data,
 		.body_len = len,
+		.header = on_header,
+		.arg = &marks,
 	};
 	int rc = rj_http_perform(r->http, &c, err);
 
@@ -124,11 +132,6 @@ static int rj_get(struct rj_store *s, const struct rj_key *key, size_t max,
 	if (c.status == 404)
 		return rj_fail(err, RJ_E_NOTFOUND, "%s: %s: no such object",
 			s->url, text);
-	if (marks.damaged)
-		return rj_fail(err, RJ_E_CORRUPT,
-			"%s: %s: the journal server says that it is "
-			"damaged%s%s",
-			s->url, text, c.text[0] ? ": " : "", c.text);
 	return fail_status(r, &c, "get", text, err);
 }
 
@@ -235,7 +238,13 @@ static int rj_remove(
 {
 	struct rj_rj *r = rj_of(s);
 	char *text = rj_key_text(key, r->url + r->prefix);
-	struct rj_http_call c = {.method = RJ_HTTP_DELETE, .url = r->url};
+	struct marks marks = {0};
+	struct rj_http_call c = {
+		.method = RJ_HTTP_DELETE,
+		.url = r->url,
+		.header = on_header,
+		.arg = &marks,
+	};
 	int rc = rj_http_perform(r->http, &c, err);
 
 	if (rc)

@@ -154,8 +154,8 @@ static void status_codes(void)
 		{{"HTTP/1.1 500 Bad\r\nRJ-Damaged: 1\r\n"
 		  "Content-Length: 13\r\n\r\nbad checksum\n",
 			 BAD_KEEP, 0, 0},
-			RJ_E_UNREACHABLE, RJ_E_CORRUPT, RJ_E_UNREACHABLE,
-			RJ_E_UNREACHABLE, "bad checksum"},
+			ALL(RJ_E_CORRUPT),
+			"is damaged (status 500: bad checksum)"},
 		/* what a terminal would act on is not passed through */
 		{{"HTTP/1.1 403 F\r\nContent-Length: 8\r\n\r\n\033[2Jab\r\n",
 			 BAD_KEEP, 0, 0},
