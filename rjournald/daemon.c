@@ -267,6 +267,8 @@ static int start(struct rj_daemon *d, rj_rule_fn rule, struct rj_error *err)
 	if (!rc)
 		rc = start_loop(d, err);
 	if (!rc)
+		rc = rj_load_note(&d->loaded, d->loop.path, err);
+	if (!rc)
 		rc = rj_control_listen(
 			d->loaded.dir.control, &d->listen_fd, err);
 	return rc;

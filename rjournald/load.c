@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "load.h"
 
+#include <errno.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 
 #include "jbd2/jbd2.h"
 #include "util/environ.h"
@@ -71,7 +74,8 @@ static int look_at_volume(struct rj_loaded *l, struct rj_error *err)
 
 struct reading {
 	struct rj_ring *ring;
-	bool recovered; /* the last base was put by a recovery */
+	bool recovered;	 /* the last base was put by a recovery */
+	uint64_t epoch;	 /* of the last segment with blocks */
 };
 
 static int take_segment(
@@ -81,6 +85,8 @@ static int take_segment(
 
 	if (seg->header.flags & RJ_SEG_F_BASE)
 		r->recovered = seg->header.flags & RJ_SEG_F_RECOVERED;
+	if (seg->body.run_count)
+		r->epoch = seg->header.epoch;
 	return rj_ring_apply(r->ring, seg, err);
 }
 
@@ -112,6 +118,16 @@ static int check_ring(const struct rj_loaded *l, const struct reading *r,
 		return rj_fail(err, RJ_E_REFUSED,
 			"%s: a recovery of this volume was not finished; run "
 			"rjrecover first",
+			l->device);
+	if (l->facts.needs_recovery && sb.start &&
+		r->epoch > l->facts.sbx.epoch)
+		return rj_fail(err, RJ_E_REFUSED,
+			"%s: the log was written on in epoch %llu, this copy of the volume was last marked in epoch %llu: an older copy; see rjrecover -f",
+			l->device, (unsigned long long)r->epoch,
+			(unsigned long long)l->facts.sbx.epoch);
+	if (!l->facts.needs_recovery && sb.start)
+		return rj_fail(err, RJ_E_REFUSED,
+			"%s: the volume says that it needs no recovery, but the log holds transactions: an older copy, or another tool changed it; see rjrecover -f",
 			l->device);
 	return 0;
 }
@@ -151,9 +167,16 @@ static int read_and_claim(struct rj_loaded *l, struct rj_error *err)
 	return check_ring(l, &r, err);
 }
 
-static int write_note(struct rj_loaded *l, struct rj_error *err)
+static int write_note(
+	struct rj_loaded *l, uint32_t journal_device, struct rj_error *err)
 {
-	struct rj_volume_patch patch = {.set_sbx = true, .primary_only = true};
+	struct rj_volume_patch patch = {
+		.set_sbx = true,
+		.set_journal = true,
+		.has_journal = true,
+		.journal_device = journal_device,
+		.primary_only = true,
+	};
 	const struct rj_volume_facts *f;
 	struct rj_volume *v = NULL;
 	struct rj_error e;
@@ -167,6 +190,7 @@ static int write_note(struct rj_loaded *l, struct rj_error *err)
 	if (f->has_sbx && !f->needs_recovery &&
 		rj_uuid_equal(f->uuid, l->facts.uuid) &&
 		rj_uuid_equal(f->sbx.journal_uuid, l->facts.sbx.journal_uuid)) {
+		memcpy(patch.journal_uuid, f->journal_uuid, RJ_UUID_BYTES);
 		patch.sbx = f->sbx;
 		patch.sbx.epoch = rj_log_writer_epoch(l->writer);
 		patch.sbx.floor = rj_log_writer_tail(l->writer)->sequence;
@@ -176,12 +200,33 @@ static int write_note(struct rj_loaded *l, struct rj_error *err)
 	return rc ? rc : rc2;
 }
 
+/* As the kernel's new_encode_dev(). */
+static uint32_t encode_device(dev_t dev)
+{
+	uint32_t low = minor(dev);
+
+	return (low & 0xff) | (uint32_t)major(dev) << 8 | (low & ~0xffu) << 12;
+}
+
+int rj_load_note(
+	struct rj_loaded *l, const char *journal_path, struct rj_error *err)
+{
+	struct stat st;
+
+	if (l->facts.needs_recovery)
+		return 0;
+	if (stat(journal_path, &st))
+		return rj_fail_errno(err, errno, "%s", journal_path);
+	return write_note(l, encode_device(st.st_rdev), err);
+}
+
 int rj_unload_note(struct rj_loaded *l, struct rj_error *err)
 {
 	int64_t deadline = rj_monotonic_ns() + NOTE_WAIT_NS;
 	int rc;
 
-	while ((rc = write_note(l, err)) == -RJ_E_BUSY &&
+	while ((rc = write_note(l, RJ_JOURNAL_DEVICE_REMOTE, err)) ==
+			-RJ_E_BUSY &&
 		rj_monotonic_ns() < deadline)
 		rj_sleep_ns(NOTE_RETRY_NS);
 	return rc;
@@ -207,8 +252,6 @@ int rj_load(const char *device, struct rj_loaded *out, struct rj_error *err)
 	l.sb_block = rj_jbd2_device_sb_block(l.facts.block_size);
 	if (!rc)
 		rc = read_and_claim(&l, err);
-	if (!rc && !l.facts.needs_recovery)
-		rc = write_note(&l, err);
 	if (rc) {
 		rj_unload(&l);
 		return rc;

@@ -33,8 +33,16 @@ struct rj_loaded {
  */
 int rj_load(const char *device, struct rj_loaded *out, struct rj_error *err);
 /*
- * Write the last epoch and the acknowledged floor into the volume, if it is
- * not mounted and needs no recovery. Without that they are only older.
+ * Before serving: mark the volume with our epoch, the floor, and the device
+ * number of JOURNAL_PATH, as the kernel does at mount. A volume that needs
+ * recovery is left alone (0).
+ */
+int rj_load_note(
+	struct rj_loaded *l, const char *journal_path, struct rj_error *err);
+/*
+ * After serving: write the last epoch and the acknowledged floor into the
+ * volume, if it is not mounted and needs no recovery, and take the device
+ * number back. Without that the numbers are only older.
  */
 int rj_unload_note(struct rj_loaded *l, struct rj_error *err);
 /* Releases all; the runtime directory goes last. */

@@ -53,10 +53,15 @@ static int mark_volume(
 		.set_needs_recovery = true,
 		.needs_recovery = false,
 		.set_free_counts = true,
+		/* the device number it was served at means nothing now */
+		.set_journal = true,
+		.has_journal = true,
+		.journal_device = RJ_JOURNAL_DEVICE_REMOTE,
 		.set_error_flag = r->report->plan.sb.fs_errno != 0,
 		.primary_only = true,
 	};
 
+	memcpy(p.journal_uuid, r->facts.journal_uuid, RJ_UUID_BYTES);
 	p.sbx.epoch = rj_log_writer_epoch(r->writer);
 	p.sbx.floor = tail->sequence;
 	return rj_volume_patch(v, &p, err);

@@ -8,11 +8,16 @@ RJSERVER=$RJ_BUILD/rjserver/rjserver
 MOUNT_RJ=$RJ_BUILD/rjmount/mount.rj
 UMOUNT_RJ=$RJ_BUILD/rjmount/umount.rj
 
+# gone PID: it has ended, though its parent may be slow to reap it
+gone() {
+	local stat
+	stat=$(ps -o stat= -p "$1") || return 0
+	[[ $stat == Z* ]]
+}
 # kill_pid PID: end it for sure, and wait until it is gone
 kill_pid() {
 	kill -KILL "$1" 2>/dev/null
-	local n=200
-	while kill -0 "$1" 2>/dev/null && ((n-- > 0)); do sleep 0.02; done
+	wait_for 10 gone "$1"
 	return 0
 }
 
@@ -63,7 +68,7 @@ serve() {
 }
 # unserve: end it cleanly
 unserve() {
-	kill -TERM "$DPID" && wait_for 20 not kill -0 "$DPID"
+	kill -TERM "$DPID" && wait_for 20 gone "$DPID"
 }
 # mount_served IMAGE DIR OPTIONS
 mount_served() {
