@@ -278,6 +278,7 @@ static void run(unsigned *appended)
 		rj_store_close(m.store[i]);
 	}
 	t_log_end(&m.t);
+	t_store_done(); /* thousands of lives on one shelf would be slow */
 }
 
 static void random_lives_match_the_model(void)
@@ -287,6 +288,7 @@ static void random_lives_match_the_model(void)
 	if (getenv("RJ_LIVES")) /* as many as you have time for */
 		runs = (unsigned)atoi(getenv("RJ_LIVES"));
 	random_state = rjtest_seed();
+	fflush(stdout); /* known even if this run never ends */
 	rj_environ_set(&seeded);
 	for (i = 0; i < runs; i++)
 		run(&appended);
