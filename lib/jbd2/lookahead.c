@@ -73,6 +73,8 @@ int jbd2_lookahead(struct jbd2_scan *s, struct rj_error *err)
 	for (i = 0; i < most && !s->plan->info.damage; i++) {
 		block = jbd2_scan_block(s, s->good + i);
 		rc = jbd2_window_get(&s->window, block, &raw, err);
+		if (rc == -RJ_E_IO)
+			return 0; /* no need to read here: only a chance */
 		if (rc)
 			return rc;
 		if (!rj_jbd2_block_header(raw, &type, &tid) ||
@@ -97,6 +99,8 @@ int jbd2_find_max_tid(struct jbd2_scan *s, struct rj_error *err)
 	for (i = s->good; i < s->ring; i++) {
 		rc = jbd2_window_get(
 			&s->window, jbd2_scan_block(s, i), &raw, err);
+		if (rc == -RJ_E_IO)
+			continue;
 		if (rc)
 			return rc;
 		if (rj_jbd2_block_header(raw, &type, &tid) &&

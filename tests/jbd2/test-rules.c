@@ -317,6 +317,12 @@ static void unreadable_blocks(void)
 	b.bad_from = (uint64_t)l.txn[4].commit_block * BS;
 	CU_ASSERT_EQUAL(rj_jbd2_scan(&b.bio, &opts, &plan, &err), -RJ_E_IO);
 	CU_ASSERT_PTR_NULL(plan);
+	/* behind the log's end nobody needs to read, in large pieces or not */
+	b.bad_from = (uint64_t)(l.end + 1) * BS;
+	CU_ASSERT_EQUAL(rj_jbd2_scan(&b.bio, &opts, &plan, &err), 0);
+	CU_ASSERT_EQUAL(rj_jbd2_plan_info(plan)->transactions, l.transactions);
+	rj_jbd2_plan_free(plan);
+	plan = NULL;
 	b.bad_from = UINT64_MAX;
 	CU_ASSERT_EQUAL(rj_jbd2_scan(&b.bio, &opts, &plan, &err), 0);
 	b.bad_from = (uint64_t)l.txn[4].commit_block * BS;

@@ -190,6 +190,35 @@ static void every_flip_under_a_checksum_is_seen(void)
 	}
 }
 
+/* Checksums that a flipped bit switched off, while there is a log. */
+static void lost_features_are_seen(void)
+{
+	static const uint32_t versions[] = {0x8, 0x10};
+	uint8_t raw[RJ_JBD2_SB_BYTES];
+	struct rj_jbd2_sb sb;
+	struct rj_error err;
+	unsigned i;
+
+	for (i = 0; i < 2; i++) {
+		fresh(raw);
+		put(raw, 0x1C, 99);
+		put(raw, 0x28, 0x2 | versions[i]);
+		seal(raw);
+		put(raw, 0x28, 0x2);
+		CU_ASSERT_EQUAL(
+			rj_jbd2_sb_decode(raw, &sb, &err), -RJ_E_CORRUPT);
+		put(raw, 0x28, 0x2 | versions[i]);
+		put(raw, 0x04, 3); /* version 1: no features at all */
+		CU_ASSERT_EQUAL(
+			rj_jbd2_sb_decode(raw, &sb, &err), -RJ_E_CORRUPT);
+		/* an old seal from other days says nothing */
+		put(raw, 0x04, 4);
+		put(raw, 0x28, 0x2);
+		put(raw, 0x18, 12345);
+		CU_ASSERT_EQUAL(rj_jbd2_sb_decode(raw, &sb, &err), 0);
+	}
+}
+
 static void make_empty_changes_only_three_fields(void)
 {
 	uint8_t raw[RJ_JBD2_SB_BYTES], before[RJ_JBD2_SB_BYTES];
@@ -249,6 +278,7 @@ int main(void)
 		RJTEST(version_1_has_no_features),
 		RJTEST(decode_refuses),
 		RJTEST(every_flip_under_a_checksum_is_seen),
+		RJTEST(lost_features_are_seen),
 		RJTEST(make_empty_changes_only_three_fields),
 		RJTEST(too_many_users_are_cut),
 		RJTEST(block_header),
