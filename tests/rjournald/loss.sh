@@ -1,0 +1,99 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The store goes away, or another writer takes the log over.
+. "$RJ_SRC/tests/support/lib.sh" || exit 99
+. "$RJ_SRC/tests/rjournald/daemon.sh"
+img=$T_DIR/v.img mnt=$T_DIR/mnt
+
+# lose_server / restart_server: the same directory and port
+lose_server() { kill_pid "$SRV_PID"; }
+restart_server() { start_server "$T_DIR/srv" "$SRV_PORT"; }
+mode() { $LIMIT "$RJCTL" status --json "$img" | grep -q "\"mode\":\"$1\""; }
+start_server "$T_DIR/srv" || exit 99
+store=$SRV_URL/loss
+
+# ---- on_loss=block ----
+volume "$img" ext3 4096 "$store" on_loss=block || exit 99
+check "serve" serve "$img"
+check "mount" mount_served "$img" "$mnt"
+check "a file before" put_file "$mnt/before"
+lose_server
+(put_file "$mnt/during" && touch "$T_DIR/synced") &
+writer=$!
+check "without the server rjournald waits" wait_for 10 mode waiting
+sleep 0.5
+check "and so does the fsync" test ! -e "$T_DIR/synced"
+check "status answers meanwhile" $LIMIT "$RJCTL" status "$mnt"
+check "the server comes back" restart_server
+check "and everything goes on" wait_for 20 test -e "$T_DIR/synced"
+wait "$writer"
+check "rjournald serves again" wait_for 10 mode serving
+check "a file afterwards" put_file "$mnt/after"
+(cd "$mnt" && sha256sum before during after) >"$T_DIR/sums"
+status 0 "the machine stops" crash "$img" "$mnt" "$T_DIR/c.img"
+img=$T_DIR/c.img
+serve "$img" && mount_served "$img" "$mnt"
+check "all three are there after a crash" sh -c "cd '$mnt' && sha256sum --quiet -c '$T_DIR/sums'"
+
+# ---- told to stop while the store is lost ----
+lose_server
+put_file "$mnt/never" 2>"$T_DIR/err" &
+writer=$!
+wait_for 10 mode waiting
+kill -TERM "$DPID"
+sleep 0.3
+check "one SIGTERM does not end it: it waits" kill -0 "$DPID"
+kill -TERM "$DPID"
+check "another one does" wait_for 40 gone "$DPID"
+wait "$writer"
+is "the fsync was not acknowledged" $(($? != 0)) 1
+$LIMIT umount -l "$mnt"
+check "nothing is left" wait_for 10 nothing_left "$img"
+restart_server
+check "it can be served again" serve "$img"
+mount_served "$img" "$mnt"
+check "with all that was acknowledged" sh -c "cd '$mnt' && sha256sum --quiet -c '$T_DIR/sums'"
+lose_server
+put_file "$mnt/never" 2>/dev/null &
+writer=$!
+wait_for 10 mode waiting
+status 0 "stop --force" $LIMIT "$RJCTL" stop --force "$img"
+check "ends it" wait_for 10 gone "$DPID"
+wait "$writer"
+$LIMIT umount -l "$mnt"
+wait_for 10 nothing_left "$img"
+
+# ---- on_loss=error ----
+restart_server
+img=$T_DIR/e.img
+volume "$img" ext3 4096 "$SRV_URL/loss2" on_loss=error || exit 99
+check "on_loss=error: serve" serve "$img"
+mount_served "$img" "$mnt"
+fsynced "$mnt" 10 "$T_DIR/sums"
+lose_server
+status 1 "the fsync fails" $LIMIT dd if=/dev/zero of="$mnt/x" bs=1k count=1 conv=fsync
+check "rjournald has failed" wait_for 10 mode failed
+restart_server
+status 1 "and does not begin again with a server" \
+	$LIMIT dd if=/dev/zero of="$mnt/y" bs=1k count=1 conv=fsync
+check "status says why" sh -c "$LIMIT '$RJCTL' status '$img' | grep -q '  error .*127.0.0.1'"
+status 0 "the machine stops" crash "$img" "$mnt" "$T_DIR/e2.img"
+img=$T_DIR/e2.img
+serve "$img" && mount_served "$img" "$mnt"
+check "nothing acknowledged is lost" sh -c "cd '$mnt' && sha256sum --quiet -c '$T_DIR/sums'"
+
+# ---- fenced: the same volume served elsewhere ----
+first=$DPID
+check "a file before the fence" put_file "$mnt/f"
+cp --sparse=always "$img" "$T_DIR/copy.img"
+status 0 "a second claim, elsewhere" env RJ_RUN="$T_DIR/run2" $LIMIT "$RJOURNALD" "$T_DIR/copy.img"
+second=$(daemon_pid "$T_DIR/copy.img")
+at_exit kill_pid "$second"
+status 1 "the first one's next fsync fails" \
+	$LIMIT dd if=/dev/zero of="$mnt/g" bs=1k count=1 conv=fsync
+check "it has failed for good" wait_for 10 mode failed
+like "because of the other writer" "$($LIMIT "$RJCTL" status "$img")" 'another writer'
+$LIMIT umount "$mnt"
+status 1 "stop: it can not drain" sh -c "kill -TERM $first; while kill -0 $first 2>/dev/null; do sleep 0.1; done; exit 1"
+kill -TERM "$second"
+check "the second stops" wait_for 10 gone "$second"

@@ -1,0 +1,85 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# A journal is served, used, stopped; and served again after everything died.
+. "$RJ_SRC/tests/support/lib.sh" || exit 99
+. "$RJ_SRC/tests/rjournald/daemon.sh"
+img=$T_DIR/v.img mnt=$T_DIR/mnt
+mkdir "$T_DIR/store"
+check "a volume with a log in a directory" \
+	volume "$img" ext3 1024 "file://$T_DIR/store"
+
+# ---- the device ----
+check "rjournald serves it" serve "$img"
+check "and names a block device" test -b "$LOOP"
+journal=$(dumpe2fs -h "$img" 2>/dev/null | sed -n 's/^Journal UUID: *//p')
+like "dumpe2fs takes it for a journal with one user" \
+	"$($LIMIT dumpe2fs "$LOOP" 2>&1)" 'journal_dev'
+is "with the UUID that the volume names" \
+	"$($LIMIT dumpe2fs "$LOOP" 2>/dev/null | sed -n 's/^Filesystem UUID: *//p')" "$journal"
+like "blkid too" "$($LIMIT blkid -p "$LOOP")" "UUID=\"$journal\".*TYPE=\"jbd\""
+is "the FUSE file has its size" "$(stat -c %s "$RJ_RUN"/*/mnt/journal)" $((8 << 20))
+status 1 "a second daemon is refused" $LIMIT "$RJOURNALD" "$img"
+like "and says why" "$OUT" '^rjournald: .*v.img: another rjournald serves this volume$'
+
+# ---- mounted ----
+check "the kernel mounts the volume with it" mount_served "$img" "$mnt"
+check "files are written and fsynced" put_file "$mnt/a"
+put_file "$mnt/a2" && put_file "$mnt/a3"
+status=$($LIMIT "$RJCTL" status --json "$mnt")
+like "status: mounted, serving, nothing pending" "$status" \
+	'"state":"mounted","mode":"serving".*"pending_blocks":0,'
+like "and some flushes needed no segment" "$status" '"flushes_ordered":[1-9]'
+echo unsynced >"$mnt/b"
+is "rjctl flush" "$($LIMIT "$RJCTL" flush "$img")" flushed
+status 1 "stop is refused while it is mounted" $LIMIT "$RJCTL" stop "$mnt"
+like "and says so" "$OUT" 'volume is mounted'
+check "the daemon is still there, and the volume works" put_file "$mnt/c"
+$LIMIT umount "$mnt"
+check "after the unmount it stops, as it was asked to" wait_for 10 nothing_left "$img"
+note "$(left "$img")"
+
+# ---- foreground, and a signal ----
+"$RJOURNALD" -f "$img" >"$T_DIR/out" 2>"$T_DIR/err" &
+pid=$!
+at_exit kill_pid "$pid"
+check "-f: the device on stdout" wait_for 10 grep -q '^/dev/loop' "$T_DIR/out"
+like "-f: the log on stderr" "$(cat "$T_DIR/err")" 'serving the journal of .*v.img from file://'
+LOOP=$(cat "$T_DIR/out")
+mount_served "$img" "$mnt" && put_file "$mnt/d" && umount "$mnt"
+check "it stays after an unmount" test -b "$RJ_RUN"/*/control -o -S "$RJ_RUN"/*/control
+kill -TERM "$pid"
+wait "$pid"
+is "SIGTERM: status 0" $? 0
+is "and nothing is left" "$(left "$img")" ""
+
+# ---- epoch and floor are noted, so that a log cut short is noticed ----
+last=$(find "$T_DIR/store" -path '*/log/*' | sort | tail -n 1)
+is "the volume knows the last segment" "$("$MARK" "$img" show | sed 's/.*=//')" \
+	"$((10#${last##*/}))"
+mv "$last" "$T_DIR/kept"
+status 1 "a log that ends before what was acknowledged is refused" \
+	$LIMIT "$RJOURNALD" "$img"
+mv "$T_DIR/kept" "$last"
+
+# ---- --until-unmount ----
+check "--until-unmount" serve "$img" --until-unmount
+mount_served "$img" "$mnt" && put_file "$mnt/e"
+sleep 0.1
+$LIMIT umount "$mnt"
+check "ends with the unmount" wait_for 10 nothing_left "$img"
+
+# ---- everything dies; the kernel recovers by itself ----
+check "again" serve "$img"
+mount_served "$img" "$mnt" data=journal
+fsynced "$mnt" 20 "$T_DIR/sums"
+status 0 "the machine stops" crash "$img" "$mnt" "$T_DIR/crashed.img"
+wait_for 10 not grep -qF "$T_DIR/mnt" /proc/mounts
+img=$T_DIR/crashed.img
+like "the volume needs recovery" "$(dumpe2fs -h "$img" 2>/dev/null)" needs_recovery
+check "rjournald serves it, over what the dead one left" serve "$img"
+check "the kernel recovers and mounts" mount_served "$img" "$mnt"
+check "every fsynced file is there" sh -c "cd '$mnt' && sha256sum --quiet -c '$T_DIR/sums'"
+$LIMIT umount "$mnt"
+is "rjctl stop" "$($LIMIT "$RJCTL" stop "$img")" stopped
+is "nothing is left" "$(left "$img")" ""
+check "and the volume is in order" served_fsck "$img" -fn
