@@ -2,6 +2,7 @@
 /* rjrecover: bring a volume back from its remote journal. */
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "options.h"
@@ -88,6 +89,10 @@ int main(int argc, char **argv)
 		.verify = c.options.verify,
 		.undo_file = c.options.undo_file,
 		.url = c.options.url[0] ? c.options.url : NULL,
+		.journal_device = c.options.journal_device[0]
+					  ? c.options.journal_device
+					  : NULL,
+		.save_dir = getenv("RJ_STATE"),
 		.progress = step,
 		.say = say,
 		.arg = &c,

@@ -15,7 +15,8 @@ static const char help_text[] =
 	"                 [-J journal-options] [--verify=none|quick|full]\n"
 	"                 [--json] [--accept-loss] DEVICE\n"
 	"\n"
-	"Recover an ext3 or ext4 volume from its remote journal.\n"
+	"Recover an ext3 or ext4 volume from its journal: remote, on a device, or\n"
+	"internal.\n"
 	"\n"
 	"  -n, --dry-run       tell what would be done; change nothing\n"
 	"  -y, --yes           if the log cannot be used, check the whole volume\n"
@@ -27,7 +28,8 @@ static const char help_text[] =
 	"  -q, --quiet         say nothing but errors\n"
 	"  -C fd               progress for programs on descriptor fd; 0: a bar\n"
 	"  -z undo_file        record what is overwritten, for e2undo(8)\n"
-	"  -J remote=URL       read the log here, not where the superblock says\n"
+	"  -J remote=URL|device=DEV\n"
+	"                      read the log here, not where the superblock says\n"
 	"      --verify=none|quick|full\n"
 	"                      the check afterwards (default: quick;\n"
 	"                      full: e2fsck -fn)\n"
@@ -104,13 +106,14 @@ static bool parse_journal(const char *text, struct options *o)
 		fprintf(stderr, "rjrecover: -J %s: %s\n", text, err.msg);
 		return false;
 	}
-	if (j.placement != RJ_PLACE_REMOTE) {
+	if (j.placement != RJ_PLACE_REMOTE && j.placement != RJ_PLACE_DEVICE) {
 		fprintf(stderr,
-			"rjrecover: -J %s: only remote=URL makes sense here\n",
+			"rjrecover: -J %s: only remote=URL and device=DEV make sense here\n",
 			text);
 		return false;
 	}
 	memcpy(o->url, j.url, sizeof(o->url));
+	memcpy(o->journal_device, j.device, sizeof(o->journal_device));
 	return true;
 }
 

@@ -45,7 +45,7 @@ static const char *sentence(enum rj_outcome o)
 	case RJ_OUTCOME_CLEAN:
 		return "clean, nothing to recover";
 	case RJ_OUTCOME_REPLAYED:
-		return "recovered from the remote journal";
+		return "recovered from its journal";
 	case RJ_OUTCOME_RESET:
 		return "nothing to replay, marked clean";
 	case RJ_OUTCOME_FSCK:
@@ -68,7 +68,10 @@ static void print_text(
 	if (o->quiet)
 		return;
 	printf("%s: %s\n", o->device, sentence(r->outcome));
-	if (r->url[0] && r->outcome != RJ_OUTCOME_CLEAN)
+	if (r->placement != RJ_PLACE_REMOTE &&
+		r->outcome != RJ_OUTCOME_CLEAN && r->url[0])
+		printf("  log: %s\n", r->url);
+	else if (r->log.segments && r->outcome != RJ_OUTCOME_CLEAN)
 		printf("  log: %s, segments %" PRIu64 " to %" PRIu64
 		       ", %" PRIu64 " read, %" PRIu64 " bytes\n",
 			r->url, r->log.first, r->log.last, r->log.segments,
@@ -148,7 +151,11 @@ static void print_json(const struct options *o,
 		top, "log_void", json_object_new_boolean(r->log_void));
 	if (r->epoch)
 		add_u64(top, "epoch", r->epoch);
-	if (r->url[0])
+	if (r->placement)
+		json_object_object_add(top, "placement",
+			json_object_new_string(
+				rj_placement_name(r->placement)));
+	if (r->placement == RJ_PLACE_REMOTE && r->url[0])
 		json_object_object_add(top, "log", json_log(r));
 	if (r->have_plan)
 		json_object_object_add(top, "plan", json_plan(r));

@@ -13,6 +13,8 @@
 #include "util/log.h"
 #include "util/proc.h"
 
+#define STAND_IN_BLOCKS 4096
+
 /*
  * e2fsck insists on seeing the external journal of a volume that has one. Give
  * it an empty one with the right UUIDs, in memory, through an inherited file
@@ -21,7 +23,10 @@
 static int make_stand_in(struct rj_recovery *r, int *out, struct rj_error *err)
 {
 	uint32_t bs = r->facts.block_size;
-	uint32_t blocks = r->facts.sbx.journal_blocks;
+	/* any size will do where the extension has none to tell */
+	uint32_t blocks = r->report->placement == RJ_PLACE_REMOTE
+				  ? r->facts.sbx.journal_blocks
+				  : STAND_IN_BLOCKS;
 	uint32_t tid = r->report->have_plan ? r->report->plan.next_tid : 1;
 	uint8_t raw[RJ_JBD2_SB_BYTES];
 	int fd, rc;
@@ -75,10 +80,11 @@ int rj_recovery_e2fsck(struct rj_recovery *r, const char *const *args,
 	struct rj_buf path = {0};
 	char journal[64];
 	const char *argv[16] = {0};
+	bool internal = r->report->placement == RJ_PLACE_INTERNAL;
 	int fd = -1, n = 0, rc;
 
 	rc = rj_proc_find("e2fsck", &path, err);
-	if (!rc)
+	if (!rc && !internal)
 		rc = make_stand_in(r, &fd, err);
 	if (rc)
 		goto out;
@@ -86,12 +92,13 @@ int rj_recovery_e2fsck(struct rj_recovery *r, const char *const *args,
 	argv[n++] = (const char *)path.data;
 	while (*args && n < 12)
 		argv[n++] = *args++;
-	argv[n++] = "-j";
-	argv[n++] = journal;
+	if (!internal) {
+		argv[n++] = "-j";
+		argv[n++] = journal;
+	}
 	argv[n++] = r->device;
 	rc = rj_proc_run(argv,
 		capture ? RJ_PROC_CAPTURE | RJ_PROC_STDIN_NULL : 0, &res, err);
-	close(fd);
 	if (rc)
 		goto out;
 	if (capture)
@@ -102,6 +109,8 @@ int rj_recovery_e2fsck(struct rj_recovery *r, const char *const *args,
 		rc = rj_fail(err, RJ_E_IO, "e2fsck was killed by signal %d",
 			WTERMSIG(res.status));
 out:
+	if (fd >= 0)
+		close(fd); /* memory of ours, nothing to lose */
 	rj_proc_release(&res);
 	rj_buf_free(&path);
 	return rc;

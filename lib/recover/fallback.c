@@ -129,7 +129,7 @@ int rj_recovery_renew_log(struct rj_recovery *r, struct rj_error *err)
 	return patch_extension(r, FALLBACK_DONE, err);
 }
 
-static int verified_e2fsck(struct rj_recovery *r, struct rj_error *err)
+int rj_recovery_verified_e2fsck(struct rj_recovery *r, struct rj_error *err)
 {
 	const char *const repair[] = {"-fy", NULL};
 	const char *const repair_undo[] = {
@@ -168,7 +168,7 @@ int rj_recovery_fallback(struct rj_recovery *r, const struct rj_error *cause,
 	fence_old_writer(r, cause);
 	rc = patch_extension(r, FALLBACK_CHECKING, err);
 	if (!rc)
-		rc = verified_e2fsck(r, err);
+		rc = rj_recovery_verified_e2fsck(r, err);
 	if (!rc)
 		rc = patch_extension(r, FALLBACK_CHECKED, err);
 	if (rc) {

@@ -18,8 +18,8 @@ void rj_recovery_drop_ring(struct rj_recovery *r)
 {
 	rj_jbd2_plan_free(r->plan);
 	r->plan = NULL;
-	rj_bio_free(r->ring_bio);
-	r->ring_bio = NULL;
+	rj_bio_free(r->log_bio);
+	r->log_bio = NULL;
 	rj_ring_free(r->ring);
 	r->ring = NULL;
 }
@@ -136,14 +136,21 @@ int rj_recovery_gather(struct rj_recovery *r, bool resume, struct rj_error *err)
 	return rc;
 }
 
-/* The journal in the ring must be the one that the superblock names, and the
- * volume its user: facts page, "replays the other volume's log into it". */
+/* The journal must be the one that the superblock names, and the volume its
+ * user: facts page, "replays the other volume's log into it". An internal
+ * journal has neither. */
 static int check_owner(struct rj_recovery *r, const struct rj_jbd2_sb *sb,
 	struct rj_error *err)
 {
 	char a[RJ_UUID_TEXT], b[RJ_UUID_TEXT];
 	uint32_t i;
 
+	if (sb->block_size != r->facts.block_size)
+		return rj_fail(err, RJ_E_CORRUPT,
+			"%s: the journal's blocks have %u bytes, the volume's %u",
+			r->report->url, sb->block_size, r->facts.block_size);
+	if (r->report->placement == RJ_PLACE_INTERNAL)
+		return 0;
 	if (!rj_uuid_equal(sb->uuid, r->facts.journal_uuid))
 		return rj_fail(err, RJ_E_FOREIGN,
 			"%s: the log is of journal %s, the volume's is %s",
@@ -153,16 +160,24 @@ static int check_owner(struct rj_recovery *r, const struct rj_jbd2_sb *sb,
 		if (rj_uuid_equal(sb->users[i], r->facts.uuid))
 			return 0;
 	return rj_fail(err, RJ_E_FOREIGN,
-		"%s: the journal in the log does not name volume %s as its user",
+		"%s: the journal does not name volume %s as its user",
 		r->report->url, rj_uuid_text(r->facts.uuid, a));
+}
+
+static int ring_bio(struct rj_recovery *r, struct rj_error *err)
+{
+	if (!r->ring || r->log_bio)
+		return 0;
+	r->log_bio = rj_ring_bio(r->ring, r->report->url);
+	if (!r->log_bio)
+		return rj_fail(err, RJ_E_NOMEM, "out of memory");
+	r->sb_block = rj_jbd2_device_sb_block(r->ring->block_size);
+	return 0;
 }
 
 int rj_recovery_plan(struct rj_recovery *r, struct rj_error *err)
 {
-	struct rj_jbd2_scan_opts o = {
-		.sb_block = rj_jbd2_device_sb_block(r->ring->block_size),
-		.fs_blocks = r->facts.blocks,
-	};
+	struct rj_jbd2_scan_opts o = {.fs_blocks = r->facts.blocks};
 	int rc;
 
 	if (r->plan && !r->ring_changed)
@@ -170,12 +185,11 @@ int rj_recovery_plan(struct rj_recovery *r, struct rj_error *err)
 	rj_jbd2_plan_free(r->plan);
 	r->plan = NULL;
 	r->report->have_plan = false;
-	if (!r->ring_bio) {
-		r->ring_bio = rj_ring_bio(r->ring, "remote journal");
-		if (!r->ring_bio)
-			return rj_fail(err, RJ_E_NOMEM, "out of memory");
-	}
-	rc = rj_jbd2_scan(r->ring_bio, &o, &r->plan, err);
+	rc = ring_bio(r, err);
+	if (rc)
+		return rc;
+	o.sb_block = r->sb_block;
+	rc = rj_jbd2_scan(r->log_bio, &o, &r->plan, err);
 	if (rc)
 		return rc;
 	r->report->plan = *rj_jbd2_plan_info(r->plan);

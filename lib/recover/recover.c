@@ -4,6 +4,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "recover/session.h"
@@ -43,9 +44,11 @@ void rj_recovery_say(struct rj_recovery *r, const char *fmt, ...)
  * Failures of the log itself, for which a whole-volume check is the answer.
  * Anything else (no memory, the volume's own I/O, busy) is not cured by it.
  */
-static bool log_unusable(int rc)
+static bool log_unusable(const struct rj_recovery *r, int rc)
 {
 	switch (-rc) {
+	case RJ_E_NOTFOUND: /* the external journal device */
+		return r->report->placement == RJ_PLACE_DEVICE;
 	case RJ_E_CORRUPT:
 	case RJ_E_GAP:
 	case RJ_E_FOREIGN:
@@ -57,6 +60,39 @@ static bool log_unusable(int rc)
 	default:
 		return false;
 	}
+}
+
+/* Where the journal is. The extension counts only while it agrees with the
+ * standard fields: any other tool may have changed the journal since. */
+static int find_placement(struct rj_recovery *r, struct rj_error *err)
+{
+	const struct rj_volume_facts *f = &r->facts;
+
+	if (!f->has_journal && !f->needs_recovery)
+		return rj_fail(err, RJ_E_NOTRJ,
+			"%s: the volume has no journal; use e2fsck", r->device);
+	if (f->journal_inode) {
+		r->report->placement = RJ_PLACE_INTERNAL;
+		return 0;
+	}
+	if (f->has_sbx && f->sbx.placement == RJ_PLACE_REMOTE &&
+		rj_uuid_equal(f->sbx.journal_uuid, f->journal_uuid)) {
+		memcpy(r->id.volume_uuid, f->uuid, RJ_UUID_BYTES);
+		memcpy(r->id.journal_uuid, f->journal_uuid, RJ_UUID_BYTES);
+		r->report->placement = RJ_PLACE_REMOTE;
+		r->report->log_void =
+			(f->sbx.incompat & RJ_SBX_INCOMPAT_LOG_VOID) != 0;
+		return 0;
+	}
+	if (!f->has_sbx && f->sbx_error.code != RJ_E_NOTRJ)
+		return rj_fail(err, f->sbx_error.code, "%s: %s", r->device,
+			f->sbx_error.msg);
+	if (f->journal_device == RJ_JOURNAL_DEVICE_REMOTE)
+		return rj_fail(err, RJ_E_FOREIGN,
+			"%s: the superblock and our extension name different journals; another tool changed one of them (see dumpe2fs -h)",
+			r->device);
+	r->report->placement = RJ_PLACE_DEVICE;
+	return 0;
 }
 
 static int open_volume(struct rj_recovery *r, struct rj_error *err)
@@ -80,27 +116,9 @@ static int open_volume(struct rj_recovery *r, struct rj_error *err)
 	if (rc)
 		return rc;
 	r->facts = *rj_volume_facts(r->volume);
-	if (!r->facts.has_sbx)
-		return rj_fail(err, r->facts.sbx_error.code,
-			"%s: no remote journal: %s", r->device,
-			r->facts.sbx_error.msg);
-	if (r->facts.sbx.placement != RJ_PLACE_REMOTE)
-		return rj_fail(err, RJ_E_NOTRJ,
-			"%s: its journal is %s, not remote; use e2fsck",
-			r->device, rj_placement_name(r->facts.sbx.placement));
-	if (!r->facts.has_journal ||
-		!rj_uuid_equal(r->facts.sbx.journal_uuid,
-			r->facts.journal_uuid))
-		return rj_fail(err, RJ_E_FOREIGN,
-			"%s: the superblock and our extension name different journals; another tool changed the journal (see tune2fs -l)",
-			r->device);
-	memcpy(r->id.volume_uuid, r->facts.uuid, RJ_UUID_BYTES);
-	memcpy(r->id.journal_uuid, r->facts.journal_uuid, RJ_UUID_BYTES);
 	r->report->needs_recovery = r->facts.needs_recovery;
-	r->report->log_void =
-		(r->facts.sbx.incompat & RJ_SBX_INCOMPAT_LOG_VOID) != 0;
 	r->report->block_size = r->facts.block_size;
-	return 0;
+	return find_placement(r, err);
 }
 
 static int claim(struct rj_recovery *r, bool allow_break, struct rj_error *err)
@@ -124,7 +142,8 @@ static int inspect(struct rj_recovery *r, struct rj_error *err)
 	const struct rj_jbd2_info *info = &r->report->plan;
 	int rc;
 
-	rc = rj_recovery_gather(r, false, err);
+	rc = r->store ? rj_recovery_gather(r, false, err)
+		      : rj_recovery_open_local(r, r->volume, false, err);
 	if (!rc)
 		rc = rj_recovery_plan(r, err);
 	if (rc)
@@ -140,16 +159,23 @@ static int inspect(struct rj_recovery *r, struct rj_error *err)
 	return 0;
 }
 
+static int take_over(struct rj_recovery *r, struct rj_error *err)
+{
+	int rc = claim(r, false, err);
+
+	if (!rc)
+		rc = rj_recovery_gather(r, true, err);
+	if (!rc)
+		rc = rj_recovery_plan(r, err);
+	return rc;
+}
+
 /* The log is good: take it over, read what came meanwhile, replay. */
 static int replay(struct rj_recovery *r, struct rj_error *err)
 {
 	int rc;
 
-	rc = claim(r, false, err);
-	if (!rc)
-		rc = rj_recovery_gather(r, true, err);
-	if (!rc)
-		rc = rj_recovery_plan(r, err);
+	rc = r->store ? take_over(r, err) : rj_recovery_close_local(r, err);
 	if (!rc && r->report->plan.damage != RJ_JBD2_SOUND)
 		rc = rj_fail(err, RJ_E_CORRUPT, "%s: the journal is damaged: %s",
 			r->report->url, r->report->plan.damage_text);
@@ -215,7 +241,8 @@ static int recover_log(struct rj_recovery *r, struct rj_error *err)
 /* After a refusal: say how to go on, and what fsck(8) calls it. */
 static int refuse(struct rj_recovery *r, int rc, struct rj_error *err)
 {
-	bool away = rc == -RJ_E_UNREACHABLE || rc == -RJ_E_DENIED;
+	bool away = rc == -RJ_E_UNREACHABLE || rc == -RJ_E_DENIED ||
+		    rc == -RJ_E_NOTFOUND;
 
 	r->report->fsck_status |= RJ_FSCK_UNCORRECTED;
 	if (away)
@@ -226,7 +253,7 @@ static int refuse(struct rj_recovery *r, int rc, struct rj_error *err)
 	}
 	if (err && strlen(err->msg) + 160 < sizeof(err->msg))
 		strcat(err->msg,
-			away ? "; nothing was changed; try again when it answers, or -y checks the whole volume with e2fsck instead"
+			away ? "; nothing was changed; try again when it is there, or -y checks the whole volume with e2fsck instead"
 			     : "; nothing was changed; -y checks the whole volume with e2fsck instead, and keeps the log");
 	return rc;
 }
@@ -251,6 +278,8 @@ static void release(struct rj_recovery *r)
 {
 	rj_log_writer_free(r->writer);
 	rj_recovery_drop_ring(r);
+	rj_recovery_close_local(r, NULL);
+	free(r->device_path);
 	rj_store_close(r->store);
 	rj_volume_close(r->volume, NULL);
 }
@@ -263,7 +292,8 @@ static int run(struct rj_recovery *r, struct rj_error *err)
 	rc = open_volume(r, err);
 	if (rc)
 		return rc;
-	rc = rj_recovery_open_store(r, err);
+	if (r->report->placement == RJ_PLACE_REMOTE)
+		rc = rj_recovery_open_store(r, err);
 	if (!rc)
 		rc = r->report->log_void ? revive(r, err)
 					 : recover_log(r, err);
@@ -271,7 +301,7 @@ static int run(struct rj_recovery *r, struct rj_error *err)
 		return check_result(r, err);
 	if (rc == -RJ_E_REFUSED)
 		r->report->fsck_status |= RJ_FSCK_UNCORRECTED;
-	if (!log_unusable(rc) || r->report->outcome != RJ_OUTCOME_FAILED ||
+	if (!log_unusable(r, rc) || r->report->outcome != RJ_OUTCOME_FAILED ||
 		!r->volume)
 		return rc;
 	/* a log given up before, its check done: only the server is missing */
@@ -280,9 +310,12 @@ static int run(struct rj_recovery *r, struct rj_error *err)
 	if (!r->opts->yes || r->opts->preen || r->opts->dry_run)
 		return refuse(r, rc, err);
 	cause = *err;
+	rj_recovery_close_local(r, NULL);
 	rj_volume_close(r->volume, NULL);
 	r->volume = NULL;
-	return rj_recovery_fallback(r, &cause, err);
+	if (r->report->placement == RJ_PLACE_REMOTE)
+		return rj_recovery_fallback(r, &cause, err);
+	return rj_recovery_fallback_local(r, &cause, err);
 }
 
 int rj_recover(const char *device, const struct rj_recover_opts *opts,
@@ -292,6 +325,7 @@ int rj_recover(const char *device, const struct rj_recover_opts *opts,
 		.device = device,
 		.opts = opts,
 		.report = report,
+		.device_fd = -1,
 	};
 	struct rj_error own;
 	int rc;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Recovery of a volume whose journal is a remote log:
+ * Recovery of a volume from its journal, wherever that is: a remote log, an
+ * external journal device, or inside the volume.
  * gather -> verify -> plan -> claim -> replay -> empty the log -> check; or,
  * when the log cannot be had or does not verify and the caller says yes, a
  * whole-volume e2fsck that a second one must confirm.
@@ -11,6 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "format/sbx.h"
 #include "jbd2/jbd2.h"
 #include "log/log.h"
 #include "util/error.h"
@@ -38,6 +40,9 @@ struct rj_recover_opts {
 	const char *undo_file; /* for e2undo(8); NULL: none */
 	const char *url;       /* read the log here instead; NULL: as the
 				* superblock extension says */
+	const char *journal_device; /* the external journal; NULL: find it */
+	const char *save_dir;  /* where -y keeps a copy of a damaged log that is
+				* not remote; NULL: /var/lib/rjprogs */
 	int retry_ms;	       /* how long to try an unreachable store; 0: 10000 */
 	/* All may be NULL. A non-zero return of progress cancels. */
 	int (*progress)(void *arg, enum rj_recover_phase phase, uint64_t done,
@@ -73,7 +78,8 @@ struct rj_recover_report {
 	int fsck_status;	 /* bits of fsck(8), for the whole run */
 	bool needs_recovery;	 /* what the volume said at the start */
 	bool log_void;		 /* RJ_SBX_INCOMPAT_LOG_VOID was set */
-	char url[512];		 /* the log's store, "" if never opened */
+	enum rj_placement placement; /* where the journal is */
+	char url[512]; /* the log's store, or its device; "" if never opened */
 	struct rj_log_summary log; /* as far as reading got */
 	bool have_plan;
 	struct rj_jbd2_info plan; /* valid if have_plan */

@@ -41,55 +41,73 @@ static int put_emptied(struct rj_recovery *r, struct rj_error *err)
 	return 0;
 }
 
-/* Replay restores the logged copy of block 0 with an older extension: carry
- * ours forward together with the flag. */
+/*
+ * The superblock last. Replay restores the logged copy of block 0 with an
+ * older extension, so a remote volume's is carried forward together with the
+ * flag, and the device number it was served at, which means nothing now.
+ */
 static int mark_volume(
 	struct rj_recovery *r, struct rj_volume *v, struct rj_error *err)
 {
-	const struct rj_log_tail *tail = rj_log_writer_tail(r->writer);
 	struct rj_volume_patch p = {
-		.set_sbx = true,
-		.sbx = r->facts.sbx,
 		.set_needs_recovery = true,
 		.needs_recovery = false,
 		.set_free_counts = true,
-		/* the device number it was served at means nothing now */
-		.set_journal = true,
-		.has_journal = true,
-		.journal_device = RJ_JOURNAL_DEVICE_REMOTE,
 		.set_error_flag = r->report->plan.sb.fs_errno != 0,
 		.primary_only = true,
 	};
 
-	memcpy(p.journal_uuid, r->facts.journal_uuid, RJ_UUID_BYTES);
-	p.sbx.epoch = rj_log_writer_epoch(r->writer);
-	p.sbx.floor = tail->sequence;
+	if (r->writer) {
+		p.set_sbx = true;
+		p.sbx = r->facts.sbx;
+		p.sbx.epoch = rj_log_writer_epoch(r->writer);
+		p.sbx.floor = rj_log_writer_tail(r->writer)->sequence;
+		p.set_journal = true;
+		p.has_journal = true;
+		p.journal_device = RJ_JOURNAL_DEVICE_REMOTE;
+		memcpy(p.journal_uuid, r->facts.journal_uuid, RJ_UUID_BYTES);
+	}
 	return rj_volume_patch(v, &p, err);
+}
+
+static int replay_into(
+	struct rj_recovery *r, struct rj_volume *v, struct rj_error *err)
+{
+	int rc = 0;
+
+	if (!r->ring)
+		rc = rj_recovery_open_local(r, v, true, err);
+	if (!rc && !r->report->plan.empty)
+		rc = rj_jbd2_replay(r->plan, r->log_bio, rj_volume_bio(v),
+			replay_progress, r, err);
+	if (!rc)
+		rc = r->ring ? put_emptied(r, err)
+			     : rj_recovery_empty_local(r, err);
+	if (!rc)
+		rc = rj_volume_reload(v, err);
+	if (!rc)
+		rc = mark_volume(r, v, err);
+	return rc;
 }
 
 int rj_recovery_replay(struct rj_recovery *r, struct rj_error *err)
 {
 	struct rj_volume *v = NULL;
-	struct rj_error close_err;
+	struct rj_error later;
 	int rc;
 
 	rc = rj_volume_open(
 		r->device, RJ_VOLUME_WRITE, r->opts->undo_file, &v, err);
 	if (rc)
 		return rc;
-	if (!r->report->plan.empty)
-		rc = rj_jbd2_replay(r->plan, r->ring_bio, rj_volume_bio(v),
-			replay_progress, r, err);
-	if (!rc)
-		rc = put_emptied(r, err);
-	if (!rc)
-		rc = rj_volume_reload(v, err);
-	if (!rc)
-		rc = mark_volume(r, v, err);
-	if (rj_volume_close(v, &close_err) && !rc) {
-		rc = -(int)close_err.code;
-		if (err)
-			*err = close_err;
+	rc = replay_into(r, v, err);
+	if (!r->ring && rj_recovery_close_local(r, &later) && !rc) {
+		rc = -(int)later.code;
+		*err = later;
+	}
+	if (rj_volume_close(v, &later) && !rc) {
+		rc = -(int)later.code;
+		*err = later;
 	}
 	return rc;
 }

@@ -14,15 +14,33 @@ struct rj_recovery {
 	struct rj_volume *volume; /* open for reading, or NULL */
 	struct rj_volume_facts facts;
 	struct rj_log_id id;
+	/* remote: the store, and the log rebuilt in memory */
 	struct rj_store *store;
 	struct rj_ring *ring;
-	struct rj_bio *ring_bio;
+	/* external device */
+	int device_fd; /* -1: not open */
+	char *device_path;
+	/* the log as one device; sb_block is its superblock's */
+	struct rj_bio *log_bio;
+	uint64_t sb_block;
 	struct rj_log_writer *writer;
 	struct rj_jbd2_plan *plan;
 	bool ring_changed; /* a segment with blocks came since the last scan */
 	/* The last segment with blocks that was applied to the ring. */
 	struct rj_seghdr newest;
 };
+
+/* local.c: journals that are not remote */
+/* Open the log. WRITE: for emptying it. For an internal journal VOLUME is the
+ * handle that it is read through; the bio must go before it. */
+int rj_recovery_open_local(struct rj_recovery *r, struct rj_volume *volume,
+	bool write, struct rj_error *err);
+/* Returns what closing reports. */
+int rj_recovery_close_local(struct rj_recovery *r, struct rj_error *err);
+/* Empty the log, the sequence moved past everything seen. */
+int rj_recovery_empty_local(struct rj_recovery *r, struct rj_error *err);
+/* Copy a log that is to be given up into a file, and say where. */
+int rj_recovery_save_local(struct rj_recovery *r, struct rj_error *err);
 
 /* gather.c */
 int rj_recovery_open_store(struct rj_recovery *r, struct rj_error *err);
@@ -32,7 +50,7 @@ int rj_recovery_open_store(struct rj_recovery *r, struct rj_error *err);
  */
 int rj_recovery_gather(struct rj_recovery *r, bool resume,
 	struct rj_error *err);
-/* Scan r->ring into r->plan and check that the journal is this volume's. */
+/* Scan r->log_bio into r->plan and check that the journal is this volume's. */
 int rj_recovery_plan(struct rj_recovery *r, struct rj_error *err);
 void rj_recovery_drop_ring(struct rj_recovery *r);
 
@@ -42,6 +60,11 @@ int rj_recovery_replay(struct rj_recovery *r, struct rj_error *err);
 /* fallback.c: e2fsck, verified. CAUSE says why the log is not used. */
 int rj_recovery_fallback(struct rj_recovery *r, const struct rj_error *cause,
 	struct rj_error *err);
+/* e2fsck -fy, believed only when e2fsck -fn then finds nothing. */
+int rj_recovery_verified_e2fsck(struct rj_recovery *r, struct rj_error *err);
+/* fallback-local.c: the same for a journal that is not remote. */
+int rj_recovery_fallback_local(struct rj_recovery *r,
+	const struct rj_error *cause, struct rj_error *err);
 /* Give a volume whose log is void a fresh journal again. */
 int rj_recovery_renew_log(struct rj_recovery *r, struct rj_error *err);
 

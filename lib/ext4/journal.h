@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Journals that are not remote: inode 8 of the volume, or a journal device. */
+#ifndef RJ_EXT4_JOURNAL_H
+#define RJ_EXT4_JOURNAL_H
+
+#include "ext4/volume.h"
+
+/*
+ * A bio over the volume's journal inode: byte 0 is the journal superblock.
+ * Reads and writes go through V's own bio (and its undo file), so V must
+ * outlive it; free it with rj_bio_free(). When the inode itself is damaged, the
+ * copy of its block map in the superblock (s_jnl_blocks) is used, as e2fsck
+ * does. RJ_E_CORRUPT: neither is usable, or a block lies outside the volume.
+ */
+int rj_volume_journal_bio(
+	struct rj_volume *v, struct rj_bio **out, struct rj_error *err);
+
+/*
+ * Find the block device that holds the external journal of V: HINT (a path,
+ * may be NULL), else by the journal's UUID, else by s_journal_dev. PATH gets
+ * it; free() it. RJ_E_NOTFOUND names the UUID.
+ */
+int rj_volume_find_journal(const struct rj_volume *v, const char *hint,
+	char **path, struct rj_error *err);
+
+/*
+ * Check that the 1024 bytes at byte 1024 of a device, RAW, are the ext2
+ * superblock of journal device JOURNAL_UUID with BLOCK_SIZE.
+ * RJ_E_FOREIGN, RJ_E_CORRUPT; NAME is for the message.
+ */
+int rj_journal_device_check(const uint8_t raw[1024], uint32_t block_size,
+	const uint8_t journal_uuid[RJ_UUID_BYTES], const char *name,
+	struct rj_error *err);
+
+#endif
