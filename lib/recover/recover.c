@@ -206,7 +206,9 @@ static int revive(struct rj_recovery *r, struct rj_error *err)
 		return 0;
 	}
 	rc = claim(r, true, err);
-	if (!rc)
+	if (rc)
+		rj_volume_close(r->volume, NULL);
+	else
 		rc = rj_volume_close(r->volume, err);
 	r->volume = NULL;
 	if (!rc)
