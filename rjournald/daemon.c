@@ -46,6 +46,7 @@ static int start_pipeline(
 		.rule = rule,
 		.sink = {log_append, log_retry, l->writer},
 		.tail = *rj_log_writer_tail(l->writer),
+		.write_through = true,
 	};
 
 	return rj_pipeline_new(&opts, &d->pipeline, err);

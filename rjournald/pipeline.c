@@ -25,6 +25,7 @@ struct rj_pipeline {
 	enum rj_on_loss on_loss;
 	rj_rule_fn rule;
 	struct rj_sink sink;
+	bool write_through;
 	struct rj_track track;
 	struct rj_pending pending;
 	bool partial; /* some pending write did not cover whole blocks */
@@ -260,6 +261,20 @@ static int ship(struct rj_pipeline *p, struct rj_error *err)
 	return 0;
 }
 
+/* May all that is pending wait? */
+static bool unfinished(struct rj_pipeline *p)
+{
+	struct rj_rule_in in = {
+		.ring = p->ring,
+		.track = &p->track,
+		.partial = p->partial,
+		.runs = p->runs,
+	};
+
+	in.run_count = rj_pending_runs(&p->pending, p->runs, p->ring->blocks);
+	return p->pending.count && p->rule(&in);
+}
+
 int rj_pipeline_write(struct rj_pipeline *p, const void *data, size_t len,
 	uint64_t off, struct rj_error *err)
 {
@@ -286,23 +301,21 @@ int rj_pipeline_write(struct rj_pipeline *p, const void *data, size_t len,
 	rj_track_written(&p->track, p->ring, block, end - block);
 	if (p->pending.count >= p->ship_blocks)
 		return ship(p, err);
-	return 0;
+	if (!p->write_through)
+		return 0;
+	if (unfinished(p)) {
+		p->ordered++;
+		return 0;
+	}
+	return ship(p, err);
 }
 
 int rj_pipeline_flush(struct rj_pipeline *p, struct rj_error *err)
 {
-	struct rj_rule_in in = {
-		.ring = p->ring,
-		.track = &p->track,
-		.partial = p->partial,
-		.runs = p->runs,
-	};
-
 	p->flushes++;
 	if (p->mode == RJ_MODE_FAILED)
 		return failed(p, err);
-	in.run_count = rj_pending_runs(&p->pending, p->runs, p->ring->blocks);
-	if (p->pending.count && p->rule(&in)) {
+	if (unfinished(p)) {
 		p->ordered++;
 		return 0;
 	}
@@ -353,6 +366,7 @@ int rj_pipeline_new(const struct rj_pipeline_opts *opts,
 	p->sb_block = opts->sb_block;
 	p->on_loss = opts->on_loss;
 	p->rule = opts->rule;
+	p->write_through = opts->write_through;
 	p->sink = opts->sink;
 	p->acked = opts->tail.sequence;
 	p->oldest = opts->tail.oldest;

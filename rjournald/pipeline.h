@@ -34,6 +34,9 @@ struct rj_pipeline_opts {
 	rj_rule_fn rule;
 	struct rj_sink sink;
 	struct rj_log_tail tail; /* what the sink appends behind */
+	/* The device has no write cache to flush: a write that is answered must
+	 * be durable, but for what the commit rule lets wait. */
+	bool write_through;
 };
 
 /* Ship before a flush asks for it when so much is pending: keeps segments well
@@ -69,7 +72,8 @@ int rj_pipeline_new(const struct rj_pipeline_opts *opts,
 void rj_pipeline_free(struct rj_pipeline *p);
 
 /* Offsets and lengths in bytes; beyond the ring is RJ_E_INVAL. A write may
- * ship, and then fail as a flush does. */
+ * ship (always with write_through, unless the commit rule lets it wait), and
+ * then fail as a flush does. */
 int rj_pipeline_write(struct rj_pipeline *p, const void *data, size_t len,
 	uint64_t off, struct rj_error *err);
 /*

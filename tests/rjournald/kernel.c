@@ -74,13 +74,19 @@ static int sink_retry(void *arg, struct rj_error *err)
 	return 0;
 }
 
-void tk_start(struct tk *k, rj_rule_fn rule, enum rj_on_loss on_loss)
+static void start(
+	struct tk *k, rj_rule_fn rule, enum rj_on_loss on_loss, bool through)
 {
 	struct rj_pipeline_opts opts = {
-		.sb_block = TK_SB, .on_loss = on_loss, .rule = rule};
+		.sb_block = TK_SB,
+		.on_loss = on_loss,
+		.rule = rule,
+		.write_through = through,
+	};
 	uint8_t uuid[RJ_UUID_BYTES] = {1};
 
 	memset(k, 0, sizeof(*k));
+	k->through = through;
 	k->sink = calloc(1, sizeof(*k->sink));
 	if (!k->sink || rj_ring_new(TK_SIZE, TK_BLOCKS, &k->ring, NULL))
 		abort();
@@ -96,6 +102,16 @@ void tk_start(struct tk *k, rj_rule_fn rule, enum rj_on_loss on_loss)
 	k->acked = 4;
 	tk_superblock(k, 0, 5);
 	tk_flush(k);
+}
+
+void tk_start(struct tk *k, rj_rule_fn rule, enum rj_on_loss on_loss)
+{
+	start(k, rule, on_loss, false);
+}
+
+void tk_start_through(struct tk *k, rj_rule_fn rule, enum rj_on_loss on_loss)
+{
+	start(k, rule, on_loss, true);
 }
 
 void tk_stop(struct tk *k)
@@ -130,7 +146,7 @@ int tk_write(struct tk *k, uint32_t block, const void *data)
 
 int tk_flush(struct tk *k)
 {
-	int rc = rj_pipeline_flush(k->p, NULL);
+	int rc = k->through ? 0 : rj_pipeline_flush(k->p, NULL);
 
 	if (rc)
 		k->good = false;

@@ -79,6 +79,7 @@ status 1 "and does not begin again with a server" \
 check "status says why" sh -c "$LIMIT '$RJCTL' status '$img' | grep -q '  error .*127.0.0.1'"
 status 0 "the machine stops" crash "$img" "$mnt" "$T_DIR/e2.img"
 img=$T_DIR/e2.img
+"$RJRECOVER" -q -p "$img"
 serve "$img" && mount_served "$img" "$mnt"
 check "nothing acknowledged is lost" sh -c "cd '$mnt' && sha256sum --quiet -c '$T_DIR/sums'"
 

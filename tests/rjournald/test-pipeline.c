@@ -54,6 +54,28 @@ static void a_commit_is_one_segment(void)
 	tk_stop(&k);
 }
 
+static void a_write_is_enough_without_a_cache(void)
+{
+	struct rj_pipeline_stat st;
+	bool damaged;
+	struct tk k;
+
+	tk_start_through(&k, rj_rule_unfinished, RJ_LOSS_BLOCK);
+	CU_ASSERT(k.sink->last == 1 && k.sink->segments[1].base);
+	tk_superblock(&k, TK_FIRST, k.tid);
+	CU_ASSERT(k.sink->last == 2); /* by the write alone */
+	tk_blocks(&k, 5);
+	CU_ASSERT(k.sink->last == 2); /* may wait for its commit block */
+	tk_commit(&k, true);
+	CU_ASSERT(k.sink->last == 3);
+	CU_ASSERT(tk_recover(&k, &damaged) == k.acked && !damaged);
+	tk_transaction(&k, 20);
+	CU_ASSERT(k.good && k.sink->last == 4);
+	rj_pipeline_stat(k.p, &st);
+	CU_ASSERT(st.pending == 0 && st.flushes == 0);
+	tk_stop(&k);
+}
+
 static void superblock_moves_oldest(void)
 {
 	bool damaged;
@@ -258,13 +280,16 @@ static void live_once(struct life *l)
 }
 
 /* True if a recovery after every step found all that was acknowledged. */
-static bool life_is_safe(rj_rule_fn rule, unsigned steps)
+static bool life_is_safe(rj_rule_fn rule, bool through, unsigned steps)
 {
 	struct life l = {.n = 0};
 	bool damaged, safe = true;
 	uint32_t tid;
 
-	tk_start(&l.k, rule, RJ_LOSS_BLOCK);
+	if (through)
+		tk_start_through(&l.k, rule, RJ_LOSS_BLOCK);
+	else
+		tk_start(&l.k, rule, RJ_LOSS_BLOCK);
 	while (steps-- && safe) {
 		live_once(&l);
 		tid = tk_recover(&l.k, &damaged);
@@ -280,18 +305,21 @@ static bool life_is_safe(rj_rule_fn rule, unsigned steps)
 static void no_acknowledged_commit_is_lost(void)
 {
 	srandom((unsigned)rjtest_seed());
-	CU_ASSERT(life_is_safe(rj_rule_unfinished, 3000));
+	CU_ASSERT(life_is_safe(rj_rule_unfinished, false, 3000));
+	CU_ASSERT(life_is_safe(rj_rule_unfinished, true, 3000));
 }
 
 /* The check above can fail. */
 static void a_broken_rule_is_caught(void)
 {
 	srandom((unsigned)rjtest_seed());
-	CU_ASSERT(!life_is_safe(rule_always, 3000));
+	CU_ASSERT(!life_is_safe(rule_always, false, 3000));
+	CU_ASSERT(!life_is_safe(rule_always, true, 3000));
 }
 
 static const struct rjtest tests[] = {
 	RJTEST(a_commit_is_one_segment),
+	RJTEST(a_write_is_enough_without_a_cache),
 	RJTEST(superblock_moves_oldest),
 	RJTEST(odd_writes_are_taken),
 	RJTEST(much_is_shipped_early),
