@@ -180,6 +180,9 @@ static int search(const char *path, const char *name, struct rj_buf *out)
 	}
 }
 
+/* Without PATH too: mount(8) takes it from the environment of its helpers. */
+static const char standard_path[] = "/sbin:/usr/sbin:/bin:/usr/bin";
+
 int rj_proc_find(const char *name, struct rj_buf *out, struct rj_error *err)
 {
 	const char *path = getenv("PATH");
@@ -194,11 +197,11 @@ int rj_proc_find(const char *name, struct rj_buf *out, struct rj_error *err)
 	if (!rc && path)
 		rc = search(path, name, out);
 	if (!rc)
-		rc = search("/sbin:/usr/sbin", name, out);
+		rc = search(standard_path, name, out);
 	if (rc < 0)
 		return rj_fail(err, RJ_E_NOMEM, "%s: out of memory", name);
 	if (!rc)
 		return rj_fail(err, RJ_E_NOTFOUND,
-			"%s: not found in PATH, /sbin or /usr/sbin", name);
+			"%s: not found in PATH or %s", name, standard_path);
 	return 0;
 }

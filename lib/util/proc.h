@@ -36,7 +36,8 @@ int rj_proc_exit_status(const struct rj_proc_result *result);
 
 /*
  * Find the executable NAME in $PATH, then in /sbin and /usr/sbin (which are
- * not in every administrator's PATH). Its path is appended to OUT, NUL
+ * not in every administrator's PATH), then in /bin and /usr/bin (a helper that
+ * mount(8) runs has no PATH at all). Its path is appended to OUT, NUL
  * included in the memory but not in len. A NAME with a slash is taken as it
  * is. RJ_E_NOTFOUND names it.
  */

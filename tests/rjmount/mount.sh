@@ -44,7 +44,7 @@ wait_for 10 nothing_left "$img"
 
 # ---- as mount(8) and fstab(5) call it ----
 check "helpers' words are dropped, the kernel's go through" \
-	mountrj "$img" "$mnt" -sn -o rw,_netdev,x-systemd.automount,nofail -o commit=7,noatime -t rj
+	env -u PATH "$MOUNT_RJ" "$img" "$mnt" -sn -o rw,_netdev,x-systemd.automount,nofail -o commit=7,noatime -t rj
 like "they do" "$(shown)" 'noatime.*commit=7'
 status 32 "mounted already: refused" mountrj "$img" "$mnt"
 like "mounted already: says where" "$OUT" "^mount.rj: $img: mounted on $mnt; unmount it first\$"

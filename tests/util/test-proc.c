@@ -67,6 +67,10 @@ static void finds_programs(void)
 	CU_ASSERT(
 		rj_proc_find("rj-no-such-program", &b, &err) == -RJ_E_NOTFOUND);
 	CU_ASSERT(b.len == 0);
+	CU_ASSERT(unsetenv("PATH") == 0);
+	CU_ASSERT_FATAL(rj_proc_find("sh", &b, &err) == 0);
+	CU_ASSERT_STRING_EQUAL((char *)b.data, "/bin/sh");
+	b.len = 0;
 	/* a directory is no program */
 	CU_ASSERT(rj_proc_find("/usr", &b, &err) == -RJ_E_NOTFOUND);
 	rj_buf_free(&b);
