@@ -158,7 +158,10 @@ static int start_daemon(const struct rj_mount_options *o, char *loop,
 	return rc;
 }
 
-/* The real mount(8), without helpers. LOOP NULL: without the journal. */
+/*
+ * The real mount(8), without helpers. LOOP NULL: without the journal. umount(8)
+ * runs umount.rj for root because of helper=, and for others of uhelper=.
+ */
 static int run_mount(const struct rj_mount_options *o, const char *type,
 	const char *loop, int *status, struct rj_error *err)
 {
@@ -171,8 +174,8 @@ static int run_mount(const struct rj_mount_options *o, const char *type,
 	rc = rj_proc_find("mount", &path, err);
 	if (rc)
 		goto out;
-	if ((loop && rj_buf_printf(
-			     &words, "journal_path=%s,uhelper=rj", loop)) ||
+	if ((loop && rj_buf_printf(&words,
+			     "journal_path=%s,helper=rj,uhelper=rj", loop)) ||
 		(o->words.len &&
 			rj_buf_printf(&words, "%s%s", words.len ? "," : "",
 				(char *)o->words.data))) {

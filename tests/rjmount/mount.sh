@@ -53,6 +53,9 @@ like "it is read-only" "$(shown)" ' ro,'
 check "verbose unmount" umountrj "$mnt" -v
 is "nothing is left" "$(left "$img")" ""
 check "read-only" mountrj "$img" "$mnt" -o ro
+# "uhelper=" is for ordinary users alone: root's umount would not wait
+like "umount is told to run umount.rj, whoever calls it" \
+	"$(grep -F "TARGET=$mnt " /run/mount/utab)" '[=,]helper=rj'
 like "it is" "$(shown)" ' ro,'
 umountrj "$mnt"
 is "nothing is left after that" "$(left "$img")" ""
