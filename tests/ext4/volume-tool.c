@@ -193,6 +193,17 @@ static int flip(const char *path, unsigned seed)
 	return 0;
 }
 
+/* As a mount does: for a minute nobody else gets the device exclusively. */
+static int hold(const char *path)
+{
+	if (open(path, O_RDWR | O_EXCL | O_CLOEXEC) < 0)
+		return 1;
+	puts("held");
+	fflush(stdout);
+	sleep(60);
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	uint8_t uuid[RJ_UUID_BYTES], raw[1024];
@@ -202,6 +213,8 @@ int main(int argc, char **argv)
 		return facts(argv[2]);
 	if (argc >= 3 && !strcmp(argv[1], "patch"))
 		return patch(argv[2], argv + 3);
+	if (argc == 3 && !strcmp(argv[1], "hold"))
+		return hold(argv[2]);
 	if (argc == 5 && !strcmp(argv[1], "scribble"))
 		return scribble(
 			argv[2], argv[3], (unsigned)strtoul(argv[4], NULL, 0));

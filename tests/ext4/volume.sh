@@ -235,8 +235,7 @@ if [ "$(id -u)" = 0 ] && [ -c /dev/loop-control ]; then
 	status 0 "with an undo file" "$tool" patch "$loop" undo="$T_DIR/u2" plain
 	status 0 "which e2undo takes back" e2undo "$T_DIR/u2" "$loop"
 	exec 9<&-
-	python3 -c "import os,sys,time
-fd = os.open('$loop', os.O_RDWR | os.O_EXCL); print('held', flush=True); time.sleep(60)" >"$T_DIR/held" &
+	"$tool" hold "$loop" >"$T_DIR/held" &
 	holder=$!; at_exit kill $holder
 	wait_for 5 grep -q held "$T_DIR/held"
 	status 12 "a device that somebody holds" "$tool" patch "$loop" plain
