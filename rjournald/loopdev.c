@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "util/environ.h"
-#include "util/log.h"
 
 #define TRIES    200
 #define RETRY_NS 5000000LL
@@ -41,29 +40,6 @@ static int try_attach(int fd, const char *path, int number, struct rj_loop *out)
 	return e;
 }
 
-/*
- * Tell the kernel that the device has no volatile cache. Then it sends no
- * flushes, which halves the requests of a commit (descriptor and data blocks,
- * flush, commit block, flush); the pipeline ships before it answers a write
- * that matters. Where the kernel refuses, the flushes come and find nothing
- * left to do.
- */
-static void no_write_cache(const struct rj_loop *loop)
-{
-	static const char text[] = "write through";
-	char path[96];
-	int fd;
-
-	snprintf(path, sizeof(path), "/sys/block/%s/queue/write_cache",
-		strrchr(loop->path, '/') + 1);
-	fd = open(path, O_WRONLY | O_CLOEXEC);
-	if (fd == -1 || write(fd, text, sizeof(text) - 1) == -1)
-		rj_log(RJ_LOG_INFO, "%s: %s: the kernel will send flushes",
-			path, strerror(errno));
-	if (fd != -1)
-		close(fd);
-}
-
 int rj_loop_attach(
 	int fd, const char *path, struct rj_loop *out, struct rj_error *err)
 {
@@ -86,7 +62,6 @@ int rj_loop_attach(
 	if (e)
 		return rj_fail_errno(
 			err, e, "%s: cannot attach a loop device", path);
-	no_write_cache(out);
 	return 0;
 }
 

@@ -83,3 +83,10 @@ $LIMIT umount "$mnt"
 is "rjctl stop" "$($LIMIT "$RJCTL" stop "$img")" stopped
 is "nothing is left" "$(left "$img")" ""
 check "and the volume is in order" served_fsck "$img" -fn
+
+# ---- the loop device is a shared thing: it is left as it was ----
+serve "$T_DIR/crashed.img"
+is "the journal's loop device has its flushes" \
+	"$(cat "/sys/block/${LOOP#/dev/}/queue/write_cache")" "write back"
+$LIMIT "$RJCTL" -q stop "$T_DIR/crashed.img"
+is "and keeps them" "$(cat "/sys/block/${LOOP#/dev/}/queue/write_cache")" "write back"
