@@ -18,6 +18,7 @@ int rj_attach_blocks(const struct rj_journal_opts *opts, uint32_t block_size,
 	uint64_t volume_blocks, uint32_t *out, struct rj_error *err)
 {
 	uint32_t standard = rj_journal_blocks_for(volume_blocks);
+	uint32_t least;
 	uint64_t blocks;
 
 	if (!standard)
@@ -39,7 +40,13 @@ int rj_attach_blocks(const struct rj_journal_opts *opts, uint32_t block_size,
 				(1u << 20) - 1) >>
 				20,
 			(unsigned long long)MAX_BLOCKS * block_size >> 20);
-	*out = (uint32_t)blocks;
+	/*
+	 * The kernel wants the 1024 (JBD2_MIN_JOURNAL_BLOCKS) without what
+	 * stands before the log on a device: journal_reset() in
+	 * fs/jbd2/journal.c counts from s_first less one.
+	 */
+	least = rj_jbd2_device_sb_block(block_size) + MIN_BLOCKS;
+	*out = blocks < least ? least : (uint32_t)blocks;
 	return 0;
 }
 

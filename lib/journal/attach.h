@@ -34,7 +34,8 @@ int rj_journal_opts_parse(const char *text, struct rj_journal_opts *out,
 /*
  * How many blocks a journal by OPTS (its size, or the default) has on a volume
  * of VOLUME_BLOCKS blocks of BLOCK_SIZE bytes. RJ_E_INVAL: the volume is too
- * small for a journal, or the size is outside 1024 to 10240000 blocks.
+ * small for a journal, or the size is outside 1024 to 10240000 blocks. One or
+ * two more than asked for where the kernel would find so few too short.
  */
 int rj_attach_blocks(const struct rj_journal_opts *opts, uint32_t block_size,
 	uint64_t volume_blocks, uint32_t *out, struct rj_error *err);

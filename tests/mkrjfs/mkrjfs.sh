@@ -85,7 +85,7 @@ is "-e" "$(field 'Errors behavior')" Panic
 like "both -O" "$(field 'Filesystem features')" sparse_super2
 check "the first -O too" grep -qv dir_index <(field 'Filesystem features')
 is "-d" "$(debugfs -R 'cat /sub/file' "$img" 2>/dev/null)" content
-like "two -J are one" "$("$facts" facts "$img")" '^journal_blocks=1024$'
+like "two -J are one" "$("$facts" facts "$img")" '^journal_blocks=1025$'
 status 0 "-O has_journal, -j" "$MKRJFS" -qF -j -O has_journal -J remote="$url" "$img"
 is "still no journal inside" "$(field 'Journal inode')" ""
 rm -f "$T_DIR/new.img"

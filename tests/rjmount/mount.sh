@@ -42,6 +42,16 @@ round ext4 4096 journal $LIMIT "$UMOUNT_RJ"
 check "e2fsck finds nothing" served_fsck "$img" -fn
 wait_for 10 nothing_left "$img"
 
+# the smallest journal that mkrjfs makes, not too short for the kernel
+for size in 1024 2048 4096; do
+	truncate -s 0 "$T_DIR/small.img"
+	check "$size: smallest journal" "$MKRJFS" -q -F -b $size \
+		-J "size=$((size / 1024)),remote=$SRV_URL/small$size" "$T_DIR/small.img" 16M
+	check "$size: is mounted" mountrj "$T_DIR/small.img" "$mnt"
+	check "$size: holds files" fsynced "$mnt" 3 "$T_DIR/sums"
+	check "$size: and is unmounted" umountrj "$mnt"
+done
+
 # ---- as mount(8) and fstab(5) call it ----
 check "helpers' words are dropped, the kernel's go through" \
 	env -u PATH "$MOUNT_RJ" "$img" "$mnt" -sn -o rw,_netdev,x-systemd.automount,nofail -o commit=7,noatime -t rj
