@@ -26,12 +26,16 @@ static int collect_segment(void *arg, uint64_t number, uint64_t bytes)
 	struct collect *c = arg;
 	struct rj_listing *l = c->l;
 	struct rj_range *last, one = {number, number};
+	uint32_t len = bytes < UINT32_MAX ? (uint32_t)bytes : UINT32_MAX;
 
 	if (number <= c->seen)
 		return out_of_order(c, number);
 	c->seen = number;
 	if (number > c->limit)
 		return 0;
+	if (rj_buf_append(&l->bytes, &len, sizeof(len)))
+		return rj_fail(
+			c->err, RJ_E_NOMEM, "out of memory for a listing");
 	if (!l->first) {
 		l->first = number;
 	} else if (number == l->last + 1) {
@@ -78,7 +82,7 @@ static int list_up_to(struct rj_store *store, const struct rj_log_id *id,
 	rj_retry_start(&retry, retry_ms);
 	do {
 		l->first = l->last = 0;
-		l->ranges.len = 0;
+		l->ranges.len = l->bytes.len = 0;
 		c.seen = after;
 		rc = rj_store_list(
 			store, &dir, after, collect_segment, &c, err);
@@ -166,15 +170,33 @@ int rj_listing_check(struct rj_store *store, const struct rj_log_id *id,
 	return rj_listing_fail_hole(l, store->url, hole, err);
 }
 
-void rj_listing_free(struct rj_listing *l)
+uint64_t rj_listing_bytes(const struct rj_listing *l, uint64_t number)
 {
-	if (l)
-		rj_buf_free(&l->ranges);
+	const struct rj_range *r = (const void *)l->ranges.data;
+	size_t count = l->ranges.len / sizeof(*r), i;
+	uint64_t before = 0;
+	uint32_t len;
+
+	for (i = 0; i < count && r[i].last < number; i++)
+		before += r[i].last - r[i].first + 1;
+	if (i == count || number < r[i].first)
+		return 0;
+	before += number - r[i].first;
+	memcpy(&len, l->bytes.data + before * sizeof(len), sizeof(len));
+	return len;
 }
 
-int rj_log_fetch(struct rj_store *store, const struct rj_log_id *id,
-	uint64_t sequence, int retry_ms, struct rj_buf *out,
-	struct rj_error *err)
+void rj_listing_free(struct rj_listing *l)
+{
+	if (!l)
+		return;
+	rj_buf_free(&l->ranges);
+	rj_buf_free(&l->bytes);
+}
+
+int rj_log_fetch_until(struct rj_store *store, const struct rj_log_id *id,
+	uint64_t sequence, int retry_ms, const atomic_bool *stop,
+	struct rj_buf *out, struct rj_error *err)
 {
 	struct rj_key key = rj_log_key(id, RJ_KEY_LOG, sequence);
 	struct rj_retry retry;
@@ -184,7 +206,7 @@ int rj_log_fetch(struct rj_store *store, const struct rj_log_id *id,
 	rj_retry_start(&retry, retry_ms);
 	do
 		rc = rj_store_get(store, &key, RJ_SEG_MAX_BYTES, out, err);
-	while (rj_retry_again(&retry, rc));
+	while (!(stop && *stop) && rj_retry_again(&retry, rc));
 	if (rc == -RJ_E_NOTFOUND)
 		return rj_fail(err, RJ_E_GAP,
 			"%s: segment %llu is missing: it was listed, and is "
@@ -193,6 +215,14 @@ int rj_log_fetch(struct rj_store *store, const struct rj_log_id *id,
 	if (rc)
 		rj_log_fail_store(store, "cannot read segment", sequence, err);
 	return rc;
+}
+
+int rj_log_fetch(struct rj_store *store, const struct rj_log_id *id,
+	uint64_t sequence, int retry_ms, struct rj_buf *out,
+	struct rj_error *err)
+{
+	return rj_log_fetch_until(
+		store, id, sequence, retry_ms, NULL, out, err);
 }
 
 int rj_log_fail_store(const struct rj_store *store, const char *what,

@@ -7,6 +7,7 @@
 #ifndef RJ_LOG_LISTING_H
 #define RJ_LOG_LISTING_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 
 #include "log/log.h"
@@ -14,6 +15,8 @@
 struct rj_listing {
 	uint64_t first, last; /* numbers present; 0: none */
 	struct rj_buf ranges; /* of struct rj_range, ascending, not touching */
+	struct rj_buf bytes;  /* of uint32_t: their lengths, one after the other
+			       */
 };
 
 struct rj_range {
@@ -41,6 +44,9 @@ int rj_listing_check(struct rj_store *store, const struct rj_log_id *id,
 /* RJ_E_GAP, naming the missing numbers HOLE. */
 int rj_listing_fail_hole(const struct rj_listing *l, const char *url,
 	const struct rj_range *hole, struct rj_error *err);
+/* The length of segment NUMBER by the listing, at most 4 GiB - 1; 0: it is not
+ * listed. What comes may be longer or shorter. */
+uint64_t rj_listing_bytes(const struct rj_listing *l, uint64_t number);
 void rj_listing_free(struct rj_listing *l);
 
 /*
@@ -51,6 +57,10 @@ void rj_listing_free(struct rj_listing *l);
 int rj_log_fetch(struct rj_store *store, const struct rj_log_id *id,
 	uint64_t sequence, int retry_ms, struct rj_buf *out,
 	struct rj_error *err);
+/* The same; once STOP is set no further attempt is made. */
+int rj_log_fetch_until(struct rj_store *store, const struct rj_log_id *id,
+	uint64_t sequence, int retry_ms, const atomic_bool *stop,
+	struct rj_buf *out, struct rj_error *err);
 /*
  * ERR holds a store's message: put "URL: WHAT segment NUMBER: " before it, with
  * the url once. Keeps the code; returns it negated.

@@ -3,13 +3,14 @@
 
 #include <string.h>
 
+#include "log/ahead.h"
 #include "log/listing.h"
 #include "log/verify.h"
 
 /*
  * Three steps: list (what is there), plan (where to begin), then fetch and
- * verify one after the other. Fetching and verifying meet only in
- * read_segments(), so that fetches can later run ahead on other handles.
+ * verify. Where the store has handles to spare, threads fetch ahead and check
+ * the seals; numbers, chain and the sink keep to their order here.
  */
 struct reader {
 	struct rj_store *store;
@@ -20,6 +21,7 @@ struct reader {
 	uint64_t end;       /* read up to this one */
 	struct rj_buf last; /* the last segment, fetched by plan_start() */
 	struct rj_buf buf;
+	struct rj_ahead *ahead; /* fetches all but LAST; or NULL */
 	struct rj_verify verify;
 };
 
@@ -129,32 +131,69 @@ static int plan_start(struct reader *r, struct rj_error *err)
 	return rc;
 }
 
-/* Segment N: fetched, verified, handed on, counted. */
-static int read_segment(struct reader *r, uint64_t n, rj_log_sink sink,
-	void *arg, struct rj_error *err)
+/* Segment N from those who fetch ahead: verified, into SEG, which stays theirs.
+ */
+static int take_fetched(struct reader *r, uint64_t n, struct rj_segment **seg,
+	size_t *bytes, struct rj_error *err)
+{
+	struct rj_fetched *f = rj_ahead_next(r->ahead);
+	int rc = f->fetch_rc;
+
+	if (rc) {
+		*err = f->fetch_err;
+		if (rc == -RJ_E_GAP || rc == -RJ_E_CORRUPT)
+			r->sum->bad_sequence = n;
+		return rc;
+	}
+	*seg = &f->seg;
+	*bytes = f->bytes.len;
+	rc = rj_verify_opened(
+		&r->verify, f->open_rc, &f->open_err, &f->seg, err);
+	if (rc)
+		r->sum->bad_sequence = n;
+	return rc;
+}
+
+/* Segment N, fetched here and now, into SEG. */
+static int fetch_and_verify(struct reader *r, uint64_t n,
+	struct rj_segment *seg, size_t *bytes, struct rj_error *err)
 {
 	struct rj_buf *buf = &r->buf;
-	struct rj_segment seg = {0};
 	int rc;
 
-	if (n == r->end && r->last.len)
+	if (n == r->end && r->last.len) {
 		buf = &r->last;
-	else {
+	} else {
 		rc = fetch(r, n, buf, err);
 		if (rc)
 			return rc;
 	}
-	rc = rj_verify_next(&r->verify, buf->data, buf->len, &seg, err);
-	if (rc) {
+	*bytes = buf->len;
+	rc = rj_verify_next(&r->verify, buf->data, buf->len, seg, err);
+	if (rc)
 		r->sum->bad_sequence = n;
-		return rc;
-	}
-	rc = sink ? sink(arg, &seg, err) : 0;
-	rj_segment_release(&seg);
+	return rc;
+}
+
+/* Segment N: fetched, verified, handed on, counted. */
+static int read_segment(struct reader *r, uint64_t n, rj_log_sink sink,
+	void *arg, struct rj_error *err)
+{
+	struct rj_segment own = {0}, *seg = &own;
+	size_t bytes = 0;
+	int rc;
+
+	if (r->ahead && !(n == r->end && r->last.len))
+		rc = take_fetched(r, n, &seg, &bytes, err);
+	else
+		rc = fetch_and_verify(r, n, seg, &bytes, err);
+	if (!rc && sink)
+		rc = sink(arg, seg, err);
+	rj_segment_release(&own);
 	if (rc)
 		return rc;
 	r->sum->segments++;
-	r->sum->bytes += buf->len;
+	r->sum->bytes += bytes;
 	r->sum->tail = r->verify.tail;
 	return 0;
 }
@@ -212,9 +251,13 @@ int rj_log_read(struct rj_store *store, const struct rj_log_id *id,
 			goto out;
 	}
 	rc = check_holes(&r, r.sum->start, err);
-	if (!rc)
-		rc = read_segments(&r, sink, arg, err);
+	if (rc)
+		goto out;
+	r.ahead = rj_ahead_start(store, id, &r.listing, r.sum->start,
+		r.end - !!r.last.len, r.opts->retry_ms);
+	rc = read_segments(&r, sink, arg, err);
 out:
+	rj_ahead_stop(r.ahead);
 	rj_listing_free(&r.listing);
 	rj_buf_free(&r.last);
 	rj_buf_free(&r.buf);

@@ -109,16 +109,24 @@ static int check_chain(const struct rj_verify *v, const struct rj_seghdr *h,
 int rj_verify_next(struct rj_verify *v, const uint8_t *data, size_t len,
 	struct rj_segment *seg, struct rj_error *err)
 {
-	const struct rj_seghdr *h = &seg->header;
 	struct rj_error why = {0};
+	int rc = rj_segment_open(data, len, seg, &why);
+
+	return rj_verify_opened(v, rc, &why, seg, err);
+}
+
+int rj_verify_opened(struct rj_verify *v, int opened,
+	const struct rj_error *why, struct rj_segment *seg,
+	struct rj_error *err)
+{
+	const struct rj_seghdr *h = &seg->header;
 	int rc;
 
-	rc = rj_segment_open(data, len, seg, &why);
-	if (rc == -RJ_E_CORRUPT)
-		return damaged(v, err, "%.400s", why.msg);
-	if (rc)
-		return rj_fail(err, why.code, "%s: segment %llu: %.400s",
-			v->url, (unsigned long long)v->next, why.msg);
+	if (opened == -RJ_E_CORRUPT)
+		return damaged(v, err, "%.400s", why->msg);
+	if (opened)
+		return rj_fail(err, why->code, "%s: segment %llu: %.400s",
+			v->url, (unsigned long long)v->next, why->msg);
 	rc = check_alone(v, h, err);
 	if (!rc)
 		rc = check_chain(v, h, err);

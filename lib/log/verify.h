@@ -35,6 +35,11 @@ void rj_verify_resume(struct rj_verify *v, const char *url,
  */
 int rj_verify_next(struct rj_verify *v, const uint8_t *data, size_t len,
 	struct rj_segment *seg, struct rj_error *err);
+/* The same for bytes that rj_segment_open() has already opened into SEG, which
+ * returned OPENED, with its error WHY. */
+int rj_verify_opened(struct rj_verify *v, int opened,
+	const struct rj_error *why, struct rj_segment *seg,
+	struct rj_error *err);
 /* At the end of the log: RJ_E_CORRUPT when a break has no base behind it. */
 int rj_verify_end(const struct rj_verify *v, struct rj_error *err);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "store/fault.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,12 +14,19 @@ struct armed {
 	unsigned long first, last; /* calls of fault.op that it strikes */
 };
 
-struct fault_store {
-	struct rj_store base;
-	struct rj_store *inner;
+/* What all handles of one layer share. */
+struct faults {
+	pthread_mutex_t lock;
+	unsigned handles;
 	unsigned long calls[RJ_FAULT_ANY + 1];
 	struct armed armed[MAX_FAULTS];
 	unsigned count;
+};
+
+struct fault_store {
+	struct rj_store base;
+	struct rj_store *inner;
+	struct faults *faults;
 };
 
 static struct fault_store *fault_of(struct rj_store *s)
@@ -26,29 +34,49 @@ static struct fault_store *fault_of(struct rj_store *s)
 	return (struct fault_store *)s;
 }
 
-/* Count a call of OP, wait as told, and find the fault that strikes it. */
-static const struct rj_fault *strike(
-	struct fault_store *fs, enum rj_fault_op op)
+static struct faults *lock(const struct rj_store *s)
 {
-	const struct rj_fault *hit = NULL;
+	struct faults *faults = ((const struct fault_store *)s)->faults;
+
+	pthread_mutex_lock(&faults->lock);
+	return faults;
+}
+
+static void unlock(struct faults *faults)
+{
+	pthread_mutex_unlock(&faults->lock);
+}
+
+/* Count a call of OP, wait as told, and find the fault that strikes it: true,
+ * and HIT is a copy. */
+static bool strike(
+	struct fault_store *fs, enum rj_fault_op op, struct rj_fault *hit)
+{
+	struct faults *all = lock(&fs->base);
+	int64_t delay_us = 0;
+	bool struck = false;
 	unsigned i;
 
-	fs->calls[op]++;
-	fs->calls[RJ_FAULT_ANY]++;
-	for (i = 0; i < fs->count; i++) {
-		const struct armed *a = &fs->armed[i];
+	all->calls[op]++;
+	all->calls[RJ_FAULT_ANY]++;
+	for (i = 0; i < all->count; i++) {
+		const struct armed *a = &all->armed[i];
 		const struct rj_fault *f = &a->fault;
 
 		if (f->op != op && f->op != RJ_FAULT_ANY)
 			continue;
-		if (fs->calls[f->op] < a->first || fs->calls[f->op] > a->last)
+		if (all->calls[f->op] < a->first || all->calls[f->op] > a->last)
 			continue;
 		if (f->kind == RJ_FAULT_DELAY)
-			rj_sleep_ns((int64_t)f->delay_ms * 1000000);
-		else if (!hit)
-			hit = f;
+			delay_us += (int64_t)f->delay_ms * 1000 + f->delay_us;
+		else if (!struck)
+			*hit = *f;
+		struck |= f->kind != RJ_FAULT_DELAY;
 	}
-	return hit;
+	unlock(all);
+	if (delay_us)
+		rj_sleep_ns(delay_us * 1000);
+	return struck;
 }
 
 static int fail(struct fault_store *fs, const struct rj_fault *f,
@@ -69,25 +97,27 @@ static int fault_put_new(struct rj_store *s, const struct rj_key *key,
 	const void *data, size_t len, struct rj_error *err)
 {
 	struct fault_store *fs = fault_of(s);
-	const struct rj_fault *f = strike(fs, RJ_FAULT_PUT);
+	struct rj_fault f;
+	bool struck = strike(fs, RJ_FAULT_PUT, &f);
 	struct rj_error below;
 
-	if (!f)
+	if (!struck)
 		return rj_store_put_new(fs->inner, key, data, len, err);
-	if (f->kind == RJ_FAULT_LOST)
+	if (f.kind == RJ_FAULT_LOST)
 		rj_store_put_new(fs->inner, key, data, len, &below);
-	return fail(fs, f, "put", err);
+	return fail(fs, &f, "put", err);
 }
 
 static int fault_get(struct rj_store *s, const struct rj_key *key, size_t max,
 	struct rj_buf *out, struct rj_error *err)
 {
 	struct fault_store *fs = fault_of(s);
-	const struct rj_fault *f = strike(fs, RJ_FAULT_GET);
+	struct rj_fault f;
+	bool struck = strike(fs, RJ_FAULT_GET, &f);
 
 	/* whatever breaks, the caller gets nothing: no need to ask below */
-	if (f)
-		return fail(fs, f, "get", err);
+	if (struck)
+		return fail(fs, &f, "get", err);
 	return rj_store_get(fs->inner, key, max, out, err);
 }
 
@@ -135,36 +165,72 @@ static int fault_list(struct rj_store *s, const struct rj_key *dir,
 	uint64_t after, rj_store_list_fn fn, void *arg, struct rj_error *err)
 {
 	struct fault_store *fs = fault_of(s);
-	const struct rj_fault *f = strike(fs, RJ_FAULT_LIST);
+	struct rj_fault f;
+	bool struck = strike(fs, RJ_FAULT_LIST, &f);
 	int rc;
 
-	if (!f)
+	if (!struck)
 		return rj_store_list(fs->inner, dir, after, fn, arg, err);
-	if (f->kind == RJ_FAULT_PARTIAL) {
+	if (f.kind == RJ_FAULT_PARTIAL) {
 		rc = list_half(fs, dir, after, fn, arg, err);
 		if (rc)
 			return rc;
 	}
-	return fail(fs, f, "list", err);
+	return fail(fs, &f, "list", err);
 }
 
 static int fault_remove(
 	struct rj_store *s, const struct rj_key *key, struct rj_error *err)
 {
 	struct fault_store *fs = fault_of(s);
-	const struct rj_fault *f = strike(fs, RJ_FAULT_REMOVE);
+	struct rj_fault f;
+	bool struck = strike(fs, RJ_FAULT_REMOVE, &f);
 	struct rj_error below;
 
-	if (!f)
+	if (!struck)
 		return rj_store_remove(fs->inner, key, err);
-	if (f->kind == RJ_FAULT_LOST)
+	if (f.kind == RJ_FAULT_LOST)
 		rj_store_remove(fs->inner, key, &below);
-	return fail(fs, f, "remove", err);
+	return fail(fs, &f, "remove", err);
+}
+
+static int fault_list_journals(struct rj_store *s, rj_store_journal_fn fn,
+	void *arg, struct rj_error *err)
+{
+	struct fault_store *fs = fault_of(s);
+	struct rj_fault f;
+
+	if (strike(fs, RJ_FAULT_LIST, &f))
+		return fail(fs, &f, "list of journals", err);
+	return rj_store_list_journals(fs->inner, fn, arg, err);
+}
+
+/* Another handle over INNER, which is closed on failure. */
+static int new_handle(struct rj_store *inner, struct faults *faults,
+	struct rj_store **out, struct rj_error *err);
+
+static int fault_dup(
+	struct rj_store *s, struct rj_store **out, struct rj_error *err)
+{
+	struct fault_store *fs = fault_of(s);
+	struct rj_store *inner = NULL;
+	int rc = rj_store_dup(fs->inner, &inner, err);
+
+	return rc ? rc : new_handle(inner, fs->faults, out, err);
 }
 
 static void fault_close(struct rj_store *s)
 {
-	rj_store_close(fault_of(s)->inner);
+	struct fault_store *fs = fault_of(s);
+	struct faults *all = lock(s);
+	bool last = !--all->handles;
+
+	unlock(all);
+	if (last) {
+		pthread_mutex_destroy(&all->lock);
+		free(all);
+	}
+	rj_store_close(fs->inner);
 	free(s);
 }
 
@@ -173,11 +239,13 @@ static const struct rj_store_ops fault_ops = {
 	.get = fault_get,
 	.list = fault_list,
 	.remove = fault_remove,
+	.list_journals = fault_list_journals,
+	.dup = fault_dup,
 	.close = fault_close,
 };
 
-int rj_fault_open(
-	struct rj_store *inner, struct rj_store **out, struct rj_error *err)
+static int new_handle(struct rj_store *inner, struct faults *faults,
+	struct rj_store **out, struct rj_error *err)
 {
 	struct fault_store *fs = calloc(1, sizeof(*fs));
 
@@ -188,30 +256,65 @@ int rj_fault_open(
 	fs->base = *inner;
 	fs->base.ops = &fault_ops;
 	fs->inner = inner;
+	fs->faults = faults;
+	pthread_mutex_lock(&faults->lock);
+	faults->handles++;
+	pthread_mutex_unlock(&faults->lock);
 	*out = &fs->base;
 	return 0;
 }
 
+int rj_fault_open(
+	struct rj_store *inner, struct rj_store **out, struct rj_error *err)
+{
+	struct faults *faults = calloc(1, sizeof(*faults));
+	int rc;
+
+	if (!faults) {
+		rj_store_close(inner);
+		return rj_fail(err, RJ_E_NOMEM, "out of memory");
+	}
+	pthread_mutex_init(&faults->lock, NULL);
+	rc = new_handle(inner, faults, out, err);
+	if (rc) {
+		pthread_mutex_destroy(&faults->lock);
+		free(faults);
+	}
+	return rc;
+}
+
 int rj_fault_add(struct rj_store *s, const struct rj_fault *fault)
 {
-	struct fault_store *fs = fault_of(s);
-	struct armed *a = &fs->armed[fs->count];
+	struct faults *all = lock(s);
+	struct armed *a = &all->armed[all->count];
+	int rc = 0;
 
-	if (fs->count == MAX_FAULTS)
-		return -RJ_E_NOSPACE;
-	fs->count++;
+	if (all->count == MAX_FAULTS) {
+		rc = -RJ_E_NOSPACE;
+		goto out;
+	}
+	all->count++;
 	a->fault = *fault;
-	a->first = fs->calls[fault->op] + (fault->nth ? fault->nth : 1);
+	a->first = all->calls[fault->op] + (fault->nth ? fault->nth : 1);
 	a->last = fault->times ? a->first + fault->times - 1 : ~0ul;
-	return 0;
+out:
+	unlock(all);
+	return rc;
 }
 
 void rj_fault_clear(struct rj_store *s)
 {
-	fault_of(s)->count = 0;
+	struct faults *all = lock(s);
+
+	all->count = 0;
+	unlock(all);
 }
 
 unsigned long rj_fault_calls(const struct rj_store *s, enum rj_fault_op op)
 {
-	return ((const struct fault_store *)s)->calls[op];
+	struct faults *all = lock(s);
+	unsigned long calls = all->calls[op];
+
+	unlock(all);
+	return calls;
 }

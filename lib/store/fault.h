@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * A layer for tests: a store that does what the store below does, except
- * where it was told to fail. Serves one thread at a time, as every store.
+ * where it was told to fail. A handle serves one thread at a time, as of every
+ * store; those that rj_store_dup() makes count and fail together.
  */
 #ifndef RJ_STORE_FAULT_H
 #define RJ_STORE_FAULT_H
@@ -21,7 +22,8 @@ enum rj_fault_kind {
 	RJ_FAULT_FAIL,
 	/* The store below does it, well or badly; the caller hears CODE. */
 	RJ_FAULT_LOST,
-	/* DELAY_MS pass (rj_sleep_ns) before the call, which then goes on. */
+	/* The delay passes (rj_sleep_ns) before the call, which then goes on.
+	 */
 	RJ_FAULT_DELAY,
 	/* The connection breaks half-way: a put is not stored, a get brings
 	 * nothing, a list shows the first half. The caller hears CODE. */
@@ -35,7 +37,8 @@ struct rj_fault {
 			      * it is added; 0 and 1: the next */
 	unsigned long times; /* how many calls in a row; 0: all from then on */
 	enum rj_code code;   /* 0: RJ_E_UNREACHABLE */
-	unsigned delay_ms;   /* of RJ_FAULT_DELAY */
+	unsigned delay_ms;   /* of RJ_FAULT_DELAY: both are added */
+	unsigned delay_us;
 };
 
 /*

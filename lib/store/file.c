@@ -30,7 +30,7 @@ struct file_store {
 	struct rj_key dir_key;
 };
 
-#define DIGITS 20 /* of a number in a key */
+#define DIGITS     20                               /* of a number in a key */
 #define WHAT_BYTES (RJ_URL_BYTES + RJ_KEY_TEXT + 8) /* "url: key" */
 
 static struct file_store *file_of(struct rj_store *s)
@@ -314,6 +314,89 @@ static int file_remove(
 	return rj_fail_errno(err, errno, "%s: cannot remove %s", s->url, text);
 }
 
+/* Append the UUIDs that name directories of DIRP to UUIDS. */
+static int read_uuids(struct file_store *fs, DIR *dirp, struct rj_buf *uuids,
+	struct rj_error *err)
+{
+	char text[RJ_KEY_TEXT];
+	struct rj_key key;
+	struct dirent *de;
+	struct stat st;
+
+	for (;;) {
+		errno = 0;
+		de = readdir(dirp);
+		if (!de && errno)
+			return rj_fail_errno(
+				err, errno, "%s: cannot read", fs->base.url);
+		if (!de)
+			return 0;
+		/* by the key's own rules: lower case only */
+		snprintf(text, sizeof(text), "%.40s/log/", de->d_name);
+		if (!rj_key_parse(text, strlen(text), &key) ||
+			fstatat(fs->root, de->d_name, &st, 0) ||
+			!S_ISDIR(st.st_mode))
+			continue;
+		if (rj_buf_append(uuids, key.journal_uuid, RJ_UUID_BYTES))
+			return rj_fail(err, RJ_E_NOMEM, "%s: out of memory",
+				fs->base.url);
+	}
+}
+
+static int by_uuid(const void *a, const void *b)
+{
+	return memcmp(a, b, RJ_UUID_BYTES);
+}
+
+static int file_list_journals(struct rj_store *s, rj_store_journal_fn fn,
+	void *arg, struct rj_error *err)
+{
+	struct file_store *fs = file_of(s);
+	struct rj_buf uuids = {0};
+	DIR *dirp = NULL;
+	int fd, rc = 0;
+	size_t i;
+
+	fd = openat(fs->root, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd >= 0)
+		dirp = fdopendir(fd);
+	if (!dirp) {
+		rc = rj_fail_errno(err, errno, "%s: cannot open", s->url);
+		if (fd >= 0)
+			close(fd);
+		return rc;
+	}
+	rc = read_uuids(fs, dirp, &uuids, err);
+	if (!rc && uuids.len)
+		qsort(uuids.data, uuids.len / RJ_UUID_BYTES, RJ_UUID_BYTES,
+			by_uuid);
+	for (i = 0; !rc && i < uuids.len; i += RJ_UUID_BYTES)
+		rc = fn(arg, uuids.data + i);
+	closedir(dirp);
+	rj_buf_free(&uuids);
+	return rc;
+}
+
+/* By descriptor, not by name: what is mounted there may have changed. */
+static int file_dup(
+	struct rj_store *s, struct rj_store **out, struct rj_error *err)
+{
+	struct file_store *fs = malloc(sizeof(*fs));
+
+	if (!fs)
+		return rj_fail(err, RJ_E_NOMEM, "out of memory");
+	*fs = *file_of(s);
+	fs->dir = -1;
+	fs->root = fcntl(fs->root, F_DUPFD_CLOEXEC, 0);
+	if (fs->root < 0) {
+		free(fs);
+		return rj_fail_errno(
+			err, errno, "%s: cannot open another handle", s->url);
+	}
+	*out = &fs->base;
+	return 0;
+}
+
 static void file_close(struct rj_store *s)
 {
 	struct file_store *fs = file_of(s);
@@ -329,6 +412,8 @@ static const struct rj_store_ops file_ops = {
 	.get = file_get,
 	.list = file_list,
 	.remove = file_remove,
+	.list_journals = file_list_journals,
+	.dup = file_dup,
 	.close = file_close,
 };
 

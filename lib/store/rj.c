@@ -17,11 +17,13 @@
 #define DEFAULT_PORT      7490
 #define PAGE_OBJECTS      10000
 #define PAGE_BYTES        (PAGE_OBJECTS * 48u) /* two numbers, two separators */
+#define MAX_JOURNALS      1000000u
 #define REQUEST_URL_BYTES (RJ_URL_BYTES + RJ_KEY_TEXT + 64)
 
 struct rj_rj {
 	struct rj_store base;
 	struct rj_http *http;
+	struct rj_store_opts opts;
 	size_t prefix;               /* length of "http://host:port/name/" */
 	char url[REQUEST_URL_BYTES]; /* that, and the current key behind it */
 };
@@ -257,6 +259,84 @@ static int rj_remove(
 	return fail_status(r, &c, "remove", text, err);
 }
 
+/* Hand the lines of LIST, a UUID each, to FN. */
+static int read_journals(struct rj_rj *r, const struct rj_buf *list,
+	rj_store_journal_fn fn, void *arg, struct rj_error *err)
+{
+	const char *p = (const char *)list->data, *end = p + list->len;
+	uint8_t before[RJ_UUID_BYTES] = {0}, uuid[RJ_UUID_BYTES];
+	char text[RJ_UUID_TEXT];
+	int rc;
+
+	for (; p < end; p += RJ_UUID_TEXT) {
+		if (end - p < RJ_UUID_TEXT || p[RJ_UUID_TEXT - 1] != '\n')
+			break;
+		memcpy(text, p, sizeof(text));
+		text[RJ_UUID_TEXT - 1] = '\0';
+		if (!rj_uuid_parse(text, uuid) ||
+			(p != (const char *)list->data &&
+				memcmp(uuid, before, sizeof(uuid)) <= 0))
+			break;
+		memcpy(before, uuid, sizeof(before));
+		rc = fn(arg, uuid);
+		if (rc)
+			return rc;
+	}
+	if (p < end)
+		return rj_fail(err, RJ_E_PROTOCOL,
+			"%s: a line of its list of journals makes no sense",
+			r->base.url);
+	return 0;
+}
+
+static int rj_list_journals(struct rj_store *s, rj_store_journal_fn fn,
+	void *arg, struct rj_error *err)
+{
+	struct rj_rj *r = rj_of(s);
+	struct rj_buf list = {0};
+	struct marks marks = {0};
+	struct rj_http_call c = {
+		.method = RJ_HTTP_GET,
+		.url = r->url,
+		.out = &list,
+		.max = MAX_JOURNALS * RJ_UUID_TEXT,
+		.header = on_header,
+		.arg = &marks,
+	};
+	int rc;
+
+	r->url[r->prefix] = '\0';
+	rc = rj_http_perform(r->http, &c, err);
+	if (rc == -RJ_E_CORRUPT)
+		rc = rj_fail(err, RJ_E_PROTOCOL,
+			"%s: its list has more than %u journals", s->url,
+			MAX_JOURNALS);
+	else if (!rc && c.status != 200)
+		rc = fail_status(r, &c, "list of", "journals", err);
+	if (!rc)
+		rc = read_journals(r, &list, fn, arg, err);
+	rj_buf_free(&list);
+	return rc;
+}
+
+static int rj_dup(
+	struct rj_store *s, struct rj_store **out, struct rj_error *err)
+{
+	struct rj_rj *r = malloc(sizeof(*r));
+	int rc;
+
+	if (!r)
+		return rj_fail(err, RJ_E_NOMEM, "out of memory");
+	*r = *rj_of(s);
+	rc = rj_http_new(r->base.url, &r->opts, &r->http, err);
+	if (rc) {
+		free(r);
+		return rc;
+	}
+	*out = &r->base;
+	return 0;
+}
+
 static void rj_close_store(struct rj_store *s)
 {
 	rj_http_free(rj_of(s)->http);
@@ -268,6 +348,8 @@ static const struct rj_store_ops rj_ops = {
 	.get = rj_get,
 	.list = rj_list,
 	.remove = rj_remove,
+	.list_journals = rj_list_journals,
+	.dup = rj_dup,
 	.close = rj_close_store,
 };
 
@@ -300,6 +382,7 @@ int rj_store_rj_open(const struct rj_url *url, const struct rj_store_opts *opts,
 	r = calloc(1, sizeof(*r));
 	if (!r)
 		return rj_fail(err, RJ_E_NOMEM, "out of memory");
+	r->opts = *opts;
 	r->base.ops = &rj_ops;
 	r->base.caps = (struct rj_store_caps){
 		.put_new = true,

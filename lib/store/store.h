@@ -20,6 +20,7 @@
 #include "format/key.h"
 #include "util/buf.h"
 #include "util/error.h"
+#include "util/uuid.h"
 
 enum rj_durability {
 	RJ_RECEIVED, /* acknowledged: another machine has it in memory */
@@ -27,7 +28,7 @@ enum rj_durability {
 };
 
 struct rj_store_caps {
-	bool put_new;	      /* put-if-absent is atomic among racers */
+	bool put_new;         /* put-if-absent is atomic among racers */
 	bool list_consistent; /* a list shows every acknowledged object */
 	enum rj_durability durability;
 };
@@ -42,6 +43,9 @@ struct rj_store;
 /* Called for each object of a listing, in ascending order of number. A
  * non-zero return stops the listing and is returned by rj_store_list(). */
 typedef int (*rj_store_list_fn)(void *arg, uint64_t number, uint64_t bytes);
+/* The same for each journal of a store, in ascending order of UUID. */
+typedef int (*rj_store_journal_fn)(
+	void *arg, const uint8_t uuid[RJ_UUID_BYTES]);
 
 struct rj_store_ops {
 	/*
@@ -75,6 +79,16 @@ struct rj_store_ops {
 	/* Delete an object. RJ_E_NOTFOUND: there was none. Not a durable
 	 * step: a power cut of the store may bring the object back. */
 	int (*remove)(struct rj_store *s, const struct rj_key *key,
+		struct rj_error *err);
+	/*
+	 * List the journals of which anything is stored: a segment or an epoch
+	 * claim. One that was wholly removed may still be listed. May be NULL.
+	 */
+	int (*list_journals)(struct rj_store *s, rj_store_journal_fn fn,
+		void *arg, struct rj_error *err);
+	/* Another handle of the same store with the same options, for another
+	 * thread. Does not contact a server. May be NULL. */
+	int (*dup)(struct rj_store *s, struct rj_store **out,
 		struct rj_error *err);
 	void (*close)(struct rj_store *s);
 };
@@ -119,10 +133,31 @@ static inline int rj_store_list(struct rj_store *s, const struct rj_key *dir,
 	return s->ops->list(s, dir, after, fn, arg, err);
 }
 
-static inline int rj_store_remove(struct rj_store *s, const struct rj_key *key,
-	struct rj_error *err)
+static inline int rj_store_remove(
+	struct rj_store *s, const struct rj_key *key, struct rj_error *err)
 {
 	return s->ops->remove(s, key, err);
+}
+
+/* RJ_E_UNSUPPORTED: this kind of store cannot. */
+static inline int rj_store_list_journals(struct rj_store *s,
+	rj_store_journal_fn fn, void *arg, struct rj_error *err)
+{
+	if (!s->ops->list_journals)
+		return rj_fail(err, RJ_E_UNSUPPORTED,
+			"%s: this kind of store cannot list its journals",
+			s->url);
+	return s->ops->list_journals(s, fn, arg, err);
+}
+
+/* RJ_E_UNSUPPORTED: this kind of store has but one handle. */
+static inline int rj_store_dup(
+	struct rj_store *s, struct rj_store **out, struct rj_error *err)
+{
+	if (!s->ops->dup)
+		return rj_fail(err, RJ_E_UNSUPPORTED,
+			"%s: this kind of store has but one handle", s->url);
+	return s->ops->dup(s, out, err);
 }
 
 #endif

@@ -403,6 +403,75 @@ static void error_may_be_null(void)
 		rj_store_get(store, &key, 9, &out, NULL), -RJ_E_NOTFOUND);
 }
 
+struct journals {
+	uint8_t last[RJ_UUID_BYTES], a[RJ_UUID_BYTES], b[RJ_UUID_BYTES];
+	unsigned count, disorder, a_seen, b_seen, stop_at;
+};
+
+static int see_journal(void *arg, const uint8_t uuid[RJ_UUID_BYTES])
+{
+	struct journals *j = arg;
+
+	j->disorder += j->count && memcmp(uuid, j->last, sizeof(j->last)) <= 0;
+	memcpy(j->last, uuid, sizeof(j->last));
+	j->count++;
+	j->a_seen += rj_uuid_equal(uuid, j->a);
+	j->b_seen += rj_uuid_equal(uuid, j->b);
+	return j->count == j->stop_at ? 77 : 0;
+}
+
+static void journals_are_listed_once_and_in_order(void)
+{
+	struct rj_key a = t_new_log(RJ_KEY_LOG), b = t_new_log(RJ_KEY_EPOCH);
+	struct rj_key key = t_key(&a, 1);
+	struct journals before = {0}, j = {0};
+
+	memcpy(before.a, a.journal_uuid, sizeof(before.a));
+	memcpy(before.b, b.journal_uuid, sizeof(before.b));
+	j = before;
+	T_WORKS(rj_store_list_journals(store, see_journal, &before, &err));
+	CU_ASSERT_EQUAL(before.a_seen + before.b_seen, 0);
+	T_WORKS(rj_store_put_new(store, &key, "x", 1, &err));
+	a.kind = RJ_KEY_EPOCH;
+	key = t_key(&a, 1);
+	T_WORKS(rj_store_put_new(store, &key, "x", 1, &err));
+	key = t_key(&b, 9);
+	T_WORKS(rj_store_put_new(store, &key, "x", 1, &err));
+	T_WORKS(rj_store_list_journals(store, see_journal, &j, &err));
+	CU_ASSERT_EQUAL(j.a_seen, 1);
+	CU_ASSERT_EQUAL(j.b_seen, 1);
+	CU_ASSERT_EQUAL(j.count, before.count + 2);
+	CU_ASSERT_EQUAL(j.disorder, 0);
+	memset(&j, 0, sizeof(j));
+	j.stop_at = 1;
+	CU_ASSERT_EQUAL(
+		rj_store_list_journals(store, see_journal, &j, NULL), 77);
+	CU_ASSERT_EQUAL(j.count, 1);
+}
+
+/* A second handle, used beside the first and after it is closed. */
+static void a_dup_is_a_handle_of_its_own(void)
+{
+	struct rj_key dir = t_new_log(RJ_KEY_LOG), key = t_key(&dir, 1);
+	struct rj_store *first = t_open(url), *second = NULL;
+	struct rj_buf out = {0};
+
+	T_WORKS(rj_store_put_new(first, &key, "one", 3, &err));
+	T_WORKS(rj_store_dup(first, &second, &err));
+	if (!second)
+		return;
+	CU_ASSERT_STRING_EQUAL(second->url, first->url);
+	CU_ASSERT_EQUAL(second->caps.durability, first->caps.durability);
+	T_WORKS(rj_store_get(second, &key, 100, &out, &err));
+	rj_store_close(first);
+	key.number = 2;
+	T_WORKS(rj_store_put_new(second, &key, "two", 3, &err));
+	T_WORKS(rj_store_get(second, &key, 100, &out, &err));
+	CU_ASSERT_EQUAL(out.len, 6);
+	rj_store_close(second);
+	rj_buf_free(&out);
+}
+
 int main(void)
 {
 	static const struct rjtest tests[] = {
@@ -421,6 +490,8 @@ int main(void)
 		RJTEST(one_of_many_racers_wins),
 		RJTEST(readers_see_all_or_nothing),
 		RJTEST(error_may_be_null),
+		RJTEST(journals_are_listed_once_and_in_order),
+		RJTEST(a_dup_is_a_handle_of_its_own),
 	};
 	const char *given = getenv("RJ_TEST_STORE");
 	const char *tmp = getenv("TMPDIR");

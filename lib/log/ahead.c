@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "log/ahead.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+/* Where segment n is, or will be: slots[n % RJ_AHEAD_SEGMENTS]. */
+struct slot {
+	struct rj_fetched fetched;
+	uint64_t bytes; /* counted in held */
+	bool ready;
+};
+
+struct worker {
+	struct rj_ahead *a;
+	struct rj_store *store;
+	pthread_t thread;
+	bool running;
+};
+
+struct rj_ahead {
+	const struct rj_log_id *id;
+	const struct rj_listing *listing;
+	int retry_ms;
+	atomic_bool stop;
+	pthread_mutex_t lock; /* of all below */
+	pthread_cond_t room;  /* a segment may be begun, or stop */
+	pthread_cond_t ready; /* a segment came */
+	uint64_t last;
+	uint64_t begin; /* the next to fetch */
+	uint64_t want;  /* the next to hand out */
+	bool lent;      /* want - 1 is with the caller */
+	uint64_t held;  /* bytes fetched or being fetched, by the listing */
+	struct slot slots[RJ_AHEAD_SEGMENTS];
+	struct worker workers[RJ_AHEAD_THREADS];
+};
+
+static struct slot *slot_of(struct rj_ahead *a, uint64_t n)
+{
+	return &a->slots[n % RJ_AHEAD_SEGMENTS];
+}
+
+/* The first that is held. */
+static uint64_t oldest(const struct rj_ahead *a)
+{
+	return a->lent ? a->want - 1 : a->want;
+}
+
+/* Is there room for BYTES more? Nothing held is always room: the one that is
+ * waited for is never kept from being fetched. */
+static bool may_begin(const struct rj_ahead *a, uint64_t bytes)
+{
+	if (a->begin - oldest(a) >= RJ_AHEAD_SEGMENTS)
+		return false;
+	return a->begin == a->want || a->held + bytes <= RJ_AHEAD_BYTES;
+}
+
+/* Take the next number to fetch; false: there is none. */
+static bool take(struct rj_ahead *a, uint64_t *number)
+{
+	uint64_t bytes = 0;
+	bool got = false;
+
+	pthread_mutex_lock(&a->lock);
+	while (!a->stop && a->begin <= a->last) {
+		bytes = rj_listing_bytes(a->listing, a->begin);
+		if (may_begin(a, bytes)) {
+			got = true;
+			break;
+		}
+		pthread_cond_wait(&a->room, &a->lock);
+	}
+	if (got) {
+		*number = a->begin++;
+		a->held += bytes;
+		slot_of(a, *number)->bytes = bytes;
+	}
+	pthread_mutex_unlock(&a->lock);
+	return got;
+}
+
+static void fetch(struct worker *w, uint64_t number, struct rj_fetched *f)
+{
+	struct rj_ahead *a = w->a;
+
+	f->open_rc = 0;
+	f->fetch_rc = rj_log_fetch_until(w->store, a->id, number, a->retry_ms,
+		&a->stop, &f->bytes, &f->fetch_err);
+	if (!f->fetch_rc)
+		f->open_rc = rj_segment_open(
+			f->bytes.data, f->bytes.len, &f->seg, &f->open_err);
+}
+
+static void *work(void *arg)
+{
+	struct worker *w = arg;
+	struct rj_ahead *a = w->a;
+	uint64_t number;
+
+	while (take(a, &number)) {
+		fetch(w, number, &slot_of(a, number)->fetched);
+		pthread_mutex_lock(&a->lock);
+		slot_of(a, number)->ready = true;
+		if (number == a->want)
+			pthread_cond_signal(&a->ready);
+		pthread_mutex_unlock(&a->lock);
+	}
+	return NULL;
+}
+
+/* The caller is through with the one that was handed out. */
+static void give_back(struct rj_ahead *a)
+{
+	struct slot *s = slot_of(a, a->want - 1);
+
+	if (!a->lent)
+		return;
+	rj_segment_release(&s->fetched.seg);
+	s->ready = false;
+	a->held -= s->bytes;
+	a->lent = false;
+	pthread_cond_broadcast(&a->room);
+}
+
+struct rj_fetched *rj_ahead_next(struct rj_ahead *a)
+{
+	struct slot *s;
+
+	pthread_mutex_lock(&a->lock);
+	give_back(a);
+	s = slot_of(a, a->want);
+	while (!s->ready)
+		pthread_cond_wait(&a->ready, &a->lock);
+	a->want++;
+	a->lent = true;
+	pthread_mutex_unlock(&a->lock);
+	return &s->fetched;
+}
+
+void rj_ahead_stop(struct rj_ahead *a)
+{
+	unsigned i;
+
+	if (!a)
+		return;
+	pthread_mutex_lock(&a->lock);
+	a->stop = true;
+	pthread_cond_broadcast(&a->room);
+	pthread_mutex_unlock(&a->lock);
+	for (i = 0; i < RJ_AHEAD_THREADS; i++) {
+		if (a->workers[i].running)
+			pthread_join(a->workers[i].thread, NULL);
+		rj_store_close(a->workers[i].store);
+	}
+	for (i = 0; i < RJ_AHEAD_SEGMENTS; i++) {
+		rj_segment_release(&a->slots[i].fetched.seg);
+		rj_buf_free(&a->slots[i].fetched.bytes);
+	}
+	pthread_cond_destroy(&a->ready);
+	pthread_cond_destroy(&a->room);
+	pthread_mutex_destroy(&a->lock);
+	free(a);
+}
+
+/* How many threads there are now: as many as could be had of COUNT. Signals
+ * are for the caller's own threads. */
+static unsigned start_workers(
+	struct rj_ahead *a, struct rj_store *store, unsigned count)
+{
+	sigset_t all, before;
+	struct worker *w;
+	unsigned i;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	for (i = 0; i < count; i++) {
+		w = &a->workers[i];
+		w->a = a;
+		if (rj_store_dup(store, &w->store, NULL))
+			break;
+		w->running = !pthread_create(&w->thread, NULL, work, w);
+		if (!w->running)
+			break;
+	}
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return i;
+}
+
+struct rj_ahead *rj_ahead_start(struct rj_store *store,
+	const struct rj_log_id *id, const struct rj_listing *l, uint64_t first,
+	uint64_t last, int retry_ms)
+{
+	struct rj_ahead *a;
+	unsigned count;
+
+	if (first >= last || !store->ops->dup) /* one is no work to share */
+		return NULL;
+	a = calloc(1, sizeof(*a));
+	if (!a)
+		return NULL;
+	a->id = id;
+	a->listing = l;
+	a->retry_ms = retry_ms;
+	a->begin = a->want = first;
+	a->last = last;
+	pthread_mutex_init(&a->lock, NULL);
+	pthread_cond_init(&a->room, NULL);
+	pthread_cond_init(&a->ready, NULL);
+	count = last - first < RJ_AHEAD_THREADS ? (unsigned)(last - first + 1)
+						: RJ_AHEAD_THREADS;
+	if (start_workers(a, store, count))
+		return a;
+	rj_ahead_stop(a);
+	return NULL;
+}
