@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* rjlog: look at remote logs, and check them. */
+#include <stdio.h>
+
+#include "options.h"
+#include "print.h"
+#include "target.h"
+
+static enum status run(const struct options *o)
+{
+	enum status (*const commands[])(
+		const struct options *, struct target *) = {
+		[COMMAND_LS] = run_ls,
+		[COMMAND_SHOW] = run_show,
+		[COMMAND_VERIFY] = run_verify,
+	};
+	struct target t = {0};
+	enum status status;
+	struct rj_error err;
+	int rc;
+
+	rc = target_open(&t, o->url, &err);
+	/* a URL that cannot be read is wrong usage, as a missing one is */
+	if (!rc && (o->command != COMMAND_LS || t.named))
+		rc = target_choose(&t, &err);
+	if (rc) {
+		complain(err.msg);
+		status = status_of(rc);
+	} else {
+		status = commands[o->command](o, &t);
+	}
+	target_close(&t);
+	return status;
+}
+
+int main(int argc, char **argv)
+{
+	struct options o;
+	enum status status = STATUS_GOOD;
+
+	switch (options_parse(argc, argv, &o)) {
+	case OPTIONS_DONE:
+		break;
+	case OPTIONS_BAD:
+		return STATUS_USAGE;
+	case OPTIONS_RUN:
+		status = run(&o);
+		break;
+	}
+	if (fflush(stdout) || ferror(stdout)) {
+		complain("cannot write the results to standard output");
+		return status > STATUS_FAILED ? status : STATUS_FAILED;
+	}
+	return status;
+}

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "options.h"
+
+#include <getopt.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "config.h"
+
+static const char help_text[] =
+	"Usage: rjlog ls|show|verify|probe [-v] [-q] [--json] URL\n"
+	"\n"
+	"Look at remote logs, and check them. Nothing is ever changed.\n"
+	"\n"
+	"  ls URL              the logs that the store at URL keeps; with\n"
+	"                      /JOURNAL-UUID behind it, that log's segments\n"
+	"  show URL[/UUID]     the transactions that a replay would bring back\n"
+	"  verify URL[/UUID]   check every segment and the journal in them\n"
+	"  probe URL           try what a store can do (not in this version)\n"
+	"\n"
+	"With only one log at URL its UUID may be left out.\n"
+	"\n"
+	"  -v, --verbose       show: each transaction\n"
+	"  -q, --quiet         no results in text, only errors and the status\n"
+	"      --json          print the result as JSON\n"
+	"  -V, --version       print the version\n"
+	"      --help          print this\n"
+	"\n"
+	"Exit status: 0 good, 4 the log is damaged, incomplete or another's,\n"
+	"8 operational error, 16 usage.\n";
+
+enum {
+	OPT_HELP = 256,
+	OPT_JSON,
+};
+
+static const struct option long_options[] = {
+	{"verbose", no_argument, NULL, 'v'},
+	{"quiet", no_argument, NULL, 'q'},
+	{"json", no_argument, NULL, OPT_JSON},
+	{"version", no_argument, NULL, 'V'},
+	{"help", no_argument, NULL, OPT_HELP},
+	{NULL, 0, NULL, 0},
+};
+
+static enum options_verdict bad(const char *what, const char *value)
+{
+	fprintf(stderr, "rjlog: %s%s%s (see rjlog --help)\n", what,
+		value ? ": " : "", value ? value : "");
+	return OPTIONS_BAD;
+}
+
+static bool parse_command(const char *word, enum command *out)
+{
+	static const char *const words[] = {
+		[COMMAND_LS] = "ls",
+		[COMMAND_SHOW] = "show",
+		[COMMAND_VERIFY] = "verify",
+		[COMMAND_PROBE] = "probe",
+	};
+	unsigned i;
+
+	for (i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		if (strcmp(word, words[i]))
+			continue;
+		*out = (enum command)i;
+		return true;
+	}
+	return false;
+}
+
+enum options_verdict options_parse(int argc, char **argv, struct options *o)
+{
+	static char name[] = "rjlog";
+	int c;
+
+	memset(o, 0, sizeof(*o));
+	argv[0] = name; /* getopt prints it, and a path is noise */
+	while ((c = getopt_long(argc, argv, "vqV", long_options, NULL)) != -1) {
+		switch (c) {
+		case 'v':
+			o->verbose = true;
+			break;
+		case 'q':
+			o->quiet = true;
+			break;
+		case OPT_JSON:
+			o->json = true;
+			break;
+		case 'V':
+			printf("rjlog (rjprogs) %s\n", PACKAGE_VERSION);
+			return OPTIONS_DONE;
+		case OPT_HELP:
+			fputs(help_text, stdout);
+			return OPTIONS_DONE;
+		default: /* getopt has said what */
+			return OPTIONS_BAD;
+		}
+	}
+	if (optind == argc)
+		return bad("no command given: ls, show or verify", NULL);
+	if (!parse_command(argv[optind], &o->command))
+		return bad("no such command", argv[optind]);
+	if (o->command == COMMAND_PROBE)
+		return bad("probe is not in this version; ls, show and verify "
+			   "are",
+			NULL);
+	if (optind + 1 == argc)
+		return bad("no URL given", NULL);
+	if (optind + 2 < argc)
+		return bad("more than one URL given", argv[optind + 2]);
+	o->url = argv[optind + 1];
+	return OPTIONS_RUN;
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef RJLOG_OPTIONS_H
+#define RJLOG_OPTIONS_H
+
+#include <stdbool.h>
+
+enum command {
+	COMMAND_LS,
+	COMMAND_SHOW,
+	COMMAND_VERIFY,
+	COMMAND_PROBE,
+};
+
+/* The exit status; the largest that applies wins. */
+enum status {
+	STATUS_GOOD = 0,
+	STATUS_DAMAGED = 4, /* or a part is missing, or another's */
+	STATUS_FAILED = 8,  /* operational: not reached, no log, no memory */
+	STATUS_USAGE = 16,
+};
+
+struct options {
+	enum command command;
+	const char *url; /* of a store, or of one log: with /<journal uuid> */
+	bool json, quiet, verbose;
+};
+
+/* What the tool should do after parsing. */
+enum options_verdict {
+	OPTIONS_RUN,
+	OPTIONS_DONE, /* --help or -V was answered: exit 0 */
+	OPTIONS_BAD,  /* one line was printed: exit 16 */
+};
+
+enum options_verdict options_parse(int argc, char **argv, struct options *o);
+
+#endif

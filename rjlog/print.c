@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "print.h"
+
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "util/environ.h"
+
+#define BAR_WIDTH   40
+#define BAR_AFTER   1000000000LL
+#define BAR_BETWEEN 100000000LL
+
+char *time_text(int64_t ns, char out[64])
+{
+	time_t t = (time_t)(ns / 1000000000);
+	struct tm tm;
+
+	if (!ns || !gmtime_r(&t, &tm))
+		snprintf(out, 64, "-");
+	else
+		strftime(out, 64, "%Y-%m-%d %H:%M:%S UTC", &tm);
+	return out;
+}
+
+const char *kind_text(const struct rj_seghdr *h)
+{
+	if (h->kind == RJ_SEG_FENCE)
+		return h->flags & RJ_SEG_F_BREAK ? "break" : "fence";
+	if (h->flags & RJ_SEG_F_RECOVERED)
+		return "recovered";
+	return h->flags & RJ_SEG_F_BASE ? "base" : "data";
+}
+
+void add_u64(struct json_object *o, const char *key, uint64_t v)
+{
+	json_object_object_add(o, key, json_object_new_uint64(v));
+}
+
+void add_text(struct json_object *o, const char *key, const char *text)
+{
+	json_object_object_add(o, key, json_object_new_string(text));
+}
+
+void print_json(struct json_object *top)
+{
+	puts(json_object_to_json_string_ext(
+		top, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_NOSLASHESCAPE));
+	json_object_put(top);
+}
+
+void complain(const char *msg)
+{
+	fprintf(stderr, "rjlog: %s\n", msg);
+}
+
+void progress_init(struct progress *p, bool quiet)
+{
+	*p = (struct progress){.on = !quiet && isatty(STDERR_FILENO)};
+	p->begun_ns = rj_monotonic_ns();
+}
+
+void progress_step(struct progress *p, uint64_t done, uint64_t total)
+{
+	static const char bar[] = "========================================";
+	int64_t now;
+	int filled;
+
+	if (!p->on || !total)
+		return;
+	now = rj_monotonic_ns();
+	if (now - p->begun_ns < BAR_AFTER ||
+		(now - p->shown_ns < BAR_BETWEEN && done < total))
+		return;
+	p->shown_ns = now;
+	p->drawn = true;
+	filled = (int)(done * BAR_WIDTH / total);
+	fprintf(stderr, "\rreading the log |%.*s%*s| %3d%%", filled, bar,
+		BAR_WIDTH - filled, "", (int)(done * 100 / total));
+	fflush(stderr);
+}
+
+void progress_clear(struct progress *p)
+{
+	if (p->drawn)
+		fprintf(stderr, "\r%*s\r", BAR_WIDTH + 32, "");
+	p->drawn = false;
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the commands print in common. */
+#ifndef RJLOG_PRINT_H
+#define RJLOG_PRINT_H
+
+#include <json-c/json.h>
+
+#include "options.h"
+#include "target.h"
+
+/* NS since 1970 as "2026-01-31 23:59:59 UTC"; "-" for 0. Returns OUT. */
+char *time_text(int64_t ns, char out[64]);
+const char *kind_text(const struct rj_seghdr *h);
+
+void add_u64(struct json_object *o, const char *key, uint64_t v);
+void add_text(struct json_object *o, const char *key, const char *text);
+/* Print TOP on stdout, and free it. */
+void print_json(struct json_object *top);
+/* Say MSG on stderr. */
+void complain(const char *msg);
+
+/* A bar on a terminal, for work over a second. */
+struct progress {
+	bool on, drawn;
+	int64_t begun_ns, shown_ns;
+};
+
+void progress_init(struct progress *p, bool quiet);
+void progress_step(struct progress *p, uint64_t done, uint64_t total);
+/* Wipe it, before something else is printed. */
+void progress_clear(struct progress *p);
+
+/* The commands. Each prints its results and errors. */
+enum status run_ls(const struct options *o, struct target *t);
+enum status run_show(const struct options *o, struct target *t);
+enum status run_verify(const struct options *o, struct target *t);
+
+#endif

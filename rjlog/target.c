@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "target.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "log/ahead.h"
+
+#define CLAIM_BYTES 4096
+
+enum status status_of(int rc)
+{
+	switch (-rc) {
+	case 0:
+		return STATUS_GOOD;
+	case RJ_E_CORRUPT:
+	case RJ_E_GAP:
+	case RJ_E_FOREIGN:
+		return STATUS_DAMAGED;
+	case RJ_E_INVAL:
+		return STATUS_USAGE;
+	default:
+		return STATUS_FAILED;
+	}
+}
+
+int target_open(struct target *t, const char *url, struct rj_error *err)
+{
+	char store[RJ_ERROR_BYTES];
+	size_t len = strlen(url);
+	char *slash;
+
+	if (len >= sizeof(store))
+		return rj_fail(err, RJ_E_INVAL, "the URL is too long");
+	memcpy(store, url, len + 1);
+	while (len && store[len - 1] == '/')
+		store[--len] = '\0';
+	slash = strrchr(store, '/');
+	if (slash && rj_uuid_parse(slash + 1, t->id.journal_uuid)) {
+		t->named = true;
+		*slash = '\0';
+	}
+	return rj_store_open(t->named ? store : url, NULL, &t->store, err);
+}
+
+void target_close(struct target *t)
+{
+	rj_store_close(t->store);
+	t->store = NULL;
+}
+
+struct pick {
+	uint8_t uuid[RJ_UUID_BYTES];
+	unsigned count;
+};
+
+static int pick_journal(void *arg, const uint8_t uuid[RJ_UUID_BYTES])
+{
+	struct pick *p = arg;
+
+	memcpy(p->uuid, uuid, sizeof(p->uuid));
+	p->count++;
+	return 0;
+}
+
+static int pick_only(struct target *t, struct rj_error *err)
+{
+	struct pick p = {0};
+	int rc = rj_store_list_journals(t->store, pick_journal, &p, err);
+
+	if (rc)
+		return rc;
+	if (!p.count)
+		return rj_fail(err, RJ_E_NOTFOUND, "%s: there is no log",
+			t->store->url);
+	if (p.count > 1)
+		return rj_fail(err, RJ_E_INVAL,
+			"%s: there are %u logs; name one as %s/<journal uuid> "
+			"(see rjlog ls %s)",
+			t->store->url, p.count, t->store->url, t->store->url);
+	memcpy(t->id.journal_uuid, p.uuid, sizeof(p.uuid));
+	return 0;
+}
+
+/* The volume, from the newest epoch claim: its bytes bind nothing, but they
+ * stand apart from the segments that are to be judged. */
+static bool volume_of_claim(struct target *t, uint64_t epoch)
+{
+	struct rj_key key = rj_log_key(&t->id, RJ_KEY_EPOCH, epoch);
+	char line[64] = "", *at;
+	struct rj_buf text = {0};
+	bool found = false;
+
+	if (!rj_store_get(t->store, &key, CLAIM_BYTES, &text, NULL) &&
+		!rj_buf_append(&text, "", 1)) {
+		at = strstr((char *)text.data, "\nvolume ");
+		if (at)
+			sscanf(at, "\nvolume %36s\n", line);
+		found = rj_uuid_parse(line, t->id.volume_uuid);
+	}
+	rj_buf_free(&text);
+	return found;
+}
+
+/* The volume, from the last segment's header, even one that is damaged. */
+static int volume_of_last(struct target *t, uint64_t last, struct rj_error *err)
+{
+	struct rj_buf bytes = {0};
+	struct rj_seghdr h;
+	int rc = rj_log_fetch(t->store, &t->id, last, 0, &bytes, err);
+
+	if (!rc && bytes.len >= RJ_SEG_HEADER_BYTES &&
+		!rj_seghdr_decode(bytes.data, &h, NULL))
+		memcpy(t->id.volume_uuid, h.volume_uuid, RJ_UUID_BYTES);
+	rj_buf_free(&bytes);
+	return rc == -RJ_E_CORRUPT ? 0 : rc;
+}
+
+int target_choose(struct target *t, struct rj_error *err)
+{
+	struct rj_listing l = {0};
+	char uuid[RJ_UUID_TEXT];
+	uint64_t epoch = 0;
+	int rc = t->named ? 0 : pick_only(t, err);
+
+	if (rc)
+		return rc;
+	snprintf(t->text, sizeof(t->text), "%s/%s", t->store->url,
+		rj_uuid_text(t->id.journal_uuid, uuid));
+	rc = rj_listing_log(t->store, &t->id, 0, 0, &l, err);
+	if (!rc)
+		rc = rj_listing_epoch(t->store, &t->id, 0, &epoch, err);
+	if (!rc && !l.last && !epoch)
+		rc = rj_fail(
+			err, RJ_E_NOTFOUND, "%s: there is no log", t->text);
+	if (!rc && !(epoch && volume_of_claim(t, epoch)) && l.last)
+		rc = volume_of_last(t, l.last, err);
+	rj_listing_free(&l);
+	return rc;
+}
+
+/* One segment, without others who fetch ahead. */
+static void fetch_one(struct target *t, uint64_t n, struct rj_fetched *f)
+{
+	f->open_rc = 0;
+	f->fetch_rc =
+		rj_log_fetch(t->store, &t->id, n, 0, &f->bytes, &f->fetch_err);
+	if (!f->fetch_rc)
+		f->open_rc = rj_segment_open(
+			f->bytes.data, f->bytes.len, &f->seg, &f->open_err);
+}
+
+static int walk_range(struct target *t, const struct rj_listing *l,
+	const struct rj_range *range,
+	int (*fn)(void *arg, const struct segment_seen *s), void *arg)
+{
+	struct rj_ahead *ahead = rj_ahead_start(
+		t->store, &t->id, l, range->first, range->last, 0);
+	struct rj_fetched own = {0}, *f = &own;
+	uint64_t count = range->last - range->first + 1, i;
+	struct segment_seen seen;
+	int rc = 0;
+
+	for (i = 0; i < count && !rc; i++) {
+		if (ahead)
+			f = rj_ahead_next(ahead);
+		else
+			fetch_one(t, range->first + i, f);
+		seen = (struct segment_seen){
+			.number = range->first + i,
+			.bytes = f->bytes.len,
+			.fetch_rc = f->fetch_rc,
+			.open_rc = f->open_rc,
+			.fetch_err = &f->fetch_err,
+			.open_err = &f->open_err,
+			.seg = &f->seg,
+		};
+		rc = fn(arg, &seen);
+		rj_segment_release(&own.seg);
+	}
+	rj_ahead_stop(ahead);
+	rj_buf_free(&own.bytes);
+	return rc;
+}
+
+int walk_segments(struct target *t, const struct rj_listing *l,
+	int (*fn)(void *arg, const struct segment_seen *s), void *arg)
+{
+	const struct rj_range *ranges = (const void *)l->ranges.data;
+	size_t count = l->ranges.len / sizeof(*ranges), i;
+	int rc = 0;
+
+	for (i = 0; i < count && !rc; i++)
+		rc = walk_range(t, l, &ranges[i], fn, arg);
+	return rc;
+}

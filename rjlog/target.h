@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The log that a URL means, and a walk over its segments. */
+#ifndef RJLOG_TARGET_H
+#define RJLOG_TARGET_H
+
+#include "log/listing.h"
+#include "log/log.h"
+#include "options.h"
+
+struct target {
+	struct rj_store *store;
+	bool named;          /* the URL holds a journal's UUID */
+	struct rj_log_id id; /* target_choose() */
+	char text[600];      /* "URL/<uuid>", for messages and results */
+};
+
+/* The exit status that an error of the library means. */
+enum status status_of(int rc);
+
+/* Open the store of URL; zero T before, target_close() in any case. */
+int target_open(struct target *t, const char *url, struct rj_error *err);
+/*
+ * Find out which log is meant, and whose it is. RJ_E_INVAL: several are there;
+ * RJ_E_NOTFOUND: none is.
+ */
+int target_choose(struct target *t, struct rj_error *err);
+void target_close(struct target *t);
+
+struct segment_seen {
+	uint64_t number;
+	uint64_t bytes;
+	int fetch_rc, open_rc; /* with their errors */
+	const struct rj_error *fetch_err, *open_err;
+	struct rj_segment *seg; /* if both are 0; released by the walk */
+};
+
+/*
+ * Fetch and open each segment that L lists, in order, each by itself, and call
+ * FN. A non-zero return of FN ends the walk with that.
+ */
+int walk_segments(struct target *t, const struct rj_listing *l,
+	int (*fn)(void *arg, const struct segment_seen *s), void *arg);
+
+#endif
