@@ -223,7 +223,7 @@ like "it says so" "$OUT" "external journal device"
 head -c 20000000 "$img" >"$T_DIR/short"
 status 8 "a cut image" "$tool" facts "$T_DIR/short"
 if [ "$(id -u)" = 0 ] && [ -c /dev/loop-control ]; then
-	loop=$(losetup -f --show "$img") && at_exit losetup -d "$loop"
+	loop_over "$img" && loop=$DEV
 	mkdir -p "$T_DIR/mnt"
 	mount -o ro "$loop" "$T_DIR/mnt"
 	status 12 "a mounted device" "$tool" patch "$loop" remote

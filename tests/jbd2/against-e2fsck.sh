@@ -13,14 +13,11 @@ seed=${RJ_SEED:-$RANDOM$RANDOM}
 note "RJ_SEED=$seed"
 cd "$T_DIR" || exit 99
 
-# loop FILE: attach it, the device in $DEV
-loop() { DEV=$(losetup -f --show "$1") && at_exit losetup -d "$DEV"; }
-
 # a volume of 4000 blocks whose blocks 3900.. are free, and its journal device
 template() {
 	local bs=$1 dev
 	truncate -s $((1100 * bs)) "t$bs.j" && truncate -s $((4000 * bs)) "t$bs.img" &&
-		mke2fs -q -F -b "$bs" -O journal_dev "t$bs.j" && loop "t$bs.j" &&
+		mke2fs -q -F -b "$bs" -O journal_dev "t$bs.j" && loop_over "t$bs.j" &&
 		mke2fs -q -F -t ext4 -b "$bs" -O ^resize_inode -J device="$DEV" "t$bs.img" &&
 		losetup -d "$DEV" && sync "t$bs.j" &&
 		debugfs -w -R "feature needs_recovery" "t$bs.img" &&
@@ -33,7 +30,7 @@ done
 
 kernel_replay() {
 	local jdev
-	loop "$1"; jdev=$DEV
+	loop_over "$1"; jdev=$DEV
 	mkdir -p mnt
 	mount -o "loop,noinit_itable,journal_path=$jdev" "$2" mnt || return 1
 	umount mnt

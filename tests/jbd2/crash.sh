@@ -11,7 +11,6 @@ bin=$RJ_BUILD/tests/jbd2
 cd "$T_DIR" || exit 99
 mkdir -p mnt
 
-loop() { DEV=$(losetup -f --show "$1") && at_exit losetup -d "$DEV"; }
 
 # files made, renamed, rewritten, deleted: directories freed and reused as data
 # give revokes; one in some data blocks begins with the journal's magic number
@@ -50,7 +49,7 @@ crash() {
 	truncate -s 48M v.img
 	if [ "$where" = external ]; then
 		truncate -s 8M v.j
-		mke2fs -q -F -b "$bs" -O journal_dev v.j && loop v.j || return 1
+		mke2fs -q -F -b "$bs" -O journal_dev v.j && loop_over v.j || return 1
 		jdev=$DEV sb=$((bs == 1024 ? 2 : 1))
 		mkfs+=" -J device=$jdev" opts+=",journal_path=$jdev"
 	fi
@@ -73,7 +72,7 @@ crash() {
 		mount -o loop,noinit_itable k.img mnt && umount mnt || return 1
 	else
 		e2fsck -p -E journal_only -j e.j e.img
-		loop k.j
+		loop_over k.j
 		mount -o "loop,noinit_itable,journal_path=$DEV" k.img mnt && umount mnt || return 1
 		losetup -d "$DEV"
 	fi

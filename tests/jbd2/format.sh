@@ -15,7 +15,7 @@ make_pair() {
 	rm -f j v
 	truncate -s $((bs * blocks)) j && truncate -s 16M v &&
 		mke2fs -q -F -b "$bs" -U $juuid -O journal_dev j &&
-		dev=$(losetup -f --show j) && at_exit losetup -d "$dev" &&
+		loop_over j && dev=$DEV &&
 		mke2fs -q -F -b "$bs" -U $uuuid -t ext3 -J device="$dev" v &&
 		sync && losetup -d "$dev"
 }

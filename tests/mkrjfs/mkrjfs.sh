@@ -193,7 +193,7 @@ check "and so it is" e2fsck -fn "$img"
 # ---- block devices ----
 if [ "$(id -u)" = 0 ] && [ -c /dev/loop-control ]; then
 	fresh 64
-	loop=$(losetup -f --show "$img") && at_exit losetup -d "$loop"
+	loop_over "$img" && loop=$DEV
 	status 0 "a block device" "$MKRJFS" -q -t ext4 -J remote="$url" "$loop"
 	check "is sound" sound "$img"
 	mkdir -p "$T_DIR/mnt"

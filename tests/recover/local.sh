@@ -15,7 +15,7 @@ crashed() {
 	if [ "$ext" = 1 ]; then
 		truncate -s 8M "$n.jlive"
 		mke2fs -q -O journal_dev -b "$bs" "$n.jlive" || return 1
-		j=$(losetup -f --show "$n.jlive") && at_exit losetup -d "$j" || return 1
+		loop_over "$n.jlive" && j=$DEV || return 1
 		mke2fs -q -F -t "$type" -b "$bs" -J "device=$j" "$@" "$n.live" || return 1
 		opts=${opts:+$opts,}journal_path=$j
 	else

@@ -41,7 +41,7 @@ files_back() {
 kernel_replay() {
 	local dev rc
 	mkdir -p "$T_DIR/k"
-	dev=$(losetup -f --show "$1") && at_exit losetup -d "$dev" &&
+	loop_over "$1" && dev=$DEV &&
 		serve "$1" || return 1
 	mount -i -t ext4 -o "ro,journal_path=$LOOP" "$dev" "$T_DIR/k" &&
 		umount "$T_DIR/k"

@@ -11,6 +11,16 @@ T_CLEANUP=()
 # at_exit COMMAND...: run at the end, last one first
 at_exit() { T_CLEANUP+=("$(printf '%q ' "$@")"); }
 
+# loop_over FILE: attach it to a loop device; sets DEV. At the end it is detached
+# only if it still holds FILE: by then the number may be another test's.
+loop_over() {
+	DEV=$(losetup -f --show "$1") &&
+		at_exit loop_detach "$DEV" "$(realpath "$1")"
+}
+loop_detach() {
+	[ "$(losetup -n -O BACK-FILE "$1" 2>/dev/null)" = "$2" ] && losetup -d "$1"
+}
+
 t_finish() {
 	local i status=$?
 	trap - EXIT INT TERM
