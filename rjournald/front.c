@@ -211,8 +211,8 @@ static void op_write(fuse_req_t req, fuse_ino_t ino, const char *data,
  * (Not by queue/write_cache of the loop device: that setting outlives us, and
  * would take the flushes from whatever is attached there next.)
  */
-static void op_fsync(fuse_req_t req, fuse_ino_t ino, int datasync,
-	struct fuse_file_info *fi)
+static void op_fsync(
+	fuse_req_t req, fuse_ino_t ino, int datasync, struct fuse_file_info *fi)
 {
 	struct rj_front *f = front_of(req);
 	int rc;

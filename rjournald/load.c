@@ -74,8 +74,8 @@ static int look_at_volume(struct rj_loaded *l, struct rj_error *err)
 
 struct reading {
 	struct rj_ring *ring;
-	bool recovered;	 /* the last base was put by a recovery */
-	uint64_t epoch;	 /* of the last segment with blocks */
+	bool recovered; /* the last base was put by a recovery */
+	uint64_t epoch; /* of the last segment with blocks */
 };
 
 static int take_segment(

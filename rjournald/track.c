@@ -75,8 +75,11 @@ static void see_superblock(struct rj_track *t, const struct rj_ring *ring)
 	}
 	t->sb_good = true;
 	if (t->first != sb.first || t->last != sb.last ||
-		t->maxlen != sb.maxlen)
+		t->maxlen != sb.maxlen) {
+		/* the fast-commit area came, went or moved */
 		forget(t);
+		t->fast_blocks = sb.maxlen - sb.last;
+	}
 	t->first = sb.first;
 	t->last = sb.last;
 	t->maxlen = sb.maxlen;

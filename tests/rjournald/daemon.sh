@@ -26,7 +26,7 @@ serve() {
 mount_served() {
 	mkdir -p "$2"
 	at_exit umount -l "$2"
-	$LIMIT mount -t ext3 -o "loop,journal_path=$LOOP${3:+,$3}" "$1" "$2"
+	$LIMIT mount -t "${FSTYPE:-ext3}" -o "loop,journal_path=$LOOP${3:+,$3}" "$1" "$2"
 }
 gone() { ! kill -0 "$1" 2>/dev/null || grep -q '^State:.*Z' "/proc/$1/status" 2>/dev/null; }
 # left IMAGE: processes, loop devices, mounts and files of its daemon

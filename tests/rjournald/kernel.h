@@ -44,8 +44,7 @@ struct tk {
 /* An empty journal, already shipped as segment 1. */
 void tk_start(struct tk *k, rj_rule_fn rule, enum rj_on_loss on_loss);
 /* The same on a device without a write cache: an answered write is durable. */
-void tk_start_through(
-	struct tk *k, rj_rule_fn rule, enum rj_on_loss on_loss);
+void tk_start_through(struct tk *k, rj_rule_fn rule, enum rj_on_loss on_loss);
 void tk_stop(struct tk *k);
 /* Put the magic, TYPE and TID in front of BLOCK. */
 void tk_header(uint8_t *block, uint32_t type, uint32_t tid);

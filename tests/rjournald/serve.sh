@@ -94,3 +94,32 @@ else
 	skip "the journal's loop device has its flushes" "another process took $cache"
 fi
 $LIMIT "$RJCTL" -q stop "$T_DIR/crashed.img"
+
+# ---- fast commits go to the store too ----
+img=$T_DIR/fc.img
+rm -f "$img" && truncate -s 64M "$img" && "$MKRJFS" -q -F -t ext4 -O fast_commit \
+	-J "remote=file://$T_DIR/store,size=16" "$img" || exit 99
+FSTYPE=ext4
+serve "$img" && mount_served "$img" "$mnt" && fsynced "$mnt" 30 "$T_DIR/sums"
+status 0 "fast commits: the machine stops" crash "$img" "$mnt" "$T_DIR/fc2.img"
+img=$T_DIR/fc2.img
+like "there are some" "$(dumpe2fs -h "$img" 2>/dev/null)" 'features:.*fast_commit'
+serve "$img" && mount_served "$img" "$mnt"
+check "every fsynced file is there" sh -c "cd '$mnt' && sha256sum --quiet -c '$T_DIR/sums'"
+$LIMIT umount "$mnt"
+$LIMIT "$RJCTL" -q stop "$img"
+
+FSTYPE=ext3
+
+# ---- a daemon whose commit rule is wrong would be caught by all this ----
+img=$T_DIR/bad.img
+volume "$img" ext3 1024 "file://$T_DIR/store" || exit 99
+RJOURNALD=$RJ_BUILD/tests/rjournald/badrule/rjournald serve "$img"
+mount_served "$img" "$mnt" && fsynced "$mnt" 10 "$T_DIR/sums"
+status 0 "a wrong commit rule: the machine stops" crash "$img" "$mnt" "$T_DIR/bad2.img"
+img=$T_DIR/bad2.img
+serve "$img" && mount_served "$img" "$mnt"
+check "and fsynced files are missing" not sh -c "cd '$mnt' && sha256sum --quiet -c '$T_DIR/sums'"
+$LIMIT umount "$mnt"
+$LIMIT "$RJCTL" -q stop "$img"
+is "nothing is left in the end" "$(left "$img")" ""

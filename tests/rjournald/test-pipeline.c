@@ -148,6 +148,50 @@ static void much_is_shipped_early(void)
 	tk_stop(&k);
 }
 
+static uint32_t blocks_of(const struct tk_segment *s)
+{
+	uint32_t i, n = 0;
+
+	for (i = 0; i < s->run_count; i++) {
+		CU_ASSERT(s->runs[i].block + s->runs[i].count <= TK_BLOCKS);
+		n += s->runs[i].count;
+	}
+	return n;
+}
+
+/* The kernel makes room for fast commits at mount, and takes it away after a
+ * recovery. Live fast commits are in each segment with a superblock. */
+static void fast_commits_come_and_go(void)
+{
+	uint8_t block[TK_SIZE] = {0};
+	struct tk_segment *s;
+	struct tk k;
+
+	tk_start(&k, rj_rule_unfinished, RJ_LOSS_BLOCK);
+	s = k.sink->segments;
+	k.ring->data[TK_SB * TK_SIZE + 0x2b] |= RJ_JBD2_INCOMPAT_FAST_COMMIT;
+	tk_superblock(&k, TK_FIRST, k.tid);
+	tk_transaction(&k, 5);
+	/* from the area's beginning to the last block written in it */
+	tk_write(&k, TK_BLOCKS - 256 + 9, block);
+	CU_ASSERT(tk_flush(&k) == 0 && blocks_of(&s[4]) == 1);
+	tk_superblock(&k, TK_FIRST, k.tid - 1);
+	tk_flush(&k);
+	CU_ASSERT(k.sink->last == 5 && blocks_of(&s[5]) == TK_SB + 1 + 10);
+	/* a commit block makes them stale */
+	tk_transaction(&k, 1);
+	tk_superblock(&k, TK_FIRST, k.tid - 2);
+	tk_flush(&k);
+	CU_ASSERT(k.sink->last == 7 && blocks_of(&s[7]) == TK_SB + 1);
+	tk_write(&k, TK_BLOCKS - 1, block);
+	k.ring->data[TK_SB * TK_SIZE + 0x2b] &= ~RJ_JBD2_INCOMPAT_FAST_COMMIT;
+	tk_superblock(&k, TK_FIRST, k.tid - 2);
+	tk_flush(&k);
+	CU_ASSERT(k.good && k.sink->last == 8);
+	CU_ASSERT(blocks_of(&s[8]) == TK_SB + 1 + 1);
+	tk_stop(&k);
+}
+
 static void block_waits_for_the_store(void)
 {
 	struct rj_pipeline_stat st;
@@ -323,6 +367,7 @@ static const struct rjtest tests[] = {
 	RJTEST(superblock_moves_oldest),
 	RJTEST(odd_writes_are_taken),
 	RJTEST(much_is_shipped_early),
+	RJTEST(fast_commits_come_and_go),
 	RJTEST(block_waits_for_the_store),
 	RJTEST(abandon_ends_the_wait),
 	RJTEST(error_fails_for_good),
