@@ -19,15 +19,23 @@
 /* Nothing here ever changes: let the kernel keep it. Seconds. */
 #define KEEP_S     86400.0
 #define BACKGROUND 64
+/*
+ * One request at a time is what a commit needs. The others are for the time
+ * when a write waits for a store that is lost: reads of the device must be
+ * answered all the same, or every blkid and e2fsck on the machine, which look
+ * at each block device there is, would wait with it.
+ */
+#define THREADS	    16
+#define STACK_BYTES (256u << 10)
 
 struct rj_front {
 	struct fuse_session *session;
 	struct rj_ring *ring;
 	struct rj_pipeline *pipeline;
-	pthread_mutex_t lock; /* the pipeline; free of contention but for a
-			       * drain asked for by a person */
-	pthread_t thread;
-	bool mounted, running;
+	pthread_mutex_t lock; /* the pipeline */
+	pthread_t threads[THREADS];
+	unsigned running;
+	bool mounted;
 	int event_fd;
 	atomic_uint users;
 	atomic_bool ended;
@@ -256,8 +264,18 @@ static void fuse_says(enum fuse_log_level level, const char *fmt, va_list ap)
 static void *serve(void *arg)
 {
 	struct rj_front *f = arg;
+	struct fuse_buf buf = {0};
+	int n;
 
-	fuse_session_loop(f->session);
+	while (!fuse_session_exited(f->session)) {
+		n = fuse_session_receive_buf(f->session, &buf);
+		if (n == -EINTR)
+			continue;
+		if (n <= 0)
+			break; /* unmounted */
+		fuse_session_process_buf(f->session, &buf);
+	}
+	free(buf.mem);
 	f->ended = true;
 	wake(f);
 	return NULL;
@@ -284,20 +302,26 @@ static int new_session(
 	return rc;
 }
 
-static int start_thread(struct rj_front *f, struct rj_error *err)
+static int start_threads(struct rj_front *f, struct rj_error *err)
 {
+	pthread_attr_t attr;
 	sigset_t all, old;
-	int e;
+	int e = 0;
 
+	pthread_attr_init(&attr);
+	pthread_attr_setstacksize(&attr, STACK_BYTES);
 	/* signals are the main thread's */
 	sigfillset(&all);
 	pthread_sigmask(SIG_BLOCK, &all, &old);
-	e = pthread_create(&f->thread, NULL, serve, f);
+	while (!e && f->running < THREADS) {
+		e = pthread_create(
+			&f->threads[f->running], &attr, serve, f);
+		if (!e)
+			f->running++;
+	}
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
-	if (e)
-		return rj_fail_errno(err, e, "cannot start a thread");
-	f->running = true;
-	return 0;
+	pthread_attr_destroy(&attr);
+	return e ? rj_fail_errno(err, e, "cannot start a thread") : 0;
 }
 
 int rj_front_start(const struct rj_front_opts *opts, struct rj_front **out,
@@ -322,7 +346,7 @@ int rj_front_start(const struct rj_front_opts *opts, struct rj_front **out,
 			f->mountpoint);
 	if (!rc) {
 		f->mounted = true;
-		rc = start_thread(f, err);
+		rc = start_threads(f, err);
 	}
 	if (rc) {
 		rj_front_stop(f);
@@ -356,11 +380,11 @@ void rj_front_stop(struct rj_front *f)
 {
 	if (!f)
 		return;
-	/* the thread waits in read(2) and sees ENODEV once this is gone */
-	if (f->running) {
+	/* the threads wait in read(2) and see ENODEV once this is gone */
+	if (f->running)
 		umount2(f->mountpoint, MNT_DETACH);
-		pthread_join(f->thread, NULL);
-	}
+	while (f->running)
+		pthread_join(f->threads[--f->running], NULL);
 	if (f->mounted)
 		fuse_session_unmount(f->session);
 	if (f->session)

@@ -24,6 +24,11 @@ check "without the server rjournald waits" wait_for 10 mode waiting
 sleep 0.5
 check "and so does the fsync" test ! -e "$T_DIR/synced"
 check "status answers meanwhile" $LIMIT "$RJCTL" status "$mnt"
+# others look at each block device of the machine; they must not have to wait
+check "the device can be read meanwhile" $LIMIT dd if="$LOOP" of=/dev/null bs=4k count=64 iflag=direct
+check "also through the page cache" $LIMIT blkid -p "$LOOP"
+truncate -s 16M "$T_DIR/other" && mke2fs -q -F "$T_DIR/other"
+check "and another volume be checked" $LIMIT e2fsck -fn "$T_DIR/other"
 check "the server comes back" restart_server
 check "and everything goes on" wait_for 20 test -e "$T_DIR/synced"
 wait "$writer"
