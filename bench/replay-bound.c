@@ -56,7 +56,7 @@ static void write_plan(int fd, const char *plan, const void *buf)
 			continue;
 		}
 		if (n && pwrite(fd, buf, n * BS, (off_t)(first * BS)) !=
-				(ssize_t)(n * BS))
+				 (ssize_t)(n * BS))
 			die("write");
 		first = t[0];
 		n = 1;

@@ -24,9 +24,9 @@
 #include "util/crc32c.h"
 
 #define BS          4096u
-#define TAGS        254u /* (4096 - 12 - 4 - uuid) / 16 */
-#define DESCRIPTORS 8u	 /* in one transaction */
-#define RECORDS     509u /* (4096 - 16 - 4) / 8 */
+#define TAGS        254u  /* (4096 - 12 - 4 - uuid) / 16 */
+#define DESCRIPTORS 8u    /* in one transaction */
+#define RECORDS     509u  /* (4096 - 16 - 4) / 8 */
 #define COPIES      4096u /* distinct blocks of kind "copies" */
 
 struct target {

@@ -10,6 +10,7 @@
 
 #include "ext4/volume.h"
 #include "util/bytes.h"
+#include "util/direct.h"
 
 #define RJ_SUPER_BYTES  1024
 #define RJ_SUPER_OFFSET 1024 /* of the primary, in bytes */
@@ -31,6 +32,7 @@ struct rj_volume {
 	char *path;
 	unsigned flags;
 	int fd;
+	struct rj_direct direct; /* the same file */
 	bool dirty; /* written since the last flush */
 	struct rj_volume_facts facts;
 	uint8_t super[RJ_SUPER_BYTES]; /* the primary, as read */

@@ -39,7 +39,7 @@ static int volume_read(struct rj_bio *bio, void *out, size_t len, uint64_t off,
 	struct rj_volume *v = (struct rj_volume *)bio;
 	int rc = check_range(v, len, off, err);
 
-	if (rc)
+	if (rc || rj_direct_read(&v->direct, v->fd, out, len, off))
 		return rc;
 	return rj_pread_all(v->fd, out, len, off, v->path, err);
 }
@@ -83,6 +83,28 @@ static int volume_write(struct rj_bio *bio, const void *data, size_t len,
 	if (v->undo)
 		return undo_write(v, data, len, off, err);
 	return rj_pwrite_all(v->fd, data, len, off, v->path, err);
+}
+
+static int volume_writev(struct rj_bio *bio, const struct iovec *iov, int count,
+	uint64_t off, struct rj_error *err)
+{
+	struct rj_volume *v = (struct rj_volume *)bio;
+	size_t len = 0;
+	int rc, i;
+
+	for (i = 0; i < count; i++)
+		len += iov[i].iov_len;
+	rc = check_range(v, len, off, err);
+	if (rc)
+		return rc;
+	v->dirty = true;
+	if (!v->undo &&
+		rj_direct_writev(&v->direct, v->fd, iov, count, off))
+		return 0;
+	for (i = 0; !rc && i < count; off += iov[i++].iov_len)
+		rc = volume_write(
+			bio, iov[i].iov_base, iov[i].iov_len, off, err);
+	return rc;
 }
 
 static int volume_flush(struct rj_bio *bio, struct rj_error *err)
@@ -154,6 +176,7 @@ int rj_ext4_io_open(
 	if (!(v->flags & RJ_VOLUME_WRITE))
 		return 0;
 	v->bio.write = volume_write;
+	v->bio.writev = volume_writev;
 	v->bio.flush = volume_flush;
 	if (!undo_file)
 		return 0;

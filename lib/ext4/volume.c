@@ -135,6 +135,7 @@ int rj_volume_open(const char *path, unsigned flags, const char *undo_file,
 	if (!v)
 		return rj_fail(err, RJ_E_NOMEM, "%s: out of memory", path);
 	v->fd = v->undo_fd = -1;
+	v->direct = RJ_DIRECT_INIT;
 	v->flags = flags;
 	v->path = strdup(path);
 	if (!v->path) {
@@ -174,6 +175,7 @@ int rj_volume_close(struct rj_volume *v, struct rj_error *err)
 	if (!v)
 		return 0;
 	rc = rj_ext4_io_close(v, err);
+	rj_direct_close(&v->direct);
 	rc2 = rj_close(&v->fd, v->path, rc ? NULL : err);
 	free(v->backups);
 	free(v->undo_path);

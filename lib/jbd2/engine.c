@@ -4,21 +4,34 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* For direct I/O. */
+#define ALIGN 4096u
+
+static void *aligned(size_t bytes)
+{
+	void *p;
+
+	return posix_memalign(&p, ALIGN, bytes) ? NULL : p;
+}
+
 int jbd2_engine_init(struct jbd2_engine *e, struct rj_bio *log,
-	struct rj_bio *fs, uint32_t block_size, size_t copies,
-	struct rj_error *err)
+	struct rj_bio *fs, const struct jbd2_keep *keep, uint32_t block_size,
+	size_t copies, struct rj_error *err)
 {
 	e->log = log;
 	e->fs = fs;
+	e->keep = keep;
 	e->block_size = block_size;
 	e->batch = JBD2_BATCH_BYTES / block_size;
 	if (e->batch > copies)
 		e->batch = (uint32_t)copies;
-	e->data = malloc((size_t)e->batch * block_size);
-	e->bounce = malloc(log->size_bytes < JBD2_RUN_BYTES ? log->size_bytes
-							    : JBD2_RUN_BYTES);
+	e->data = aligned((size_t)e->batch * block_size);
+	e->bounce =
+		aligned(log->size_bytes < JBD2_READ_BYTES ? log->size_bytes
+							  : JBD2_READ_BYTES);
 	e->order = malloc(e->batch * sizeof(*e->order));
-	if (!e->data || !e->bounce || !e->order)
+	e->iov = malloc(JBD2_RUN_PIECES * sizeof(*e->iov));
+	if (!e->data || !e->bounce || !e->order || !e->iov)
 		return rj_fail(err, RJ_E_NOMEM, "out of memory for replay");
 	return 0;
 }
@@ -28,6 +41,17 @@ void jbd2_engine_free(struct jbd2_engine *e)
 	free(e->data);
 	free(e->bounce);
 	free(e->order);
+	free(e->iov);
+}
+
+/* The copy's log block where it is in memory; else NULL. */
+static const uint8_t *in_memory(
+	const struct jbd2_engine *e, const struct jbd2_copy *c)
+{
+	if (e->log->map)
+		return e->log->map(e->log, e->block_size,
+			(uint64_t)c->log * e->block_size);
+	return jbd2_keep_get(e->keep, c->log);
 }
 
 static int by_log(const void *a, const void *b)
@@ -45,7 +69,7 @@ static uint32_t log_of(uint64_t order)
 /* How many of order[I..N) one read fetches, gaps included. */
 static uint32_t reach(const struct jbd2_engine *e, uint32_t i, uint32_t n)
 {
-	uint32_t most = JBD2_RUN_BYTES / e->block_size;
+	uint32_t most = JBD2_READ_BYTES / e->block_size;
 	uint32_t gap = JBD2_GAP_BYTES / e->block_size + 1;
 	uint32_t first = log_of(e->order[i]), j;
 
@@ -91,29 +115,83 @@ static int fetch(struct jbd2_engine *e, const struct jbd2_copy *c, uint32_t i,
 int jbd2_engine_load(struct jbd2_engine *e, const struct jbd2_copy *c,
 	uint32_t n, struct rj_error *err)
 {
-	uint32_t i, count;
+	uint32_t i, count, m = 0;
+	const uint8_t *p;
 	int rc = 0;
 
-	for (i = 0; i < n; i++)
-		e->order[i] = (uint64_t)c[i].log << 32 | i;
-	qsort(e->order, n, sizeof(*e->order), by_log);
-	for (i = 0; !rc && i < n; i += count) {
-		count = reach(e, i, n);
+	for (i = 0; i < n; i++) {
+		p = in_memory(e, &c[i]);
+		if (!p)
+			e->order[m++] = (uint64_t)c[i].log << 32 | i;
+		else if (c[i].key & JBD2_COPY_ESCAPED)
+			place(e, c, p, i); /* the log is not ours to change */
+	}
+	qsort(e->order, m, sizeof(*e->order), by_log);
+	for (i = 0; !rc && i < m; i += count) {
+		count = reach(e, i, m);
 		rc = fetch(e, c, i, count, err);
 	}
 	return rc;
 }
 
+/* Where the bytes of loaded copy I stand. */
+static uint8_t *source(
+	const struct jbd2_engine *e, const struct jbd2_copy *c, uint32_t i)
+{
+	const uint8_t *p = NULL;
+
+	if (!(c[i].key & JBD2_COPY_ESCAPED))
+		p = in_memory(e, &c[i]);
+	/* an iovec has no const; it is only written from */
+	return p ? (uint8_t *)(uintptr_t)p
+		 : e->data + (size_t)i * e->block_size;
+}
+
+/* The run of copies from AT on, in as few pieces as memory has them. */
+static uint32_t gather(struct jbd2_engine *e, const struct jbd2_copy *c,
+	uint32_t at, uint32_t n, uint32_t *pieces)
+{
+	uint64_t block = c[at].key & JBD2_COPY_BLOCK;
+	uint32_t most = JBD2_RUN_BYTES / e->block_size, count, p = 0;
+	uint8_t *from;
+
+	for (count = 0; at + count < n && count < most; count++) {
+		if ((c[at + count].key & JBD2_COPY_BLOCK) != block + count)
+			break;
+		from = source(e, c, at + count);
+		if (p && (uint8_t *)e->iov[p - 1].iov_base +
+					 e->iov[p - 1].iov_len ==
+				 from) {
+			e->iov[p - 1].iov_len += e->block_size;
+			continue;
+		}
+		if (p == JBD2_RUN_PIECES)
+			break;
+		e->iov[p].iov_base = from;
+		e->iov[p++].iov_len = e->block_size;
+	}
+	*pieces = p;
+	return count;
+}
+
 int jbd2_engine_store(struct jbd2_engine *e, const struct jbd2_copy *c,
 	uint32_t at, uint32_t n, uint32_t *written, struct rj_error *err)
 {
-	uint32_t most = JBD2_RUN_BYTES / e->block_size, count = 1;
-	uint64_t block = c[at].key & JBD2_COPY_BLOCK;
+	uint64_t off = (c[at].key & JBD2_COPY_BLOCK) * e->block_size;
+	uint32_t pieces, count = gather(e, c, at, n, &pieces), i;
+	uint8_t *to = e->data + (size_t)at * e->block_size;
 
-	while (at + count < n && count < most &&
-		(c[at + count].key & JBD2_COPY_BLOCK) == block + count)
-		count++;
 	*written = count;
-	return e->fs->write(e->fs, e->data + (size_t)at * e->block_size,
-		(size_t)count * e->block_size, block * e->block_size, err);
+	if (e->fs->writev)
+		return e->fs->writev(e->fs, e->iov, (int)pieces, off, err);
+	if (pieces == 1)
+		to = e->iov[0].iov_base;
+	for (i = 0; pieces > 1 && i < count; i++) {
+		const uint8_t *from = source(e, c, at + i);
+		uint8_t *slot = to + (size_t)i * e->block_size;
+
+		if (from != slot)
+			memcpy(slot, from, e->block_size);
+	}
+	return e->fs->write(e->fs, to, (size_t)count * e->block_size, off, err);
 }

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * How replay moves bytes: a batch of copies is read from the log in log order
- * into a buffer in volume order, and written from there in long runs.
+ * How replay moves bytes. Copies whose log block is in memory (the plan kept
+ * it, or the log's bio is memory) are written from there. Of the others a
+ * batch is read from the log in log order into a buffer in volume order, and
+ * written from that, in long runs.
  */
 #ifndef RJ_JBD2_ENGINE_H
 #define RJ_JBD2_ENGINE_H
@@ -9,25 +11,29 @@
 #include "jbd2/private.h"
 
 #define JBD2_BATCH_BYTES (16u << 20)
-#define JBD2_RUN_BYTES   (1u << 20)
+#define JBD2_READ_BYTES  (1u << 20)
+#define JBD2_RUN_BYTES   (4u << 20)
+#define JBD2_RUN_PIECES  1024u /* IOV_MAX */
 /* Blocks of the log between two wanted ones that are cheaper to read than to
  * skip. */
 #define JBD2_GAP_BYTES (64u << 10)
 
 struct jbd2_engine {
 	struct rj_bio *log, *fs;
+	const struct jbd2_keep *keep;
 	uint32_t block_size;
 	uint32_t batch; /* copies that fit the buffer */
 	uint8_t *data;  /* of the batch, in volume order */
 	uint8_t *bounce;
 	uint64_t *order; /* log block << 32 | place in the batch */
+	struct iovec *iov;
 };
 
 int jbd2_engine_init(struct jbd2_engine *e, struct rj_bio *log,
-	struct rj_bio *fs, uint32_t block_size, size_t copies,
-	struct rj_error *err);
+	struct rj_bio *fs, const struct jbd2_keep *keep, uint32_t block_size,
+	size_t copies, struct rj_error *err);
 void jbd2_engine_free(struct jbd2_engine *e);
-/* Read the N (<= batch) copies at C. */
+/* Read those of the N (<= batch) copies at C that are not in memory. */
 int jbd2_engine_load(struct jbd2_engine *e, const struct jbd2_copy *c,
 	uint32_t n, struct rj_error *err);
 /* Write the loaded copies from AT on, as many as make one run; their number

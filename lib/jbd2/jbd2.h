@@ -98,6 +98,11 @@ bool rj_jbd2_block_header(const void *block, enum rj_jbd2_block_type *type,
 struct rj_jbd2_scan_opts {
 	uint64_t sb_block;  /* where the journal superblock is in the log bio */
 	uint64_t fs_blocks; /* volume's size: a tag or revoke beyond is damage */
+	/* Read the log by a thread that runs ahead, and keep up to so many
+	 * bytes of it in the plan for replay, which then reads only what is
+	 * beyond. The scan alone reads LOG meanwhile; but from that thread. The
+	 * log must not change until the replay is over. 0: nothing is kept. */
+	uint64_t keep_bytes;
 };
 
 enum rj_jbd2_damage {

@@ -60,6 +60,7 @@ void rj_jbd2_plan_free(struct rj_jbd2_plan *p)
 	if (!p)
 		return;
 	jbd2_copies_free(&p->copies);
+	jbd2_keep_free(&p->keep);
 	free(p->txn);
 	free(p);
 }

@@ -9,6 +9,7 @@
 #include <stddef.h>
 
 #include "jbd2/jbd2.h"
+#include "jbd2/keep.h"
 #include "util/bytes.h"
 
 /* journal_superblock_t */
@@ -94,19 +95,21 @@ static inline bool jbd2_tid_gt(uint32_t a, uint32_t b)
 	return (int32_t)(a - b) > 0;
 }
 
-/* ---- window.c: the log, read forwards in large pieces ---- */
+/* ---- window.c: the log, read forwards in large pieces, or where it is in
+ * memory ---- */
 
 #define JBD2_WINDOW_BYTES (1u << 20)
 
 struct jbd2_window {
 	struct rj_bio *bio;
+	struct jbd2_keep *keep; /* what it has is not read again */
 	uint8_t *buf;
 	uint32_t block_size, end; /* no block at or behind END is read */
 	uint32_t first, count;    /* what BUF holds */
 };
 
 int jbd2_window_init(struct jbd2_window *w, struct rj_bio *bio,
-	uint32_t block_size, uint32_t end, struct rj_error *err);
+	struct jbd2_keep *keep, uint32_t block_size, uint32_t end, struct rj_error *err);
 void jbd2_window_free(struct jbd2_window *w);
 /* *OUT is good until the next call. */
 int jbd2_window_get(struct jbd2_window *w, uint32_t block, const uint8_t **out,
@@ -180,6 +183,7 @@ struct rj_jbd2_plan {
 	struct jbd2_copies copies; /* once built: one per block, sorted */
 	struct rj_jbd2_transaction *txn;
 	size_t txns, txn_cap;
+	struct jbd2_keep keep;
 };
 
 struct jbd2_scan {

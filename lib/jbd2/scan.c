@@ -140,15 +140,18 @@ static void summarize(struct jbd2_scan *s)
 	info->wrapped = s->good > sb->last - sb->start;
 }
 
-static int scan_and_plan(
-	struct jbd2_scan *s, struct rj_bio *log, struct rj_error *err)
+static int scan_and_plan(struct jbd2_scan *s, struct rj_bio *log,
+	uint64_t keep_bytes, struct rj_error *err)
 {
 	const struct rj_jbd2_sb *sb = &s->plan->info.sb;
-	int rc = jbd2_window_init(
-		&s->window, log, sb->block_size, sb->maxlen, err);
+	int rc = jbd2_window_init(&s->window, log, &s->plan->keep,
+		sb->block_size, sb->maxlen, err);
 
 	if (rc)
 		return rc;
+	if (!log->map)
+		jbd2_keep_start(&s->plan->keep, log, sb->block_size, sb->maxlen,
+			sb->start, keep_bytes);
 	s->descriptor = malloc(sb->block_size);
 	if (!s->descriptor)
 		return rj_fail(err, RJ_E_NOMEM, "out of memory");
@@ -187,8 +190,9 @@ int rj_jbd2_scan(struct rj_bio *log, const struct rj_jbd2_scan_opts *opts,
 	s.fs_blocks = opts->fs_blocks < JBD2_COPY_BLOCKS_MAX
 			      ? opts->fs_blocks
 			      : JBD2_COPY_BLOCKS_MAX;
-	rc = scan_and_plan(&s, log, err);
+	rc = scan_and_plan(&s, log, opts->keep_bytes, err);
 out:
+	jbd2_keep_stop(&s.plan->keep);
 	jbd2_window_free(&s.window);
 	jbd2_revokes_free(&s.revokes);
 	free(s.descriptor);

@@ -5,13 +5,15 @@
 #include "jbd2/private.h"
 
 int jbd2_window_init(struct jbd2_window *w, struct rj_bio *bio,
-	uint32_t block_size, uint32_t end, struct rj_error *err)
+	struct jbd2_keep *keep, uint32_t block_size, uint32_t end,
+	struct rj_error *err)
 {
 	uint64_t bytes = (uint64_t)end * block_size;
 
 	if (bytes > JBD2_WINDOW_BYTES)
 		bytes = JBD2_WINDOW_BYTES;
 	w->bio = bio;
+	w->keep = keep;
 	w->block_size = block_size;
 	w->end = end;
 	w->first = w->count = 0;
@@ -27,8 +29,8 @@ void jbd2_window_free(struct jbd2_window *w)
 	w->buf = NULL;
 }
 
-int jbd2_window_get(struct jbd2_window *w, uint32_t block, const uint8_t **out,
-	struct rj_error *err)
+static int from_window(struct jbd2_window *w, uint32_t block,
+	const uint8_t **out, struct rj_error *err)
 {
 	uint32_t count = JBD2_WINDOW_BYTES / w->block_size;
 	uint64_t off = (uint64_t)block * w->block_size;
@@ -57,4 +59,17 @@ int jbd2_window_get(struct jbd2_window *w, uint32_t block, const uint8_t **out,
 	}
 	*out = w->buf + (size_t)(block - w->first) * w->block_size;
 	return 0;
+}
+
+int jbd2_window_get(struct jbd2_window *w, uint32_t block, const uint8_t **out,
+	struct rj_error *err)
+{
+	if (w->bio->map && block < w->end) {
+		*out = w->bio->map(
+			w->bio, w->block_size, (uint64_t)block * w->block_size);
+		if (*out)
+			return 0;
+	}
+	*out = jbd2_keep_fetch(w->keep, block);
+	return *out ? 0 : from_window(w, block, out, err);
 }

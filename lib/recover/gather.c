@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Gather the remote log into a ring, verify it, plan its replay. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "recover/session.h"
 #include "store/store.h"
+#include "util/fileio.h"
+
+#define KEEP_MOST (2ull << 30) /* bytes */
 
 int rj_recovery_open_store(struct rj_recovery *r, struct rj_error *err)
 {
@@ -175,9 +179,28 @@ static int ring_bio(struct rj_recovery *r, struct rj_error *err)
 	return 0;
 }
 
+/* How much of the log may stay in memory: a quarter of what is free. */
+static uint64_t keep_bytes(void)
+{
+	struct rj_buf text = {0};
+	unsigned long long kib = 0;
+	const char *p = NULL;
+
+	if (!rj_read_file("/proc/meminfo", 65536, &text, NULL) &&
+		!rj_buf_append(&text, "", 1))
+		p = strstr((const char *)text.data, "MemAvailable:");
+	if (p)
+		kib = strtoull(p + strlen("MemAvailable:"), NULL, 10);
+	rj_buf_free(&text);
+	return kib / 4 * 1024 < KEEP_MOST ? kib / 4 * 1024 : KEEP_MOST;
+}
+
 int rj_recovery_plan(struct rj_recovery *r, struct rj_error *err)
 {
-	struct rj_jbd2_scan_opts o = {.fs_blocks = r->facts.blocks};
+	struct rj_jbd2_scan_opts o = {
+		.fs_blocks = r->facts.blocks,
+		.keep_bytes = keep_bytes(),
+	};
 	int rc;
 
 	if (r->plan && !r->ring_changed)

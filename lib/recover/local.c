@@ -47,7 +47,10 @@ static int open_device(struct rj_recovery *r, struct rj_volume *volume,
 		return rc;
 	r->log_bio = rj_bio_new_fd(r->device_fd, r->device_path, err);
 	r->sb_block = rj_jbd2_device_sb_block(r->facts.block_size);
-	return r->log_bio ? 0 : -(int)err->code;
+	if (!r->log_bio)
+		return -(int)err->code;
+	rj_bio_use_direct(r->log_bio);
+	return 0;
 }
 
 int rj_recovery_open_local(struct rj_recovery *r, struct rj_volume *volume,

@@ -5,11 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/direct.h"
 #include "util/fileio.h"
 
 struct fd_bio {
 	struct rj_bio bio;
 	int fd;
+	struct rj_direct direct;
 };
 
 struct mem_bio {
@@ -31,12 +33,12 @@ static int check_range(struct rj_bio *bio, size_t len, uint64_t off,
 static int fd_read(struct rj_bio *bio, void *out, size_t len, uint64_t off,
 	struct rj_error *err)
 {
+	struct fd_bio *b = (struct fd_bio *)bio;
 	int rc = check_range(bio, len, off, err);
 
-	if (rc)
+	if (rc || rj_direct_read(&b->direct, b->fd, out, len, off))
 		return rc;
-	return rj_pread_all(((struct fd_bio *)bio)->fd, out, len, off,
-		bio->name, err);
+	return rj_pread_all(b->fd, out, len, off, bio->name, err);
 }
 
 static int fd_write(struct rj_bio *bio, const void *data, size_t len,
@@ -48,6 +50,24 @@ static int fd_write(struct rj_bio *bio, const void *data, size_t len,
 		return rc;
 	return rj_pwrite_all(((struct fd_bio *)bio)->fd, data, len, off,
 		bio->name, err);
+}
+
+static int fd_writev(struct rj_bio *bio, const struct iovec *iov, int count,
+	uint64_t off, struct rj_error *err)
+{
+	struct fd_bio *b = (struct fd_bio *)bio;
+	size_t len = 0;
+	int rc, i;
+
+	for (i = 0; i < count; i++)
+		len += iov[i].iov_len;
+	rc = check_range(bio, len, off, err);
+	if (rc || rj_direct_writev(&b->direct, b->fd, iov, count, off))
+		return rc;
+	for (i = 0; !rc && i < count; off += iov[i++].iov_len)
+		rc = rj_pwrite_all(b->fd, iov[i].iov_base, iov[i].iov_len, off,
+			bio->name, err);
+	return rc;
 }
 
 static int fd_flush(struct rj_bio *bio, struct rj_error *err)
@@ -65,6 +85,13 @@ static int mem_read(struct rj_bio *bio, void *out, size_t len, uint64_t off,
 	return rc;
 }
 
+static const void *mem_map(struct rj_bio *bio, size_t len, uint64_t off)
+{
+	if (check_range(bio, len, off, NULL))
+		return NULL;
+	return ((struct mem_bio *)bio)->data + off;
+}
+
 static int mem_write(struct rj_bio *bio, const void *data, size_t len,
 	uint64_t off, struct rj_error *err)
 {
@@ -78,6 +105,12 @@ static int mem_write(struct rj_bio *bio, const void *data, size_t len,
 static int mem_flush(struct rj_bio *bio, struct rj_error *err)
 {
 	return 0;
+}
+
+static void fd_release(struct rj_bio *bio)
+{
+	rj_direct_close(&((struct fd_bio *)bio)->direct);
+	free(bio);
 }
 
 static void bio_release(struct rj_bio *bio)
@@ -94,16 +127,24 @@ struct rj_bio *rj_bio_new_fd(int fd, const char *name, struct rj_error *err)
 		return NULL;
 	}
 	b->fd = fd;
+	b->direct = RJ_DIRECT_INIT;
+	b->direct.off = true;
 	b->bio.read = fd_read;
 	b->bio.write = fd_write;
+	b->bio.writev = fd_writev;
 	b->bio.flush = fd_flush;
-	b->bio.free = bio_release;
+	b->bio.free = fd_release;
 	snprintf(b->bio.name, sizeof(b->bio.name), "%s", name);
 	if (rj_fd_size(fd, name, &b->bio.size_bytes, err)) {
 		free(b);
 		return NULL;
 	}
 	return &b->bio;
+}
+
+void rj_bio_use_direct(struct rj_bio *bio)
+{
+	((struct fd_bio *)bio)->direct.off = false;
 }
 
 struct rj_bio *rj_bio_new_mem(void *data, uint64_t len, const char *name)
@@ -116,6 +157,7 @@ struct rj_bio *rj_bio_new_mem(void *data, uint64_t len, const char *name)
 	b->bio.read = mem_read;
 	b->bio.write = mem_write;
 	b->bio.flush = mem_flush;
+	b->bio.map = mem_map;
 	b->bio.free = bio_release;
 	b->bio.size_bytes = len;
 	snprintf(b->bio.name, sizeof(b->bio.name), "%s", name);

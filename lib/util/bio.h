@@ -15,6 +15,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/uio.h>
 
 #include "util/error.h"
 
@@ -27,6 +28,14 @@ struct rj_bio {
 	/* NULL on a read-only bio. */
 	int (*flush)(struct rj_bio *bio, struct rj_error *err);
 	void (*free)(struct rj_bio *bio);
+	/* NULL where there is none: LEN bytes at OFF, where they are in memory
+	 * anyway; good until they are written or the bio is freed. Returns NULL
+	 * for a range beyond the end. */
+	const void *(*map)(struct rj_bio *bio, size_t len, uint64_t off);
+	/* NULL where there is none: write() of COUNT (at most IOV_MAX) pieces
+	 * that follow each other. */
+	int (*writev)(struct rj_bio *bio, const struct iovec *iov, int count,
+		uint64_t off, struct rj_error *err);
 	uint64_t size_bytes;
 	char name[256]; /* for messages */
 };
@@ -34,6 +43,9 @@ struct rj_bio {
 /* Over an open file or block device. FD stays the caller's and must outlive
  * the bio. Returns NULL when memory is short or the size cannot be read. */
 struct rj_bio *rj_bio_new_fd(int fd, const char *name, struct rj_error *err);
+/* Large transfers of aligned memory shall go around the page cache where the
+ * file allows it (util/direct.h). Only for a bio of rj_bio_new_fd(). */
+void rj_bio_use_direct(struct rj_bio *bio);
 /* Over memory that stays the caller's. flush() does nothing. */
 struct rj_bio *rj_bio_new_mem(void *data, uint64_t len, const char *name);
 /* NULL-safe. */

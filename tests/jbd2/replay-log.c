@@ -55,6 +55,10 @@ int main(int argc, char **argv)
 		goto out;
 	opts.sb_block = strtoull(argv[2], NULL, 0);
 	opts.fs_blocks = UINT64_MAX;
+	/* of logs of more than 4 MiB a part is read again, as of huge ones */
+	opts.keep_bytes = 4u << 20;
+	rj_bio_use_direct(log);
+	rj_bio_use_direct(fs);
 	if (rj_jbd2_scan(log, &opts, &plan, &err))
 		goto out;
 	/* the volume's size in its blocks is known only now */

@@ -116,6 +116,10 @@ static void one_case(uint64_t seed)
 	log = rj_bio_new_mem(l.bytes, l.len, "log");
 	fs = rj_bio_new_mem(got, size, "volume");
 	log->write = NULL;
+	/* in memory; read twice; read once by the thread */
+	if (seed % 3)
+		log->map = NULL;
+	opts.keep_bytes = seed % 3 == 2 ? 64u << 20 : 0;
 	opts.sb_block = p.sb_block;
 	opts.fs_blocks = p.target + p.targets;
 	seen.l = &l;

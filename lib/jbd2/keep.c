@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "jbd2/keep.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+static size_t piece_bytes(const struct jbd2_keep *k)
+{
+	return (size_t)k->piece * k->block_size;
+}
+
+static void read_piece(struct jbd2_keep *k, uint32_t idx)
+{
+	uint32_t nr = (uint32_t)(((uint64_t)k->first + idx) % k->pieces);
+	uint32_t block = nr * k->piece, count = k->end - block;
+	struct rj_error err;
+
+	if (count > k->piece)
+		count = k->piece;
+	k->bad[idx] = k->bio->read(k->bio, k->data + idx * piece_bytes(k),
+			      (size_t)count * k->block_size,
+			      (uint64_t)block * k->block_size, &err) != 0;
+}
+
+static void *reader(void *arg)
+{
+	struct jbd2_keep *k = arg;
+	uint32_t idx;
+
+	pthread_mutex_lock(&k->lock);
+	while (!k->quit) {
+		if (k->done == k->limit) {
+			pthread_cond_wait(&k->change, &k->lock);
+			continue;
+		}
+		idx = k->done;
+		pthread_mutex_unlock(&k->lock);
+		read_piece(k, idx);
+		pthread_mutex_lock(&k->lock);
+		k->done++;
+		pthread_cond_signal(&k->change);
+	}
+	pthread_mutex_unlock(&k->lock);
+	return NULL;
+}
+
+static bool start_thread(struct jbd2_keep *k)
+{
+	sigset_t all, old;
+
+	/* signals are for the program's own threads */
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	pthread_mutex_init(&k->lock, NULL);
+	pthread_cond_init(&k->change, NULL);
+	k->running = !pthread_create(&k->thread, NULL, reader, k);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	if (!k->running) {
+		pthread_mutex_destroy(&k->lock);
+		pthread_cond_destroy(&k->change);
+	}
+	return k->running;
+}
+
+void jbd2_keep_start(struct jbd2_keep *k, struct rj_bio *bio,
+	uint32_t block_size, uint32_t end, uint32_t start, uint64_t bytes)
+{
+	uint64_t room;
+	void *p;
+
+	k->bio = bio;
+	k->block_size = block_size;
+	k->end = end;
+	k->piece = JBD2_PIECE_BYTES / block_size;
+	k->pieces = (end - 1) / k->piece + 1;
+	k->first = start / k->piece;
+	room = bytes / JBD2_PIECE_BYTES;
+	k->room = room < k->pieces ? (uint32_t)room : k->pieces;
+	if (!k->room)
+		return;
+	k->bad = calloc(k->room, 1);
+	p = mmap(NULL, k->room * piece_bytes(k), PROT_READ | PROT_WRITE,
+		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (p != MAP_FAILED)
+		k->data = p;
+	if (!k->bad || !k->data || !start_thread(k)) {
+		jbd2_keep_free(k);
+		return;
+	}
+	/* only for speed */
+	(void)madvise(p, k->room * piece_bytes(k), MADV_HUGEPAGE);
+}
+
+/* The place of BLOCK's piece in the order of reading. */
+static uint32_t index_of(const struct jbd2_keep *k, uint32_t block)
+{
+	uint32_t nr = block / k->piece;
+
+	return nr >= k->first ? nr - k->first : nr + k->pieces - k->first;
+}
+
+static const uint8_t *at(
+	const struct jbd2_keep *k, uint32_t idx, uint32_t block)
+{
+	if (k->bad[idx])
+		return NULL;
+	return k->data + idx * piece_bytes(k) +
+	       (size_t)(block % k->piece) * k->block_size;
+}
+
+/* Until the pieces below LIMIT are there. */
+static void wait_for(struct jbd2_keep *k, uint32_t limit)
+{
+	while (k->done < limit)
+		pthread_cond_wait(&k->change, &k->lock);
+}
+
+const uint8_t *jbd2_keep_fetch(struct jbd2_keep *k, uint32_t block)
+{
+	uint32_t idx, limit;
+
+	if (!k->data || block >= k->end)
+		return NULL;
+	idx = index_of(k, block);
+	if (idx < k->seen && !k->bad[idx])
+		return at(k, idx, block);
+	if (!k->running)
+		return NULL;
+	pthread_mutex_lock(&k->lock);
+	if (idx < k->room && idx <= k->done + JBD2_AHEAD && idx >= k->seen) {
+		limit = k->room - idx > JBD2_AHEAD + 1 ? idx + 1 + JBD2_AHEAD
+						       : k->room;
+		if (limit > k->limit)
+			k->limit = limit;
+		pthread_cond_signal(&k->change);
+		wait_for(k, idx + 1);
+		k->seen = idx + 1; /* to come back here for the next one */
+	}
+	if (idx >= k->seen || k->bad[idx])
+		wait_for(k, k->limit); /* the caller reads by itself */
+	pthread_mutex_unlock(&k->lock);
+	return idx < k->seen ? at(k, idx, block) : NULL;
+}
+
+const uint8_t *jbd2_keep_get(const struct jbd2_keep *k, uint32_t block)
+{
+	uint32_t idx;
+
+	if (!k->data || block >= k->end)
+		return NULL;
+	idx = index_of(k, block);
+	return idx < k->seen ? at(k, idx, block) : NULL;
+}
+
+void jbd2_keep_stop(struct jbd2_keep *k)
+{
+	if (!k->running)
+		return;
+	pthread_mutex_lock(&k->lock);
+	k->quit = true;
+	pthread_cond_signal(&k->change);
+	pthread_mutex_unlock(&k->lock);
+	pthread_join(k->thread, NULL);
+	pthread_mutex_destroy(&k->lock);
+	pthread_cond_destroy(&k->change);
+	k->running = false;
+	k->bio = NULL;
+	k->seen = k->done;
+}
+
+void jbd2_keep_free(struct jbd2_keep *k)
+{
+	jbd2_keep_stop(k);
+	if (k->data)
+		munmap(k->data, k->room * piece_bytes(k));
+	free(k->bad);
+	k->data = NULL;
+	k->bad = NULL;
+}
