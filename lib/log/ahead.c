@@ -28,11 +28,11 @@ struct rj_ahead {
 	pthread_mutex_t lock; /* of all below */
 	pthread_cond_t room;  /* a segment may be begun, or stop */
 	pthread_cond_t ready; /* a segment came */
-	uint64_t last;
-	uint64_t begin; /* the next to fetch */
-	uint64_t want;  /* the next to hand out */
-	bool lent;      /* want - 1 is with the caller */
-	uint64_t held;  /* bytes fetched or being fetched, by the listing */
+	uint64_t left;        /* not yet begun */
+	uint64_t begin;       /* the next to fetch */
+	uint64_t want;        /* the next to hand out */
+	bool lent;            /* want - 1 is with the caller */
+	uint64_t held; /* bytes fetched or being fetched, by the listing */
 	struct slot slots[RJ_AHEAD_SEGMENTS];
 	struct worker workers[RJ_AHEAD_THREADS];
 };
@@ -64,7 +64,7 @@ static bool take(struct rj_ahead *a, uint64_t *number)
 	bool got = false;
 
 	pthread_mutex_lock(&a->lock);
-	while (!a->stop && a->begin <= a->last) {
+	while (!a->stop && a->left) {
 		bytes = rj_listing_bytes(a->listing, a->begin);
 		if (may_begin(a, bytes)) {
 			got = true;
@@ -74,6 +74,7 @@ static bool take(struct rj_ahead *a, uint64_t *number)
 	}
 	if (got) {
 		*number = a->begin++;
+		a->left--;
 		a->held += bytes;
 		slot_of(a, *number)->bytes = bytes;
 	}
@@ -204,7 +205,7 @@ struct rj_ahead *rj_ahead_start(struct rj_store *store,
 	a->listing = l;
 	a->retry_ms = retry_ms;
 	a->begin = a->want = first;
-	a->last = last;
+	a->left = last - first + 1;
 	pthread_mutex_init(&a->lock, NULL);
 	pthread_cond_init(&a->room, NULL);
 	pthread_cond_init(&a->ready, NULL);

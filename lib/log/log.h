@@ -72,6 +72,11 @@ typedef int (*rj_log_sink)(void *arg, const struct rj_segment *seg,
  * segment is there and fails its check: never taken for the end of the log.
  * RJ_E_FOREIGN: a segment of another volume or journal. RJ_E_UNREACHABLE.
  * Messages name the store, and the segment's number.
+ *
+ * If the store has handles to spare (rj_store_dup()), threads fetch ahead on
+ * them: at most 8, holding at most 16 segments and, by the sizes that the store
+ * listed, 64 MiB. SINK and progress are called by the caller's own thread; all
+ * others have ended on return.
  */
 int rj_log_read(struct rj_store *store, const struct rj_log_id *id,
 	const struct rj_log_read_opts *opts, rj_log_sink sink, void *arg,

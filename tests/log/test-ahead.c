@@ -384,6 +384,33 @@ static void stopping_ends_patience(void)
 	end_log(&t, &w);
 }
 
+/* The last number there is: nothing is fetched behind it. */
+static void up_to_the_last_number(void)
+{
+	struct rj_range range = {UINT64_MAX - 20, UINT64_MAX};
+	struct rj_listing l = {0};
+	struct rj_ahead *a;
+	struct rj_store *s;
+	struct watch w;
+	struct t_log t;
+	uint64_t n;
+
+	make_log(&t, &w);
+	s = open_watched(&w, true);
+	CU_ASSERT_EQUAL(rj_buf_append(&l.ranges, &range, sizeof(range)), 0);
+	for (n = 0; n <= 20; n++)
+		CU_ASSERT_EQUAL(rj_buf_append(&l.bytes, &(uint32_t){9}, 4), 0);
+	a = rj_ahead_start(s, &t.id, &l, range.first, range.last, 1);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(a);
+	for (n = 0; n <= 20; n++)
+		CU_ASSERT_EQUAL(rj_ahead_next(a)->fetch_rc, -RJ_E_GAP);
+	rj_ahead_stop(a);
+	CU_ASSERT_EQUAL(w.begun, 21);
+	rj_store_close(s);
+	rj_listing_free(&l);
+	end_log(&t, &w);
+}
+
 static void few_handles_or_none_will_do(void)
 {
 	static struct outcome o;
@@ -411,6 +438,7 @@ int main(void)
 		RJTEST(a_damaged_segment_anywhere),
 		RJTEST(stopped_anywhere),
 		RJTEST(stopping_ends_patience),
+		RJTEST(up_to_the_last_number),
 		RJTEST(few_handles_or_none_will_do),
 	};
 

@@ -460,6 +460,72 @@ static void answer_lost_after_the_server_accepted(void)
 	rj_buf_free(&out);
 }
 
+static int ignore_journal(void *arg, const uint8_t uuid[RJ_UUID_BYTES])
+{
+	return 0;
+}
+
+#define JOURNALS(len, body)                                                    \
+	{                                                                      \
+		OK_200 "Content-Length: " len "\r\n\r\n" body, BAD_KEEP, 0, 0  \
+	}
+#define UUID_A "00112233-4455-4677-8899-aabbccddeeff\n"
+#define UUID_B "10112233-4455-4677-8899-aabbccddeeff\n"
+
+static void lists_of_journals(void)
+{
+	static const struct bad_act acts[] = {
+		JOURNALS("0", ""),
+		JOURNALS("74", UUID_A UUID_B),
+		JOURNALS("74", UUID_B UUID_A), /* from here on bad */
+		JOURNALS("74", UUID_A UUID_A),
+		JOURNALS("36", "00112233-4455-4677-8899-aabbccddeeff"),
+		JOURNALS("38", UUID_A "1"),
+		JOURNALS("37", "00112233-4455-4677-8899-aabbccddeefg\n"),
+		JOURNALS("37", "00112233-4455-4677-8899-aabbccddeeff "),
+		JOURNALS("3", "ok\n"),
+	};
+	struct rj_store *s;
+	struct bad_server *b;
+	size_t i;
+
+	for (i = 0; i < sizeof(acts) / sizeof(acts[0]); i++) {
+		b = bad_start(&acts[i], 1);
+		s = open_bad(b);
+		if (i < 2)
+			T_WORKS(rj_store_list_journals(
+				s, ignore_journal, NULL, &err));
+		else
+			T_FAILS(rj_store_list_journals(
+					s, ignore_journal, NULL, &err),
+				RJ_E_PROTOCOL, "list of journals");
+		CU_ASSERT_PTR_NOT_NULL(strstr(bad_last_head(b), "/ HTTP/1.1"));
+		rj_store_close(s);
+		bad_stop(b);
+	}
+}
+
+static void no_list_of_journals(void)
+{
+	static const struct bad_act damaged = {
+		"HTTP/1.1 500 Bad\r\nRJ-Damaged: 1\r\nContent-Length: 0\r\n\r\n",
+		BAD_KEEP, 0, 0};
+	static const struct bad_act away = {NULL, BAD_CLOSE, 0, 0};
+	struct bad_server *b = bad_start(&damaged, 1);
+	struct rj_store *s = open_bad(b);
+
+	T_FAILS(rj_store_list_journals(s, ignore_journal, NULL, &err),
+		RJ_E_CORRUPT, "is damaged");
+	rj_store_close(s);
+	bad_stop(b);
+	b = bad_start(&away, 1);
+	s = open_bad(b);
+	T_FAILS(rj_store_list_journals(s, ignore_journal, NULL, &err),
+		RJ_E_UNREACHABLE, "closed the connection");
+	rj_store_close(s);
+	bad_stop(b);
+}
+
 int main(void)
 {
 	static const struct rjtest tests[] = {
@@ -471,6 +537,8 @@ int main(void)
 		RJTEST(too_long_an_answer_is_corrupt),
 		RJTEST(list_goes_on_over_pages),
 		RJTEST(list_lines_that_make_no_sense),
+		RJTEST(lists_of_journals),
+		RJTEST(no_list_of_journals),
 		RJTEST(requests_share_a_connection),
 		RJTEST(a_closed_connection_is_made_again),
 		RJTEST(answer_lost_after_the_server_accepted),
