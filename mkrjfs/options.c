@@ -204,7 +204,8 @@ enum verdict options_parse(struct options *o, int argc, char **argv)
 			fputs(help_text, stdout);
 			v = VERDICT_DONE;
 		} else if (c == 'V') {
-			printf("mkrjfs (%s)\n", PACKAGE_STRING);
+			printf("mkrjfs (%s) %s\n", PACKAGE_NAME,
+				PACKAGE_VERSION);
 			v = VERDICT_DONE;
 		} else if (c == '?' || c == ':') {
 			v = unknown(c, argv);

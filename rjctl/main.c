@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "ext4/volume.h"
 #include "options.h"
@@ -92,11 +93,14 @@ static int ask_one(
 
 	if (rj_rundir_ask(uuid, o->force ? "stop --force" : o->command,
 		    flush ? FLUSH_MS : STATUS_MS, &answer, &err)) {
+		if (o->volume)
+			rj_fail_prefix(&err, "%s", o->volume);
 		rc = fail(&err);
 	} else if (status) {
 		rc = show_status(o, (char *)answer.data);
 	} else if (strcmp((char *)answer.data, "ok") != 0) {
-		fprintf(stderr, "rjctl: %s\n", (char *)answer.data);
+		fprintf(stderr, "rjctl: %s%s%s\n", o->volume ? o->volume : "",
+			o->volume ? ": " : "", (char *)answer.data);
 		rc = 1;
 	} else {
 		rc = flush ? 0 : wait_gone(uuid);
@@ -146,7 +150,10 @@ static int ask_all(const struct rj_ctl_options *o)
 	if (dir)
 		closedir(dir);
 	if (!count) {
-		fprintf(stderr, "rjctl: no rjournald is running\n");
+		/* only root may look whether one is there */
+		fprintf(stderr, "rjctl: %s\n",
+			geteuid() ? "only root can ask rjournald"
+				  : "no rjournald is running");
 		return 1;
 	}
 	return rc;

@@ -22,7 +22,8 @@
 
 static void refused(const char *what)
 {
-	rj_log(RJ_LOG_NOTICE, "%s: %s", what, strerror(errno));
+	rj_log(RJ_LOG_NOTICE, "%s: %s; going on without", what,
+		strerror(errno));
 }
 
 static void spare_from_oom(void)

@@ -169,6 +169,7 @@ static enum options_verdict take(struct options *o, int c, const char *arg)
 		fputs(help_text, stdout);
 		return OPTIONS_DONE;
 	default: /* getopt has said what */
+		fputs("rjrecover: see rjrecover --help\n", stderr);
 		return OPTIONS_BAD;
 	}
 	return OPTIONS_RUN;

@@ -62,12 +62,21 @@ static const char *sentence(enum rj_outcome o)
 	return "failed";
 }
 
+/* -f: a clean volume was looked at all the same. */
+static bool checked_clean(
+	const struct options *o, const struct rj_recover_report *r)
+{
+	return r->outcome == RJ_OUTCOME_CLEAN && o->force && !o->dry_run &&
+	       o->verify != RJ_VERIFY_NONE && !r->fsck_status;
+}
+
 static void print_text(
 	const struct options *o, const struct rj_recover_report *r)
 {
 	if (o->quiet)
 		return;
-	printf("%s: %s\n", o->device, sentence(r->outcome));
+	printf("%s: %s%s\n", o->device, sentence(r->outcome),
+		checked_clean(o, r) ? "; checked, no errors" : "");
 	if (r->placement != RJ_PLACE_REMOTE &&
 		r->outcome != RJ_OUTCOME_CLEAN && r->url[0])
 		printf("  log: %s\n", r->url);

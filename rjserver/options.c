@@ -93,7 +93,7 @@ static int take(int c, struct options *out)
 		out->quiet = true;
 		return -1;
 	case 'V':
-		puts("rjserver " PACKAGE_VERSION);
+		puts("rjserver (" PACKAGE_NAME ") " PACKAGE_VERSION);
 		return 0;
 	case OPT_HELP:
 		fputs(help, stdout);

@@ -253,10 +253,13 @@ static int refuse(struct rj_recovery *r, int rc, struct rj_error *err)
 		r->report->outcome = RJ_OUTCOME_WOULD_REFUSE;
 		return rc;
 	}
-	if (err && strlen(err->msg) + 160 < sizeof(err->msg))
+	if (err && strlen(err->msg) + 160 < sizeof(err->msg)) {
+		if (!strstr(err->msg, "nothing was changed"))
+			strcat(err->msg, "; nothing was changed");
 		strcat(err->msg,
-			away ? "; nothing was changed; try again when it is there, or -y checks the whole volume with e2fsck instead"
-			     : "; nothing was changed; -y checks the whole volume with e2fsck instead, and keeps the log");
+			away ? "; try again when it is there, or -y checks the whole volume with e2fsck instead"
+			     : "; -y checks the whole volume with e2fsck instead, and keeps the log");
+	}
 	return rc;
 }
 

@@ -38,6 +38,8 @@ refused() {
 	status "$want" "$what: refused" "$RJRECOVER" -p "$V"
 	like "$what: says what, and where" "$OUT" "$message"
 	is "$what: in one line" "$(wc -l <<<"$OUT")" 1
+	is "$what: and once that nothing was changed" \
+		"$(grep -o "nothing was changed" <<<"$OUT" | wc -l)" 1
 	status "$want" "$what: also with -n" "$RJRECOVER" -n "$V"
 	check "$what: the volume is untouched" cmp "$IMG" "$V"
 	is "$what: the log too" "$(objects "$LOG")" "$before"

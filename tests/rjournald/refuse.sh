@@ -64,5 +64,5 @@ check "after all this the volume is served" serve "$img"
 status 0 "and stopped" $LIMIT "$RJCTL" stop
 is "nothing is left" "$(left "$img")" ""
 status 1 "rjctl: nobody there" "$RJCTL" status "$img"
-like "rjctl: says so" "$OUT" 'no rjournald serves this volume'
+like "rjctl: says so" "$OUT" "$img: no rjournald serves this volume"
 status 2 "rjctl: an unknown command" "$RJCTL" frobnicate

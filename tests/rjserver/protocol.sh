@@ -12,7 +12,7 @@ head -c 1000 /dev/urandom >"$T_DIR/b"
 : >"$T_DIR/empty"
 
 is "the root says the version" "$(code "$BASE/") $(body)" \
-	"200 rjserver $("$RJSERVER" -V | cut -d' ' -f2)"
+	"200 rjserver $("$RJSERVER" -V | cut -d' ' -f3)"
 
 # objects
 is "PUT a new key" "$(code -T "$T_DIR/a" -H 'If-None-Match: *' "$K/log/$(seq20 1)")" 201
