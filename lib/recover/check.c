@@ -38,8 +38,7 @@ static int make_stand_in(struct rj_recovery *r, int *out, struct rj_error *err)
 		     ? rj_fail_errno(err, errno, "cannot size a memory file")
 		     : 0;
 	if (!rc) {
-		rj_journal_device_super(
-			raw, bs, blocks, r->facts.journal_uuid);
+		rj_journal_device_super(raw, bs, blocks, r->facts.journal_uuid);
 		rc = rj_pwrite_all(
 			fd, raw, sizeof(raw), 1024, "empty journal", err);
 	}
@@ -77,9 +76,10 @@ int rj_recovery_e2fsck(struct rj_recovery *r, const char *const *args,
 	bool capture, int *status, struct rj_error *err)
 {
 	struct rj_proc_result res = {0};
-	struct rj_buf path = {0};
-	char journal[64];
-	const char *argv[16] = {0};
+	struct rj_buf path = {0}, env = {0};
+	struct rj_blkid_tab tab = {{0}};
+	char journal[64], blkid_file[sizeof(tab.dir) + 32];
+	const char *argv[20] = {0};
 	bool internal = r->report->placement == RJ_PLACE_INTERNAL;
 	int fd = -1, n = 0, rc;
 
@@ -89,8 +89,17 @@ int rj_recovery_e2fsck(struct rj_recovery *r, const char *const *args,
 	if (rc)
 		goto out;
 	snprintf(journal, sizeof(journal), "/proc/self/fd/%d", fd);
+	/* without it e2fsck only takes longer, if all devices answer */
+	if (r->report->placement == RJ_PLACE_REMOTE &&
+		!rj_proc_find("env", &env, err) &&
+		rj_blkid_tab_make(&tab, r->facts.journal_uuid)) {
+		snprintf(blkid_file, sizeof(blkid_file), "BLKID_FILE=%s/tab",
+			tab.dir);
+		argv[n++] = (const char *)env.data;
+		argv[n++] = blkid_file;
+	}
 	argv[n++] = (const char *)path.data;
-	while (*args && n < 12)
+	while (*args && n < 14)
 		argv[n++] = *args++;
 	if (!internal) {
 		argv[n++] = "-j";
@@ -111,9 +120,31 @@ int rj_recovery_e2fsck(struct rj_recovery *r, const char *const *args,
 out:
 	if (fd >= 0)
 		close(fd); /* memory of ours, nothing to lose */
+	rj_blkid_tab_remove(&tab);
 	rj_proc_release(&res);
 	rj_buf_free(&path);
+	rj_buf_free(&env);
 	return rc;
+}
+
+void rj_recovery_orphans(struct rj_recovery *r)
+{
+	const char *args[] = {"-p", "-E", "journal_only",
+		r->opts->undo_file ? "-z" : NULL, r->opts->undo_file, NULL};
+	struct rj_error err;
+	int status;
+
+	if (!r->orphans)
+		return;
+	/* it looks at them before it ends, without a check */
+	if (rj_recovery_e2fsck(r, args, true, &status, &err))
+		rj_recovery_say(r,
+			"orphan inodes are left to the next mount: %s",
+			err.msg);
+	else if (status & ~(RJ_FSCK_CORRECTED | RJ_FSCK_REBOOT))
+		rj_recovery_say(r,
+			"orphan inodes are left to the next mount: e2fsck -p gave status %d",
+			status);
 }
 
 static int check_progress(void *arg, uint64_t done, uint64_t total)

@@ -117,6 +117,7 @@ static int open_volume(struct rj_recovery *r, struct rj_error *err)
 		return rc;
 	r->facts = *rj_volume_facts(r->volume);
 	r->report->needs_recovery = r->facts.needs_recovery;
+	r->orphans = r->facts.orphans;
 	r->report->block_size = r->facts.block_size;
 	return find_placement(r, err);
 }
@@ -269,6 +270,7 @@ static int check_result(struct rj_recovery *r, struct rj_error *err)
 
 	if (r->opts->dry_run || r->report->outcome == RJ_OUTCOME_FSCK)
 		return 0;
+	rj_recovery_orphans(r);
 	if (r->report->outcome == RJ_OUTCOME_CLEAN && !r->opts->force)
 		return 0;
 	rc = rj_recovery_check(r, err);

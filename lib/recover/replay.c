@@ -86,6 +86,8 @@ static int replay_into(
 	if (!rc)
 		rc = rj_volume_reload(v, err);
 	if (!rc)
+		r->orphans = rj_volume_facts(v)->orphans;
+	if (!rc)
 		rc = mark_volume(r, v, err);
 	return rc;
 }

@@ -25,6 +25,7 @@ struct rj_recovery {
 	uint64_t sb_block;
 	struct rj_log_writer *writer;
 	struct rj_jbd2_plan *plan;
+	bool orphans;	   /* the volume has some, see rj_recovery_orphans() */
 	bool ring_changed; /* a segment with blocks came since the last scan */
 	/* The last segment with blocks that was applied to the ring. */
 	struct rj_seghdr newest;
@@ -70,11 +71,26 @@ int rj_recovery_renew_log(struct rj_recovery *r, struct rj_error *err);
 
 /* check.c */
 int rj_recovery_check(struct rj_recovery *r, struct rj_error *err);
+/*
+ * Free what was deleted while open, and end the truncates, that the crash cut
+ * off: the kernel's recovery does that too, and e2fsck -fn takes what is left
+ * of it for damage. The next mount does what fails here.
+ */
+void rj_recovery_orphans(struct rj_recovery *r);
 /* Run e2fsck with ARGS (NULL-terminated, at most 8) on the device with an
  * empty stand-in journal. STATUS gets its exit status. CAPTURE: its output
  * goes to rj_log() at level NOTICE instead of the terminal. */
 int rj_recovery_e2fsck(struct rj_recovery *r, const char *const *args,
 	bool capture, int *status, struct rj_error *err);
+
+/* blkid-tab.c: a cache for libblkid that names a device with the journal's
+ * UUID, $dir/tab. False if it cannot be made, then there is nothing to remove. */
+struct rj_blkid_tab {
+	char dir[128]; /* "" if there is none */
+};
+bool rj_blkid_tab_make(
+	struct rj_blkid_tab *t, const uint8_t uuid[RJ_UUID_BYTES]);
+void rj_blkid_tab_remove(struct rj_blkid_tab *t);
 
 /* A line for the user, through opts->say. */
 void rj_recovery_say(struct rj_recovery *r, const char *fmt, ...)

@@ -107,6 +107,50 @@ one_kind() {
 	check "$kind: block for block what e2fsck makes" same_blocks "$T_DIR/a" "$T_DIR/c"
 }
 
+# A file deleted while open: the crash leaves its inode, with all its blocks, on
+# the orphan list, which e2fsck -fn takes for damage.
+deleted_while_open() {
+	local n=$T_DIR/orphan fd
+	start_server "$n.srv" || return 1
+	"$MKRJFS" -q -F -t "$1" -J "remote=$SRV_URL/vol,size=8" "$n.live" 48M &&
+		mount_served "$n.live" "$n.mnt" "" || return 1
+	exec {fd}>"$n.mnt/gone"
+	head -c 300000 /dev/zero >&$fd && sync "$n.mnt/gone" &&
+		rm "$n.mnt/gone" && sync -f "$n.mnt" &&
+		fsynced "$n.mnt" 5 "$n.sums" && crash "$n.live" "$n.mnt" "$n.img" &&
+		rm "$n.live"
+	local rc=$?
+	exec {fd}>&-
+	return $rc
+}
+orphans() {
+	local img=$T_DIR/orphan.img
+	check "$1: a file deleted while open, and a crash" deleted_while_open "$1" || return
+	cp "$img" "$T_DIR/a"
+	status 0 "$1: rjrecover, e2fsck -fn finds nothing" "$RJRECOVER" -v --verify=full \
+		-z "$T_DIR/orphan.undo" "$T_DIR/a"
+	like "$1: there was an orphan" "$OUT" "orphaned inode"
+	check "$1: -z undoes that too" e2undo "$T_DIR/orphan.undo" "$T_DIR/a"
+	check "$1: to the byte" cmp "$img" "$T_DIR/a"
+	hung_neighbour "$1"
+	stop_server
+	rm -rf "$T_DIR"/orphan.*
+}
+# Another volume's journal that does not answer: e2fsck must not look at it. It
+# is dropped from the page cache, or the look would not take it.
+hung_neighbour() {
+	truncate -s 32M "$T_DIR/next" && "$MKRJFS" -q -F \
+		-J "remote=$SRV_URL/next,size=8" "$T_DIR/next" && serve "$T_DIR/next" &&
+		blockdev --flushbufs "$LOOP" || { not_ok "$1: a neighbour"; return; }
+	kill -STOP "$DPID"
+	status 0 "$1: rjrecover beside a journal that hangs" \
+		timeout -k 1 20 "$RJRECOVER" --verify=full "$T_DIR/a"
+	kill -CONT "$DPID"
+	unserve
+}
+orphans ext3
+orphans ext4
+
 one_kind e3j ext3 4096 data=journal
 one_kind e3k ext3 1024 ""
 one_kind e4 ext4 4096 data=journal -O ^metadata_csum
