@@ -68,5 +68,6 @@ for p in $(var PROGRAMS); do
 	status 0 "installed ${p##*/} starts" \
 		env LD_LIBRARY_PATH="$root$libdir" "$root/$p" --help
 done
+check "fsck -t rj finds its name" test -x "$(find "$root" -name fsck.rj)"
 check "make uninstall" make -s -C "$RJ_BUILD" MAKEFLAGS= uninstall DESTDIR="$root"
 is "leaves no file" "$(find "$root" ! -type d)" ""
