@@ -13,9 +13,14 @@
 int rj_recovery_open_store(struct rj_recovery *r, struct rj_error *err)
 {
 	const char *url = r->opts->url ? r->opts->url : r->facts.sbx.url;
+	int rc;
 
 	snprintf(r->report->url, sizeof(r->report->url), "%s", url);
-	return rj_store_open(url, NULL, &r->store, err);
+	rc = rj_store_open(url, NULL, &r->store, err);
+	/* a directory that is not there: what holds it is not mounted */
+	if (rc == -RJ_E_NOTFOUND && err)
+		err->code = RJ_E_UNREACHABLE;
+	return rc == -RJ_E_NOTFOUND ? -RJ_E_UNREACHABLE : rc;
 }
 
 void rj_recovery_drop_ring(struct rj_recovery *r)

@@ -116,6 +116,17 @@ for s in $(objects "$OTHER"); do get "$OTHER" "$s" "$T_DIR/seg" && put "$LOG" "$
 refused 4 "another|belongs|foreign|is of volume" "a foreign volume's log"
 fallback "a foreign volume's log"
 
+# ---- the store's directory is away: what holds it is not mounted ----
+mkdir "$T_DIR/shelf" && truncate -s 24M "$T_DIR/f" &&
+	"$MKRJFS" -q -F -J "remote=file://$T_DIR/shelf" "$T_DIR/f" &&
+	mv "$T_DIR/shelf" "$T_DIR/away" && cp "$T_DIR/f" "$T_DIR/f.was"
+status 12 "no such directory: refused" "$RJRECOVER" -p "$T_DIR/f"
+like "no such directory: says so" "$OUT" "$T_DIR/shelf: there is no such directory.*-y checks"
+check "no such directory: the volume is untouched" cmp "$T_DIR/f.was" "$T_DIR/f"
+status 1 "no such directory: -y checks the whole volume" "$RJRECOVER" -q -y "$T_DIR/f"
+mv "$T_DIR/away" "$T_DIR/shelf"
+status 0 "the directory is back: a fresh journal" "$RJRECOVER" -p "$T_DIR/f"
+
 # ---- the server is away ----
 again
 stop_server
