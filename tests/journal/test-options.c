@@ -152,19 +152,20 @@ static void journal_sizes(void)
 	CU_ASSERT_EQUAL(
 		rj_attach_blocks(&opts, 4096, 2047, &n, &err), -RJ_E_INVAL);
 	CU_ASSERT_PTR_NOT_NULL(strstr(err.msg, "2047"));
+	/* the kernel wants 1024 blocks without those before the superblock */
 	CU_ASSERT_EQUAL(rj_attach_blocks(&opts, 4096, 2048, &n, &err), 0);
-	CU_ASSERT_EQUAL(n, 1024);
+	CU_ASSERT_EQUAL(n, 1025);
 	CU_ASSERT_EQUAL(rj_attach_blocks(&opts, 1024, 1u << 20, &n, &err), 0);
 	CU_ASSERT_EQUAL(n, 16384);
 	opts.size_mb = 1;
 	CU_ASSERT_EQUAL(rj_attach_blocks(&opts, 1024, 2048, &n, &err), 0);
-	CU_ASSERT_EQUAL(n, 1024);
+	CU_ASSERT_EQUAL(n, 1026);
 	CU_ASSERT_EQUAL(
 		rj_attach_blocks(&opts, 4096, 2048, &n, &err), -RJ_E_INVAL);
 	CU_ASSERT_PTR_NOT_NULL(strstr(err.msg, "from 4 to 40000"));
 	opts.size_mb = 4;
 	CU_ASSERT_EQUAL(rj_attach_blocks(&opts, 4096, 2048, &n, &err), 0);
-	CU_ASSERT_EQUAL(n, 1024);
+	CU_ASSERT_EQUAL(n, 1025);
 	opts.size_mb = 40000;
 	CU_ASSERT_EQUAL(rj_attach_blocks(&opts, 4096, 2048, &n, &err), 0);
 	CU_ASSERT_EQUAL(n, 10240000);
