@@ -43,7 +43,6 @@ int rj_recovery_fallback_local(struct rj_recovery *r,
 	const struct rj_error *cause, struct rj_error *err)
 {
 	struct rj_volume *v = NULL;
-	struct rj_error later;
 	int rc;
 
 	rj_recovery_say(r, "the log is not used: %s", cause->msg);
@@ -51,14 +50,7 @@ int rj_recovery_fallback_local(struct rj_recovery *r,
 	if (rc)
 		return rc;
 	rc = give_up_log(r, v, err);
-	if (rj_recovery_close_local(r, &later) && !rc) {
-		rc = -(int)later.code;
-		*err = later;
-	}
-	if (rj_volume_close(v, &later) && !rc) {
-		rc = -(int)later.code;
-		*err = later;
-	}
+	rc = rj_recovery_close(r, v, rc, err);
 	if (!rc)
 		rc = rj_recovery_verified_e2fsck(r, err);
 	if (rc) {

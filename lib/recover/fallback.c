@@ -35,7 +35,6 @@ static int patch_extension(
 		.has_journal = true,
 		.journal_device = RJ_JOURNAL_DEVICE_REMOTE,
 	};
-	struct rj_error close_err;
 	int rc;
 
 	memcpy(p.journal_uuid, r->id.journal_uuid, RJ_UUID_BYTES);
@@ -64,12 +63,7 @@ static int patch_extension(
 	rc = rj_volume_patch(v, &p, err);
 	if (!rc)
 		r->facts.sbx = p.sbx;
-	if (rj_volume_close(v, &close_err) && !rc) {
-		rc = -(int)close_err.code;
-		if (err)
-			*err = close_err;
-	}
-	return rc;
+	return rj_recovery_close(r, v, rc, err);
 }
 
 /*

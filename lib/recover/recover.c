@@ -40,6 +40,26 @@ void rj_recovery_say(struct rj_recovery *r, const char *fmt, ...)
 	r->opts->say(r->opts->arg, line);
 }
 
+int rj_recovery_close(struct rj_recovery *r, struct rj_volume *v, int rc,
+	struct rj_error *err)
+{
+	struct rj_error later;
+	int rc2;
+
+	/* a ring stays for the report; and an internal log is read through V */
+	rc2 = r->ring ? 0 : rj_recovery_close_local(r, &later);
+	if (rc2 && !rc) {
+		rc = rc2;
+		*err = later;
+	}
+	rc2 = rj_volume_close(v, &later);
+	if (rc2 && !rc) {
+		rc = rc2;
+		*err = later;
+	}
+	return rc;
+}
+
 /*
  * Failures of the log itself, for which a whole-volume check is the answer.
  * Anything else (no memory, the volume's own I/O, busy) is not cured by it.

@@ -95,7 +95,6 @@ static int replay_into(
 int rj_recovery_replay(struct rj_recovery *r, struct rj_error *err)
 {
 	struct rj_volume *v = NULL;
-	struct rj_error later;
 	int rc;
 
 	rc = rj_volume_open(
@@ -103,13 +102,5 @@ int rj_recovery_replay(struct rj_recovery *r, struct rj_error *err)
 	if (rc)
 		return rc;
 	rc = replay_into(r, v, err);
-	if (!r->ring && rj_recovery_close_local(r, &later) && !rc) {
-		rc = -(int)later.code;
-		*err = later;
-	}
-	if (rj_volume_close(v, &later) && !rc) {
-		rc = -(int)later.code;
-		*err = later;
-	}
-	return rc;
+	return rj_recovery_close(r, v, rc, err);
 }

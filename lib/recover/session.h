@@ -92,6 +92,13 @@ bool rj_blkid_tab_make(
 	struct rj_blkid_tab *t, const uint8_t uuid[RJ_UUID_BYTES]);
 void rj_blkid_tab_remove(struct rj_blkid_tab *t);
 
+/*
+ * Close a log that is not remote, then V, after work that ended with RC: the
+ * first failure wins, and ERR (never NULL here) tells it. Returns it, or 0.
+ */
+int rj_recovery_close(struct rj_recovery *r, struct rj_volume *v, int rc,
+	struct rj_error *err);
+
 /* A line for the user, through opts->say. */
 void rj_recovery_say(struct rj_recovery *r, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
