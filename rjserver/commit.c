@@ -190,6 +190,8 @@ static void finish_item(struct store *s, const struct item *it, int rc)
 		e->state = IDX_LIVE;
 		e->pos = it->rec.pos;
 		store_file(s, pos_file(e->pos))->live++;
+		if (s->watch)
+			s->watch(s->watch_arg, &it->rec.okey, true, e->length);
 	} else if (rc) {
 		/* for DAMAGED and LIVE alike, reading checks the bytes */
 		e->state = IDX_LIVE;
@@ -197,6 +199,8 @@ static void finish_item(struct store *s, const struct item *it, int rc)
 		f = store_file(s, pos_file(e->pos));
 		if (f)
 			f->live--;
+		if (s->watch)
+			s->watch(s->watch_arg, &it->rec.okey, false, e->length);
 		idx_remove(s->index, &it->rec.okey);
 	}
 }

@@ -25,7 +25,16 @@ struct http {
 	size_t body_max, input_max;
 	http_handler handler;
 	void *arg;
+	http_done done;
+	void *done_arg;
 	unsigned unsent;
+};
+
+/* From the request to its answer. */
+struct http_exchange {
+	struct evhttp_request *ev;
+	struct http *http;
+	void *tag;
 };
 
 /*
@@ -96,7 +105,7 @@ static enum http_method method_of(const struct evhttp_request *ev)
 
 static struct evhttp_request *ev_of(struct http_exchange *x)
 {
-	return (struct evhttp_request *)x;
+	return x->ev;
 }
 
 static void sent(struct evhttp_request *ev, void *arg)
@@ -120,9 +129,14 @@ static void on_request(struct evhttp_request *ev, void *arg)
 		.has_length = evhttp_find_header(headers, "Content-Length") &&
 			      !evhttp_find_header(headers, "Transfer-Encoding"),
 		.body_bytes = evbuffer_get_length(body),
-		.exchange = (struct http_exchange *)ev,
+		.exchange = calloc(1, sizeof(*req.exchange)),
 	};
 
+	if (!req.exchange) {
+		evhttp_send_error(ev, 503, NULL);
+		return;
+	}
+	*req.exchange = (struct http_exchange){.ev = ev, .http = http};
 	http->unsent++;
 	evhttp_request_set_on_complete_cb(ev, sent, http);
 	if (evhttp_uri_get_fragment(uri) || !req.path)
@@ -144,6 +158,37 @@ int http_body(const struct http_request *req, struct iovec *parts, int max)
 	return evbuffer_peek(body, -1, NULL, (struct evbuffer_iovec *)parts, n);
 }
 
+const char *http_header(const struct http_request *req, const char *name)
+{
+	return evhttp_find_header(
+		evhttp_request_get_input_headers(ev_of(req->exchange)), name);
+}
+
+const char *http_peer(const struct http_request *req)
+{
+	struct evhttp_connection *con =
+		evhttp_request_get_connection(ev_of(req->exchange));
+	char *address = NULL;
+	ev_uint16_t port;
+
+	if (con)
+		evhttp_connection_get_peer(con, &address, &port);
+	return address ? address : "?";
+}
+
+void http_set_tag(struct http_exchange *x, void *tag)
+{
+	x->tag = tag;
+}
+
+/* Ends the exchange, which is freed. */
+static void finish(struct http_exchange *x, int status, uint64_t bytes)
+{
+	if (x->http->done)
+		x->http->done(x->http->done_arg, x->tag, status, bytes);
+	free(x);
+}
+
 static const char *phrase(int status)
 {
 	switch (status) {
@@ -155,10 +200,16 @@ static const char *phrase(int status)
 		return "No Content";
 	case 400:
 		return "Bad Request";
+	case 401:
+		return "Unauthorized";
+	case 403:
+		return "Forbidden";
 	case 404:
 		return "Not Found";
 	case 405:
 		return "Method Not Allowed";
+	case 409:
+		return "Conflict";
 	case 411:
 		return "Length Required";
 	case 412:
@@ -204,6 +255,7 @@ void http_answer(struct http_exchange *x, const struct http_reply *reply)
 {
 	struct evhttp_request *ev = ev_of(x);
 	struct evkeyvalq *out = evhttp_request_get_output_headers(ev);
+	const char *const *more;
 	bool head = evhttp_request_get_command(ev) == EVHTTP_REQ_HEAD;
 	char text[24];
 	size_t len;
@@ -217,6 +269,9 @@ void http_answer(struct http_exchange *x, const struct http_reply *reply)
 	}
 	if (reply->header)
 		evhttp_add_header(out, reply->header, reply->value);
+	for (more = reply->more; more && more[0] && more[1]; more += 2)
+		evhttp_add_header(out, more[0], more[1]);
+	finish(x, reply->status, head ? 0 : len);
 	evhttp_send_reply(ev, reply->status, phrase(reply->status), NULL);
 }
 
@@ -249,6 +304,12 @@ struct http *http_new(struct event_base *base, int fd, size_t body_max,
 fail:
 	http_free(http);
 	return NULL;
+}
+
+void http_on_done(struct http *http, http_done fn, void *arg)
+{
+	http->done = fn;
+	http->done_arg = arg;
 }
 
 void http_stop(struct http *http)

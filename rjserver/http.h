@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/uio.h>
 
 #include "util/buf.h"
@@ -38,14 +39,21 @@ struct http_reply {
 	struct rj_buf *body; /* or this; emptied (its memory is taken over) */
 	const char *type;    /* of body */
 	const char *header, *value; /* one more header; NULL: none */
+	/* and more: name, value, name, ... NULL; NULL: none */
+	const char *const *more;
 };
 
 typedef void (*http_handler)(void *arg, const struct http_request *req);
+/* An exchange is over: TAG as http_set_tag() left it, STATUS as answered,
+ * SENT the bytes of the body (of a HEAD: none). */
+typedef void (*http_done)(void *arg, void *tag, int status, uint64_t sent);
 
 /* Serve on the listening socket FD, which is taken over. NULL: no memory.
  * BODY_MAX: larger bodies are refused before they reach HANDLER. */
 struct http *http_new(struct event_base *base, int fd, size_t body_max,
 	http_handler handler, void *arg);
+/* FN is told of each exchange right before its answer is sent. */
+void http_on_done(struct http *http, http_done fn, void *arg);
 /* Take no new connections. */
 void http_stop(struct http *http);
 /* How many answers are not yet handed to the kernel (an upper bound). */
@@ -54,6 +62,12 @@ void http_free(struct http *http); /* NULL-safe */
 
 /* The body's parts, valid until the answer. More than MAX parts are joined. */
 int http_body(const struct http_request *req, struct iovec *parts, int max);
+/* A header of the request by its name in any case; NULL: not there. */
+const char *http_header(const struct http_request *req, const char *name);
+/* The address of the other end, without its port; valid until the answer. */
+const char *http_peer(const struct http_request *req);
+/* What the done callback shall get for this exchange. */
+void http_set_tag(struct http_exchange *x, void *tag);
 void http_answer(struct http_exchange *x, const struct http_reply *reply);
 
 #endif

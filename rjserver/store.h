@@ -33,6 +33,11 @@ struct datafile {
 struct commit;
 struct ahead;
 
+/* An object of LENGTH bytes was stored (ADDED), or is gone; durable. Not
+ * called for what a start finds: idx_each() has that. */
+typedef void (*store_watch_fn)(
+	void *arg, const struct okey *okey, bool added, uint32_t length);
+
 struct store {
 	char dir[PATH_MAX - 64];
 	bool received;       /* acknowledge without fdatasync */
@@ -50,6 +55,8 @@ struct store {
 	bool failed;      /* a write or fsync failed: no writes until restart */
 	unsigned lost;    /* records lost whose names are not known */
 	uint32_t next_number; /* of the next data file */
+	store_watch_fn watch; /* NULL: nobody wants to know */
+	void *watch_arg;
 	struct ahead *ahead;  /* the next data file is being made */
 	uint32_t ahead_tried; /* or was not, while this one was the last */
 };

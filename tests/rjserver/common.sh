@@ -5,13 +5,14 @@ LOAD=$RJ_BUILD/tests/rjserver/load
 UUID=0fedcba9-8765-4321-0123-456789abcdef
 SERVER_PID= BASE= LOG=
 
-# start DIR [OPTION...]: sets SERVER_PID, BASE (the URL) and LOG (its stderr)
+# start DIR [OPTION...]: sets SERVER_PID, BASE (the URL) and LOG (its stderr).
+# For everybody on this machine, unless ACCESS is set to other options.
 start() {
 	local dir=$1 out=$T_DIR/out.$RANDOM
 	shift
 	LOG=$T_DIR/stderr
 	: >"$out"
-	"$RJSERVER" -d "$dir" -l 127.0.0.1:0 "$@" >"$out" 2>"$LOG" &
+	"$RJSERVER" -d "$dir" -l 127.0.0.1:0 ${ACCESS---insecure} "$@" >"$out" 2>"$LOG" &
 	SERVER_PID=$!
 	at_exit kill -9 $SERVER_PID
 	wait_for 20 ready_or_dead "$out" || return 1

@@ -25,7 +25,7 @@ kill_pid() {
 start_server() {
 	local dir=$1 port=${2:-0} log
 	log=$T_DIR/rjserver.$RANDOM.log
-	"$RJSERVER" -d "$dir" -l "127.0.0.1:$port" >"$log" 2>&1 &
+	"$RJSERVER" -d "$dir" -l "127.0.0.1:$port" --insecure >"$log" 2>&1 &
 	SRV_PID=$!
 	at_exit kill_pid "$SRV_PID"
 	wait_for 10 grep -q 'listening on' "$log" || { note "$(cat "$log")"; return 1; }
