@@ -31,7 +31,7 @@ round() {
 	check "$name: mount again" mountrj "$img" "$mnt"
 	check "$name: the files are there" sh -c "cd '$mnt' && sha256sum --quiet -c '$T_DIR/sums'"
 	umountrj "$mnt"
-	is "$name: nothing is left after umount.rj" "$(left "$img")" ""
+	check "$name: nothing is left after umount.rj" wait_for 10 nothing_left "$img"
 }
 round ext3 1024 ordered $LIMIT "$UMOUNT_RJ"
 round ext3 2048 journal $LIMIT umount
@@ -61,19 +61,19 @@ like "mounted already: says where" "$OUT" "^mount.rj: $img: mounted on $mnt; unm
 check "remount" mountrj "$img" "$mnt" -o remount,ro
 like "it is read-only" "$(shown)" ' ro,'
 check "verbose unmount" umountrj "$mnt" -v
-is "nothing is left" "$(left "$img")" ""
+check "nothing is left" wait_for 10 nothing_left "$img"
 check "read-only" mountrj "$img" "$mnt" -o ro
 # "uhelper=" is for ordinary users alone: root's umount would not wait
 like "umount is told to run umount.rj, whoever calls it" \
 	"$(grep -F "TARGET=$mnt " /run/mount/utab)" '[=,]helper=rj'
 like "it is" "$(shown)" ' ro,'
 umountrj "$mnt"
-is "nothing is left after that" "$(left "$img")" ""
+check "nothing is left after that" wait_for 10 nothing_left "$img"
 check "ro,noload" mountrj "$img" "$mnt" -o ro,noload
 is "needs no daemon" "$(pgrep -f "rjournald .*$img")" ""
 umountrj "$mnt"
 status 0 "-f only looks" mountrj -f "$img" "$mnt"
-is "and starts nothing" "$(left "$img")" ""
+check "and starts nothing" wait_for 10 nothing_left "$img"
 
 # ---- what goes wrong ----
 status 32 "an option that ext4 does not know" mountrj "$img" "$mnt" -o frobnicate
@@ -96,4 +96,4 @@ lose=$SRV_PID
 kill_pid "$lose"
 status 32 "the server is away" mountrj "$img" "$mnt"
 like "one line of rjournald names the store" "$OUT" "rjournald: .*127.0.0.1:$SRV_PORT"
-is "nothing is left then" "$(left "$img")" ""
+check "nothing is left then" wait_for 10 nothing_left "$img"
