@@ -51,6 +51,7 @@ is "but not with -q" "$(cat "$LOG")" ""
 
 # other addresses
 serve_at() {
+	: >"$T_DIR/o" # not what the one before had said
 	"$RJSERVER" -d "$D" -l "$@" >"$T_DIR/o" 2>"$T_DIR/e" &
 	SERVER_PID=$!
 	at_exit kill -9 $SERVER_PID
@@ -69,6 +70,7 @@ stop
 
 # An address that others could reach: in a network of its own, nobody can.
 alone() {
+	: >"$T_DIR/o"
 	: >"$T_DIR/o"
 	unshare -n bash -c 'ip link set lo up && ip addr add 192.0.2.1/32 dev lo &&
 		exec timeout 5 "$@"' bash "$RJSERVER" -d "$D" -l 192.0.2.1:0 "$@" \
