@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * libFuzzer target: a whole log is scanned and replayed into a small volume.
- * Built by scripts/fuzz-jbd2 with clang. A fuzzer cannot guess checksums, so
+ * Built by scripts/fuzz with clang. A fuzzer cannot guess checksums, so
  * the first byte chooses what is repaired before the scan: the superblock's
  * checksum, and those of all descriptor, revoke and commit blocks.
  */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * libFuzzer target for rj_segment_open(); built and run by
- * scripts/fuzz-segment. The first byte of an input says how the rest is
+ * scripts/fuzz. The first byte of an input says how the rest is
  * dressed up, because no mutation would ever find a SHA-256:
  *   bit 0: put a right seal    bit 1: right sizes in the header
  * What opens is applied to a ring, sealed again and must come out the same.
