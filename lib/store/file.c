@@ -451,6 +451,7 @@ int rj_store_file_open(const struct rj_url *url,
 	fs->base.caps = (struct rj_store_caps){
 		.put_new = true,
 		.list_consistent = true,
+		.list_ranged = false, /* a directory is read whole */
 		.durability = RJ_DURABLE,
 	};
 	snprintf(fs->base.url, sizeof(fs->base.url), "file://%.*s",

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "store/backend.h"
+#include "store/conf.h"
 #include "store/http.h"
 #include "store/store.h"
 
@@ -328,8 +329,10 @@ static int rj_dup(
 	if (!r)
 		return rj_fail(err, RJ_E_NOMEM, "out of memory");
 	*r = *rj_of(s);
+	rj_conf_ref(r->opts.conf);
 	rc = rj_http_new(r->base.url, &r->opts, &r->http, err);
 	if (rc) {
+		rj_conf_release(r->opts.conf);
 		free(r);
 		return rc;
 	}
@@ -340,6 +343,7 @@ static int rj_dup(
 static void rj_close_store(struct rj_store *s)
 {
 	rj_http_free(rj_of(s)->http);
+	rj_conf_release(rj_of(s)->opts.conf);
 	free(s);
 }
 
@@ -387,14 +391,17 @@ int rj_store_rj_open(const struct rj_url *url, const struct rj_store_opts *opts,
 	r->base.caps = (struct rj_store_caps){
 		.put_new = true,
 		.list_consistent = true,
+		.list_ranged = true,
 		.durability = RJ_DURABLE,
 	};
 	snprintf(r->base.url, sizeof(r->base.url), "rj://%s:%u%.64s", url->host,
 		port, url->path);
 	r->prefix = (size_t)snprintf(r->url, sizeof(r->url), "http://%s:%u%s/",
 		url->host, port, url->path);
+	rj_conf_ref(opts->conf);
 	rc = rj_http_new(r->base.url, opts, &r->http, err);
 	if (rc) {
+		rj_conf_release(opts->conf);
 		free(r);
 		return rc;
 	}

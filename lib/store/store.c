@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "store/backend.h"
+#include "store/conf.h"
 #include "store/url.h"
 
 static const struct {
@@ -32,10 +33,23 @@ static int unsupported(const char *scheme, struct rj_error *err)
 		scheme, have);
 }
 
+static void complete(struct rj_store_opts *o)
+{
+	if (o->connect_timeout_ms <= 0)
+		o->connect_timeout_ms = o->conf->connect_timeout_ms;
+	if (o->connect_timeout_ms <= 0)
+		o->connect_timeout_ms = 5000;
+	if (o->request_timeout_ms <= 0)
+		o->request_timeout_ms = o->conf->request_timeout_ms;
+	if (o->request_timeout_ms <= 0)
+		o->request_timeout_ms = 30000;
+}
+
 static int open_url(const char *text, const struct rj_store_opts *opts,
 	struct rj_store **out, struct rj_error *err)
 {
 	struct rj_store_opts o = {0};
+	struct rj_conf *conf;
 	struct rj_url url;
 	size_t i;
 	int rc;
@@ -43,17 +57,24 @@ static int open_url(const char *text, const struct rj_store_opts *opts,
 	rc = rj_url_parse(text, &url, err);
 	if (rc)
 		return rc;
-	if (opts)
-		o = *opts;
-	if (o.connect_timeout_ms <= 0)
-		o.connect_timeout_ms = 5000;
-	if (o.request_timeout_ms <= 0)
-		o.request_timeout_ms = 30000;
 	for (i = 0; i < BACKENDS; i++) {
 		if (!strcmp(url.scheme, backends[i].scheme))
-			return backends[i].open(&url, &o, out, err);
+			break;
 	}
-	return unsupported(url.scheme, err);
+	if (i == BACKENDS)
+		return unsupported(url.scheme, err);
+	if (opts)
+		o = *opts;
+	conf = rj_conf_ref(o.conf);
+	if (!conf)
+		rc = rj_conf_load(text, &conf, err);
+	if (rc)
+		return rc;
+	o.conf = conf;
+	complete(&o);
+	rc = backends[i].open(&url, &o, out, err);
+	rj_conf_release(conf);
+	return rc;
 }
 
 int rj_store_open(const char *url, const struct rj_store_opts *opts,
@@ -71,4 +92,58 @@ void rj_store_close(struct rj_store *s)
 {
 	if (s)
 		s->ops->close(s);
+}
+
+struct below {
+	struct rj_buf numbers;
+	uint64_t limit;
+};
+
+static int note_below(void *arg, uint64_t number, uint64_t bytes)
+{
+	struct below *b = arg;
+
+	if (number >= b->limit)
+		return 1;
+	return rj_buf_append(&b->numbers, &number, sizeof(number));
+}
+
+static int remove_each(struct rj_store *s, const struct rj_key *dir,
+	const struct below *b, uint64_t *removed, struct rj_error *err)
+{
+	struct rj_key key = *dir;
+	size_t i;
+	int rc;
+
+	for (i = 0; i < b->numbers.len; i += sizeof(key.number)) {
+		memcpy(&key.number, b->numbers.data + i, sizeof(key.number));
+		rc = rj_store_remove(s, &key, err);
+		if (rc && rc != -RJ_E_NOTFOUND)
+			return rc;
+		*removed += !rc;
+	}
+	return 0;
+}
+
+int rj_store_remove_below(struct rj_store *s, const struct rj_key *dir,
+	uint64_t below, uint64_t *removed, struct rj_error *err)
+{
+	struct below b = {.limit = below};
+	uint64_t unseen;
+	int rc;
+
+	if (!removed)
+		removed = &unseen;
+	*removed = 0;
+	if (s->ops->remove_below)
+		return s->ops->remove_below(s, dir, below, removed, err);
+	rc = rj_store_list(s, dir, 0, note_below, &b, err);
+	if (rc == -RJ_E_NOMEM)
+		rj_fail(err, RJ_E_NOMEM, "out of memory");
+	if (rc == 1)
+		rc = 0;
+	if (!rc)
+		rc = remove_each(s, dir, &b, removed, err);
+	rj_buf_free(&b.numbers);
+	return rc;
 }

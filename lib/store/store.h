@@ -9,6 +9,8 @@
  *
  * One call is one attempt, bounded by the handle's time limits; who retries,
  * and with what, is decided by lib/log.
+ *
+ * Several requests in flight are several handles (rj_store_dup()).
  */
 #ifndef RJ_STORE_STORE_H
 #define RJ_STORE_STORE_H
@@ -27,15 +29,29 @@ enum rj_durability {
 	RJ_DURABLE,  /* acknowledged: it survives that machine's power cut */
 };
 
+/*
+ * What a store can do; what it cannot is said here, not imitated. Of put_new
+ * and exclusive_container one must be there for a log to have but one writer
+ * (doc/log-format.md: modes A and B).
+ */
 struct rj_store_caps {
-	bool put_new;         /* put-if-absent is atomic among racers */
+	bool put_new; /* mode A: put-if-absent is atomic among racers */
+	/* mode B: making a folder is atomic among racers, and nothing else is.
+	 * Such a store is a tree (lib/store/tree.h) under lib/store/lease.c. */
+	bool exclusive_container;
 	bool list_consistent; /* a list shows every acknowledged object */
+	bool list_ranged;     /* a list costs what it shows, from AFTER on */
 	enum rj_durability durability;
 };
 
+struct rj_conf;
+
 struct rj_store_opts {
-	int connect_timeout_ms; /* 0: 5000 */
-	int request_timeout_ms; /* 0: 30000; no request hangs longer */
+	int connect_timeout_ms; /* 0: as in rj.conf, else 5000 */
+	int request_timeout_ms; /* 0: as in rj.conf, else 30000; no request
+				 * hangs longer */
+	struct rj_conf *conf;	/* NULL: what rj.conf says for the URL. The
+				 * caller's; the store takes a reference */
 };
 
 struct rj_store;
@@ -46,6 +62,10 @@ typedef int (*rj_store_list_fn)(void *arg, uint64_t number, uint64_t bytes);
 /* The same for each journal of a store, in ascending order of UUID. */
 typedef int (*rj_store_journal_fn)(
 	void *arg, const uint8_t uuid[RJ_UUID_BYTES]);
+/* Called for each object of a stream, in ascending order of number; DATA is
+ * valid during the call. A non-zero return ends the stream with that. */
+typedef int (*rj_store_stream_fn)(
+	void *arg, uint64_t number, const uint8_t *data, size_t len);
 
 struct rj_store_ops {
 	/*
@@ -86,6 +106,26 @@ struct rj_store_ops {
 	 */
 	int (*list_journals)(struct rj_store *s, rj_store_journal_fn fn,
 		void *arg, struct rj_error *err);
+	/*
+	 * Delete all objects of DIR (number 0) whose number is below BELOW, in
+	 * as few requests as the store allows, lowest first; what a failure
+	 * leaves begins behind what was deleted. *REMOVED (may be NULL) counts
+	 * them, also on failure. Not a durable step, as remove. NULL: they are
+	 * listed and removed one by one.
+	 */
+	int (*remove_below)(struct rj_store *s, const struct rj_key *dir,
+		uint64_t below, uint64_t *removed, struct rj_error *err);
+	/*
+	 * Hand the objects of DIR numbered FROM and above to FN, in one answer.
+	 * It ends before the first number that is missing, and may end anywhere
+	 * for reasons of its own: that is no proof that nothing follows. An
+	 * object longer than MAX bytes is RJ_E_CORRUPT. A broken connection is
+	 * RJ_E_UNREACHABLE, and what was handed over before stays true. NULL:
+	 * this store has no such thing; use get.
+	 */
+	int (*stream)(struct rj_store *s, const struct rj_key *dir,
+		uint64_t from, size_t max, rj_store_stream_fn fn, void *arg,
+		struct rj_error *err);
 	/* Another handle of the same store with the same options, for another
 	 * thread. Does not contact a server. May be NULL. */
 	int (*dup)(struct rj_store *s, struct rj_store **out,
@@ -148,6 +188,22 @@ static inline int rj_store_list_journals(struct rj_store *s,
 			"%s: this kind of store cannot list its journals",
 			s->url);
 	return s->ops->list_journals(s, fn, arg, err);
+}
+
+/* As the operation; if there is none, by list and remove. An object that is
+ * gone by then is not an error. */
+int rj_store_remove_below(struct rj_store *s, const struct rj_key *dir,
+	uint64_t below, uint64_t *removed, struct rj_error *err);
+
+/* RJ_E_UNSUPPORTED: this kind of store does not stream. */
+static inline int rj_store_stream(struct rj_store *s, const struct rj_key *dir,
+	uint64_t from, size_t max, rj_store_stream_fn fn, void *arg,
+	struct rj_error *err)
+{
+	if (!s->ops->stream)
+		return rj_fail(err, RJ_E_UNSUPPORTED,
+			"%s: this kind of store does not stream", s->url);
+	return s->ops->stream(s, dir, from, max, fn, arg, err);
 }
 
 /* RJ_E_UNSUPPORTED: this kind of store has but one handle. */

@@ -255,7 +255,10 @@ static void connecting_times_out(void)
 		.sin_family = AF_INET,
 		.sin_addr.s_addr = htonl(INADDR_LOOPBACK),
 	};
-	struct rj_store_opts opts = {200, 5000};
+	struct rj_store_opts opts = {
+		.connect_timeout_ms = 200,
+		.request_timeout_ms = 5000,
+	};
 	struct rj_key dir = t_new_log(RJ_KEY_LOG), key = t_key(&dir, 1);
 	int l = socket(AF_INET, SOCK_STREAM, 0), fill[8], i;
 	socklen_t len = sizeof(addr);

@@ -175,7 +175,11 @@ struct rj_store *memstore_open(struct memshelf *shelf)
 	if (!m)
 		return NULL;
 	m->base.ops = &mem_ops;
-	m->base.caps = (struct rj_store_caps){true, true, RJ_RECEIVED};
+	m->base.caps = (struct rj_store_caps){
+		.put_new = true,
+		.list_consistent = true,
+		.durability = RJ_RECEIVED,
+	};
 	snprintf(m->base.url, sizeof(m->base.url), "mem://shelf");
 	m->shelf = shelf;
 	return &m->base;

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * rj.conf: what belongs to a store's URL and must not stand in it: credentials
+ * and options, by URL prefix. man/rj.conf.5 says what each key means.
+ *
+ *	[s3+https://s3.example.com/logs]
+ *	user = AKIA...
+ *	passwordfile = /etc/rjprogs/s3.secret
+ *	region = eu-central-1
+ *
+ * Read are the file $RJ_CONF (default /etc/rjprogs/rj.conf) and then the text
+ * of $RJ_CREDENTIALS, which has the same form (for containers). A section holds
+ * for each URL that begins with its name, up to a "/", a ":" or the URL's end;
+ * [*] holds for all. Of several the longest says the last word, key by key.
+ *
+ * Secrets: the file, and each file that it names for a secret, must belong to
+ * root or to us and be closed to others (mode 0600). No message repeats a
+ * value. What was read is wiped when it is freed; a process that has read a
+ * secret leaves no core dump (PR_SET_DUMPABLE).
+ */
+#ifndef RJ_STORE_CONF_H
+#define RJ_STORE_CONF_H
+
+#include <stdbool.h>
+
+#include "store/store.h"
+#include "util/error.h"
+
+/* S3: where the bucket's name goes. */
+enum rj_conf_style {
+	RJ_STYLE_PATH,	  /* https://example.com/bucket/key */
+	RJ_STYLE_VIRTUAL, /* https://bucket.example.com/key */
+};
+
+enum rj_conf_tristate {
+	RJ_CONF_UNSET,
+	RJ_CONF_NO,
+	RJ_CONF_YES,
+};
+
+/* What holds for one URL. Strings are NULL where nothing was said, and belong
+ * to the struct. All are read-only once loaded. */
+struct rj_conf {
+	char *user;	     /* user; an S3 access key */
+	char *password;	     /* password, passwordfile; an S3 secret key */
+	char *token;	     /* token, tokenfile: HTTP "Bearer" */
+	char *session_token; /* session_token, session_tokenfile: of S3 */
+	char *region;	     /* region: of S3; NULL: us-east-1 */
+	char *ca;	     /* ca: PEM file; instead of the system's */
+	char *cert;	     /* cert: our certificate, PEM file */
+	char *clientkey;     /* clientkey: its key, or SSH's private key */
+	char *known_hosts;   /* known_hosts: of SSH; NULL: ~/.ssh/known_hosts */
+	char *proxy;	     /* proxy: URL; "": none. NULL: the environment's */
+	char *keyfile;	     /* keyfile: seals the log. A path, not a secret */
+	enum rj_conf_style style; /* style=path|virtual */
+	/* insecure=yes: the server's certificate or host key is not checked,
+	 * and passwords may go over a wire that is not encrypted. */
+	bool insecure;
+	/* durable=yes|no: the administrator knows better than we whether what
+	 * this store acknowledged survives its machine's power cut. */
+	enum rj_conf_tristate durable;
+	enum rj_conf_tristate compress; /* compress=yes|no: zstd before sealing */
+	int connect_timeout_ms; /* connect_timeout=SECONDS; 0: not said */
+	int request_timeout_ms; /* request_timeout=SECONDS; 0: not said */
+	int deadline_ms;	/* deadline=SECONDS: all tries of one request
+				 * together; 0: not said */
+	/* retain=SECONDS|MINUTESm|HOURSh|DAYSd: keep segments that long though
+	 * no replay needs them. 0: not said. */
+	unsigned long long retain_s;
+	int refs;
+};
+
+/*
+ * What holds for URL; all empty when nothing is configured. The caller releases
+ * it. RJ_E_INVAL: a line makes no sense (the message names file and line, never
+ * the value); RJ_E_DENIED: a file that others may read; RJ_E_NOTFOUND: $RJ_CONF
+ * or a secret's file is not there (the default file may be absent); RJ_E_IO.
+ */
+int rj_conf_load(const char *url, struct rj_conf **out, struct rj_error *err);
+/* Another user of the same; C is returned. NULL-safe. */
+struct rj_conf *rj_conf_ref(struct rj_conf *c);
+/* The last one wipes and frees. NULL-safe. */
+void rj_conf_release(struct rj_conf *c);
+
+/* Does section NAME hold for URL? */
+bool rj_conf_section_holds(const char *name, const char *url);
+
+/* Overwrite and free a secret. NULL-safe. */
+void rj_secret_free(char *s);
+
+#endif
