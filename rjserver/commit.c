@@ -176,13 +176,47 @@ static int write_batch(struct commit *c, bool sync, struct rj_error *err)
 	return 0;
 }
 
+static void count_dead(struct store *s, const struct okey *okey,
+	const struct idx_entry *e)
+{
+	struct datafile *f = store_file(s, pos_file(e->pos));
+
+	if (f)
+		f->live--;
+	if (s->watch)
+		s->watch(s->watch_arg, okey, false, e->length);
+}
+
+static void finish_below(struct store *s, const struct okey *okey, int rc)
+{
+	struct okey one = *okey;
+	struct idx_entry *e;
+	size_t count, i;
+
+	e = idx_below(s->index, okey, okey->key.number, &count);
+	for (i = 0; i < count; i++) {
+		if (e[i].state != IDX_DELETING)
+			continue;
+		one.key.number = e[i].number;
+		if (rc)
+			e[i].state = IDX_LIVE;
+		else
+			count_dead(s, &one, &e[i]);
+	}
+	if (!rc)
+		idx_remove_below(s->index, okey, okey->key.number);
+}
+
 static void finish_item(struct store *s, const struct item *it, int rc)
 {
 	struct idx_entry *e;
-	struct datafile *f;
 
 	if (it->rec.type == REC_MARK)
 		return;
+	if (it->rec.type == REC_BELOW) {
+		finish_below(s, &it->rec.okey, rc);
+		return;
+	}
 	e = idx_find(s->index, &it->rec.okey);
 	if (it->rec.type == REC_OBJECT && rc) {
 		idx_remove(s->index, &it->rec.okey);
@@ -196,11 +230,7 @@ static void finish_item(struct store *s, const struct item *it, int rc)
 		/* for DAMAGED and LIVE alike, reading checks the bytes */
 		e->state = IDX_LIVE;
 	} else {
-		f = store_file(s, pos_file(e->pos));
-		if (f)
-			f->live--;
-		if (s->watch)
-			s->watch(s->watch_arg, &it->rec.okey, false, e->length);
+		count_dead(s, &it->rec.okey, e);
 		idx_remove(s->index, &it->rec.okey);
 	}
 }
@@ -342,6 +372,32 @@ int commit_delete(struct commit *c, const struct okey *okey, commit_fn done,
 	it->done = done;
 	it->arg = arg;
 	e->state = IDX_DELETING;
+	return 0;
+}
+
+int commit_delete_below(struct commit *c, const struct okey *okey,
+	uint64_t below, size_t *count, commit_fn done, void *arg,
+	struct rj_error *err)
+{
+	struct idx_entry *e;
+	struct item *it;
+	size_t i;
+
+	commit_flush(c); /* nothing below is pending then */
+	e = idx_below(c->s->index, okey, below, count);
+	if (!*count)
+		return rj_fail(err, RJ_E_NOTFOUND, "there are none");
+	if (refuse_failed(c, err))
+		return -RJ_E_REFUSED;
+	it = next_item(c, 0, 0);
+	it->rec.type = REC_BELOW;
+	it->rec.okey = *okey;
+	it->rec.okey.key.number = below;
+	it->rec.body_crc = ~0u;
+	it->done = done;
+	it->arg = arg;
+	for (i = 0; i < *count; i++)
+		e[i].state = IDX_DELETING;
 	return 0;
 }
 

@@ -33,6 +33,14 @@ int commit_put(struct commit *c, const struct okey *okey,
 /* Add the deletion of an object. RJ_E_NOTFOUND, RJ_E_REFUSED. */
 int commit_delete(struct commit *c, const struct okey *okey, commit_fn done,
 	void *arg, struct rj_error *err);
+/*
+ * Add the deletion of all objects of OKEY's directory with a number below
+ * BELOW: one record, whatever their count. RJ_E_NOTFOUND: there are none, and
+ * nothing is to be done. RJ_E_REFUSED. COUNT: how many there are.
+ */
+int commit_delete_below(struct commit *c, const struct okey *okey,
+	uint64_t below, size_t *count, commit_fn done, void *arg,
+	struct rj_error *err);
 /* Write the batch, make it durable, call each DONE. */
 void commit_flush(struct commit *c);
 /* Append a mark that says how far the log is durable. */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "handlers.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,6 +9,7 @@
 #include "config.h"
 #include "format/seghdr.h"
 #include "store.h"
+#include "stream.h"
 
 #define LIST_MOST 10000
 
@@ -194,13 +196,19 @@ static void list(struct store *s, const struct http_request *req,
 {
 	const struct idx_entry *e;
 	struct rj_buf body = {0};
-	uint64_t after, limit;
+	uint64_t after, limit, from;
 	size_t count, i;
 	int rc = 0;
 
+	if (req->method == HTTP_METHOD_GET && req->query &&
+		parameter(req->query, strlen(req->query), "from=", &from)) {
+		stream_objects(s, req->exchange, okey, from);
+		return;
+	}
 	if (!list_query(req->query, &after, &limit)) {
 		answer(req->exchange, 400,
-			"a list takes after=N and limit=N, limit 1 or more");
+			"a list takes after=N and limit=N, limit 1 or more; a "
+			"stream takes from=N, and GET");
 		return;
 	}
 	commit_flush(s->commit); /* a list shows what is stored, no less */
@@ -220,6 +228,54 @@ static int add_uuid(void *arg, const uint8_t *uuid)
 	char text[RJ_UUID_TEXT];
 
 	return rj_buf_printf(arg, "%s\n", rj_uuid_text(uuid, text));
+}
+
+/* Until the answer. */
+struct deletion {
+	struct http_exchange *exchange;
+	size_t count;
+};
+
+static void deleted_below(void *arg, int rc, const struct rj_error *err)
+{
+	struct deletion *d = arg;
+	struct http_reply reply = {.status = 204, .header = "RJ-Deleted"};
+	char text[24];
+
+	snprintf(text, sizeof(text), "%zu", d->count);
+	reply.value = text;
+	if (rc)
+		answer_error(d->exchange, rc, err);
+	else
+		http_answer(d->exchange, &reply);
+	free(d);
+}
+
+static void delete_below(struct store *s, const struct http_request *req,
+	const struct okey *okey)
+{
+	struct rj_error err = {0};
+	struct deletion *d;
+	uint64_t below;
+	int rc;
+
+	if (!req->query || !parameter(req->query, strlen(req->query), "below=",
+				   &below)) {
+		answer(req->exchange, 400,
+			"DELETE of a directory takes below=N, and deletes the "
+			"objects with lower numbers");
+		return;
+	}
+	d = calloc(1, sizeof(*d));
+	if (!d) {
+		answer(req->exchange, 500, "out of memory");
+		return;
+	}
+	d->exchange = req->exchange;
+	rc = commit_delete_below(s->commit, okey, below, &d->count,
+		deleted_below, d, &err);
+	if (rc)
+		deleted_below(d, rc == -RJ_E_NOTFOUND ? 0 : rc, &err);
 }
 
 static void list_journals(struct store *s, const struct http_request *req,
@@ -280,6 +336,8 @@ void handle_request(void *arg, const struct http_request *req)
 		answer(req->exchange, 400, "not a key of this server");
 	} else if (place == AT_OBJECT) {
 		handle_object(s, req, &okey);
+	} else if (place == AT_DIRECTORY && req->method == HTTP_METHOD_DELETE) {
+		delete_below(s, req, &okey);
 	} else if (req->method != HTTP_METHOD_GET &&
 		   req->method != HTTP_METHOD_HEAD) {
 		answer(req->exchange, 405, "only GET or HEAD here");

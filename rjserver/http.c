@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "http.h"
+#include "http_impl.h"
 
 #include <errno.h>
 #include <event2/buffer.h>
@@ -28,13 +28,6 @@ struct http {
 	http_done done;
 	void *done_arg;
 	unsigned unsent;
-};
-
-/* From the request to its answer. */
-struct http_exchange {
-	struct evhttp_request *ev;
-	struct http *http;
-	void *tag;
 };
 
 /*
@@ -181,8 +174,7 @@ void http_set_tag(struct http_exchange *x, void *tag)
 	x->tag = tag;
 }
 
-/* Ends the exchange, which is freed. */
-static void finish(struct http_exchange *x, int status, uint64_t bytes)
+void http_finish(struct http_exchange *x, int status, uint64_t bytes)
 {
 	if (x->http->done)
 		x->http->done(x->http->done_arg, x->tag, status, bytes);
@@ -271,7 +263,7 @@ void http_answer(struct http_exchange *x, const struct http_reply *reply)
 		evhttp_add_header(out, reply->header, reply->value);
 	for (more = reply->more; more && more[0] && more[1]; more += 2)
 		evhttp_add_header(out, more[0], more[1]);
-	finish(x, reply->status, head ? 0 : len);
+	http_finish(x, reply->status, head ? 0 : len);
 	evhttp_send_reply(ev, reply->status, phrase(reply->status), NULL);
 }
 

@@ -70,4 +70,20 @@ const char *http_peer(const struct http_request *req);
 void http_set_tag(struct http_exchange *x, void *tag);
 void http_answer(struct http_exchange *x, const struct http_reply *reply);
 
+enum http_more {
+	HTTP_MORE, /* OUT has a piece, and more follow */
+	HTTP_END,  /* OUT has the last piece */
+	HTTP_CUT,  /* cannot go on: the connection is cut, so that it shows */
+};
+
+/*
+ * Answer 200 with a body of unknown length (chunked). NEXT appends a piece to
+ * OUT whenever the one before it was sent; DONE gets ARG when the answer has
+ * ended or the client has gone. Both are called from the event loop, NEXT
+ * once before this returns.
+ */
+void http_answer_stream(struct http_exchange *x, const char *type,
+	enum http_more (*next)(void *arg, struct rj_buf *out),
+	void (*done)(void *arg), void *arg);
+
 #endif

@@ -239,6 +239,43 @@ void idx_remove(struct index *idx, const struct okey *okey)
 	drop_if_empty(idx, j);
 }
 
+struct idx_entry *idx_below(struct index *idx, const struct okey *okey,
+	uint64_t below, size_t *count)
+{
+	struct journal *j;
+	struct dir *d;
+
+	*count = 0;
+	j = find_journal(idx, okey->name, okey->key.journal_uuid);
+	if (!j || !below)
+		return NULL;
+	d = &j->dirs[okey->key.kind];
+	*count = upper_bound(d, below - 1);
+	return d->base + d->head;
+}
+
+void idx_remove_below(
+	struct index *idx, const struct okey *okey, uint64_t below)
+{
+	struct journal *j;
+	struct idx_entry *e;
+	size_t count, i, keep;
+	struct dir *d;
+
+	e = idx_below(idx, okey, below, &count);
+	if (!count)
+		return;
+	j = find_journal(idx, okey->name, okey->key.journal_uuid);
+	d = &j->dirs[okey->key.kind];
+	/* those that stay move up to the ones behind them */
+	for (i = keep = count; i > 0; i--)
+		if (e[i - 1].state != IDX_DELETING)
+			e[--keep] = e[i - 1];
+	d->head += keep;
+	d->count -= keep;
+	drop_if_empty(idx, j);
+}
+
 const struct idx_entry *idx_list(struct index *idx, const struct okey *okey,
 	uint64_t after, size_t *count)
 {

@@ -36,6 +36,12 @@ struct idx_entry *idx_find(struct index *idx, const struct okey *okey);
 /* A new entry, all zero but for its number. NULL: no memory, or exists. */
 struct idx_entry *idx_insert(struct index *idx, const struct okey *okey);
 void idx_remove(struct index *idx, const struct okey *okey);
+/* The entries of OKEY's directory with a number below BELOW. */
+struct idx_entry *idx_below(struct index *idx, const struct okey *okey,
+	uint64_t below, size_t *count);
+/* Remove those of them that are IDX_DELETING. */
+void idx_remove_below(
+	struct index *idx, const struct okey *okey, uint64_t below);
 
 /* The entries of OKEY's directory with a number above AFTER. */
 const struct idx_entry *idx_list(struct index *idx, const struct okey *okey,

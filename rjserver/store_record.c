@@ -97,7 +97,7 @@ bool rec_decode(const uint8_t raw[REC_HEAD_BYTES], bool trailer,
 	if (rj_get_le32(raw + R_KIND) > RJ_KEY_EPOCH)
 		return false;
 	r.okey.key.kind = (enum rj_key_kind)rj_get_le32(raw + R_KIND);
-	if (r.type < REC_OBJECT || r.type > REC_MARK)
+	if (r.type < REC_OBJECT || r.type > REC_DAMAGED)
 		return false;
 	*out = r;
 	return true;

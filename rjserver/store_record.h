@@ -27,6 +27,8 @@ enum rec_type {
 	REC_OBJECT = 1,
 	REC_TOMBSTONE = 2, /* the object of this key is deleted */
 	REC_MARK = 3,      /* only carries the durable position */
+	REC_BELOW = 4,     /* all of this directory below the number are deleted */
+	REC_DAMAGED = 5,   /* this object's bytes were damaged; it has none now */
 };
 
 #define REC_F_CLEAN 0x1 /* a mark: the server stopped in order here */

@@ -71,6 +71,19 @@ static void say_damaged(struct store *s, const struct rec *r)
 		rj_key_text(&r->okey.key, key));
 }
 
+static void apply_below(struct store *s, const struct okey *okey)
+{
+	struct idx_entry *e;
+	size_t count, i;
+
+	e = idx_below(s->index, okey, okey->key.number, &count);
+	for (i = 0; i < count; i++) {
+		count_live(s, e[i].pos, -1);
+		e[i].state = IDX_DELETING;
+	}
+	idx_remove_below(s->index, okey, okey->key.number);
+}
+
 static int apply(struct scan *sc, const struct held *h, struct rj_error *err)
 {
 	struct store *s = sc->s;
@@ -78,6 +91,10 @@ static int apply(struct scan *sc, const struct held *h, struct rj_error *err)
 
 	if (h->rec.type == REC_MARK)
 		return 0;
+	if (h->rec.type == REC_BELOW) {
+		apply_below(s, &h->rec.okey);
+		return 0;
+	}
 	e = idx_find(s->index, &h->rec.okey);
 	if (h->rec.type == REC_TOMBSTONE) {
 		if (e)

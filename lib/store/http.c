@@ -22,6 +22,7 @@ struct rj_http {
 	bool framed;   /* the answer says where it ends */
 	bool too_long; /* of more than call->max bytes */
 	bool no_memory;
+	int sink_rc;   /* what call->sink ended the request with */
 };
 
 static pthread_once_t global_once = PTHREAD_ONCE_INIT;
@@ -102,6 +103,10 @@ static size_t on_body(char *data, size_t one, size_t len, void *arg)
 	if (status_of(h) != 200) {
 		keep_text(h, data, len);
 		return len;
+	}
+	if (h->call->sink) {
+		h->sink_rc = h->call->sink(h->call->sink_arg, data, len);
+		return h->sink_rc ? 0 : len;
 	}
 	if (!out)
 		return len;
@@ -239,6 +244,17 @@ static CURLcode set_call(struct rj_http *h, const struct rj_http_call *c)
 	return curl_easy_setopt(e, CURLOPT_CUSTOMREQUEST, verbs[c->method]);
 }
 
+static void set_limits(struct rj_http *h, bool stream)
+{
+	long seconds = (h->request_timeout_ms + 999) / 1000;
+
+	curl_easy_setopt(h->easy, CURLOPT_TIMEOUT_MS,
+		stream ? 0L : (long)h->request_timeout_ms);
+	curl_easy_setopt(h->easy, CURLOPT_LOW_SPEED_LIMIT, stream ? 1L : 0L);
+	curl_easy_setopt(
+		h->easy, CURLOPT_LOW_SPEED_TIME, stream ? seconds : 0L);
+}
+
 /* The transfer went well as far as curl can tell. */
 static int check_answer(struct rj_http *h, struct rj_error *err)
 {
@@ -264,7 +280,9 @@ int rj_http_perform(
 	h->detail[0] = '\0';
 	memset(call->text, 0, sizeof(call->text));
 	call->status = 0;
+	h->sink_rc = 0;
 	code = set_call(h, call);
+	set_limits(h, call->sink != NULL);
 	if (!code)
 		code = curl_easy_perform(h->easy);
 	if (h->too_long)
@@ -272,6 +290,8 @@ int rj_http_perform(
 			"%s: the answer is longer than the %zu bytes that make "
 			"sense",
 			h->name, call->max);
+	else if (h->sink_rc)
+		rc = h->sink_rc;
 	else if (h->no_memory)
 		rc = rj_fail(err, RJ_E_NOMEM, "%s: out of memory", h->name);
 	else if (code)

@@ -37,6 +37,11 @@ struct rj_http_call {
 	 * RJ_E_CORRUPT. May be NULL. */
 	struct rj_buf *out;
 	size_t max;
+	/* Instead of OUT: takes the body of a 200 as it comes; what is not 0
+	 * ends the request and is returned. The request then has no time limit
+	 * of its own, but one for silence. */
+	int (*sink)(void *arg, const void *data, size_t len);
+	void *sink_arg;
 	/* Called for each header line of the answer, without its end of line.
 	 * May be NULL. */
 	void (*header)(void *arg, const char *line, size_t len);

@@ -13,6 +13,7 @@
 #include "store/backend.h"
 #include "store/conf.h"
 #include "store/http.h"
+#include "store/objects.h"
 #include "store/store.h"
 
 #define DEFAULT_PORT      7490
@@ -34,6 +35,7 @@ struct marks {
 	bool damaged; /* RJ-Damaged: the server says that its object is bad, or
 		       * that it cannot tell what it lost */
 	bool more;    /* RJ-More: the listing goes on */
+	uint64_t deleted; /* RJ-Deleted: how many */
 };
 
 static struct rj_rj *rj_of(struct rj_store *s)
@@ -44,12 +46,15 @@ static struct rj_rj *rj_of(struct rj_store *s)
 static void on_header(void *arg, const char *line, size_t len)
 {
 	struct marks *m = arg;
-	char value[8];
+	char value[24];
 
 	if (rj_http_header_is(line, len, "RJ-Damaged", value, sizeof(value)))
 		m->damaged = !strcmp(value, "1");
 	else if (rj_http_header_is(line, len, "RJ-More", value, sizeof(value)))
 		m->more = !strcmp(value, "1");
+	else if (rj_http_header_is(
+			 line, len, "RJ-Deleted", value, sizeof(value)))
+		m->deleted = strtoull(value, NULL, 10);
 }
 
 /* An answer that means failure whatever was asked. */
@@ -260,6 +265,92 @@ static int rj_remove(
 	return fail_status(r, &c, "remove", text, err);
 }
 
+static int rj_remove_below(struct rj_store *s, const struct rj_key *dir,
+	uint64_t below, uint64_t *removed, struct rj_error *err)
+{
+	struct rj_rj *r = rj_of(s);
+	char text[RJ_KEY_TEXT];
+	struct marks marks = {0};
+	struct rj_http_call c = {
+		.method = RJ_HTTP_DELETE,
+		.url = r->url,
+		.header = on_header,
+		.arg = &marks,
+	};
+	int rc;
+
+	rj_key_text(dir, text);
+	snprintf(r->url + r->prefix, sizeof(r->url) - r->prefix,
+		"%s?below=%llu", text, (unsigned long long)below);
+	rc = rj_http_perform(r->http, &c, err);
+	if (removed)
+		*removed = rc ? 0 : marks.deleted;
+	if (!rc && c.status != 204)
+		rc = fail_status(r, &c, "remove from", text, err);
+	return rc;
+}
+
+/* A stream ends for its reader where the first number is missing. */
+struct unbroken {
+	rj_store_stream_fn fn;
+	void *arg;
+	uint64_t next;
+	bool missing;
+};
+
+static int unbroken_object(
+	void *arg, uint64_t number, const uint8_t *data, size_t len)
+{
+	struct unbroken *u = arg;
+
+	u->missing = number != u->next;
+	if (u->missing)
+		return 1;
+	u->next++;
+	return u->fn(u->arg, number, data, len);
+}
+
+static int rj_stream(struct rj_store *s, const struct rj_key *dir,
+	uint64_t from, size_t max, rj_store_stream_fn fn, void *arg,
+	struct rj_error *err)
+{
+	struct rj_rj *r = rj_of(s);
+	char text[RJ_KEY_TEXT], name[sizeof(s->url) + RJ_KEY_TEXT + 2];
+	struct unbroken u = {.fn = fn, .arg = arg, .next = from ? from : 1};
+	struct marks marks = {0};
+	struct rj_objects o = {
+		.name = name,
+		.max = max,
+		.from = from,
+		.fn = unbroken_object,
+		.arg = &u,
+		.err = err,
+	};
+	struct rj_http_call c = {
+		.method = RJ_HTTP_GET,
+		.url = r->url,
+		.sink = rj_objects_feed,
+		.sink_arg = &o,
+		.header = on_header,
+		.arg = &marks,
+	};
+	int rc;
+
+	rj_key_text(dir, text);
+	snprintf(name, sizeof(name), "%s: %s", s->url, text);
+	snprintf(r->url + r->prefix, sizeof(r->url) - r->prefix,
+		"%s?from=%llu", text, (unsigned long long)from);
+	rc = rj_http_perform(r->http, &c, err);
+	if (u.missing)
+		rc = 0;
+	else if (!rc && c.status != 200)
+		rc = fail_status(r, &c, "read from", text, err);
+	else if (!rc)
+		rc = rj_objects_end(&o);
+	rj_buf_free(&o.object);
+	return rc;
+}
+
 /* Hand the lines of LIST, a UUID each, to FN. */
 static int read_journals(struct rj_rj *r, const struct rj_buf *list,
 	rj_store_journal_fn fn, void *arg, struct rj_error *err)
@@ -352,6 +443,8 @@ static const struct rj_store_ops rj_ops = {
 	.get = rj_get,
 	.list = rj_list,
 	.remove = rj_remove,
+	.stream = rj_stream,
+	.remove_below = rj_remove_below,
 	.list_journals = rj_list_journals,
 	.dup = rj_dup,
 	.close = rj_close_store,

@@ -68,8 +68,48 @@ done
 check "405 says what is allowed" head_has 'allow: get, head, put, delete'
 for u in "$K/log/" "$K/epoch/" "$BASE/host1/" "$BASE/"; do
 	is "PUT on ${u#"$BASE"}" "$(code -X PUT -d x "$u")" 405
+done
+for u in "$BASE/host1/" "$BASE/"; do
 	is "DELETE on ${u#"$BASE"}" "$(code -X DELETE "$u")" 405
 done
+
+# streams, and deletion of all below a number
+S=$BASE/stream/$UUID
+for n in 3 7 8 9; do
+	code -T "$T_DIR/b" "$S/log/$(seq20 $n)" >/dev/null
+done
+code -T "$T_DIR/empty" "$S/log/$(seq20 10)" >/dev/null
+stream_of() { # NUMBER...: what a stream of copies of b looks like
+	local n
+	for n in "$@"; do printf '%020d 1000\n' "$n"; cat "$T_DIR/b"; done
+	printf '%020d 0\nend\n' 10
+}
+is "a stream" "$(code "$S/log/?from=7")" 200
+stream_of 7 8 9 >"$T_DIR/want"
+check "is what doc/http-protocol.md says" cmp "$T_DIR/want" "$T_DIR/body"
+check "as objects" head_has 'content-type: application/x-rj-objects'
+check "in chunks" head_has 'transfer-encoding: chunked'
+is "a stream to HTTP/1.0" "$(code -0 "$S/log/?from=0")" 200
+stream_of 3 7 8 9 >"$T_DIR/want"
+check "has all too" cmp "$T_DIR/want" "$T_DIR/body"
+is "a stream from behind the last" "$(code "$S/log/?from=11") $(body)" "200 end"
+for q in from= from=x 'from=1&limit=1' 'from=1&from=2' from=18446744073709551616; do
+	is "stream ?$q" "$(code "$S/log/?$q")" 400
+done
+is "HEAD of a stream" "$(code -I "$S/log/?from=1")" 400
+is "the connection is good for more" "$(curl -s --noproxy '*' -o /dev/null -o /dev/null \
+	-w '%{num_connects}' "$S/log/?from=1" "$S/log/?from=1")" 10
+is "DELETE below 9" "$(code -X DELETE "$S/log/?below=9")" 204
+check "says how many those were" head_has 'rj-deleted: 3'
+is "leaves the others" "$(code "$S/log/") $(body | cut -d' ' -f1)" "200 $(seq20 9)
+$(seq20 10)"
+is "none left to delete" "$(code -X DELETE "$S/log/?below=9")" 204
+for q in '' '?below=' '?below=-1' '?below=1&x' '?after=1'; do
+	is "DELETE on a directory $q" "$(code -X DELETE "$S/log/$q")" 400
+done
+is "a deleted number again" "$(code -T "$T_DIR/b" "$S/log/$(seq20 7)")" 201
+is "DELETE all of a directory" "$(code -X DELETE "$S/log/?below=18446744073709551615")" 204
+is "it is empty" "$(code "$S/log/") $(body)" "200 "
 
 # keys of any other form: refused by every method, nothing touched
 long=$(printf 'n%.0s' {1..64})

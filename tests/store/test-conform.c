@@ -472,6 +472,107 @@ static void a_dup_is_a_handle_of_its_own(void)
 	rj_buf_free(&out);
 }
 
+struct streamed {
+	uint64_t number[8];
+	unsigned count, wrong, stop_at;
+};
+
+static int see_object(
+	void *arg, uint64_t number, const uint8_t *data, size_t len)
+{
+	struct streamed *st = arg;
+	size_t want_len = number * 700000 % 3000000;
+	uint8_t *want = t_bytes(want_len + 1, (unsigned)number);
+
+	st->wrong += len != want_len || memcmp(data, want, len) != 0;
+	free(want);
+	if (st->count < 8)
+		st->number[st->count] = number;
+	return ++st->count == st->stop_at ? 77 : 0;
+}
+
+static void put_for_stream(const struct rj_key *dir, uint64_t number)
+{
+	struct rj_key key = t_key(dir, number);
+	size_t len = number * 700000 % 3000000;
+	uint8_t *data = t_bytes(len + 1, (unsigned)number);
+
+	T_WORKS(rj_store_put_new(store, &key, data, len, &err));
+	free(data);
+}
+
+static void streams_bring_all_from_a_number_on(void)
+{
+	struct rj_key dir = t_new_log(RJ_KEY_LOG);
+	struct streamed st = {0};
+	uint64_t n;
+	int rc;
+
+	rc = rj_store_stream(store, &dir, 1, MiB * 4, see_object, &st, &err);
+	if (rc == -RJ_E_UNSUPPORTED) {
+		rjtest_skip("this store has no streams");
+		return;
+	}
+	CU_ASSERT_EQUAL(rc, 0);
+	CU_ASSERT_EQUAL(st.count, 0);
+	for (n = 1; n <= 6; n++)
+		put_for_stream(&dir, n);
+	put_for_stream(&dir, 30); /* of no bytes */
+	T_WORKS(rj_store_stream(
+		store, &dir, 3, MiB * 4, see_object, &st, &err));
+	CU_ASSERT_EQUAL(st.count, 4); /* 7 is missing */
+	CU_ASSERT_EQUAL(st.wrong, 0);
+	CU_ASSERT_EQUAL(st.number[0], 3);
+	CU_ASSERT_EQUAL(st.number[3], 6);
+	memset(&st, 0, sizeof(st));
+	st.stop_at = 2;
+	CU_ASSERT_EQUAL(rj_store_stream(store, &dir, 0, MiB * 4, see_object,
+				&st, NULL),
+		77);
+	CU_ASSERT_EQUAL(st.count, 2);
+	memset(&st, 0, sizeof(st));
+	T_FAILS(rj_store_stream(
+			store, &dir, 1, 2 * MiB, see_object, &st, &err),
+		RJ_E_CORRUPT, "number 3 is longer");
+	CU_ASSERT_EQUAL(st.count, 2);
+	/* the handle is as good as before */
+	st.count = 0;
+	T_WORKS(rj_store_stream(
+		store, &dir, 30, 0, see_object, &st, &err));
+	CU_ASSERT_EQUAL(st.count, 1);
+}
+
+static void all_below_a_number_are_removed(void)
+{
+	struct rj_key dir = t_new_log(RJ_KEY_LOG), epochs = dir, key;
+	struct t_list list = {0};
+	uint64_t n, removed = 1;
+
+	T_WORKS(rj_store_remove_below(store, &dir, 10, &removed, &err));
+	CU_ASSERT_EQUAL(removed, 0);
+	epochs.kind = RJ_KEY_EPOCH;
+	key = t_key(&epochs, 1);
+	T_WORKS(rj_store_put_new(store, &key, "x", 1, &err));
+	for (n = 1; n <= 20; n++) {
+		key = t_key(&dir, n);
+		T_WORKS(rj_store_put_new(store, &key, "x", 1, &err));
+	}
+	T_WORKS(rj_store_remove_below(store, &dir, 18, &removed, &err));
+	T_WORKS(rj_store_list(store, &dir, 0, t_list_add, &list, &err));
+	CU_ASSERT_EQUAL(removed, 17);
+	CU_ASSERT_EQUAL(list.count, 3);
+	CU_ASSERT_EQUAL(list.number[0], 18);
+	T_WORKS(rj_store_remove_below(store, &dir, 18, NULL, &err));
+	key = t_key(&dir, 5);
+	T_WORKS(rj_store_put_new(store, &key, "x", 1, &err));
+	T_WORKS(rj_store_remove_below(store, &dir, UINT64_MAX, NULL, &err));
+	memset(&list, 0, sizeof(list));
+	T_WORKS(rj_store_list(store, &dir, 0, t_list_add, &list, &err));
+	CU_ASSERT_EQUAL(list.count, 0);
+	T_WORKS(rj_store_list(store, &epochs, 0, t_list_add, &list, &err));
+	CU_ASSERT_EQUAL(list.count, 1);
+}
+
 int main(void)
 {
 	static const struct rjtest tests[] = {
@@ -492,6 +593,8 @@ int main(void)
 		RJTEST(error_may_be_null),
 		RJTEST(journals_are_listed_once_and_in_order),
 		RJTEST(a_dup_is_a_handle_of_its_own),
+		RJTEST(streams_bring_all_from_a_number_on),
+		RJTEST(all_below_a_number_are_removed),
 	};
 	const char *given = getenv("RJ_TEST_STORE");
 	const char *tmp = getenv("TMPDIR");
