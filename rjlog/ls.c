@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "print.h"
+#include "tools/plan.h"
 
 static int add_journal(void *arg, const uint8_t uuid[RJ_UUID_BYTES])
 {
@@ -132,7 +133,7 @@ static void ls_text(const struct segment_seen *s)
 	printf("%10" PRIu64 " %6" PRIu64 "  %-9s %10" PRIu64 "  %-23s %7" PRIu64
 	       "  %s\n",
 		s->number, h->epoch, kind_text(h), s->bytes,
-		time_text((int64_t)h->time_ns, when), s->seg->block_count,
+		plan_time_text((int64_t)h->time_ns, when), s->seg->block_count,
 		tids);
 }
 

@@ -20,7 +20,7 @@ static const char help_text[] =
 	"\n"
 	"With only one log at URL its UUID may be left out.\n"
 	"\n"
-	"  -v, --verbose       show: each transaction\n"
+	"  -v, --verbose       show: the journal's superblock too\n"
 	"  -q, --quiet         no results in text, only errors and the status\n"
 	"      --json          print the result as JSON\n"
 	"  -V, --version       print the version\n"

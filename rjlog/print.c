@@ -2,7 +2,6 @@
 #include "print.h"
 
 #include <stdio.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "util/environ.h"
@@ -10,18 +9,6 @@
 #define BAR_WIDTH   40
 #define BAR_AFTER   1000000000LL
 #define BAR_BETWEEN 100000000LL
-
-char *time_text(int64_t ns, char out[64])
-{
-	time_t t = (time_t)(ns / 1000000000);
-	struct tm tm;
-
-	if (!ns || !gmtime_r(&t, &tm))
-		snprintf(out, 64, "-");
-	else
-		strftime(out, 64, "%Y-%m-%d %H:%M:%S UTC", &tm);
-	return out;
-}
 
 const char *kind_text(const struct rj_seghdr *h)
 {

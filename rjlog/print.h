@@ -8,8 +8,6 @@
 #include "options.h"
 #include "target.h"
 
-/* NS since 1970 as "2026-01-31 23:59:59 UTC"; "-" for 0. Returns OUT. */
-char *time_text(int64_t ns, char out[64]);
 const char *kind_text(const struct rj_seghdr *h);
 
 void add_u64(struct json_object *o, const char *key, uint64_t v);

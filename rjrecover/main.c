@@ -9,11 +9,13 @@
 #include "progress.h"
 #include "recover/recover.h"
 #include "report.h"
+#include "tools/plan.h"
 #include "util/log.h"
 
 struct context {
 	struct options options;
 	struct progress progress;
+	struct plan_list list; /* the plan's transactions, where they are told */
 };
 
 static volatile sig_atomic_t interrupted;
@@ -40,6 +42,14 @@ static void say(void *arg, const char *line)
 	progress_clear(&c->progress);
 	if (!c->options.quiet)
 		fprintf(stderr, "rjrecover: %s: %s\n", c->options.device, line);
+}
+
+static void planned(void *arg, const struct rj_jbd2_plan *plan)
+{
+	struct context *c = arg;
+
+	if (c->options.verbose || c->options.dry_run)
+		plan_list_take(&c->list, plan);
 }
 
 static void log_line(void *arg, enum rj_log_level level, const char *line)
@@ -95,6 +105,7 @@ int main(int argc, char **argv)
 		.save_dir = getenv("RJ_STATE"),
 		.progress = step,
 		.say = say,
+		.planned = planned,
 		.arg = &c,
 	};
 	progress_init(&c.progress, c.options.device,
@@ -106,7 +117,8 @@ int main(int argc, char **argv)
 	progress_clear(&c.progress);
 	if (rc)
 		fprintf(stderr, "rjrecover: %s\n", err.msg);
-	if (report_print(&c.options, &report, rc ? err.msg : NULL))
-		return report.fsck_status | RJ_FSCK_ERROR;
+	if (report_print(&c.options, &report, &c.list, rc ? err.msg : NULL))
+		report.fsck_status |= RJ_FSCK_ERROR;
+	plan_list_free(&c.list);
 	return report.fsck_status;
 }

@@ -4,40 +4,7 @@
 #include <inttypes.h>
 #include <json-c/json.h>
 #include <stdio.h>
-#include <time.h>
 
-static void print_time(const char *label, int64_t ns)
-{
-	time_t t = (time_t)(ns / 1000000000);
-	struct tm tm;
-	char text[64];
-
-	if (!ns || !gmtime_r(&t, &tm))
-		return;
-	strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S UTC", &tm);
-	printf("%s%s\n", label, text);
-}
-
-static void print_plan(const struct rj_recover_report *r, bool verbose)
-{
-	const struct rj_jbd2_info *p = &r->plan;
-	const char *verb = r->outcome == RJ_OUTCOME_WOULD_REPLAY ? "to replay"
-								 : "replayed";
-
-	printf("  transactions %s: %" PRIu64 " (tid %u to %u)\n", verb,
-		p->transactions, p->first_tid, p->last_tid);
-	printf("  blocks %s: %" PRIu64 " (%" PRIu64 " bytes)\n", verb,
-		p->blocks, p->blocks * r->block_size);
-	if (!verbose)
-		return;
-	print_time("  first commit: ", p->first_commit_ns);
-	print_time("  last commit: ", p->last_commit_ns);
-	printf("  copies in the log: %" PRIu64 ", %" PRIu64
-	       " superseded, %" PRIu64 " revoked, %" PRIu64 " escaped\n",
-		p->tags, p->duplicates, p->suppressed, p->escapes);
-	printf("  revoke records: %" PRIu64 "\n", p->revokes);
-	printf("  next transaction: %u\n", p->next_tid);
-}
 
 static const char *sentence(enum rj_outcome o)
 {
@@ -70,9 +37,20 @@ static bool checked_clean(
 	       o->verify != RJ_VERIFY_NONE && !r->fsck_status;
 }
 
-static void print_text(
-	const struct options *o, const struct rj_recover_report *r)
+/* Is the plan what was done, or what would be? */
+static bool plan_counts(const struct rj_recover_report *r)
 {
+	return r->have_plan && (r->outcome == RJ_OUTCOME_REPLAYED ||
+				       r->outcome == RJ_OUTCOME_WOULD_REPLAY ||
+				       (r->outcome == RJ_OUTCOME_WOULD_REFUSE &&
+					       r->plan.damage));
+}
+
+static void print_text(const struct options *o,
+	const struct rj_recover_report *r, const struct plan_list *list)
+{
+	bool full = o->verbose || o->dry_run;
+
 	if (o->quiet)
 		return;
 	printf("%s: %s%s\n", o->device, sentence(r->outcome),
@@ -87,10 +65,11 @@ static void print_text(
 			r->log.bytes);
 	if (r->epoch && o->verbose)
 		printf("  epoch claimed: %" PRIu64 "\n", r->epoch);
-	if (r->have_plan && !r->plan.empty &&
-		(r->outcome == RJ_OUTCOME_REPLAYED ||
-			r->outcome == RJ_OUTCOME_WOULD_REPLAY))
-		print_plan(r, o->verbose || o->dry_run);
+	if (plan_counts(r) && o->verbose)
+		plan_print_super(&r->plan.sb);
+	if (plan_counts(r) && !r->plan.empty)
+		plan_print(&r->plan, r->outcome == RJ_OUTCOME_REPLAYED, full,
+			full ? list : NULL);
 }
 
 static void add_u64(struct json_object *o, const char *key, uint64_t v)
@@ -114,37 +93,9 @@ static struct json_object *json_log(const struct rj_recover_report *r)
 	return o;
 }
 
-static struct json_object *json_plan(const struct rj_recover_report *r)
-{
-	const struct rj_jbd2_info *p = &r->plan;
-	struct json_object *o = json_object_new_object();
-
-	json_object_object_add(o, "empty", json_object_new_boolean(p->empty));
-	add_u64(o, "transactions", p->transactions);
-	add_u64(o, "first_tid", p->first_tid);
-	add_u64(o, "last_tid", p->last_tid);
-	add_u64(o, "next_tid", p->next_tid);
-	add_u64(o, "tags", p->tags);
-	add_u64(o, "blocks", p->blocks);
-	add_u64(o, "bytes", p->blocks * r->block_size);
-	add_u64(o, "duplicates", p->duplicates);
-	add_u64(o, "revokes", p->revokes);
-	add_u64(o, "revoked", p->suppressed);
-	add_u64(o, "escapes", p->escapes);
-	json_object_object_add(
-		o, "wrapped", json_object_new_boolean(p->wrapped));
-	json_object_object_add(o, "first_commit_ns",
-		json_object_new_int64(p->first_commit_ns));
-	json_object_object_add(
-		o, "last_commit_ns", json_object_new_int64(p->last_commit_ns));
-	if (p->damage != RJ_JBD2_SOUND)
-		json_object_object_add(
-			o, "damage", json_object_new_string(p->damage_text));
-	return o;
-}
-
 static void print_json(const struct options *o,
-	const struct rj_recover_report *r, const char *message)
+	const struct rj_recover_report *r, const struct plan_list *list,
+	const char *message)
 {
 	struct json_object *top = json_object_new_object();
 
@@ -167,7 +118,9 @@ static void print_json(const struct options *o,
 	if (r->placement == RJ_PLACE_REMOTE && r->url[0])
 		json_object_object_add(top, "log", json_log(r));
 	if (r->have_plan)
-		json_object_object_add(top, "plan", json_plan(r));
+		json_object_object_add(top, "plan",
+			plan_json(&r->plan,
+				o->verbose || o->dry_run ? list : NULL));
 	if (message)
 		json_object_object_add(
 			top, "error", json_object_new_string(message));
@@ -177,11 +130,11 @@ static void print_json(const struct options *o,
 }
 
 int report_print(const struct options *o, const struct rj_recover_report *r,
-	const char *message)
+	const struct plan_list *list, const char *message)
 {
 	if (o->json)
-		print_json(o, r, message);
+		print_json(o, r, list, message);
 	else if (!message || r->outcome == RJ_OUTCOME_WOULD_REFUSE)
-		print_text(o, r);
+		print_text(o, r, list);
 	return fflush(stdout) || ferror(stdout) ? -1 : 0;
 }

@@ -4,10 +4,12 @@
 
 #include "options.h"
 #include "recover/recover.h"
+#include "tools/plan.h"
 
-/* Print the result on stdout, as text or JSON. MESSAGE is the error's line,
+/* Print the result on stdout, as text or JSON. LIST: the plan's transactions,
+ * told with -n and -v. MESSAGE is the error's line,
  * NULL when there was none. Returns 0, or -1 when stdout fails. */
 int report_print(const struct options *o, const struct rj_recover_report *r,
-	const char *message);
+	const struct plan_list *list, const char *message);
 
 #endif

@@ -134,6 +134,10 @@ struct rj_jbd2_info {
 	enum rj_jbd2_damage damage;
 	uint64_t damage_block; /* log block */
 	uint32_t damage_tid;
+	/* With damage: something that was committed, and so acknowledged, may
+	 * lie behind the good prefix. False only if the damage is in a
+	 * transaction without a commit block, and no later one has any. */
+	bool damage_committed;
 	char damage_text[256]; /* one line: what, which block, which tid */
 };
 
@@ -153,8 +157,10 @@ const struct rj_jbd2_info *rj_jbd2_plan_info(const struct rj_jbd2_plan *p);
 struct rj_jbd2_transaction {
 	uint32_t tid;
 	int64_t commit_ns;
-	uint32_t tags, revokes;
-	uint32_t first_block; /* in the log */
+	uint32_t tags, revokes; /* copies and revoke records in the log */
+	uint32_t first_block;	/* in the log */
+	uint32_t blocks;	/* copies of it that replay writes */
+	uint32_t suppressed;	/* copies of it that are revoked */
 };
 void rj_jbd2_plan_each(const struct rj_jbd2_plan *p,
 	void (*fn)(void *arg, const struct rj_jbd2_transaction *t), void *arg);

@@ -89,24 +89,30 @@ int jbd2_lookahead(struct jbd2_scan *s, struct rj_error *err)
 	return 0;
 }
 
-int jbd2_find_max_tid(struct jbd2_scan *s, struct rj_error *err)
+int jbd2_look_beyond(struct jbd2_scan *s, struct rj_error *err)
 {
 	enum rj_jbd2_block_type type;
 	const uint8_t *raw;
+	bool commit = !s->uncommitted;
 	uint32_t i, tid;
 	int rc;
 
 	for (i = s->good; i < s->ring; i++) {
 		rc = jbd2_window_get(
 			&s->window, jbd2_scan_block(s, i), &raw, err);
-		if (rc == -RJ_E_IO)
+		if (rc == -RJ_E_IO) {
+			commit = true; /* who knows */
 			continue;
+		}
 		if (rc)
 			return rc;
-		if (rj_jbd2_block_header(raw, &type, &tid) &&
-			tid - s->expected < s->ring &&
-			jbd2_tid_gt(tid, s->max_tid))
+		if (!rj_jbd2_block_header(raw, &type, &tid) ||
+			tid - s->expected >= s->ring)
+			continue;
+		commit |= type == RJ_JBD2_COMMIT;
+		if (jbd2_tid_gt(tid, s->max_tid))
 			s->max_tid = tid;
 	}
+	s->plan->info.damage_committed = commit;
 	return 0;
 }

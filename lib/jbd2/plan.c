@@ -9,6 +9,13 @@ static uint64_t block_of(const struct jbd2_copy *c)
 	return c->key & JBD2_COPY_BLOCK;
 }
 
+/* The transaction of a copy: they are numbered without gaps. */
+static struct rj_jbd2_transaction *txn_of(
+	struct rj_jbd2_plan *p, const struct jbd2_copy *c)
+{
+	return &p->txn[c->tid - p->txn[0].tid];
+}
+
 int jbd2_plan_build(struct rj_jbd2_plan *p, const struct jbd2_revokes *r,
 	struct rj_error *err)
 {
@@ -22,13 +29,15 @@ int jbd2_plan_build(struct rj_jbd2_plan *p, const struct jbd2_revokes *r,
 	for (i = 0; i < c->n; i++) {
 		if (jbd2_revokes_test(r, block_of(&c->v[i]), c->v[i].tid)) {
 			p->info.suppressed++;
+			txn_of(p, &c->v[i])->suppressed++;
 			continue;
 		}
 		/* in log order: a later copy of the same block wins */
 		if (n && block_of(&c->v[n - 1]) == block_of(&c->v[i])) {
 			p->info.duplicates++;
-			n--;
+			txn_of(p, &c->v[--n])->blocks--;
 		}
+		txn_of(p, &c->v[i])->blocks++;
 		c->v[n++] = c->v[i];
 	}
 	c->n = n;

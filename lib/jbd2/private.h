@@ -204,6 +204,7 @@ struct jbd2_scan {
 	uint32_t stopped;  /* block at which the walk ended */
 	uint64_t last_seconds;
 	uint32_t max_tid;
+	bool uncommitted; /* the damage is not judged by a commit block */
 };
 
 /* The block that stands IDX blocks behind the start of the log. */
@@ -216,8 +217,9 @@ void jbd2_scan_damage(struct jbd2_scan *s, enum rj_jbd2_damage damage,
 int jbd2_walk(struct jbd2_scan *s, struct rj_error *err);
 /* lookahead.c: is there a committed transaction behind a clean end? */
 int jbd2_lookahead(struct jbd2_scan *s, struct rj_error *err);
-/* lookahead.c: raise max_tid to the highest in the whole ring. */
-int jbd2_find_max_tid(struct jbd2_scan *s, struct rj_error *err);
+/* lookahead.c: with damage, see what else is in the whole ring: raise max_tid
+ * to the highest there, and find out whether anything was committed behind. */
+int jbd2_look_beyond(struct jbd2_scan *s, struct rj_error *err);
 /* fastcommit.c: RJ_E_UNSUPPORTED if records are to be replayed. */
 int jbd2_fast_commits(struct jbd2_scan *s, struct rj_error *err);
 /* plan.c: keep the last copy of each block that no revoke cancels. */

@@ -83,6 +83,7 @@ static void reset(struct jbd2_scan *s)
 	p->info = info;
 	p->copies.n = 0;
 	p->txns = 0;
+	s->uncommitted = false;
 	jbd2_revokes_free(&s->revokes);
 }
 
@@ -120,7 +121,7 @@ static int scan_log(struct jbd2_scan *s, struct rj_error *err)
 		(info->sb.incompat & RJ_JBD2_INCOMPAT_FAST_COMMIT))
 		rc = jbd2_fast_commits(s, err);
 	if (!rc && info->damage)
-		rc = jbd2_find_max_tid(s, err);
+		rc = jbd2_look_beyond(s, err);
 	return rc;
 }
 

@@ -172,11 +172,13 @@ static int descriptor(struct walk *w, const uint8_t *raw, uint32_t block)
 			"the descriptor block fails its checksum");
 	while (jbd2_tag_next(d, s->descriptor, &off, &t)) {
 		if (w->used >= s->ring) {
-			if (!w->checksum.damage)
+			if (!w->checksum.damage) {
 				jbd2_scan_damage(s, RJ_JBD2_BAD_DESCRIPTOR,
 					block, w->tid,
 					"the descriptor block describes more "
 					"blocks than the log has");
+				s->uncommitted = true;
+			}
 			w->done = true;
 			return 0;
 		}

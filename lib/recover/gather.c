@@ -223,5 +223,7 @@ int rj_recovery_plan(struct rj_recovery *r, struct rj_error *err)
 	r->report->plan = *rj_jbd2_plan_info(r->plan);
 	r->report->have_plan = true;
 	r->ring_changed = false;
+	if (r->opts->planned)
+		r->opts->planned(r->opts->arg, r->plan);
 	return check_owner(r, &r->report->plan.sb, err);
 }

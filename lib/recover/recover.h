@@ -48,6 +48,9 @@ struct rj_recover_opts {
 	int (*progress)(void *arg, enum rj_recover_phase phase, uint64_t done,
 		uint64_t total);
 	void (*say)(void *arg, const char *line); /* one line for the user */
+	/* Each plan that is made, before anything is done with it; the last
+	 * one is replayed. PLAN is valid during the call. */
+	void (*planned)(void *arg, const struct rj_jbd2_plan *plan);
 	void *arg;
 };
 

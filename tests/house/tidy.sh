@@ -5,7 +5,7 @@
 
 # files TREE: every file that people wrote, from the tree's root; what a build
 # inside the tree leaves there is not
-rooms="lib mkrjfs rjtune rjrecover rjmount rjlog rjournald rjctl rjserver man doc tests
+rooms="lib tools mkrjfs rjtune rjrecover rjmount rjlog rjournald rjctl rjserver man doc tests
 bench scripts contrib .ci"
 files() {
 	# shellcheck disable=SC2086

@@ -68,8 +68,19 @@ static void check_info(const struct lm_log *l, const struct rj_jbd2_info *i)
 struct seen {
 	const struct lm_log *l;
 	uint32_t n;
-	uint64_t tags, revokes;
+	uint64_t tags, revokes, blocks, suppressed;
 };
+
+/* Copies of transaction TID that are revoked, the slow way. */
+static uint32_t cancelled_in(const struct lm_log *l, uint32_t tid)
+{
+	uint32_t i = tid - l->p.first_tid, j, n = 0;
+
+	for (j = 0; j < l->txn[i].writes; j++)
+		n += lm_cancelled(
+			l, i, l->txn[i].write[j].target, l->transactions);
+	return n;
+}
 
 static void see(void *arg, const struct rj_jbd2_transaction *t)
 {
@@ -82,6 +93,9 @@ static void see(void *arg, const struct rj_jbd2_transaction *t)
 		CU_ASSERT_EQUAL(t->first_block, s->l->last_txn);
 	s->tags += t->tags;
 	s->revokes += t->revokes;
+	s->blocks += t->blocks;
+	s->suppressed += t->suppressed;
+	CU_ASSERT_EQUAL(t->suppressed, cancelled_in(s->l, t->tid));
 }
 
 static void one_case(uint64_t seed)
@@ -132,6 +146,9 @@ static void one_case(uint64_t seed)
 		CU_ASSERT_EQUAL(seen.n, l.transactions);
 		CU_ASSERT_EQUAL(seen.tags, l.tags);
 		CU_ASSERT_EQUAL(seen.revokes, l.revokes);
+		CU_ASSERT_EQUAL(seen.blocks, distinct);
+		CU_ASSERT_EQUAL(
+			seen.suppressed, rj_jbd2_plan_info(plan)->suppressed);
 		CU_ASSERT_EQUAL(
 			rj_jbd2_replay(plan, log, fs, NULL, NULL, &err), 0);
 		CU_ASSERT_EQUAL(memcmp(got, want, size), 0);

@@ -90,6 +90,7 @@ static void bad_descriptor_checksum(void)
 		t = pick(false);
 		at(t->descriptor_block)[BS - 8] ^= 1;
 		ends_before(t->tid, RJ_JBD2_BAD_DESCRIPTOR);
+		CU_ASSERT_TRUE(info.damage_committed);
 		CU_ASSERT_EQUAL(info.damage_block, t->descriptor_block);
 		CU_ASSERT_EQUAL(info.next_tid, l.last_tid + 1);
 		lm_free(&l);
@@ -271,6 +272,11 @@ static void descriptor_longer_than_the_log(void)
 	}
 	lm_seal_block(&l, t->descriptor_block);
 	ends_before(101, RJ_JBD2_BAD_DESCRIPTOR);
+	CU_ASSERT_TRUE(info.damage_committed);
+	/* without its commit block nobody was ever told that it is safe */
+	memset(l.bytes + (size_t)t->commit_block * 4096, 0, 4096);
+	ends_before(101, RJ_JBD2_BAD_DESCRIPTOR);
+	CU_ASSERT_FALSE(info.damage_committed);
 	lm_free(&l);
 }
 

@@ -68,12 +68,20 @@ done
 "$RJLOG" show -v --json "$URL" >"$T_DIR/show.json"
 is "good: show has the plan of rjrecover -n" \
 	"$(in_plan "$T_DIR/show.json")" "$(in_plan "$T_DIR/recover.json")"
-is "good: -v has each transaction" "$(jq '.plan.list | length' "$T_DIR/show.json")" \
+is "good: has each transaction" "$(jq '.plan.list | length' "$T_DIR/show.json")" \
 	"$(jq .plan.transactions "$T_DIR/show.json")"
-is "good: in text too" "$("$RJLOG" show -v "$URL" | grep -c '^  tid ')" \
+is "good: in text too" "$("$RJLOG" show "$URL" | grep -c '^  tid ')" \
 	"$(jq .plan.transactions "$T_DIR/show.json")"
 is "good: their blocks add up" "$(jq '[.plan.list[].tags] | add' "$T_DIR/show.json")" \
 	"$(jq .plan.tags "$T_DIR/show.json")"
+is "good: and what a replay writes of them" \
+	"$(jq -c '[[.plan.list[].blocks] | add, [.plan.list[].bytes] | add, [.plan.list[].revoked] | add]' "$T_DIR/show.json")" \
+	"$(jq -c '[.plan.blocks, .plan.bytes, .plan.revoked]' "$T_DIR/show.json")"
+is "good: rjrecover -n has the same list" \
+	"$(jq -cS .plan.list "$T_DIR/recover.json")" "$(jq -cS .plan.list "$T_DIR/show.json")"
+is "good: in the same words" "$("$RJRECOVER" -n "$IMG" | grep '^  tid ')" \
+	"$("$RJLOG" show "$URL" | grep '^  tid ')"
+like "good: -v has the superblock" "$("$RJLOG" show -v "$URL")" 'journal: version 2, [0-9]+ blocks of 1024 bytes'
 is "good: verify as JSON" "$(query '[.good, .replay_good, .status, .segments] | @csv' verify "$URL")" \
 	"true,true,0,$LAST"
 for c in ls show verify; do
