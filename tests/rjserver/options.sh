@@ -71,7 +71,6 @@ stop
 # An address that others could reach: in a network of its own, nobody can.
 alone() {
 	: >"$T_DIR/o"
-	: >"$T_DIR/o"
 	unshare -n bash -c 'ip link set lo up && ip addr add 192.0.2.1/32 dev lo &&
 		exec timeout 5 "$@"' bash "$RJSERVER" -d "$D" -l 192.0.2.1:0 "$@" \
 		>"$T_DIR/o" 2>"$T_DIR/e" &
