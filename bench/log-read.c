@@ -109,7 +109,7 @@ int main(int argc, char **argv)
 {
 	struct rj_store *s = NULL;
 	struct rj_ring *ring = NULL;
-	struct rj_log_id id;
+	struct rj_log_id id = {0};
 	struct rj_error err;
 	unsigned mib, kib, delay;
 	int rc, i;

@@ -146,8 +146,8 @@ static void fetch_one(struct target *t, uint64_t n, struct rj_fetched *f)
 	f->fetch_rc =
 		rj_log_fetch(t->store, &t->id, n, 0, &f->bytes, &f->fetch_err);
 	if (!f->fetch_rc)
-		f->open_rc = rj_segment_open(
-			f->bytes.data, f->bytes.len, &f->seg, &f->open_err);
+		f->open_rc = rj_segment_open_with(f->bytes.data,
+			f->bytes.len, t->id.key, &f->seg, &f->open_err);
 }
 
 static int walk_range(struct target *t, const struct rj_listing *l,

@@ -110,7 +110,8 @@ static int find_oldest(struct check *c, struct rj_error *err)
 	int rc = rj_log_fetch(
 		c->t->store, &c->t->id, c->listing.last, 0, &bytes, err);
 
-	if (!rc && !rj_segment_open(bytes.data, bytes.len, &seg, NULL))
+	if (!rc && !rj_segment_open_with(bytes.data, bytes.len,
+			   c->t->id.key, &seg, NULL))
 		c->oldest = seg.header.oldest;
 	rj_segment_release(&seg);
 	rj_buf_free(&bytes);

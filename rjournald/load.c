@@ -139,7 +139,7 @@ static int read_and_claim(struct rj_loaded *l, struct rj_error *err)
 	struct rj_log_claim_opts claim = {.min_epoch = sbx->epoch};
 	struct reading r = {.ring = l->ring};
 	struct rj_log_summary sum = {0}, more = {0};
-	struct rj_log_id id;
+	struct rj_log_id id = {0};
 	int rc;
 
 	log_id(l, &id);

@@ -195,7 +195,7 @@ int rj_attach_remote(const char *device, const struct rj_journal_opts *opts,
 	struct rj_log_writer *w = NULL;
 	struct rj_store *store = NULL;
 	struct rj_volume *v = NULL;
-	struct rj_log_id id;
+	struct rj_log_id id = {0};
 	uint32_t blocks;
 	int rc, rc2;
 

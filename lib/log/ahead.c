@@ -90,8 +90,8 @@ static void fetch(struct worker *w, uint64_t number, struct rj_fetched *f)
 	f->fetch_rc = rj_log_fetch_until(w->store, a->id, number, a->retry_ms,
 		&a->stop, &f->bytes, &f->fetch_err);
 	if (!f->fetch_rc)
-		f->open_rc = rj_segment_open(
-			f->bytes.data, f->bytes.len, &f->seg, &f->open_err);
+		f->open_rc = rj_segment_open_with(f->bytes.data,
+			f->bytes.len, a->id->key, &f->seg, &f->open_err);
 }
 
 static void *work(void *arg)

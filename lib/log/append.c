@@ -22,6 +22,8 @@ int rj_writer_seal(struct rj_log_writer *w, struct rj_seg_draft *draft,
 	if ((h->flags & (RJ_SEG_F_BASE | RJ_SEG_F_BREAK)) || !h->oldest)
 		h->oldest = h->sequence;
 	h->time_ns = (uint64_t)rj_realtime_ns();
+	draft->key = w->id.key;
+	draft->compress = w->id.compress;
 	w->next.sequence = h->sequence;
 	w->next.epoch = h->epoch;
 	w->next.oldest = h->oldest;

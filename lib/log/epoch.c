@@ -40,7 +40,11 @@ static int write_text(const struct rj_log_id *id, uint64_t epoch,
 		hex[2 * i + 1] = digits[nonce[i] & 15];
 	}
 	hex[2 * i] = 0;
-	host_name(host, sizeof(host));
+	/* with a key, nothing readable is left at the store */
+	if (id->key)
+		memcpy(host, "-", sizeof("-"));
+	else
+		host_name(host, sizeof(host));
 	gmtime_r(&now, &tm);
 	strftime(when, sizeof(when), "%Y-%m-%dT%H:%M:%SZ", &tm);
 	out->len = 0;

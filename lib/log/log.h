@@ -13,9 +13,13 @@
 #include "store/store.h"
 #include "util/error.h"
 
+/* Whose log it is, and how its segments are sealed. Zero-initialise it. */
 struct rj_log_id {
 	uint8_t volume_uuid[RJ_UUID_BYTES];
 	uint8_t journal_uuid[RJ_UUID_BYTES];
+	const struct rj_sealkey *key; /* encrypted with it; NULL: not at all.
+				       * Outlives readers and writers */
+	bool compress;		      /* what is written, with zstd */
 };
 
 /* A place in the log: the last segment up to which it was verified. */

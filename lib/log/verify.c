@@ -110,7 +110,7 @@ int rj_verify_next(struct rj_verify *v, const uint8_t *data, size_t len,
 	struct rj_segment *seg, struct rj_error *err)
 {
 	struct rj_error why = {0};
-	int rc = rj_segment_open(data, len, seg, &why);
+	int rc = rj_segment_open_with(data, len, v->id->key, seg, &why);
 
 	return rj_verify_opened(v, rc, &why, seg, err);
 }

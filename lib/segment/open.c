@@ -4,7 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "segment/aead.h"
 #include "segment/digest.h"
+#include "segment/pack.h"
 #include "util/bytes.h"
 
 /*
@@ -55,7 +57,6 @@ static int judge_unknown(const uint8_t *data, size_t len, struct rj_error *err)
 static int check_header(const uint8_t *data, size_t len, struct rj_seghdr *h,
 	struct rj_error *err)
 {
-	uint8_t seal[RJ_SEG_HASH_BYTES];
 	struct rj_error unknown;
 	int rc;
 
@@ -76,18 +77,102 @@ static int check_header(const uint8_t *data, size_t len, struct rj_seghdr *h,
 			"it is %zu bytes long, its header says %llu", len,
 			(unsigned long long)h->stored_bytes +
 				RJ_SEG_HEADER_BYTES);
-	if (h->flags & RJ_SEG_F_AESGCM)
-		return rj_fail(err, RJ_E_UNSUPPORTED,
-			"it is encrypted, which this version cannot read");
+	return 0;
+}
+
+/* An encrypted segment that KEY does not open by its fingerprint: another key,
+ * or the fingerprint itself was damaged? */
+static int judge_fingerprint(const uint8_t *data, const struct rj_seghdr *h,
+	const struct rj_sealkey *key, uint8_t *scratch, struct rj_error *err)
+{
+	char theirs[RJ_SEALKEY_FINGERPRINT_TEXT], ours[RJ_SEALKEY_FINGERPRINT_TEXT];
+	uint8_t header[RJ_SEG_HEADER_BYTES];
+	struct rj_seghdr mended = *h;
+
+	memcpy(mended.key_fingerprint, rj_sealkey_fingerprint(key),
+		sizeof(mended.key_fingerprint));
+	rj_seghdr_encode(&mended, header);
+	if (!rj_aead_open(key, &mended, header, data + RJ_SEG_HEADER_BYTES,
+		    h->stored_bytes, scratch, h->seal, NULL))
+		return rj_fail(err, RJ_E_CORRUPT,
+			"its key fingerprint was overwritten");
+	rj_sealkey_fingerprint_text(h->key_fingerprint, theirs);
+	rj_sealkey_fingerprint_text(rj_sealkey_fingerprint(key), ours);
+	return rj_fail(err, RJ_E_KEY,
+		"it is encrypted with the key %s, the key given is %s", theirs,
+		ours);
+}
+
+/* Decrypt the body of DATA into SEG->own. */
+static int decrypt(const uint8_t *data, const struct rj_sealkey *key,
+	struct rj_segment *seg, struct rj_error *err)
+{
+	static const uint8_t zeros[RJ_SEG_HASH_BYTES - RJ_AEAD_TAG_BYTES];
+	const struct rj_seghdr *h = &seg->header;
+	char theirs[RJ_SEALKEY_FINGERPRINT_TEXT];
+
+	if (!key) {
+		rj_sealkey_fingerprint_text(h->key_fingerprint, theirs);
+		return rj_fail(err, RJ_E_KEY,
+			"it is encrypted with the key %s; name its file "
+			"(keyfile in rj.conf)",
+			theirs);
+	}
+	seg->own = malloc(h->stored_bytes ? h->stored_bytes : 1);
+	if (!seg->own)
+		return rj_fail(err, RJ_E_NOMEM, "out of memory to decrypt");
+	if (memcmp(h->seal + RJ_AEAD_TAG_BYTES, zeros, sizeof(zeros)) != 0)
+		return rj_fail(err, RJ_E_CORRUPT,
+			"its AES-GCM tag is longer than one");
+	if (memcmp(h->key_fingerprint, rj_sealkey_fingerprint(key),
+		    sizeof(h->key_fingerprint)) != 0)
+		return judge_fingerprint(data, h, key, seg->own, err);
+	return rj_aead_open(key, h, data, data + RJ_SEG_HEADER_BYTES,
+		h->stored_bytes, seg->own, h->seal, err);
+}
+
+/* Check the seal; BODY gets the stored body in plain. */
+static int check_seal(const uint8_t *data, size_t len, const struct rj_sealkey *key,
+	struct rj_segment *seg, const uint8_t **body, struct rj_error *err)
+{
+	uint8_t seal[RJ_SEG_HASH_BYTES];
+	int rc;
+
+	*body = data + RJ_SEG_HEADER_BYTES;
+	if (seg->header.flags & RJ_SEG_F_AESGCM) {
+		rc = decrypt(data, key, seg, err);
+		*body = seg->own;
+		return rc;
+	}
 	rc = compute_seal(data, len, 0, seal, err);
 	if (rc)
 		return rc;
 	if (!seal_is(data, seal))
 		return rj_fail(err, RJ_E_CORRUPT, "its SHA-256 does not match");
-	if (h->flags & RJ_SEG_F_ZSTD)
-		return rj_fail(err, RJ_E_UNSUPPORTED,
-			"it is compressed, which this version cannot read");
+	if (key)
+		return rj_fail(err, RJ_E_CORRUPT,
+			"it is not encrypted, and this volume's log is");
 	return 0;
+}
+
+/* Expand BODY, if it is compressed, into SEG->own. */
+static int expand(
+	struct rj_segment *seg, const uint8_t **body, struct rj_error *err)
+{
+	const struct rj_seghdr *h = &seg->header;
+	uint8_t *plain;
+	int rc;
+
+	if (!(h->flags & RJ_SEG_F_ZSTD))
+		return 0;
+	/* the header's ranges bound it: RJ_SEG_MAX_BYTES */
+	plain = malloc(h->raw_bytes);
+	if (!plain)
+		return rj_fail(err, RJ_E_NOMEM, "out of memory to expand");
+	rc = rj_unpack(*body, h->stored_bytes, plain, h->raw_bytes, err);
+	free(seg->own);
+	*body = seg->own = plain;
+	return rc;
 }
 
 static int bad_body(struct rj_error *err, const char *what)
@@ -155,17 +240,21 @@ static int check_body(const uint8_t *body, size_t len, struct rj_segment *seg,
 	return 0;
 }
 
-int rj_segment_open(const uint8_t *data, size_t len, struct rj_segment *out,
-	struct rj_error *err)
+int rj_segment_open_with(const uint8_t *data, size_t len,
+	const struct rj_sealkey *key, struct rj_segment *out, struct rj_error *err)
 {
 	struct rj_segment seg = {0};
+	const uint8_t *body = NULL;
 	int rc;
 
 	*out = seg;
 	rc = check_header(data, len, &seg.header, err);
 	if (!rc)
-		rc = check_body(data + RJ_SEG_HEADER_BYTES,
-			len - RJ_SEG_HEADER_BYTES, &seg, err);
+		rc = check_seal(data, len, key, &seg, &body, err);
+	if (!rc)
+		rc = expand(&seg, &body, err);
+	if (!rc)
+		rc = check_body(body, seg.header.raw_bytes, &seg, err);
 	if (!rc)
 		rc = rj_digest(
 			data, RJ_SEG_HEADER_BYTES, NULL, 0, seg.chain, err);
@@ -176,10 +265,18 @@ int rj_segment_open(const uint8_t *data, size_t len, struct rj_segment *out,
 	return rc;
 }
 
+int rj_segment_open(const uint8_t *data, size_t len, struct rj_segment *out,
+	struct rj_error *err)
+{
+	return rj_segment_open_with(data, len, NULL, out, err);
+}
+
 void rj_segment_release(struct rj_segment *seg)
 {
 	if (!seg)
 		return;
 	free(seg->runs);
 	seg->runs = NULL;
+	free(seg->own);
+	seg->own = NULL;
 }

@@ -3,7 +3,9 @@
 
 #include <string.h>
 
+#include "segment/aead.h"
 #include "segment/digest.h"
+#include "segment/pack.h"
 #include "util/bytes.h"
 
 #define BODY_AT RJ_SEG_HEADER_BYTES
@@ -89,8 +91,8 @@ static int check_draft(
 	int rc;
 
 	if (h->flags & (RJ_SEG_F_ZSTD | RJ_SEG_F_AESGCM))
-		return rj_fail(err, RJ_E_UNSUPPORTED,
-			"cannot seal with compression or encryption");
+		return rj_fail(err, RJ_E_INVAL,
+			"cannot seal: ZSTD and AESGCM are not the caller's");
 	if (h->kind == RJ_SEG_FENCE &&
 		(d->run_count || d->body.block_size || d->body.journal_blocks))
 		return rj_fail(err, RJ_E_INVAL,
@@ -159,6 +161,39 @@ static int refuse(struct rj_error *err)
 	return -RJ_E_INVAL;
 }
 
+/* Compress the body in OUT, which holds RAW_BYTES of it, where that pays. */
+static int pack_body(const struct rj_seg_draft *d, struct rj_seghdr *h,
+	uint8_t *out, struct rj_error *err)
+{
+	size_t packed = h->raw_bytes;
+	int rc;
+
+	h->stored_bytes = h->raw_bytes;
+	if (!d->compress || h->kind != RJ_SEG_DATA)
+		return 0;
+	rc = rj_pack(out + BODY_AT, h->raw_bytes, &packed, err);
+	if (rc || packed == h->raw_bytes)
+		return rc;
+	h->stored_bytes = packed;
+	h->flags |= RJ_SEG_F_ZSTD;
+	return 0;
+}
+
+/* The body of OUT is as it will be stored, but in plain: bind header and body
+ * together, and put the seal into the header. */
+static int bind_all(const struct rj_seg_draft *d, struct rj_seghdr *h,
+	uint8_t *out, struct rj_error *err)
+{
+	if (d->key)
+		/* the seal's 16 bytes behind the tag stay zero */
+		return rj_aead_seal(d->key, h, out, out + BODY_AT,
+			h->stored_bytes, out + BODY_AT,
+			out + RJ_SEG_SEAL_OFFSET, err);
+	/* the seal's own bytes are zero now: one pass over all there is */
+	return rj_digest(out, RJ_SEG_HEADER_BYTES + h->stored_bytes, NULL, 0,
+		out + RJ_SEG_SEAL_OFFSET, err);
+}
+
 int rj_segment_seal(const struct rj_seg_draft *draft, struct rj_buf *out,
 	uint8_t chain[RJ_SEG_HASH_BYTES], struct rj_error *err)
 {
@@ -176,21 +211,29 @@ int rj_segment_seal(const struct rj_seg_draft *draft, struct rj_buf *out,
 	if (rj_buf_reserve(out, len))
 		return rj_fail(err, RJ_E_NOMEM,
 			"out of memory for a segment of %zu bytes", len);
-	header.stored_bytes = header.raw_bytes = raw_bytes;
+	header.raw_bytes = raw_bytes;
 	memset(header.seal, 0, sizeof(header.seal));
+	memset(header.key_fingerprint, 0, sizeof(header.key_fingerprint));
+	if (fill_body(draft, out->data, err))
+		return refuse(err);
+	rc = pack_body(draft, &header, out->data, err);
+	if (rc)
+		return rc;
+	if (draft->key) {
+		header.flags |= RJ_SEG_F_AESGCM;
+		memcpy(header.key_fingerprint, rj_sealkey_fingerprint(draft->key),
+			sizeof(header.key_fingerprint));
+	}
 	rj_seghdr_encode(&header, out->data);
 	/* a draft that contradicts itself is the caller's mistake, and what
 	 * rj_segment_open() would refuse is never sealed */
-	if (rj_seghdr_decode(out->data, &check, err) ||
-		fill_body(draft, out->data, err))
+	if (rj_seghdr_decode(out->data, &check, err))
 		return refuse(err);
-	/* the seal's own bytes are zero now: one pass over all there is */
-	rc = rj_digest(
-		out->data, len, NULL, 0, out->data + RJ_SEG_SEAL_OFFSET, err);
+	rc = bind_all(draft, &header, out->data, err);
 	if (!rc)
 		rc = rj_digest(
 			out->data, RJ_SEG_HEADER_BYTES, NULL, 0, chain, err);
 	if (!rc)
-		out->len = len;
+		out->len = RJ_SEG_HEADER_BYTES + header.stored_bytes;
 	return rc;
 }

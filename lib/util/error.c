@@ -25,6 +25,7 @@ static const char *const code_names[] = {
 	[RJ_E_NOSPACE] = "no-space",
 	[RJ_E_PROTOCOL] = "protocol",
 	[RJ_E_CANCELLED] = "cancelled",
+	[RJ_E_KEY] = "key",
 	[RJ_E_REFUSED] = "refused",
 };
 

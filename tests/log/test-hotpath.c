@@ -58,7 +58,7 @@ static void a_warm_append_allocates_nothing(void)
 	struct memshelf *shelf = memshelf_new();
 	struct rj_store *store = memstore_open(shelf);
 	struct rj_store_ops ops = *store->ops;
-	struct rj_log_id id = {{1}, {2}};
+	struct rj_log_id id = {.volume_uuid = {1}, .journal_uuid = {2}};
 	/* three runs, out of order, as when a commit goes round the end */
 	struct rj_seg_run runs[] = {{1, 1}, {1000, 24}, {2, 40}};
 	struct rj_log_append a = {

@@ -9,7 +9,7 @@
 
 #define BLOCK 4096
 
-static void measure(size_t bytes)
+static void measure(size_t bytes, const struct rj_sealkey *key)
 {
 	struct rj_seg_run run = {1, (uint32_t)(bytes / BLOCK)};
 	struct rj_seg_draft d = {
@@ -22,6 +22,7 @@ static void measure(size_t bytes)
 			.tid_count = 1},
 		.runs = &run,
 		.run_count = 1,
+		.key = key,
 	};
 	unsigned rounds = (unsigned)((512u << 20) / bytes), i;
 	uint8_t chain[RJ_SEG_HASH_BYTES];
@@ -42,7 +43,8 @@ static void measure(size_t bytes)
 	sealed = rj_monotonic_ns() - start;
 	start = rj_monotonic_ns();
 	for (i = 0; i < rounds; i++) {
-		rc |= rj_segment_open(out.data, out.len, &seg, NULL);
+		rc |= rj_segment_open_with(
+			out.data, out.len, key, &seg, NULL);
 		rj_segment_release(&seg);
 	}
 	opened = rj_monotonic_ns() - start;
@@ -60,8 +62,18 @@ static void measure(size_t bytes)
 
 int main(void)
 {
-	measure(4 << 10);
-	measure(32 << 10);
-	measure(4 << 20);
+	static const uint8_t bytes[RJ_SEALKEY_BYTES] = {1};
+	struct rj_sealkey *key = NULL;
+	int i;
+
+	if (rj_sealkey_from_bytes(bytes, &key, NULL))
+		return 1;
+	for (i = 0; i < 2; i++) {
+		puts(i ? "AES-256-GCM" : "SHA-256");
+		measure(4 << 10, i ? key : NULL);
+		measure(32 << 10, i ? key : NULL);
+		measure(4 << 20, i ? key : NULL);
+	}
+	rj_sealkey_free(key);
 	return 0;
 }
