@@ -1,37 +1,37 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "store/http.h"
 
-#include <curl/curl.h>
-#include <errno.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
+#include "store/conf.h"
+#include "store/curl.h"
+
+#define KINDS 8 /* of header arrays that a handle remembers */
+
 struct rj_http {
 	CURL *easy;
-	struct curl_slist *plain, *put_new; /* request headers */
-	int connect_timeout_ms, request_timeout_ms;
+	struct {
+		const char *const *lines;
+		struct curl_slist *list;
+	} kinds[KINDS];
+	struct rj_http_setup setup; /* name, opts and region are ours, below */
+	struct rj_store_opts opts;
 	char name[sizeof(((struct rj_store *)0)->url)];
+	char host[256];
+	char region[64];
 	char detail[CURL_ERROR_SIZE];
 	/* Of the request under way: */
 	struct rj_http_call *call;
 	size_t start;  /* length of call->out at the beginning */
-	size_t text;   /* bytes in call->text */
+	size_t error;  /* bytes in call->error */
 	bool framed;   /* the answer says where it ends */
 	bool too_long; /* of more than call->max bytes */
 	bool no_memory;
-	int sink_rc;   /* what call->sink ended the request with */
+	int sink_rc; /* what call->sink ended the request with */
 };
-
-static pthread_once_t global_once = PTHREAD_ONCE_INIT;
-static CURLcode global_result;
-
-static void global_init(void)
-{
-	global_result = curl_global_init(CURL_GLOBAL_DEFAULT);
-}
 
 bool rj_http_header_is(const char *line, size_t len, const char *name,
 	char *value, size_t size)
@@ -48,6 +48,13 @@ bool rj_http_header_is(const char *line, size_t len, const char *name,
 	}
 	snprintf(value, size, "%.*s", (int)len, line);
 	return true;
+}
+
+bool rj_http_loopback(const char *host)
+{
+	return !strcasecmp(host, "localhost") || !strcmp(host, "[::1]") ||
+	       (!strncmp(host, "127.", 4) &&
+		       strspn(host, "0123456789.") == strlen(host));
 }
 
 static size_t on_header(char *line, size_t one, size_t len, void *arg)
@@ -79,18 +86,28 @@ static long status_of(struct rj_http *h)
 	return status;
 }
 
-/* The first line of an error's body, made harmless for a terminal. */
-static void keep_text(struct rj_http *h, const char *data, size_t len)
+static void keep_error(struct rj_http *h, const char *data, size_t len)
 {
+	size_t room = RJ_HTTP_BODY - 1 - h->error;
+
+	if (len > room)
+		len = room;
+	memcpy(h->call->error + h->error, data, len);
+	h->error += len;
+}
+
+/* The first line of an error's body, made harmless for a terminal. */
+static void keep_text(struct rj_http *h)
+{
+	struct rj_http_call *c = h->call;
 	size_t i;
 
-	for (i = 0; i < len && h->text < RJ_HTTP_TEXT - 1; i++) {
-		if (data[i] == '\n') {
-			h->text = RJ_HTTP_TEXT;
-			return;
-		}
-		h->call->text[h->text++] =
-			data[i] >= 0x20 && data[i] < 0x7f ? data[i] : '?';
+	for (i = 0; i < h->error && i < RJ_HTTP_TEXT - 1; i++) {
+		if (c->error[i] == '\n')
+			break;
+		c->text[i] = c->error[i] >= 0x20 && c->error[i] < 0x7f
+				     ? c->error[i]
+				     : '?';
 	}
 }
 
@@ -98,10 +115,11 @@ static size_t on_body(char *data, size_t one, size_t len, void *arg)
 {
 	struct rj_http *h = arg;
 	struct rj_buf *out = h->call->out;
+	long status = status_of(h);
 	curl_off_t whole = -1;
 
-	if (status_of(h) != 200) {
-		keep_text(h, data, len);
+	if (status != 200 && status != 207) {
+		keep_error(h, data, len);
 		return len;
 	}
 	if (h->call->sink) {
@@ -126,130 +144,95 @@ static size_t on_body(char *data, size_t one, size_t len, void *arg)
 	return len;
 }
 
-/* What the operating system said about a connection that failed. */
-static const char *why_no_connection(long sys_errno)
+/* Append the LINES to a list; NULL: no memory. */
+static struct curl_slist *make_list(const char *const *lines)
 {
-	switch (sys_errno) {
-	case ECONNREFUSED:
-		return "connection refused";
-	case EHOSTUNREACH:
-		return "no route to the host";
-	case ENETUNREACH:
-		return "network is unreachable";
-	case ECONNRESET:
-		return "connection reset";
-	case ETIMEDOUT:
-		return "timed out";
-	case 0:
-		return "no connection";
-	default:
-		return strerror((int)sys_errno);
+	struct curl_slist *list = NULL, *more;
+
+	for (; *lines; lines++) {
+		more = curl_slist_append(list, *lines);
+		if (!more) {
+			curl_slist_free_all(list);
+			return NULL;
+		}
+		list = more;
 	}
+	return list;
 }
 
-static int fail_timeout(struct rj_http *h, struct rj_error *err)
+/* The list of LINES, made once. */
+static CURLcode find_list(struct rj_http *h, const char *const *lines,
+	struct curl_slist **out)
 {
-	curl_off_t connected = 0;
+	unsigned i;
 
-	curl_easy_getinfo(h->easy, CURLINFO_PRETRANSFER_TIME_T, &connected);
-	if (!connected)
-		return rj_fail(err, RJ_E_UNREACHABLE,
-			"%s: cannot reach the journal server: timed out after "
-			"%d ms",
-			h->name,
-			h->connect_timeout_ms < h->request_timeout_ms
-				? h->connect_timeout_ms
-				: h->request_timeout_ms);
-	return rj_fail(err, RJ_E_UNREACHABLE,
-		"%s: no answer from the journal server: timed out after %d ms",
-		h->name, h->request_timeout_ms);
-}
-
-static int fail_curl(struct rj_http *h, CURLcode code, struct rj_error *err)
-{
-	const char *detail =
-		h->detail[0] ? h->detail : curl_easy_strerror(code);
-	long sys_errno = 0;
-
-	switch (code) {
-	case CURLE_COULDNT_RESOLVE_HOST:
-	case CURLE_COULDNT_RESOLVE_PROXY:
-		return rj_fail(err, RJ_E_UNREACHABLE,
-			"%s: cannot reach the journal server: could not "
-			"resolve "
-			"the name of the %s",
-			h->name,
-			code == CURLE_COULDNT_RESOLVE_PROXY ? "proxy" : "host");
-	case CURLE_COULDNT_CONNECT:
-		curl_easy_getinfo(h->easy, CURLINFO_OS_ERRNO, &sys_errno);
-		return rj_fail(err, RJ_E_UNREACHABLE,
-			"%s: cannot reach the journal server: %s", h->name,
-			why_no_connection(sys_errno));
-	case CURLE_OPERATION_TIMEDOUT:
-		return fail_timeout(h, err);
-	case CURLE_GOT_NOTHING:
-		return rj_fail(err, RJ_E_UNREACHABLE,
-			"%s: the journal server closed the connection without "
-			"an answer",
-			h->name);
-	case CURLE_PARTIAL_FILE:
-		return rj_fail(err, RJ_E_UNREACHABLE,
-			"%s: the journal server's answer was cut short",
-			h->name);
-	case CURLE_SEND_ERROR:
-	case CURLE_RECV_ERROR:
-		return rj_fail(err, RJ_E_UNREACHABLE,
-			"%s: lost the connection to the journal server: %s",
-			h->name,
-			strstr(detail, "reset") ? "connection reset" : detail);
-	case CURLE_UNSUPPORTED_PROTOCOL:
-	case CURLE_WEIRD_SERVER_REPLY:
-		return rj_fail(err, RJ_E_PROTOCOL,
-			"%s: the answer is not HTTP: is a journal server "
-			"listening there?",
-			h->name);
-	case CURLE_OUT_OF_MEMORY:
-		return rj_fail(err, RJ_E_NOMEM, "%s: out of memory", h->name);
-	default:
-		return rj_fail(err, RJ_E_UNREACHABLE,
-			"%s: request to the journal server failed: %s", h->name,
-			detail);
+	*out = NULL;
+	if (!lines || !*lines)
+		return 0;
+	for (i = 0; i < KINDS - 1 && h->kinds[i].lines; i++) {
+		if (h->kinds[i].lines == lines)
+			break;
 	}
+	if (h->kinds[i].lines != lines) {
+		curl_slist_free_all(h->kinds[i].list);
+		h->kinds[i].lines = NULL;
+		h->kinds[i].list = make_list(lines);
+		if (!h->kinds[i].list)
+			return CURLE_OUT_OF_MEMORY;
+		h->kinds[i].lines = lines;
+	}
+	*out = h->kinds[i].list;
+	return 0;
 }
 
-static CURLcode set_call(struct rj_http *h, const struct rj_http_call *c)
+/* EXTRA are list heads of the caller's; they stand before the array's lines. */
+static CURLcode set_headers(struct rj_http *h, const struct rj_http_call *c,
+	struct curl_slist extra[RJ_HTTP_EXTRA])
 {
-	static const char *const verbs[] = {
-		[RJ_HTTP_GET] = NULL,
-		[RJ_HTTP_PUT_NEW] = "PUT",
-		[RJ_HTTP_DELETE] = "DELETE",
-	};
+	struct curl_slist *list;
+	CURLcode code = find_list(h, c->headers, &list);
+	unsigned i;
+
+	for (i = 0; i < RJ_HTTP_EXTRA && c->extra[i]; i++) {
+		extra[i].data = (char *)c->extra[i];
+		extra[i].next = list;
+		list = &extra[i];
+	}
+	return code ? code
+		    : curl_easy_setopt(h->easy, CURLOPT_HTTPHEADER, list);
+}
+
+static CURLcode set_call(struct rj_http *h, const struct rj_http_call *c,
+	struct curl_slist extra[RJ_HTTP_EXTRA])
+{
 	CURL *e = h->easy;
 	CURLcode code;
 
 	code = curl_easy_setopt(e, CURLOPT_URL, c->url);
 	if (code)
 		return code;
-	if (c->method == RJ_HTTP_PUT_NEW) {
+	if (c->has_body) {
 		/* POSTFIELDS, not UPLOAD: curl then sends the header and a
 		 * body of up to 64 KiB in one go. */
 		curl_easy_setopt(e, CURLOPT_POSTFIELDS, c->body ? c->body : "");
 		curl_easy_setopt(e, CURLOPT_POSTFIELDSIZE_LARGE,
 			(curl_off_t)c->body_len);
-		curl_easy_setopt(e, CURLOPT_HTTPHEADER, h->put_new);
 	} else {
 		curl_easy_setopt(e, CURLOPT_HTTPGET, 1L);
-		curl_easy_setopt(e, CURLOPT_HTTPHEADER, h->plain);
 	}
-	return curl_easy_setopt(e, CURLOPT_CUSTOMREQUEST, verbs[c->method]);
+	code = set_headers(h, c, extra);
+	if (code)
+		return code;
+	return curl_easy_setopt(e, CURLOPT_CUSTOMREQUEST,
+		strcmp(c->method, "GET") ? c->method : NULL);
 }
 
 static void set_limits(struct rj_http *h, bool stream)
 {
-	long seconds = (h->request_timeout_ms + 999) / 1000;
+	long seconds = (h->opts.request_timeout_ms + 999) / 1000;
 
 	curl_easy_setopt(h->easy, CURLOPT_TIMEOUT_MS,
-		stream ? 0L : (long)h->request_timeout_ms);
+		stream ? 0L : (long)h->opts.request_timeout_ms);
 	curl_easy_setopt(h->easy, CURLOPT_LOW_SPEED_LIMIT, stream ? 1L : 0L);
 	curl_easy_setopt(
 		h->easy, CURLOPT_LOW_SPEED_TIME, stream ? seconds : 0L);
@@ -262,40 +245,55 @@ static int check_answer(struct rj_http *h, struct rj_error *err)
 	if (h->call->status != 204 && !h->framed)
 		return rj_fail(err, RJ_E_PROTOCOL,
 			"%s: an HTTP answer without a length (status %d): is a "
-			"journal server listening there?",
-			h->name, h->call->status);
+			"%s listening there?",
+			h->name, h->call->status, h->setup.peer);
 	return 0;
+}
+
+static int fail_perform(struct rj_http *h, CURLcode code, struct rj_error *err)
+{
+	if (h->sink_rc)
+		return h->sink_rc;
+	if (h->too_long)
+		return rj_fail(err, RJ_E_CORRUPT,
+			"%s: the answer is longer than the %zu bytes that make "
+			"sense",
+			h->name, h->call->max);
+	if (h->no_memory)
+		return rj_fail(err, RJ_E_NOMEM, "%s: out of memory", h->name);
+	if (code == CURLE_UNSUPPORTED_PROTOCOL ||
+		code == CURLE_WEIRD_SERVER_REPLY)
+		return rj_fail(err, RJ_E_PROTOCOL,
+			"%s: the answer is not HTTP: is a %s listening there?",
+			h->name, h->setup.peer);
+	return rj_curl_fail(h->easy, code, h->name, h->setup.peer, h->detail,
+		&h->opts, err);
 }
 
 int rj_http_perform(
 	struct rj_http *h, struct rj_http_call *call, struct rj_error *err)
 {
+	struct curl_slist extra[RJ_HTTP_EXTRA];
 	CURLcode code;
 	int rc;
 
 	h->call = call;
 	h->start = call->out ? call->out->len : 0;
-	h->text = 0;
+	h->error = 0;
+	h->sink_rc = 0;
 	h->framed = h->too_long = h->no_memory = false;
 	h->detail[0] = '\0';
 	memset(call->text, 0, sizeof(call->text));
+	memset(call->error, 0, sizeof(call->error));
 	call->status = 0;
-	h->sink_rc = 0;
-	code = set_call(h, call);
 	set_limits(h, call->sink != NULL);
+	code = set_call(h, call, extra);
 	if (!code)
-		code = curl_easy_perform(h->easy);
-	if (h->too_long)
-		rc = rj_fail(err, RJ_E_CORRUPT,
-			"%s: the answer is longer than the %zu bytes that make "
-			"sense",
-			h->name, call->max);
-	else if (h->sink_rc)
-		rc = h->sink_rc;
-	else if (h->no_memory)
-		rc = rj_fail(err, RJ_E_NOMEM, "%s: out of memory", h->name);
-	else if (code)
-		rc = fail_curl(h, code, err);
+		code = rj_curl_perform(h->easy);
+	curl_easy_setopt(h->easy, CURLOPT_HTTPHEADER, NULL);
+	keep_text(h);
+	if (code || h->sink_rc)
+		rc = fail_perform(h, code, err);
 	else
 		rc = check_answer(h, err);
 	if (rc && call->out)
@@ -304,84 +302,138 @@ int rj_http_perform(
 	return rc;
 }
 
-static bool add_header(struct curl_slist **list, const char *line)
+int rj_http_fail_status(const struct rj_http *h, const struct rj_http_call *c,
+	const char *doing, const char *why, struct rj_error *err)
 {
-	struct curl_slist *more = curl_slist_append(*list, line);
+	enum rj_code code = RJ_E_PROTOCOL;
+	const char *what = "gave an answer that makes no sense";
 
-	if (more)
-		*list = more;
-	return more != NULL;
+	if (!why)
+		why = c->text;
+	if (c->status == 401 || c->status == 403) {
+		code = RJ_E_DENIED;
+		what = "refuses us";
+	} else if (c->status == 407) {
+		code = RJ_E_DENIED;
+		what = "cannot be reached: the proxy wants a password";
+	} else if (c->status == 507) {
+		code = RJ_E_NOSPACE;
+		what = "is full";
+	} else if (c->status == 413 || c->status == 414) {
+		code = RJ_E_INVAL;
+		what = "does not take an object that large";
+	} else if (c->status >= 500 || c->status == 408 || c->status == 423 ||
+		   c->status == 425 || c->status == 429) {
+		code = RJ_E_UNREACHABLE;
+		what = "cannot do it now";
+	}
+	return rj_fail(err, code, "%s: %s: the %s %s (status %d%s%s)", h->name,
+		doing, h->setup.peer, what, c->status, *why ? ": " : "", why);
 }
 
-static bool set_up(struct rj_http *h)
+static CURLcode set_auth(struct rj_http *h)
+{
+	const struct rj_conf *c = h->opts.conf;
+	CURL *e = h->easy;
+	char provider[96];
+	CURLcode code = 0;
+
+	if (h->setup.auth == RJ_HTTP_SIGV4) {
+		snprintf(provider, sizeof(provider), "aws:amz:%s:s3",
+			h->region);
+		code = curl_easy_setopt(e, CURLOPT_AWS_SIGV4, provider);
+	} else if (c->token) {
+		curl_easy_setopt(e, CURLOPT_HTTPAUTH, (long)CURLAUTH_BEARER);
+		return curl_easy_setopt(e, CURLOPT_XOAUTH2_BEARER, c->token);
+	}
+	if (!code && c->user)
+		code = curl_easy_setopt(e, CURLOPT_USERNAME, c->user);
+	if (!code && c->password)
+		code = curl_easy_setopt(e, CURLOPT_PASSWORD, c->password);
+	return code;
+}
+
+static CURLcode set_up(struct rj_http *h)
 {
 	CURL *e = h->easy;
 
-	curl_easy_setopt(e, CURLOPT_NOSIGNAL, 1L);
-	curl_easy_setopt(e, CURLOPT_TCP_NODELAY, 1L);
-	curl_easy_setopt(e, CURLOPT_TCP_KEEPALIVE, 1L);
 	curl_easy_setopt(e, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
-	curl_easy_setopt(e, CURLOPT_FOLLOWLOCATION, 0L);
 	curl_easy_setopt(e, CURLOPT_HTTP09_ALLOWED, 0L);
-	curl_easy_setopt(
-		e, CURLOPT_CONNECTTIMEOUT_MS, (long)h->connect_timeout_ms);
-	curl_easy_setopt(e, CURLOPT_TIMEOUT_MS, (long)h->request_timeout_ms);
-	curl_easy_setopt(e, CURLOPT_BUFFERSIZE, 64L * 1024);
-	curl_easy_setopt(e, CURLOPT_UPLOAD_BUFFERSIZE, 256L * 1024);
-	curl_easy_setopt(e, CURLOPT_ERRORBUFFER, h->detail);
+	/* with a large body curl asks first; a server that keeps silent is
+	 * not waited for */
+	curl_easy_setopt(e, CURLOPT_EXPECT_100_TIMEOUT_MS, 1L);
 	curl_easy_setopt(e, CURLOPT_HEADERFUNCTION, on_header);
 	curl_easy_setopt(e, CURLOPT_HEADERDATA, h);
 	curl_easy_setopt(e, CURLOPT_WRITEFUNCTION, on_body);
 	curl_easy_setopt(e, CURLOPT_WRITEDATA, h);
-#if LIBCURL_VERSION_NUM >= 0x075500
-	if (curl_easy_setopt(e, CURLOPT_PROTOCOLS_STR, "http"))
-		return false;
-#else
-	if (curl_easy_setopt(e, CURLOPT_PROTOCOLS, (long)CURLPROTO_HTTP))
-		return false;
-#endif
-	return add_header(&h->plain, "Accept:") &&
-	       add_header(&h->put_new, "Accept:") &&
-	       /* an Expect would cost a round trip */
-	       add_header(&h->put_new, "Expect:") &&
-	       add_header(
-		       &h->put_new, "Content-Type: application/octet-stream") &&
-	       add_header(&h->put_new, "If-None-Match: *");
+	return set_auth(h);
 }
 
-int rj_http_new(const char *name, const struct rj_store_opts *opts,
-	struct rj_http **out, struct rj_error *err)
+/* A password or token must not travel for all to read. */
+static int check_wire(const struct rj_http_setup *s, struct rj_error *err)
+{
+	const struct rj_conf *c = s->opts->conf;
+
+	if (s->tls || c->insecure || s->auth == RJ_HTTP_SIGV4 ||
+		!(c->token || c->password) || rj_http_loopback(s->host))
+		return 0;
+	return rj_fail(err, RJ_E_REFUSED,
+		"%s: a password or token would travel unencrypted: use TLS, or "
+		"say insecure=yes in rj.conf",
+		s->name);
+}
+
+int rj_http_new(const struct rj_http_setup *setup, struct rj_http **out,
+	struct rj_error *err)
 {
 	struct rj_http *h;
+	int rc;
 
-	pthread_once(&global_once, global_init);
-	if (global_result)
-		return rj_fail(err, RJ_E_IO, "%s: cannot start libcurl: %s",
-			name, curl_easy_strerror(global_result));
+	rc = check_wire(setup, err);
+	if (rc)
+		return rc;
 	h = calloc(1, sizeof(*h));
 	if (!h)
-		goto no_memory;
-	snprintf(h->name, sizeof(h->name), "%s", name);
-	h->connect_timeout_ms = opts->connect_timeout_ms;
-	h->request_timeout_ms = opts->request_timeout_ms;
-	h->easy = curl_easy_init();
-	if (!h->easy || !set_up(h))
-		goto no_memory;
+		return rj_fail(err, RJ_E_NOMEM, "%s: out of memory",
+			setup->name);
+	h->setup = *setup;
+	h->opts = *setup->opts;
+	rj_conf_ref(h->opts.conf);
+	h->setup.opts = &h->opts;
+	snprintf(h->name, sizeof(h->name), "%s", setup->name);
+	h->setup.name = h->name;
+	snprintf(h->host, sizeof(h->host), "%s", setup->host);
+	h->setup.host = h->host;
+	snprintf(h->region, sizeof(h->region), "%s",
+		setup->region ? setup->region : "");
+	h->setup.region = h->region;
+	rc = rj_curl_new(h->name, &h->opts, setup->tls ? "https" : "http",
+		h->detail, &h->easy, err);
+	if (!rc && set_up(h))
+		rc = rj_fail(err, RJ_E_NOMEM, "%s: out of memory", h->name);
+	if (rc) {
+		rj_http_free(h);
+		return rc;
+	}
 	*out = h;
 	return 0;
+}
 
-no_memory:
-	rj_http_free(h);
-	return rj_fail(err, RJ_E_NOMEM, "%s: out of memory", name);
+int rj_http_dup(
+	const struct rj_http *h, struct rj_http **out, struct rj_error *err)
+{
+	return rj_http_new(&h->setup, out, err);
 }
 
 void rj_http_free(struct rj_http *h)
 {
+	unsigned i;
+
 	if (!h)
 		return;
-	if (h->easy)
-		curl_easy_cleanup(h->easy);
-	curl_slist_free_all(h->plain);
-	curl_slist_free_all(h->put_new);
+	rj_curl_cleanup(h->easy);
+	for (i = 0; i < KINDS; i++)
+		curl_slist_free_all(h->kinds[i].list);
+	rj_conf_release(h->opts.conf);
 	free(h);
 }

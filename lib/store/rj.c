@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * rj://host:port/name: an rjserver, over HTTP. The wire is described in
- * doc/http-protocol.md: PUT /name/KEY with If-None-Match, GET, DELETE, and
+ * rj://host:port/name, rjs://...: an rjserver, over HTTP or HTTPS. The wire is
+ * described in doc/http-protocol.md: PUT /name/KEY with If-None-Match, GET, DELETE, and
  * GET /name/DIRECTORY?after=N&limit=M for a page of a listing.
  */
 #include <ctype.h>
@@ -11,7 +11,6 @@
 #include <string.h>
 
 #include "store/backend.h"
-#include "store/conf.h"
 #include "store/http.h"
 #include "store/objects.h"
 #include "store/store.h"
@@ -25,8 +24,7 @@
 struct rj_rj {
 	struct rj_store base;
 	struct rj_http *http;
-	struct rj_store_opts opts;
-	size_t prefix;               /* length of "http://host:port/name/" */
+	size_t prefix; /* length of "http://host:port/name/" */
 	char url[REQUEST_URL_BYTES]; /* that, and the current key behind it */
 };
 
@@ -62,30 +60,26 @@ static int fail_status(struct rj_rj *r, const struct rj_http_call *c,
 	const char *verb, const char *key, struct rj_error *err)
 {
 	const struct marks *m = c->arg;
-	const char *sep = c->text[0] ? ": " : "";
-	enum rj_code code = RJ_E_PROTOCOL;
-	const char *what = "gave an answer that makes no sense";
+	char doing[RJ_KEY_TEXT + 16];
 
-	if (c->status == 401 || c->status == 403) {
-		code = RJ_E_DENIED;
-		what = "refuses us";
-	} else if (c->status == 507) {
-		code = RJ_E_NOSPACE;
-		what = "is full";
-	} else if (c->status == 413) {
-		code = RJ_E_INVAL;
-		what = "does not take an object that large";
-	} else if (c->status >= 500 && m->damaged) {
-		code = RJ_E_CORRUPT;
-		what = "says that its store is damaged";
-	} else if (c->status >= 500 || c->status == 429) {
-		code = RJ_E_UNREACHABLE;
-		what = "cannot do it now";
-	}
-	return rj_fail(err, code,
-		"%s: %s %s: the journal server %s (status %d%s%s)", r->base.url,
-		verb, key, what, c->status, sep, c->text);
+	if (c->status >= 500 && c->status != 507 && m->damaged)
+		return rj_fail(err, RJ_E_CORRUPT,
+			"%s: %s %s: the journal server says that its store is "
+			"damaged (status %d%s%s)",
+			r->base.url, verb, key, c->status,
+			c->text[0] ? ": " : "", c->text);
+	snprintf(doing, sizeof(doing), "%s %s", verb, key);
+	return rj_http_fail_status(r->http, c, doing, NULL, err);
 }
+
+static const char *const plain_headers[] = {"Accept:", NULL};
+static const char *const put_headers[] = {
+	"Accept:",
+	"Expect:", /* it would cost a round trip */
+	"Content-Type: application/octet-stream",
+	"If-None-Match: *",
+	NULL,
+};
 
 static int rj_put_new(struct rj_store *s, const struct rj_key *key,
 	const void *data, size_t len, struct rj_error *err)
@@ -94,8 +88,10 @@ static int rj_put_new(struct rj_store *s, const struct rj_key *key,
 	char *text = rj_key_text(key, r->url + r->prefix);
 	struct marks marks = {0};
 	struct rj_http_call c = {
-		.method = RJ_HTTP_PUT_NEW,
+		.method = "PUT",
 		.url = r->url,
+		.headers = put_headers,
+		.has_body = true,
 		.body = data,
 		.body_len = len,
 		.header = on_header,
@@ -120,8 +116,9 @@ static int rj_get(struct rj_store *s, const struct rj_key *key, size_t max,
 	char *text = rj_key_text(key, r->url + r->prefix);
 	struct marks marks = {0};
 	struct rj_http_call c = {
-		.method = RJ_HTTP_GET,
+		.method = "GET",
 		.url = r->url,
+		.headers = plain_headers,
 		.out = out,
 		.max = max,
 		.header = on_header,
@@ -189,8 +186,9 @@ static int get_page(struct rj_rj *r, const char *dir, uint64_t after,
 {
 	struct marks marks = {0};
 	struct rj_http_call c = {
-		.method = RJ_HTTP_GET,
+		.method = "GET",
 		.url = r->url,
+		.headers = plain_headers,
 		.out = page,
 		.max = PAGE_BYTES,
 		.header = on_header,
@@ -248,8 +246,9 @@ static int rj_remove(
 	char *text = rj_key_text(key, r->url + r->prefix);
 	struct marks marks = {0};
 	struct rj_http_call c = {
-		.method = RJ_HTTP_DELETE,
+		.method = "DELETE",
 		.url = r->url,
+		.headers = plain_headers,
 		.header = on_header,
 		.arg = &marks,
 	};
@@ -272,8 +271,9 @@ static int rj_remove_below(struct rj_store *s, const struct rj_key *dir,
 	char text[RJ_KEY_TEXT];
 	struct marks marks = {0};
 	struct rj_http_call c = {
-		.method = RJ_HTTP_DELETE,
+		.method = "DELETE",
 		.url = r->url,
+		.headers = plain_headers,
 		.header = on_header,
 		.arg = &marks,
 	};
@@ -327,8 +327,9 @@ static int rj_stream(struct rj_store *s, const struct rj_key *dir,
 		.err = err,
 	};
 	struct rj_http_call c = {
-		.method = RJ_HTTP_GET,
+		.method = "GET",
 		.url = r->url,
+		.headers = plain_headers,
 		.sink = rj_objects_feed,
 		.sink_arg = &o,
 		.header = on_header,
@@ -388,8 +389,9 @@ static int rj_list_journals(struct rj_store *s, rj_store_journal_fn fn,
 	struct rj_buf list = {0};
 	struct marks marks = {0};
 	struct rj_http_call c = {
-		.method = RJ_HTTP_GET,
+		.method = "GET",
 		.url = r->url,
+		.headers = plain_headers,
 		.out = &list,
 		.max = MAX_JOURNALS * RJ_UUID_TEXT,
 		.header = on_header,
@@ -420,10 +422,8 @@ static int rj_dup(
 	if (!r)
 		return rj_fail(err, RJ_E_NOMEM, "out of memory");
 	*r = *rj_of(s);
-	rj_conf_ref(r->opts.conf);
-	rc = rj_http_new(r->base.url, &r->opts, &r->http, err);
+	rc = rj_http_dup(r->http, &r->http, err);
 	if (rc) {
-		rj_conf_release(r->opts.conf);
 		free(r);
 		return rc;
 	}
@@ -434,7 +434,6 @@ static int rj_dup(
 static void rj_close_store(struct rj_store *s)
 {
 	rj_http_free(rj_of(s)->http);
-	rj_conf_release(rj_of(s)->opts.conf);
 	free(s);
 }
 
@@ -454,22 +453,29 @@ static int check_url(const struct rj_url *url, struct rj_error *err)
 {
 	if (!url->host[0])
 		return rj_fail(err, RJ_E_INVAL,
-			"rj://%s: no host; write rj://host:port/name",
-			url->path);
+			"%s://%s: no host; write %s://host:port/name",
+			url->scheme, url->path, url->scheme);
 	if (!url->path[0] ||
 		!rj_key_name_valid(url->path + 1, strlen(url->path + 1)))
 		return rj_fail(err, RJ_E_INVAL,
-			"rj://%s%s: the name behind the host must be 1 to 63 "
+			"%s://%s%s: the name behind the host must be 1 to 63 "
 			"letters, digits, dots, dashes or underscores; write "
-			"rj://host:port/name",
-			url->host, url->path);
+			"%s://host:port/name",
+			url->scheme, url->host, url->path, url->scheme);
 	return 0;
 }
 
 int rj_store_rj_open(const struct rj_url *url, const struct rj_store_opts *opts,
 	struct rj_store **out, struct rj_error *err)
 {
+	bool tls = !strcmp(url->scheme, "rjs");
 	unsigned port = url->port ? url->port : DEFAULT_PORT;
+	struct rj_http_setup setup = {
+		.peer = "journal server",
+		.host = url->host,
+		.tls = tls,
+		.opts = opts,
+	};
 	struct rj_rj *r;
 	int rc;
 
@@ -479,7 +485,6 @@ int rj_store_rj_open(const struct rj_url *url, const struct rj_store_opts *opts,
 	r = calloc(1, sizeof(*r));
 	if (!r)
 		return rj_fail(err, RJ_E_NOMEM, "out of memory");
-	r->opts = *opts;
 	r->base.ops = &rj_ops;
 	r->base.caps = (struct rj_store_caps){
 		.put_new = true,
@@ -487,14 +492,13 @@ int rj_store_rj_open(const struct rj_url *url, const struct rj_store_opts *opts,
 		.list_ranged = true,
 		.durability = RJ_DURABLE,
 	};
-	snprintf(r->base.url, sizeof(r->base.url), "rj://%s:%u%.64s", url->host,
-		port, url->path);
-	r->prefix = (size_t)snprintf(r->url, sizeof(r->url), "http://%s:%u%s/",
-		url->host, port, url->path);
-	rj_conf_ref(opts->conf);
-	rc = rj_http_new(r->base.url, opts, &r->http, err);
+	snprintf(r->base.url, sizeof(r->base.url), "%s://%s:%u%.64s",
+		tls ? "rjs" : "rj", url->host, port, url->path);
+	r->prefix = (size_t)snprintf(r->url, sizeof(r->url), "%s://%s:%u%s/",
+		tls ? "https" : "http", url->host, port, url->path);
+	setup.name = r->base.url;
+	rc = rj_http_new(&setup, &r->http, err);
 	if (rc) {
-		rj_conf_release(opts->conf);
 		free(r);
 		return rc;
 	}

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "store/store.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "store/backend.h"
@@ -13,21 +14,19 @@ static const struct {
 } backends[] = {
 	{"file", rj_store_file_open},
 	{"rj", rj_store_rj_open},
+	{"rjs", rj_store_rj_open},
 };
 
 #define BACKENDS (sizeof(backends) / sizeof(backends[0]))
 
 static int unsupported(const char *scheme, struct rj_error *err)
 {
-	char have[128] = "";
+	char have[BACKENDS * 24], *p = have;
 	size_t i;
 
-	for (i = 0; i < BACKENDS; i++) {
-		if (i)
-			strcat(have, ", ");
-		strcat(have, backends[i].scheme);
-		strcat(have, "://");
-	}
+	for (i = 0; i < BACKENDS; i++)
+		p += sprintf(p, "%s%.16s://", i ? ", " : "",
+			backends[i].scheme);
 	return rj_fail(err, RJ_E_UNSUPPORTED,
 		"%s://: this build has no store of that kind; it has %s",
 		scheme, have);
@@ -43,6 +42,17 @@ static void complete(struct rj_store_opts *o)
 		o->request_timeout_ms = o->conf->request_timeout_ms;
 	if (o->request_timeout_ms <= 0)
 		o->request_timeout_ms = 30000;
+}
+
+/* rj.conf's sections have the scheme in lower case. */
+static int load_conf(const char *text, const struct rj_url *url,
+	struct rj_conf **out, struct rj_error *err)
+{
+	char lower[RJ_URL_BYTES];
+
+	snprintf(lower, sizeof(lower), "%s%s", url->scheme,
+		strstr(text, "://"));
+	return rj_conf_load(lower, out, err);
 }
 
 static int open_url(const char *text, const struct rj_store_opts *opts,
@@ -67,7 +77,7 @@ static int open_url(const char *text, const struct rj_store_opts *opts,
 		o = *opts;
 	conf = rj_conf_ref(o.conf);
 	if (!conf)
-		rc = rj_conf_load(text, &conf, err);
+		rc = load_conf(text, &url, &conf, err);
 	if (rc)
 		return rc;
 	o.conf = conf;
