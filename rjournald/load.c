@@ -132,6 +132,32 @@ static int check_ring(const struct rj_loaded *l, const struct reading *r,
 	return 0;
 }
 
+/* What another writer appended before our fence stopped it: behind SUM, or the
+ * whole log when that is not what we stand behind. */
+static int read_rest(struct rj_loaded *l, const struct rj_log_id *id,
+	struct rj_log_read_opts *read, const struct rj_log_summary *sum,
+	struct reading *r, struct rj_log_summary *more, struct rj_error *err)
+{
+	bool holds;
+	int rc;
+
+	rc = rj_log_holds(l->store, id, &sum->tail, 0, &holds, err);
+	if (rc)
+		return rc;
+	if (holds) {
+		read->resume = &sum->tail;
+	} else {
+		rj_ring_free(l->ring);
+		l->ring = NULL;
+		rc = rj_ring_new(l->facts.block_size,
+			l->facts.sbx.journal_blocks, &l->ring, err);
+		if (rc)
+			return rc;
+		*r = (struct reading){.ring = l->ring};
+	}
+	return rj_log_read(l->store, id, read, take_segment, r, more, err);
+}
+
 static int read_and_claim(struct rj_loaded *l, struct rj_error *err)
 {
 	const struct rj_sbx *sbx = &l->facts.sbx;
@@ -151,9 +177,7 @@ static int read_and_claim(struct rj_loaded *l, struct rj_error *err)
 		rc = rj_log_claim(l->store, &id, &claim, &l->writer, err);
 	if (rc)
 		return rc;
-	/* what another writer appended before our fence stopped it */
-	read.resume = &sum.tail;
-	rc = rj_log_read(l->store, &id, &read, take_segment, &r, &more, err);
+	rc = read_rest(l, &id, &read, &sum, &r, &more, err);
 	if (rc)
 		return rj_fail_prefix(err, "%s", l->device);
 	if (more.tail.sequence != rj_log_writer_tail(l->writer)->sequence)

@@ -61,10 +61,10 @@ static int open_store(const struct rj_journal_opts *opts, struct rj_store **out,
 	rc = rj_store_open(opts->url, NULL, out, err);
 	if (rc)
 		return rc;
-	if (!(*out)->caps.put_new)
+	if (!(*out)->caps.put_new && !(*out)->caps.exclusive_container)
 		return rj_fail(err, RJ_E_UNSUPPORTED,
-			"%s: this kind of store cannot refuse to overwrite an "
-			"object, which this version needs",
+			"%s: this kind of store has nothing that only one of "
+			"several writers can do: two could not be told apart",
 			(*out)->url);
 	if ((*out)->caps.durability != RJ_DURABLE && !opts->ack_received)
 		return rj_fail(err, RJ_E_REFUSED,

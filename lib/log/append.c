@@ -99,11 +99,15 @@ static int taken_over(struct rj_log_writer *w, struct rj_error *err)
 static int send_pending(struct rj_log_writer *w, struct rj_error *err)
 {
 	struct rj_error why = {0};
+	bool over;
 	int rc;
 
 	rc = rj_writer_put(w, &why);
-	if (rc == -RJ_E_EXISTS) {
+	/* in mode B it is the store that says so */
+	over = rc == -RJ_E_EXISTS || rc == -RJ_E_FENCED;
+	if (rc == -RJ_E_EXISTS)
 		rc = taken_over(w, &why);
+	if (over) {
 		w->dead = rc;
 		w->dead_why = why;
 		w->pending = false;

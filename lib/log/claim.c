@@ -227,10 +227,10 @@ int rj_log_claim(struct rj_store *store, const struct rj_log_id *id,
 	*out = NULL;
 	if (!err)
 		err = &unseen;
-	if (!store->caps.put_new)
+	if (!store->caps.put_new && !store->caps.exclusive_container)
 		return rj_fail(err, RJ_E_UNSUPPORTED,
-			"%s: this store cannot put an object only if it is "
-			"absent, so it cannot hold a log",
+			"%s: this store has nothing that only one of several "
+			"writers can do, so it cannot hold a log",
 			store->url);
 	c.w = calloc(1, sizeof(*c.w));
 	if (!c.w)
@@ -249,6 +249,9 @@ int rj_log_claim(struct rj_store *store, const struct rj_log_id *id,
 		c.highest_epoch = c.opts->min_epoch;
 	rc = rj_epoch_claim(store, id, c.highest_epoch, c.w->nonce,
 		c.opts->retry_ms, &c.w->epoch, err);
+	/* mode B: only now the log that we stand behind is certain */
+	if (!rc && !store->caps.put_new)
+		rc = survey(&c, err);
 	if (!rc)
 		rc = put_fence(&c, err);
 	if (!rc) {

@@ -86,6 +86,16 @@ int rj_log_read(struct rj_store *store, const struct rj_log_id *id,
 	const struct rj_log_read_opts *opts, rj_log_sink sink, void *arg,
 	struct rj_log_summary *sum, struct rj_error *err);
 
+/*
+ * Does the log still hold TAIL, of an earlier read? In mode A always, and nobody
+ * is asked. In mode B a segment that its writer never got acknowledged can be
+ * read, and yet not be of the log that a later writer's fence stands behind:
+ * after a claim, what was read before has to be read again if *HOLDS is false.
+ */
+int rj_log_holds(struct rj_store *store, const struct rj_log_id *id,
+	const struct rj_log_tail *tail, int retry_ms, bool *holds,
+	struct rj_error *err);
+
 /* ---- writing ---- */
 
 struct rj_log_writer;
@@ -103,12 +113,13 @@ struct rj_log_claim_opts {
 
 /*
  * Become the one writer: put epoch/<E+1> if absent, then a fence segment at
- * the next free number. From then on every older writer's next append fails.
+ * the next free number. From then on every older writer's next append fails
+ * (in mode B already from the claim on).
  * A lost race is tried again with the next epoch a few times.
  * STORE stays the caller's, must outlive the writer, and is used by it alone.
  * RJ_E_FENCED: a newer writer's fence was there first. RJ_E_BUSY: too many
  * claim at once, try again. RJ_E_UNREACHABLE, RJ_E_CORRUPT, RJ_E_GAP,
- * RJ_E_FOREIGN, RJ_E_UNSUPPORTED (a store that has no put-if-absent; a last
+ * RJ_E_FOREIGN, RJ_E_UNSUPPORTED (a store with neither mode of fencing; a last
  * segment that this build cannot read). A log that is refused was not written
  * to.
  */

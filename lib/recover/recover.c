@@ -182,10 +182,16 @@ static int inspect(struct rj_recovery *r, struct rj_error *err)
 
 static int take_over(struct rj_recovery *r, struct rj_error *err)
 {
+	bool holds = true;
 	int rc = claim(r, false, err);
 
 	if (!rc)
-		rc = rj_recovery_gather(r, true, err);
+		rc = rj_log_holds(r->store, &r->id, &r->report->log.tail,
+			r->opts->retry_ms, &holds, err);
+	if (!rc && !holds) /* what was read was never acknowledged: afresh */
+		rj_recovery_drop_ring(r);
+	if (!rc)
+		rc = rj_recovery_gather(r, holds, err);
 	if (!rc)
 		rc = rj_recovery_plan(r, err);
 	return rc;

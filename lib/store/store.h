@@ -75,6 +75,7 @@ struct rj_store_ops {
 	 * answer was lost) is there, and was not touched.
 	 * RJ_E_UNREACHABLE: it may or may not have been created; so with
 	 * RJ_E_IO and RJ_E_PROTOCOL, which another attempt will not cure.
+	 * RJ_E_FENCED (mode B): it does not count, a newer epoch was claimed.
 	 * RJ_E_NOSPACE, RJ_E_DENIED, RJ_E_INVAL: it was not created. Nor with
 	 * RJ_E_CORRUPT: the store knows that it lost objects, and not which.
 	 * No reader ever sees a part of an object.
