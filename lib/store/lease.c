@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "format/seghdr.h"
 #include "store/leaseview.h"
 #include "store/store.h"
 #include "store/tree.h"
@@ -51,7 +52,7 @@ static void turn_to(struct lease *l, const uint8_t journal[RJ_UUID_BYTES])
 static int fenced(struct lease *l, struct rj_error *err)
 {
 	return rj_fail(err, RJ_E_FENCED,
-		"%s: another writer took over with epoch %llu (ours was %llu)",
+		"%s: another writer took over with epoch %llu (ours is %llu)",
 		l->base.url, (unsigned long long)l->fenced_by,
 		(unsigned long long)l->own);
 }
@@ -77,13 +78,12 @@ static int find_before(struct lease *l, struct rj_error *err)
 	struct rj_lease_epochs e = {0};
 	int rc;
 
-	if (l->know_before)
-		return 0;
 	rc = look(l, &e, err);
-	if (!rc)
+	if (!rc && !l->know_before) {
 		rc = rj_lease_find_end(
 			l->tree, l->journal, &e, l->own, &l->before, err);
-	l->know_before = !rc;
+		l->know_before = !rc;
+	}
 	rj_lease_epochs_free(&e);
 	return rc;
 }
@@ -177,11 +177,24 @@ static int put_epoch(struct lease *l, const struct rj_key *key,
 	return l->tree->ops->put(l->tree, folder, CLAIM, data, len, err);
 }
 
+/*
+ * The log gives a handle to one writer. If it has two all the same, one of them
+ * from before our claim, its segments must not get into the other's folder.
+ */
+static bool older_writers(
+	const struct lease *l, const uint8_t *data, size_t len)
+{
+	struct rj_seghdr h;
+
+	return len >= RJ_SEG_HEADER_BYTES && !rj_seghdr_decode(data, &h, NULL) &&
+	       h.epoch < l->own;
+}
+
 /* May segment NUMBER be put into our folder, and under which name? */
 static int place(struct lease *l, const struct rj_key *key,
 	struct rj_lease_object *o, struct rj_error *err)
 {
-	int rc;
+	int rc = 0;
 
 	if (!l->own || l->reader)
 		return rj_fail(err, RJ_E_INVAL,
@@ -189,7 +202,8 @@ static int place(struct lease *l, const struct rj_key *key,
 			l->base.url, (unsigned long long)key->number);
 	if (l->fenced_by)
 		return fenced(l, err);
-	rc = find_before(l, err);
+	if (!l->know_before)
+		rc = find_before(l, err);
 	if (rc)
 		return rc;
 	if (key->number <= (l->first ? l->first - 1 : l->before.last))
@@ -219,6 +233,10 @@ static int lease_put_new(struct rj_store *s, const struct rj_key *key,
 	turn_to(l, key->journal_uuid);
 	if (key->kind == RJ_KEY_EPOCH)
 		return put_epoch(l, key, data, len, err);
+	if (older_writers(l, data, len))
+		return rj_fail(err, RJ_E_FENCED,
+			"%s: another writer took over with epoch %llu", s->url,
+			(unsigned long long)l->own);
 	rc = place(l, key, &o, err);
 	if (rc)
 		return rc;
@@ -294,7 +312,7 @@ static int lease_list(struct rj_store *s, const struct rj_key *dir,
 		return list_epochs(l, after, fn, arg, err);
 	if (pinned(l) && !l->reader)
 		rc = find_before(l, err);
-	if (!rc)
+	if (!rc || rc == -RJ_E_FENCED) /* then any reader's log is ours too */
 		rc = refresh(l, after, err);
 	if (rc)
 		return rc;

@@ -6,13 +6,20 @@
 #include <string.h>
 
 #include "support/memstore.h"
+#include "support/memtree.h"
 
 static struct memshelf *shelf;
+static struct memgrove *grove; /* RJ_TEST_STORE=tree: mode B, in memory */
 
 static void bail(const char *why)
 {
 	printf("Bail out! %s\n", why);
 	exit(99);
+}
+
+bool t_mode_b(const struct t_log *t)
+{
+	return !t->raw->caps.put_new;
 }
 
 const char *t_store_name(void)
@@ -28,6 +35,15 @@ struct rj_store *t_store(void)
 	struct rj_store *s = NULL;
 	struct rj_error err;
 
+	if (url && !strcmp(url, "tree")) {
+		if (!grove)
+			grove = memgrove_new();
+		if (grove)
+			s = memtree_store(grove, NULL, NULL);
+		if (!s)
+			bail("out of memory");
+		return s;
+	}
 	if (url) {
 		if (rj_store_open(url, NULL, &s, &err))
 			bail(err.msg);
@@ -46,6 +62,8 @@ void t_store_done(void)
 {
 	memshelf_free(shelf);
 	shelf = NULL;
+	memgrove_free(grove);
+	grove = NULL;
 }
 
 void t_log_begin(struct t_log *t)
@@ -182,8 +200,14 @@ void t_remove(struct t_log *t, uint64_t sequence)
 void t_replace(struct t_log *t, uint64_t sequence, const void *data, size_t len)
 {
 	struct rj_key key = t_segment_key(t, sequence);
-	int rc = rj_store_remove(t->raw, &key, &t->err);
+	int rc;
 
+	if (grove) {
+		memgrove_replace(
+			grove, t->id.journal_uuid, sequence, data, len);
+		return;
+	}
+	rc = rj_store_remove(t->raw, &key, &t->err);
 	if (rc && rc != -RJ_E_NOTFOUND)
 		bail(t->err.msg);
 	if (rj_store_put_new(t->raw, &key, data, len, &t->err))

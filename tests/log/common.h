@@ -19,6 +19,9 @@
 struct rj_store *t_store(void);
 const char *t_store_name(void);
 void t_store_done(void);
+struct t_log;
+/* Is the store under test fenced by folders (doc/log-format.md, mode B)? */
+bool t_mode_b(const struct t_log *t);
 
 struct t_log {
 	struct rj_log_id id;    /* random */

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The log's tests again, on stores that are not memory: file:// and a real
-# rjserver.
+# The log's tests again, on other stores: a tree in memory, in which only
+# folders are exclusive; file://; and a real rjserver.
 . "$RJ_SRC/tests/support/lib.sh"
 . "$RJ_SRC/tests/support/rj.sh"
 export no_proxy='*'
@@ -14,6 +14,7 @@ run_all() { # NAME URL
 	done
 }
 
+run_all "a tree (mode B)" tree
 mkdir "$T_DIR/objects"
 run_all "file://" "file://$T_DIR/objects"
 like "the objects are files under their keys" \

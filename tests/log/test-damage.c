@@ -460,10 +460,15 @@ static void an_unreadable_object_in_the_way(void)
 	w = t_claim(&t, NULL);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(w);
 	t_replace(&t, 2, "garbage", 7);
-	T_FAILS(&t, t_append(&t, w, 1, 1, 1), RJ_E_CORRUPT,
-		"segment 2 is damaged");
-	T_FAILS(&t, rj_log_retry(w, &t.err), RJ_E_CORRUPT,
-		"segment 2 is damaged");
+	if (t_mode_b(&t)) { /* in our own folder our put replaces it */
+		T_WORKS(&t, t_append(&t, w, 1, 1, 1));
+		T_WORKS(&t, t_read(&t, NULL));
+	} else {
+		T_FAILS(&t, t_append(&t, w, 1, 1, 1), RJ_E_CORRUPT,
+			"segment 2 is damaged");
+		T_FAILS(&t, rj_log_retry(w, &t.err), RJ_E_CORRUPT,
+			"segment 2 is damaged");
+	}
 	rj_log_writer_free(w);
 	t_log_end(&t);
 }

@@ -26,6 +26,7 @@ struct model {
 	struct t_log t;
 	struct rj_store *store[WRITERS]; /* a fault layer each */
 	struct rj_log_writer *w[WRITERS];
+	bool over[WRITERS]; /* it was told that it is fenced: sends no more */
 	struct payload acked[MAX_SEGS]; /* by number: must be in the log */
 	/* sent and not heard of: may be in the log */
 	struct payload sent[WRITERS][MAX_SEGS];
@@ -111,6 +112,7 @@ static void claim(struct model *m, unsigned i)
 
 	rj_log_writer_free(m->w[i]);
 	m->w[i] = NULL;
+	m->over[i] = false;
 	rc = rj_log_claim(m->store[i], &m->t.id, &o, &m->w[i], &m->t.err);
 	CU_ASSERT_TRUE(plausible(rc));
 	if (!plausible(rc))
@@ -148,9 +150,12 @@ static void append(struct model *m, unsigned i, bool base)
 		CU_ASSERT_EQUAL(rc, -RJ_E_INVAL);
 		return;
 	}
-	m->sent[i][n] = p;
+	if (!m->over[i])
+		m->sent[i][n] = p;
 	rc = rj_log_append(w, &a, &m->t.err);
 	CU_ASSERT_TRUE(plausible(rc));
+	CU_ASSERT_TRUE(!m->over[i] || rc == -RJ_E_FENCED);
+	m->over[i] = rc == -RJ_E_FENCED;
 	if (!rc)
 		note_acked(m, i, n);
 }
@@ -162,6 +167,7 @@ static void retry(struct model *m, unsigned i)
 	bool pending = rj_log_pending(w);
 	int rc = rj_log_retry(w, &m->t.err);
 
+	m->over[i] |= rc == -RJ_E_FENCED;
 	CU_ASSERT_TRUE(plausible(rc));
 	if (!rc && pending)
 		note_acked(m, i, n);
