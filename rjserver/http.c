@@ -13,6 +13,8 @@
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 
+#include "tls.h"
+
 #define HEADERS_MAX  8192
 #define IDLE_SECONDS 600
 #define READ_AT_ONCE (1u << 20) /* then others get their turn */
@@ -25,6 +27,7 @@ struct http {
 	size_t body_max, input_max;
 	http_handler handler;
 	void *arg;
+	struct tls *tls; /* NULL: none */
 	http_done done;
 	void *done_arg;
 	unsigned unsent;
@@ -67,13 +70,15 @@ static void read_on(
 static struct bufferevent *new_bufferevent(struct event_base *base, void *arg)
 {
 	struct http *http = arg;
-	struct bufferevent *bev = bufferevent_socket_new(base, -1, 0);
+	struct bufferevent *bev = http->tls
+					  ? tls_bufferevent(http->tls, base)
+					  : bufferevent_socket_new(base, -1, 0);
 
 	if (!bev)
 		return NULL;
 	bufferevent_setwatermark(bev, EV_READ, 0, http->input_max);
 	bufferevent_set_max_single_write(bev, WRITE_MOST);
-	if (!evbuffer_add_cb(bufferevent_get_input(bev), read_on, bev)) {
+	if (!http->tls && !evbuffer_add_cb(bufferevent_get_input(bev), read_on, bev)) {
 		bufferevent_free(bev);
 		return NULL;
 	}
@@ -167,6 +172,15 @@ const char *http_peer(const struct http_request *req)
 	if (con)
 		evhttp_connection_get_peer(con, &address, &port);
 	return address ? address : "?";
+}
+
+bool http_peer_name(const struct http_request *req, char *out, size_t size)
+{
+	struct evhttp_connection *con =
+		evhttp_request_get_connection(ev_of(req->exchange));
+
+	return con && tls_peer_name(evhttp_connection_get_bufferevent(con), out,
+			      size);
 }
 
 void http_set_tag(struct http_exchange *x, void *tag)
@@ -302,6 +316,11 @@ void http_on_done(struct http *http, http_done fn, void *arg)
 {
 	http->done = fn;
 	http->done_arg = arg;
+}
+
+void http_use_tls(struct http *http, struct tls *tls)
+{
+	http->tls = tls;
 }
 
 void http_stop(struct http *http)

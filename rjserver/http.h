@@ -15,6 +15,7 @@
 
 struct event_base;
 struct http;
+struct tls;
 
 enum http_method {
 	HTTP_METHOD_GET,
@@ -54,6 +55,8 @@ struct http *http_new(struct event_base *base, int fd, size_t body_max,
 	http_handler handler, void *arg);
 /* FN is told of each exchange right before its answer is sent. */
 void http_on_done(struct http *http, http_done fn, void *arg);
+/* From now on, connections speak TLS; TLS stays the caller's. */
+void http_use_tls(struct http *http, struct tls *tls);
 /* Take no new connections. */
 void http_stop(struct http *http);
 /* How many answers are not yet handed to the kernel (an upper bound). */
@@ -66,6 +69,8 @@ int http_body(const struct http_request *req, struct iovec *parts, int max);
 const char *http_header(const struct http_request *req, const char *name);
 /* The address of the other end, without its port; valid until the answer. */
 const char *http_peer(const struct http_request *req);
+/* The name in the other end's verified certificate; false: it has none. */
+bool http_peer_name(const struct http_request *req, char *out, size_t size);
 /* What the done callback shall get for this exchange. */
 void http_set_tag(struct http_exchange *x, void *tag);
 void http_answer(struct http_exchange *x, const struct http_reply *reply);

@@ -122,6 +122,17 @@ bool store_ahead_take(
 	struct store *s, uint64_t least, int *fd, struct file_head *head);
 void store_ahead_end(struct store *s);
 
+/*
+ * store_facts.c: when the newest object that a DELETE of OKEY means was stored:
+ * OKEY itself, or with QUERY "below=N" the last below N of its directory.
+ * RJ_E_NOTFOUND: none; RJ_E_CORRUPT: not to be known.
+ */
+int store_newest(struct store *s, const struct okey *okey, const char *query,
+	uint64_t *time_ns);
+
+/* Bytes that are set aside on the disk and not yet written. */
+uint64_t store_spare(const struct store *s);
+
 /* store_load.c: read all data files, fill the index, set end, last, durable. */
 int store_scan(struct store *s, struct rj_error *err);
 

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "inifile.h"
+
+#include <errno.h>
+#include <ini.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct reading {
+	FILE *file;
+	const char *path;
+	inifile_fn fn;
+	void *arg;
+	struct rj_error *err;
+	unsigned line;
+	bool too_long;
+	int rc;
+};
+
+/* As fgets(); inih would take the rest of a long line for another line. */
+static char *next_line(char *out, int size, void *arg)
+{
+	struct reading *r = arg;
+	size_t len;
+
+	if (r->rc || r->too_long || !fgets(out, size, r->file))
+		return NULL;
+	r->line++;
+	len = strlen(out);
+	if (len + 1 == (size_t)size && out[len - 1] != '\n' && !feof(r->file))
+		r->too_long = true;
+	return r->too_long ? NULL : out;
+}
+
+/* inih wants 1 for "go on". */
+static int on_value(
+	void *arg, const char *section, const char *name, const char *value)
+{
+	struct reading *r = arg;
+
+	r->rc = r->fn(r->arg, section, name, value, r->err);
+	if (r->rc)
+		r->rc = rj_fail_prefix(r->err, "%s:%u", r->path, r->line);
+	return !r->rc;
+}
+
+int inifile_read(FILE *file, const char *path, inifile_fn fn, void *arg,
+	struct rj_error *err)
+{
+	struct reading r = {
+		.file = file,
+		.path = path,
+		.fn = fn,
+		.arg = arg,
+		.err = err,
+	};
+	int bad = ini_parse_stream(next_line, &r, on_value, &r);
+
+	if (r.rc)
+		return r.rc;
+	if (r.too_long)
+		return rj_fail(err, RJ_E_INVAL,
+			"%s:%u: this line is too long; lists can go on with "
+			"the same name again",
+			path, r.line);
+	if (ferror(file))
+		return rj_fail_errno(err, errno, "%s: cannot read", path);
+	if (bad < 0)
+		return rj_fail(err, RJ_E_NOMEM, "%s: out of memory", path);
+	if (bad)
+		return rj_fail(err, RJ_E_INVAL,
+			"%s:%d: neither \"[section]\" nor \"name = value\"",
+			path, bad);
+	return 0;
+}
+
+struct unit {
+	char letter;
+	uint64_t times;
+};
+
+/* UNITS ends with a zero letter, whose times is for a bare number. */
+static bool number(const char *text, const struct unit *units, uint64_t *out)
+{
+	char *end;
+	unsigned long long n;
+
+	if (*text < '0' || *text > '9')
+		return false;
+	errno = 0;
+	n = strtoull(text, &end, 10);
+	if (errno || (*end && end[1]))
+		return false;
+	while (units->letter && units->letter != *end)
+		units++;
+	if (units->letter != *end || !units->times)
+		return false;
+	return !__builtin_mul_overflow(n, units->times, out);
+}
+
+int inifile_size(const char *what, const char *text, uint64_t *bytes,
+	struct rj_error *err)
+{
+	static const struct unit units[] = {
+		{'k', 1ull << 10},
+		{'K', 1ull << 10},
+		{'M', 1ull << 20},
+		{'G', 1ull << 30},
+		{'T', 1ull << 40},
+		{0, 1},
+	};
+
+	if (number(text, units, bytes))
+		return 0;
+	return rj_fail(err, RJ_E_INVAL,
+		"%s: \"%.40s\" is no size; write bytes, or as 64M, 10G, 1T",
+		what, text);
+}
+
+int inifile_time(const char *what, const char *text, uint64_t *seconds,
+	struct rj_error *err)
+{
+	static const struct unit units[] = {
+		{'s', 1},
+		{'m', 60},
+		{'h', 3600},
+		{'d', 86400},
+		{0, 1},
+	};
+
+	if (number(text, units, seconds) && *seconds < 1ull << 32)
+		return 0;
+	return rj_fail(err, RJ_E_INVAL,
+		"%s: \"%.40s\" is no time; write it as 30s, 10m, 12h or 7d",
+		what, text);
+}

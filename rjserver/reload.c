@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "reload.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "notify.h"
+#include "say.h"
+
+static struct tls_files files_of(const struct settings *set)
+{
+	return (struct tls_files){
+		.cert = set->cert,
+		.key = set->key,
+		.client_ca = set->client_ca[0] ? set->client_ca : NULL,
+	};
+}
+
+int live_check(const struct settings *set, bool loopback, struct accounts *a,
+	struct rj_error *err)
+{
+	int rc;
+
+	*a = (struct accounts){0};
+	if (set->insecure && !loopback)
+		return rj_fail(err, RJ_E_REFUSED,
+			"--insecure is for loopback addresses: anyone who "
+			"reaches %s could read and write all journals; give "
+			"it accounts (rjserver adduser) and TLS (--cert, "
+			"--key)",
+			set->listen);
+	if (set->insecure)
+		return 0;
+	if (!loopback && !set->cert[0])
+		return rj_fail(err, RJ_E_REFUSED,
+			"%s: tokens would cross the network in clear: give TLS "
+			"a certificate (--cert, --key)",
+			set->listen);
+	rc = accounts_load(set->accounts, a, err);
+	if (!rc && a->count)
+		return 0;
+	if (rc && rc != -RJ_E_NOTFOUND)
+		return rc;
+	return rj_fail(err, RJ_E_REFUSED,
+		"%s: there are no accounts; make one with \"rjserver adduser "
+		"-d DIR NAME\"%s",
+		set->accounts,
+		loopback ? ", or let everybody on this machine do all with "
+			   "--insecure"
+			 : "");
+}
+
+int live_begin(struct live *live, struct store *store, struct rj_error *err)
+{
+	const struct settings *set = live->set;
+	struct tls_files files = files_of(set);
+	struct accounts a = {0};
+	int rc = live_check(set, live->loopback, &a, err);
+
+	rc = rc ? rc : gate_start(&live->gate, store, set, &a, err);
+	if (!rc && set->cert[0])
+		rc = tls_new(&files, gate_refused_tls, &live->gate, &live->tls,
+			err);
+	accounts_free(&a);
+	return rc;
+}
+
+void live_end(struct live *live)
+{
+	tls_free(live->tls);
+	gate_free(&live->gate);
+}
+
+/* What cannot change while the server runs is named, and stays. */
+static void keep(const char *name, char *now, size_t size, const char *was)
+{
+	if (strcmp(now, was))
+		say_warning("%s is still %s: it needs a restart", name, was);
+	snprintf(now, size, "%s", was);
+}
+
+static void keep_fixed(struct settings *now, const struct settings *was)
+{
+	keep("dir", now->dir, sizeof(now->dir), was->dir);
+	keep("listen", now->listen, sizeof(now->listen), was->listen);
+	if (now->received != was->received)
+		say_warning("durability is still %s: it needs a restart",
+			was->received ? "received" : "fsync");
+	now->received = was->received;
+	if (now->insecure != was->insecure)
+		say_warning("insecure is still %s: it needs a restart",
+			was->insecure ? "yes" : "no");
+	now->insecure = was->insecure;
+	if (!now->cert[0] != !was->cert[0]) {
+		say_warning("TLS is still %s: it needs a restart",
+			was->cert[0] ? "on" : "off");
+		strcpy(now->cert, was->cert);
+		strcpy(now->key, was->key);
+		strcpy(now->client_ca, was->client_ca);
+	}
+}
+
+static int reload(struct live *live, struct settings *now, struct rj_error *err)
+{
+	struct tls_files files;
+	struct accounts a = {0};
+	int rc = settings_make(live->options, now, err);
+
+	if (rc)
+		return rc;
+	keep_fixed(now, live->set);
+	rc = live_check(now, live->loopback, &a, err);
+	files = files_of(now);
+	if (!rc && live->tls)
+		rc = tls_reload(live->tls, &files, err);
+	if (!rc) {
+		*live->set = *now;
+		rc = gate_reload(&live->gate, &a, err);
+	}
+	accounts_free(&a);
+	return rc;
+}
+
+void live_reload(struct live *live)
+{
+	struct settings *now = calloc(1, sizeof(*now));
+	struct rj_error err = {0};
+
+	notify_reloading();
+	if (!now)
+		say_error("not reloaded: out of memory");
+	else if (reload(live, now, &err))
+		say_error("not reloaded, all stays as it was: %s", err.msg);
+	else
+		say_notice("reloaded: %zu accounts", live->gate.accounts.count);
+	free(now);
+	notify_send("READY=1");
+}

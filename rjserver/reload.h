@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What a running server takes up again at SIGHUP: settings, accounts,
+ * certificates. */
+#ifndef RJSERVER_RELOAD_H
+#define RJSERVER_RELOAD_H
+
+#include "gate.h"
+#include "options.h"
+#include "settings.h"
+#include "tls.h"
+
+struct live {
+	const struct options *options;
+	struct settings *set;
+	bool loopback;
+	struct tls *tls; /* NULL: none */
+	struct gate gate;
+};
+
+/*
+ * May SET be served at an address that is (LOOPBACK) or is not this machine's
+ * own? Loads the accounts into A. RJ_E_REFUSED says what is missing.
+ */
+int live_check(const struct settings *set, bool loopback, struct accounts *a,
+	struct rj_error *err);
+/* Set up tls and gate; live_end() also after a failure. */
+int live_begin(struct live *live, struct store *store, struct rj_error *err);
+/* SIGHUP: take up all or nothing, and say which. */
+void live_reload(struct live *live);
+void live_end(struct live *live);
+
+#endif

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* How the server is set up: the command line, and the file of --config for
+ * what it does not say. */
+#ifndef RJSERVER_SETTINGS_H
+#define RJSERVER_SETTINGS_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "options.h"
+#include "store_record.h"
+#include "util/error.h"
+
+#define SETTINGS_RULES 64
+
+/* [volume PATTERN] */
+struct volume_rule {
+	char pattern[NAME_BYTES];
+	uint64_t keep_s;    /* nothing younger is deleted; 0: no such rule */
+	uint64_t max_bytes; /* of one volume; 0: no limit */
+};
+
+struct settings {
+	char dir[PATH_MAX], accounts[PATH_MAX];
+	char cert[PATH_MAX], key[PATH_MAX], client_ca[PATH_MAX]; /* "": none */
+	char listen[128];
+	bool insecure, received, quiet;
+	bool min_free_set;
+	uint64_t min_free; /* bytes */
+	struct volume_rule rules[SETTINGS_RULES];
+	size_t rule_count;
+};
+
+/* RJ_E_INVAL and what open() says of the file; OUT is unchanged then. */
+int settings_make(
+	const struct options *o, struct settings *out, struct rj_error *err);
+/* The first rule that matches, or NULL. */
+const struct volume_rule *settings_rule(
+	const struct settings *s, const char *name);
+
+#endif

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "users.h"
+
+#include <errno.h>
+#include <openssl/crypto.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "accounts.h"
+#include "format/key.h"
+#include "inifile.h"
+#include "say.h"
+
+static int exit_status(int rc)
+{
+	return !rc ? 0 : rc == -RJ_E_INVAL ? EXIT_USAGE : EXIT_FAILED;
+}
+
+/* Lock and load; no file is an empty one. */
+static int begin(const struct settings *s, struct accounts *a, int *lock,
+	struct rj_error *err)
+{
+	int rc = accounts_lock(s->accounts, lock, err);
+
+	if (!rc)
+		rc = accounts_load(s->accounts, a, err);
+	return rc == -RJ_E_NOTFOUND && *lock >= 0 ? 0 : rc;
+}
+
+static void end(struct accounts *a, int lock)
+{
+	accounts_free(a);
+	if (lock >= 0)
+		close(lock); /* nothing was written to it */
+}
+
+/* What the command line says of X. */
+static int change(
+	const struct options *o, struct account *x, bool new, struct rj_error *err)
+{
+	const char *rights = new && !o->rights ? "append,read,trim" : o->rights;
+	const char *volumes = new && !o->volumes ? x->name : o->volumes;
+	int rc = 0;
+
+	if (rights) {
+		x->rights = 0;
+		rc = account_add_rights(x, rights, err);
+	}
+	if (!rc && volumes) {
+		x->volume_count = 0;
+		rc = account_add_volumes(x, volumes, err);
+	}
+	if (!rc && o->certificate)
+		rc = account_set_certificate(x, o->certificate, err);
+	if (!rc && o->max_bytes)
+		rc = inifile_size(
+			"--max-bytes", o->max_bytes, &x->max_bytes, err);
+	if (!rc && o->max_volumes)
+		rc = inifile_size(
+			"--max-volumes", o->max_volumes, &x->max_volumes, err);
+	if (!rc && o->no_token)
+		x->has_token = false;
+	if (!rc && !x->has_token && !x->certificate[0] &&
+		(o->no_token || !new))
+		rc = o->new_token ? 0
+				  : rj_fail(err, RJ_E_INVAL,
+					    "account %s would have neither a "
+					    "token nor a certificate",
+					    x->name);
+	return rc;
+}
+
+/* Of two accounts with one certificate, the server could not tell which. */
+static int check_certificate(
+	const struct accounts *a, const struct account *x, struct rj_error *err)
+{
+	size_t i;
+
+	for (i = 0; x->certificate[0] && i < a->count; i++)
+		if (&a->list[i] != x &&
+			!strcmp(a->list[i].certificate, x->certificate))
+			return rj_fail(err, RJ_E_INVAL,
+				"the certificate %s is that of account %s",
+				x->certificate, a->list[i].name);
+	return 0;
+}
+
+int users_add(const struct options *o, const struct settings *s)
+{
+	char token[TOKEN_TEXT] = "";
+	struct rj_error err = {0};
+	struct accounts a = {0};
+	struct account *x = NULL;
+	int lock = -1, rc = 0;
+	bool new;
+
+	if (!rj_key_name_valid(o->name, strlen(o->name))) {
+		say_error("%.70s: no name for an account: 1 to 63 letters, "
+			  "digits, dots, dashes or underscores",
+			o->name);
+		return EXIT_USAGE;
+	}
+	if (s->dir[0] && mkdir(s->dir, 0700) && errno != EEXIST)
+		rc = rj_fail_errno(&err, errno, "%s: cannot make the directory",
+			s->dir);
+	rc = rc ? rc : begin(s, &a, &lock, &err);
+	if (!rc) {
+		x = accounts_find(&a, o->name);
+		new = !x;
+		if (new)
+			x = accounts_add(&a, o->name);
+		rc = x ? change(o, x, new, &err)
+		       : rj_fail(&err, RJ_E_NOMEM, "out of memory");
+		if (!rc)
+			rc = check_certificate(&a, x, &err);
+		if (!rc && (o->new_token || (new && !o->no_token)))
+			rc = account_new_token(x, token, &err);
+	}
+	rc = rc ? rc : accounts_save(s->accounts, &a, &err);
+	if (rc)
+		say_error("%s", err.msg);
+	else if (token[0])
+		printf("%s\n", token);
+	if (!rc && (fflush(stdout) || ferror(stdout))) {
+		say_error("stdout: cannot write the token");
+		rc = -RJ_E_IO;
+	}
+	if (!rc && !s->quiet)
+		say_notice("a running server takes this up at SIGHUP (systemctl "
+			   "reload rjserver)");
+	OPENSSL_cleanse(token, sizeof(token));
+	end(&a, lock);
+	return exit_status(rc);
+}
+
+int users_delete(const struct options *o, const struct settings *s)
+{
+	struct rj_error err = {0};
+	struct accounts a = {0};
+	struct account *x;
+	int lock = -1, rc;
+
+	rc = begin(s, &a, &lock, &err);
+	if (!rc) {
+		x = accounts_find(&a, o->name);
+		if (x)
+			accounts_remove(&a, x);
+		else
+			rc = rj_fail(&err, RJ_E_NOTFOUND, "%s: no account %.70s",
+				s->accounts, o->name);
+	}
+	rc = rc ? rc : accounts_save(s->accounts, &a, &err);
+	if (rc)
+		say_error("%s", err.msg);
+	else if (!s->quiet)
+		say_notice("a running server takes this up at SIGHUP (systemctl "
+			   "reload rjserver)");
+	end(&a, lock);
+	return exit_status(rc);
+}
+
+static void list_one(const struct account *x)
+{
+	char text[48];
+	unsigned i;
+
+	printf("%s: %s; volumes", x->name, account_rights_text(x->rights, text));
+	for (i = 0; i < x->volume_count; i++)
+		printf("%s%s", i ? "," : " ", x->volumes[i]);
+	printf("%s; %s", x->volume_count ? "" : " none",
+		x->has_token ? "token" : "no token");
+	if (x->certificate[0])
+		printf("; certificate %s", x->certificate);
+	if (x->max_bytes)
+		printf("; at most %llu bytes", (unsigned long long)x->max_bytes);
+	if (x->max_volumes)
+		printf("; at most %llu volumes",
+			(unsigned long long)x->max_volumes);
+	putchar('\n');
+}
+
+int users_list(const struct settings *s)
+{
+	struct rj_error err = {0};
+	struct accounts a = {0};
+	size_t i;
+	int rc = accounts_load(s->accounts, &a, &err);
+
+	if (rc)
+		say_error("%s", err.msg);
+	for (i = 0; i < a.count; i++)
+		list_one(&a.list[i]);
+	if (!rc && (fflush(stdout) || ferror(stdout))) {
+		say_error("stdout: cannot write");
+		rc = -RJ_E_IO;
+	}
+	accounts_free(&a);
+	return exit_status(rc);
+}
