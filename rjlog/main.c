@@ -19,7 +19,7 @@ static enum status run(const struct options *o)
 	struct rj_error err;
 	int rc;
 
-	rc = target_open(&t, o->url, &err);
+	rc = target_open(&t, o, &err);
 	/* a URL that cannot be read is wrong usage, as a missing one is */
 	if (!rc && (o->command != COMMAND_LS || t.named))
 		rc = target_choose(&t, &err);

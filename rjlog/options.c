@@ -22,21 +22,25 @@ static const char help_text[] =
 	"\n"
 	"  -v, --verbose       show: the journal's superblock too\n"
 	"  -q, --quiet         no results in text, only errors and the status\n"
+	"      --key FILE      the key file of an encrypted log (default: the\n"
+	"                      keyfile that rj.conf names for URL)\n"
 	"      --json          print the result as JSON\n"
 	"  -V, --version       print the version\n"
 	"      --help          print this\n"
 	"\n"
 	"Exit status: 0 good, 4 the log is damaged, incomplete or another's,\n"
-	"8 operational error, 16 usage.\n";
+	"8 operational error, 16 usage, 32 no key or the wrong one.\n";
 
 enum {
 	OPT_HELP = 256,
 	OPT_JSON,
+	OPT_KEY,
 };
 
 static const struct option long_options[] = {
 	{"verbose", no_argument, NULL, 'v'},
 	{"quiet", no_argument, NULL, 'q'},
+	{"key", required_argument, NULL, OPT_KEY},
 	{"json", no_argument, NULL, OPT_JSON},
 	{"version", no_argument, NULL, 'V'},
 	{"help", no_argument, NULL, OPT_HELP},
@@ -86,6 +90,9 @@ enum options_verdict options_parse(int argc, char **argv, struct options *o)
 			break;
 		case OPT_JSON:
 			o->json = true;
+			break;
+		case OPT_KEY:
+			o->keyfile = optarg;
 			break;
 		case 'V':
 			printf("rjlog (rjprogs) %s\n", PACKAGE_VERSION);

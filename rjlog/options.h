@@ -17,11 +17,13 @@ enum status {
 	STATUS_DAMAGED = 4, /* or a part is missing, or another's */
 	STATUS_FAILED = 8,  /* operational: not reached, no log, no memory */
 	STATUS_USAGE = 16,
+	STATUS_KEY = 32, /* encrypted, and the key is missing or another */
 };
 
 struct options {
 	enum command command;
 	const char *url; /* of a store, or of one log: with /<journal uuid> */
+	const char *keyfile; /* --key; NULL: rj.conf's */
 	bool json, quiet, verbose;
 };
 

@@ -19,16 +19,20 @@ enum status status_of(int rc)
 		return STATUS_DAMAGED;
 	case RJ_E_INVAL:
 		return STATUS_USAGE;
+	case RJ_E_KEY:
+		return STATUS_KEY;
 	default:
 		return STATUS_FAILED;
 	}
 }
 
-int target_open(struct target *t, const char *url, struct rj_error *err)
+int target_open(struct target *t, const struct options *o, struct rj_error *err)
 {
+	const char *url = o->url;
 	char store[RJ_ERROR_BYTES];
 	size_t len = strlen(url);
 	char *slash;
+	int rc;
 
 	if (len >= sizeof(store))
 		return rj_fail(err, RJ_E_INVAL, "the URL is too long");
@@ -40,12 +44,18 @@ int target_open(struct target *t, const char *url, struct rj_error *err)
 		t->named = true;
 		*slash = '\0';
 	}
+	rc = rj_log_sealing_load(
+		t->named ? store : url, o->keyfile, NULL, &t->sealing, err);
+	if (rc)
+		return rc;
+	rj_log_sealing_use(&t->sealing, &t->id);
 	return rj_store_open(t->named ? store : url, NULL, &t->store, err);
 }
 
 void target_close(struct target *t)
 {
 	rj_store_close(t->store);
+	rj_log_sealing_free(&t->sealing);
 	t->store = NULL;
 }
 

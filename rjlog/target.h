@@ -5,10 +5,12 @@
 
 #include "log/listing.h"
 #include "log/log.h"
+#include "log/sealing.h"
 #include "options.h"
 
 struct target {
 	struct rj_store *store;
+	struct rj_log_sealing sealing;
 	bool named;          /* the URL holds a journal's UUID */
 	struct rj_log_id id; /* target_choose() */
 	char text[600];      /* "URL/<uuid>", for messages and results */
@@ -17,8 +19,9 @@ struct target {
 /* The exit status that an error of the library means. */
 enum status status_of(int rc);
 
-/* Open the store of URL; zero T before, target_close() in any case. */
-int target_open(struct target *t, const char *url, struct rj_error *err);
+/* Open the store of O's URL, with the key it names; zero T before, target_close() in any case. */
+int target_open(struct target *t, const struct options *o,
+	struct rj_error *err);
 /*
  * Find out which log is meant, and whose it is. RJ_E_INVAL: several are there;
  * RJ_E_NOTFOUND: none is.

@@ -94,6 +94,7 @@ static void log_id(const struct rj_loaded *l, struct rj_log_id *id)
 {
 	memcpy(id->volume_uuid, l->facts.uuid, RJ_UUID_BYTES);
 	memcpy(id->journal_uuid, l->facts.sbx.journal_uuid, RJ_UUID_BYTES);
+	rj_log_sealing_use(&l->sealing, id);
 }
 
 /* The journal superblock as read back must be one we can serve. */
@@ -264,6 +265,9 @@ int rj_load(const char *device, struct rj_loaded *out, struct rj_error *err)
 
 	rc = look_at_volume(&l, err);
 	if (!rc)
+		rc = rj_log_sealing_load(sbx->url, NULL, sbx->key_fingerprint,
+			&l.sealing, err);
+	if (!rc)
 		rc = rj_store_open(sbx->url, NULL, &l.store, err);
 	if (!rc && !sbx->ack_received && l.store->caps.durability != RJ_DURABLE)
 		rc = rj_fail(err, RJ_E_REFUSED,
@@ -289,6 +293,7 @@ void rj_unload(struct rj_loaded *l)
 	rj_log_writer_free(l->writer);
 	rj_store_close(l->store);
 	rj_ring_free(l->ring);
+	rj_log_sealing_free(&l->sealing);
 	rj_release_dir(&l->dir);
 	l->writer = NULL;
 	l->store = NULL;

@@ -9,6 +9,7 @@
 #include "ext4/volume.h"
 #include "log/log.h"
 #include "log/ring.h"
+#include "log/sealing.h"
 #include "rundir.h"
 #include "util/error.h"
 
@@ -17,6 +18,7 @@ struct rj_loaded {
 	struct rj_volume_facts facts;
 	struct rj_claimed_dir dir; /* locked */
 	struct rj_store *store;
+	struct rj_log_sealing sealing;
 	struct rj_log_writer *writer;
 	struct rj_ring *ring;
 	uint32_t sb_block;
@@ -28,7 +30,8 @@ struct rj_loaded {
  * that place, up to our own fence. A volume that needs recovery is not
  * written to: the recovery would undo it.
  * RJ_E_NOTRJ, RJ_E_INVAL (no remote journal), RJ_E_BUSY (mounted, or served
- * already), RJ_E_REFUSED (rjrecover has to come first), RJ_E_UNSUPPORTED, and
+ * already), RJ_E_REFUSED (rjrecover has to come first), RJ_E_UNSUPPORTED,
+ * RJ_E_KEY, and
  * what rj_log_read() and rj_log_claim() report. OUT is filled only on success.
  */
 int rj_load(const char *device, struct rj_loaded *out, struct rj_error *err);

@@ -99,6 +99,7 @@ int main(int argc, char **argv)
 		.verify = c.options.verify,
 		.undo_file = c.options.undo_file,
 		.url = c.options.url[0] ? c.options.url : NULL,
+		.keyfile = c.options.keyfile[0] ? c.options.keyfile : NULL,
 		.journal_device = c.options.journal_device[0]
 					  ? c.options.journal_device
 					  : NULL,

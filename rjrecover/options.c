@@ -102,6 +102,12 @@ static bool parse_journal(const char *text, struct options *o)
 	struct rj_journal_opts j;
 	struct rj_error err;
 
+	/* the key of a log that is where the volume says */
+	if (!strncmp(text, "key=", 4) && text[4] && !strchr(text, ',') &&
+		strlen(text + 4) < sizeof(o->keyfile)) {
+		strcpy(o->keyfile, text + 4);
+		return true;
+	}
 	if (rj_journal_opts_parse(text, &j, &err)) {
 		fprintf(stderr, "rjrecover: -J %s: %s\n", text, err.msg);
 		return false;
@@ -113,6 +119,7 @@ static bool parse_journal(const char *text, struct options *o)
 		return false;
 	}
 	memcpy(o->url, j.url, sizeof(o->url));
+	memcpy(o->keyfile, j.key_file, sizeof(o->keyfile));
 	memcpy(o->journal_device, j.device, sizeof(o->journal_device));
 	return true;
 }

@@ -14,6 +14,7 @@ struct options {
 	int progress_fd; /* -C: 0 means a bar on the terminal, as in e2fsck */
 	const char *undo_file;
 	char url[512]; /* from -J remote=, else "" */
+	char keyfile[4096]; /* from -J key=, else "" */
 	char journal_device[4096]; /* from -J device=, else "" */
 	enum rj_verify verify;
 };

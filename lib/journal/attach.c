@@ -7,6 +7,7 @@
 #include "ext4/volume.h"
 #include "jbd2/jbd2.h"
 #include "log/log.h"
+#include "log/sealing.h"
 #include "store/store.h"
 #include "util/environ.h"
 
@@ -80,12 +81,24 @@ static int not_empty(void *arg, uint64_t number, uint64_t bytes)
 	return -RJ_E_EXISTS;
 }
 
+static int load_sealing(const struct rj_journal_opts *opts,
+	struct rj_log_sealing *out, struct rj_error *err)
+{
+	return rj_log_sealing_load(opts->url,
+		opts->key_file[0] ? opts->key_file : NULL, NULL, out, err);
+}
+
 int rj_attach_check(const struct rj_journal_opts *opts, struct rj_error *err)
 {
 	struct rj_key key = {.kind = RJ_KEY_EPOCH};
+	struct rj_log_sealing sealing = {0};
 	struct rj_store *store = NULL;
 	int rc;
 
+	rc = load_sealing(opts, &sealing, err);
+	rj_log_sealing_free(&sealing); /* it was only to be seen */
+	if (rc)
+		return rc;
 	rc = open_store(opts, &store, err);
 	if (rc)
 		goto out;
@@ -165,8 +178,7 @@ static int check_volume(const struct rj_volume *v, struct rj_error *err)
 /* The superblocks, last of all: from here on the volume has its journal. */
 static int write_superblocks(struct rj_volume *v,
 	const struct rj_journal_opts *opts, const struct rj_log_writer *w,
-	const uint8_t journal_uuid[RJ_UUID_BYTES], uint32_t blocks,
-	struct rj_error *err)
+	const struct rj_log_id *id, uint32_t blocks, struct rj_error *err)
 {
 	struct rj_volume_patch p = {
 		.set_sbx = true,
@@ -182,8 +194,11 @@ static int write_superblocks(struct rj_volume *v,
 	};
 
 	strcpy(p.sbx.url, opts->url); /* open_store() measured it */
-	memcpy(p.sbx.journal_uuid, journal_uuid, RJ_UUID_BYTES);
-	memcpy(p.journal_uuid, journal_uuid, RJ_UUID_BYTES);
+	memcpy(p.sbx.journal_uuid, id->journal_uuid, RJ_UUID_BYTES);
+	memcpy(p.journal_uuid, id->journal_uuid, RJ_UUID_BYTES);
+	if (id->key)
+		memcpy(p.sbx.key_fingerprint, rj_sealkey_fingerprint(id->key),
+			sizeof(p.sbx.key_fingerprint));
 	return rj_volume_patch(v, &p, err);
 }
 
@@ -195,6 +210,7 @@ int rj_attach_remote(const char *device, const struct rj_journal_opts *opts,
 	struct rj_log_writer *w = NULL;
 	struct rj_store *store = NULL;
 	struct rj_volume *v = NULL;
+	struct rj_log_sealing sealing = {0};
 	struct rj_log_id id = {0};
 	uint32_t blocks;
 	int rc, rc2;
@@ -219,6 +235,10 @@ int rj_attach_remote(const char *device, const struct rj_journal_opts *opts,
 		rc = rj_fail(err, RJ_E_IO, "no random numbers to be had");
 		goto out;
 	}
+	rc = load_sealing(opts, &sealing, err);
+	if (rc)
+		goto out;
+	rj_log_sealing_use(&sealing, &id);
 	rc = rj_log_claim(store, &id, &claim, &w, err);
 	if (rc)
 		goto out;
@@ -226,10 +246,11 @@ int rj_attach_remote(const char *device, const struct rj_journal_opts *opts,
 		id.volume_uuid, 1, err);
 	if (rc)
 		goto out;
-	rc = write_superblocks(v, opts, w, id.journal_uuid, blocks, err);
+	rc = write_superblocks(v, opts, w, &id, blocks, err);
 out:
 	rc2 = rj_volume_close(v, rc ? NULL : err);
 	rj_log_writer_free(w);
 	rj_store_close(store);
+	rj_log_sealing_free(&sealing);
 	return rc ? rc : rc2;
 }

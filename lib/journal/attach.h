@@ -16,6 +16,7 @@ struct rj_journal_opts {
 	uint32_t size_mb;	     /* 0: the default for the volume */
 	char url[512];		     /* remote= */
 	char device[4096];	     /* device= */
+	char key_file[4096];	     /* key=; "": rj.conf's, if it has one */
 	enum rj_on_loss on_loss;
 	bool on_loss_given;
 	bool ack_received;
@@ -25,8 +26,8 @@ struct rj_journal_opts {
 
 /*
  * Parse TEXT. RJ_E_INVAL names the word and what is allowed;
- * RJ_E_UNSUPPORTED for key=, fallback=, fallback_size= and on_loss=local,
- * which this version does not have.
+ * RJ_E_UNSUPPORTED for fallback=, fallback_size= and on_loss=local, which this
+ * version does not have.
  */
 int rj_journal_opts_parse(const char *text, struct rj_journal_opts *out,
 	struct rj_error *err);

@@ -69,6 +69,16 @@ static int take_device(
 	return placement_word(o, RJ_PLACE_DEVICE, "device=", err);
 }
 
+static int take_key(
+	struct rj_journal_opts *o, const char *value, struct rj_error *err)
+{
+	if (strlen(value) >= sizeof(o->key_file))
+		return rj_fail(err, RJ_E_INVAL,
+			"journal option \"key=\": name too long");
+	strcpy(o->key_file, value);
+	return 0;
+}
+
 static int take_ack(
 	struct rj_journal_opts *o, const char *value, struct rj_error *err)
 {
@@ -115,7 +125,7 @@ static const struct word {
 	{.name = "device", .take = take_device, .placement = true},
 	{.name = "ack", .take = take_ack, .remote = true},
 	{.name = "on_loss", .take = take_on_loss, .remote = true},
-	{.name = "key", .later = true},
+	{.name = "key", .take = take_key, .remote = true},
 	{.name = "fallback", .later = true},
 	{.name = "fallback_size", .later = true},
 };
@@ -161,7 +171,8 @@ static int take_token(struct rj_journal_opts *o, char *token, unsigned *seen,
 	if (i == WORDS)
 		return rj_fail(err, RJ_E_INVAL,
 			"unknown journal option \"%s\"; known are size=MB, "
-			"remote=URL, device=DEV, none, ack=, on_loss=, and "
+			"remote=URL, device=DEV, none, key=, ack=, on_loss=, "
+			"and "
 			"mke2fs's location= and fast_commit_size=",
 			token);
 	if (words[i].later)

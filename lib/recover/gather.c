@@ -16,6 +16,11 @@ int rj_recovery_open_store(struct rj_recovery *r, struct rj_error *err)
 	int rc;
 
 	snprintf(r->report->url, sizeof(r->report->url), "%s", url);
+	rc = rj_log_sealing_load(url, r->opts->keyfile,
+		r->facts.sbx.key_fingerprint, &r->sealing, err);
+	if (rc)
+		return rc;
+	rj_log_sealing_use(&r->sealing, &r->id);
 	rc = rj_store_open(url, NULL, &r->store, err);
 	/* a directory that is not there: what holds it is not mounted */
 	if (rc == -RJ_E_NOTFOUND && err)

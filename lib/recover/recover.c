@@ -314,6 +314,7 @@ static void release(struct rj_recovery *r)
 	rj_recovery_close_local(r, NULL);
 	free(r->device_path);
 	rj_store_close(r->store);
+	rj_log_sealing_free(&r->sealing);
 	rj_volume_close(r->volume, NULL);
 }
 

@@ -40,6 +40,7 @@ struct rj_recover_opts {
 	const char *undo_file; /* for e2undo(8); NULL: none */
 	const char *url;       /* read the log here instead; NULL: as the
 				* superblock extension says */
+	const char *keyfile;   /* of an encrypted log; NULL: rj.conf's */
 	const char *journal_device; /* the external journal; NULL: find it */
 	const char *save_dir;  /* where -y keeps a copy of a damaged log that is
 				* not remote; NULL: /var/lib/rjprogs */

@@ -5,6 +5,7 @@
 
 #include "ext4/volume.h"
 #include "log/ring.h"
+#include "log/sealing.h"
 #include "recover/recover.h"
 
 struct rj_recovery {
@@ -16,6 +17,7 @@ struct rj_recovery {
 	struct rj_log_id id;
 	/* remote: the store, and the log rebuilt in memory */
 	struct rj_store *store;
+	struct rj_log_sealing sealing;
 	struct rj_ring *ring;
 	/* external device */
 	int device_fd; /* -1: not open */

@@ -25,8 +25,8 @@ static const char *const code_names[] = {
 	[RJ_E_NOSPACE] = "no-space",
 	[RJ_E_PROTOCOL] = "protocol",
 	[RJ_E_CANCELLED] = "cancelled",
-	[RJ_E_KEY] = "key",
 	[RJ_E_REFUSED] = "refused",
+	[RJ_E_KEY] = "key",
 };
 
 const char *rj_code_name(enum rj_code code)

@@ -29,8 +29,8 @@ enum rj_code {
 	RJ_E_NOSPACE,	  /* the store or the disk is full */
 	RJ_E_PROTOCOL,	  /* the peer's answer makes no sense */
 	RJ_E_CANCELLED,	  /* the caller asked to stop */
-	RJ_E_KEY,	  /* encrypted, and the key is missing or another */
 	RJ_E_REFUSED,	  /* safe to do only with an option the user left out */
+	RJ_E_KEY,	  /* encrypted, and the key is missing or another */
 };
 
 #define RJ_ERROR_BYTES 1024

@@ -96,7 +96,6 @@ static void refusals(void)
 		{"remote=rj://h:1/n,location=1", "location=1", RJ_E_INVAL},
 		{"remote=rj:/h", "remote=", RJ_E_INVAL},
 		{"remote=nix://h:1/n", "nix://", RJ_E_UNSUPPORTED},
-		{"remote=rj://h:1/n,key=/k", "key=", RJ_E_UNSUPPORTED},
 		{"remote=rj://h:1/n,fallback=/f",
 			"fallback=", RJ_E_UNSUPPORTED},
 		{"remote=rj://h:1/n,fallback_size=1",

@@ -146,7 +146,7 @@ refused "URL too long" '127' -J remote=file://"$long" "$img"
 refused "password in URL" 'password' -J remote=rj://u:p@h:1/n "$img"
 refused "no such directory" "no such directory" -J remote=file://"$T_DIR"/nowhere "$img"
 refused "nobody answers" 'cannot reach' -J remote=rj://127.0.0.1:1/n "$img"
-refused "a later option" 'key=' -J remote="$url",key=/k "$img"
+refused "a key file that is not there" "/nokey" -J remote="$url",key=/nokey "$img"
 refused "journal too small" 'from 2 to 20000' -b 2048 -J remote="$url",size=1 "$img"
 refused "journal too large" '40001 MB' -b 4096 -J remote="$url",size=40001 "$img"
 refused "volume too small" '1024 blocks is too small' -J remote="$url" "$img" 1M

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "log/sealing.h"
+
+#include <string.h>
+
+#include "store/conf.h"
+
+/* KEY, of the file PATH, must be the one that FINGERPRINT names. */
+static int check_key(const char *url, const char *path,
+	const uint8_t *fingerprint, const struct rj_sealkey *key,
+	struct rj_error *err)
+{
+	char theirs[RJ_SEALKEY_FINGERPRINT_TEXT];
+	char ours[RJ_SEALKEY_FINGERPRINT_TEXT];
+
+	if (!memcmp(fingerprint, rj_sealkey_fingerprint(key),
+		    RJ_SEALKEY_FINGERPRINT_BYTES))
+		return 0;
+	rj_sealkey_fingerprint_text(fingerprint, theirs);
+	rj_sealkey_fingerprint_text(rj_sealkey_fingerprint(key), ours);
+	return rj_fail(err, RJ_E_KEY,
+		"%s: the log is encrypted with the key %s, and %s holds the "
+		"key %s",
+		url, theirs, path, ours);
+}
+
+static int load_key(const char *url, const char *path,
+	const uint8_t *fingerprint, struct rj_sealkey **out,
+	struct rj_error *err)
+{
+	char theirs[RJ_SEALKEY_FINGERPRINT_TEXT];
+	int rc;
+
+	if (!path && fingerprint) {
+		rj_sealkey_fingerprint_text(fingerprint, theirs);
+		return rj_fail(err, RJ_E_KEY,
+			"%s: the log is encrypted with the key %s; name its "
+			"file: keyfile in rj.conf, or -J key=FILE",
+			url, theirs);
+	}
+	if (!path)
+		return 0;
+	rc = rj_sealkey_load(path, out, err);
+	if (!rc && fingerprint)
+		rc = check_key(url, path, fingerprint, *out, err);
+	if (rc) {
+		rj_sealkey_free(*out);
+		*out = NULL;
+	}
+	return rc;
+}
+
+int rj_log_sealing_load(const char *url, const char *keyfile,
+	const uint8_t *fingerprint, struct rj_log_sealing *out,
+	struct rj_error *err)
+{
+	struct rj_conf *conf = NULL;
+	int rc;
+
+	memset(out, 0, sizeof(*out));
+	rc = rj_conf_load(url, &conf, err);
+	if (rc)
+		return rc;
+	out->compress = conf->compress == RJ_CONF_YES;
+	if (!fingerprint || rj_sealkey_fingerprint_set(fingerprint))
+		rc = load_key(url, keyfile ? keyfile : conf->keyfile,
+			fingerprint, &out->key, err);
+	else if (keyfile)
+		rc = rj_fail(err, RJ_E_KEY,
+			"%s: the log is not encrypted, and the key %s was "
+			"named for it",
+			url, keyfile);
+	rj_conf_release(conf);
+	return rc;
+}
+
+void rj_log_sealing_use(const struct rj_log_sealing *s, struct rj_log_id *id)
+{
+	id->key = s->key;
+	id->compress = s->compress;
+}
+
+void rj_log_sealing_free(struct rj_log_sealing *s)
+{
+	if (!s)
+		return;
+	rj_sealkey_free(s->key);
+	s->key = NULL;
+}
