@@ -75,7 +75,7 @@ is "good: in text too" "$("$RJLOG" show "$URL" | grep -c '^  tid ')" \
 is "good: their blocks add up" "$(jq '[.plan.list[].tags] | add' "$T_DIR/show.json")" \
 	"$(jq .plan.tags "$T_DIR/show.json")"
 is "good: and what a replay writes of them" \
-	"$(jq -c '[[.plan.list[].blocks] | add, [.plan.list[].bytes] | add, [.plan.list[].revoked] | add]' "$T_DIR/show.json")" \
+	"$(jq -c '[([.plan.list[].blocks] | add), ([.plan.list[].bytes] | add), ([.plan.list[].revoked] | add)]' "$T_DIR/show.json")" \
 	"$(jq -c '[.plan.blocks, .plan.bytes, .plan.revoked]' "$T_DIR/show.json")"
 is "good: rjrecover -n has the same list" \
 	"$(jq -cS .plan.list "$T_DIR/recover.json")" "$(jq -cS .plan.list "$T_DIR/show.json")"
