@@ -203,10 +203,11 @@ static void revoke_blocks(struct maker *m, struct lm_txn *t)
 	}
 }
 
-static void commit_block(struct maker *m, uint32_t tid, uint64_t sec)
+static bool commit_block(struct maker *m, uint32_t tid, uint64_t sec)
 {
 	uint32_t bs = m->p->block_size, no, i, ns = below(m, 1000000000);
 	uint8_t *b = header(m, T_COMMIT, tid, &no);
+	bool partial = false;
 
 	rj_put_be64(b + 48, sec);
 	rj_put_be32(b + 56, ns);
@@ -217,11 +218,14 @@ static void commit_block(struct maker *m, uint32_t tid, uint64_t sec)
 	}
 	if (m->p->csum >= 2)
 		rj_put_be32(b + 16, rj_crc32c(m->seed, b, bs));
-	if (m->p->csum >= 2 && m->p->partial_commits && below(m, 2))
+	if (m->p->csum >= 2 && m->p->partial_commits && below(m, 2)) {
+		partial = true;
 		for (i = 64; i < bs; i++)
 			b[i] = (uint8_t)below(m, 256);
+	}
 	m->v1 = ~0u;
 	m->l->last_commit_ns = (int64_t)(sec * 1000000000ull + ns);
+	return partial;
 }
 
 static void descriptors(struct maker *m, struct lm_txn *t)
@@ -265,7 +269,8 @@ static void write_txn(struct maker *m, struct lm_txn *t)
 		revoke_blocks(m, t);
 	m->time += below(m, 3);
 	t->commit_block = m->at;
-	commit_block(m, t->tid, m->time);
+	t->partial = commit_block(m, t->tid, m->time);
+	t->round = m->live && m->l->used > m->end - m->l->start;
 }
 
 /* More blocks than a transaction can need. */

@@ -54,6 +54,8 @@ struct lm_txn {
 	uint32_t revokes;
 	/* where it stands in the log; 0: it has none */
 	uint32_t descriptor_block, revoke_block, commit_block;
+	bool partial; /* rubbish behind its commit header */
+	bool round;   /* it reaches beyond the ring's end */
 };
 
 struct lm_log {

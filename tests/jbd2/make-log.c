@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * make-log SEED JOURNAL TARGET TARGETS BEFORE EXPECT: write a random log into
- * JOURNAL, the image of an external journal device as mke2fs made it. Its
- * transactions write the TARGETS blocks of a volume from block TARGET on,
- * whose bytes are in BEFORE; what they must be after replay goes to EXPECT.
+ * make-log SEED JOURNAL TARGET TARGETS BEFORE EXPECT E2FSCK: write a random log
+ * into JOURNAL, the image of an external journal device, or of a journal
+ * inode, as mke2fs made it. Its transactions write the TARGETS blocks of a
+ * volume from block TARGET on, whose bytes are in BEFORE; what they must be
+ * after replay goes to EXPECT, and to E2FSCK what e2fsck 1.47.0 makes of it.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,40 +42,71 @@ static void params(struct lm_params *p, const uint8_t *sb)
 	p->sb_block = p->first - 1;
 	memcpy(p->uuid, sb + 0x30, 16);
 	lm_shuffle(p);
-	/* what e2fsck or the kernel cannot do, see doc/jbd2-replay.md */
-	p->fast_commit = false;
-	p->fc_blocks = 0;
-	p->version_1 = false; /* has no users: not possible on a device */
-	p->partial_commits = false;
+	/* (with async commit e2fsck goes on behind a bad one) */
+	p->partial_commits = lm_rand(&r) % 6 == 0 && !p->async;
+	/* a log cut short by e2fsck, and bad copies that it then takes for good
+	 * ones: what comes of both is not predicted here */
+	if (p->fast_commit || p->partial_commits)
+		p->bad_but_revoked = false;
+	if (p->sb_block) /* version 1 has no users: not possible on a device */
+		p->version_1 = false;
+	/* both want at least 1024 blocks of log proper */
+	p->fast_commit &= p->maxlen > 1100;
+	p->fc_blocks = p->fast_commit ? 3 + (uint32_t)(lm_rand(&r) %
+						       (p->maxlen - 1030))
+				      : 0;
 	if (p->tags > 200)
 		p->tags = 200;
 	p->stale = lm_rand(&r) % 3 ? (uint32_t)(lm_rand(&r) % 300) : 0;
 	p->live = (uint32_t)(lm_rand(&r) % 200);
+	if (p->block_size > 4096) { /* for speed */
+		p->tags = p->tags % 10 + 1;
+		p->stale %= 10;
+		p->live %= 30;
+	}
+}
+
+/*
+ * How many transactions e2fsck 1.47.0 replays where it is wrong: it wraps at
+ * the end of the journal although the fast-commit area stands there, and it
+ * wants a whole commit block to be covered by its checksum.
+ */
+static uint32_t e2fsck_takes(const struct lm_log *l)
+{
+	uint32_t i;
+
+	for (i = 0; i < l->transactions; i++)
+		if (l->txn[i].partial || (l->p.fast_commit && l->txn[i].round))
+			break;
+	return i;
 }
 
 int main(int argc, char **argv)
 {
 	struct lm_params p = {0};
 	struct rj_error err;
-	struct rj_buf journal = {0}, region = {0};
+	struct rj_buf journal = {0}, region = {0}, less = {0};
 	struct lm_log l = {0};
 	uint8_t users[768];
 	const uint8_t *sb;
 	char text[256];
 	int rc = 1;
 
-	if (argc != 7)
-		return die("six arguments");
+	if (argc != 8)
+		return die("seven arguments");
 	p.seed = strtoull(argv[1], NULL, 0);
 	p.target = strtoull(argv[3], NULL, 0);
 	p.targets = (uint32_t)strtoul(argv[4], NULL, 0);
 	if (rj_read_file(argv[2], 1u << 30, &journal, &err) ||
-		rj_read_file(argv[5], 1u << 30, &region, &err)) {
+		rj_read_file(argv[5], 1u << 30, &region, &err) ||
+		rj_read_file(argv[5], 1u << 30, &less, &err)) {
 		rc = die(err.msg);
 		goto out;
 	}
-	/* 1 KiB blocks: in block 2, at byte 2048; else in block 1 */
-	sb = journal.data + 2048;
+	/* an inode: byte 0; a device: block 2 with 1 KiB blocks, else block 1 */
+	sb = journal.data;
+	if (rj_get_be32(sb) != 0xC03B3998u)
+		sb = journal.data + 2048;
 	if (rj_get_be32(sb) != 0xC03B3998u)
 		sb = journal.data + 4096;
 	params(&p, sb);
@@ -89,13 +121,20 @@ int main(int argc, char **argv)
 	rc = put(argv[2], "r+", l.bytes, l.len, 0);
 	if (!rc)
 		rc = put(argv[6], "w", region.data, region.len, 0);
-	printf("%s; %u transactions, %llu tags, %llu revokes, %u spoilt\n",
-		lm_describe(&p, text), l.transactions,
+	lm_apply(&l, e2fsck_takes(&l), less.data);
+	if (!rc)
+		rc = put(argv[7], "w", less.data, less.len, 0);
+	printf("%s%s%s%s; %u transactions, %llu tags, %llu revokes, %u spoilt\n",
+		lm_describe(&p, text), l.wrapped ? ", wrapped" : "",
+		e2fsck_takes(&l) < l.transactions ? ", more than e2fsck takes"
+						  : "",
+		p.partial_commits ? ", partial commits" : "", l.transactions,
 		(unsigned long long)l.tags, (unsigned long long)l.revokes,
 		l.spoilt);
 	lm_free(&l);
 out:
 	rj_buf_free(&journal);
 	rj_buf_free(&region);
+	rj_buf_free(&less);
 	return rc;
 }
