@@ -212,11 +212,14 @@ static CURLcode set_call(struct rj_http *h, const struct rj_http_call *c,
 	if (code)
 		return code;
 	if (c->has_body) {
+		curl_easy_setopt(e, CURLOPT_NOBODY, 0L);
 		/* POSTFIELDS, not UPLOAD: curl then sends the header and a
 		 * body of up to 64 KiB in one go. */
 		curl_easy_setopt(e, CURLOPT_POSTFIELDS, c->body ? c->body : "");
 		curl_easy_setopt(e, CURLOPT_POSTFIELDSIZE_LARGE,
 			(curl_off_t)c->body_len);
+	} else if (!strcmp(c->method, "HEAD")) {
+		curl_easy_setopt(e, CURLOPT_NOBODY, 1L);
 	} else {
 		curl_easy_setopt(e, CURLOPT_HTTPGET, 1L);
 	}
@@ -224,7 +227,9 @@ static CURLcode set_call(struct rj_http *h, const struct rj_http_call *c,
 	if (code)
 		return code;
 	return curl_easy_setopt(e, CURLOPT_CUSTOMREQUEST,
-		strcmp(c->method, "GET") ? c->method : NULL);
+		strcmp(c->method, "GET") && strcmp(c->method, "HEAD")
+			? c->method
+			: NULL);
 }
 
 static void set_limits(struct rj_http *h, bool stream)
@@ -242,7 +247,8 @@ static void set_limits(struct rj_http *h, bool stream)
 static int check_answer(struct rj_http *h, struct rj_error *err)
 {
 	h->call->status = (int)status_of(h);
-	if (h->call->status != 204 && !h->framed)
+	if (h->call->status != 204 && strcmp(h->call->method, "HEAD") &&
+		!h->framed)
 		return rj_fail(err, RJ_E_PROTOCOL,
 			"%s: an HTTP answer without a length (status %d): is a "
 			"%s listening there?",

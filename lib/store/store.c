@@ -15,6 +15,8 @@ static const struct {
 	{"file", rj_store_file_open},
 	{"rj", rj_store_rj_open},
 	{"rjs", rj_store_rj_open},
+	{"s3+http", rj_store_s3_open},
+	{"s3+https", rj_store_s3_open},
 };
 
 #define BACKENDS (sizeof(backends) / sizeof(backends[0]))
@@ -83,6 +85,10 @@ static int open_url(const char *text, const struct rj_store_opts *opts,
 	o.conf = conf;
 	complete(&o);
 	rc = backends[i].open(&url, &o, out, err);
+	if (!rc && out && conf->durable)
+		(*out)->caps.durability = conf->durable == RJ_CONF_YES
+						  ? RJ_DURABLE
+						  : RJ_RECEIVED;
 	rj_conf_release(conf);
 	return rc;
 }

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Sourced after lib.sh: real servers of other makers, as stores. server-NAME.sh
+# has two functions for each server:
+#
+#   NAME_missing     prints what is not installed; nothing if all is there
+#   NAME_start DIR   starts it with its data in DIR (new, empty), on loopback, on
+#                    ports of its own, and leaves its end to at_exit. It sets
+#                    B_URL (a store's URL), calls b_conf with what rj.conf
+#                    must say of it, and returns 1 if it does not come up.
+
+export no_proxy='*'
+unset http_proxy https_proxy HTTP_PROXY HTTPS_PROXY ALL_PROXY all_proxy
+
+# b_need NAME: or the whole file is skipped, for a reason that is counted
+b_need() {
+	local what
+	. "$RJ_SRC/tests/backends/server-$1.sh" || exit 99
+	what=$("${1}_missing")
+	[ -z "$what" ] || skip_all "not installed: $what"
+}
+
+# b_start NAME: its data below the scratch directory
+b_start() {
+	mkdir -p "$T_DIR/$1" && "${1}_start" "$T_DIR/$1"
+}
+
+# b_conf SECTION LINE...: append a section to rj.conf
+b_conf() {
+	(
+		umask 077
+		printf '[%s]\n' "$1" >>"$RJ_CONF"
+		printf '%s\n' "${@:2}" >>"$RJ_CONF"
+	)
+}
+
+# b_missing COMMAND...: those that are not to be found
+b_missing() {
+	local c
+	for c; do PATH=$PATH:/usr/sbin:/usr/lib/openssh command -v "$c" >/dev/null || echo "$c"; done
+}
+
+# b_port: a port on which nobody listens just now, below the ephemeral ones
+b_port() {
+	local p
+	while :; do
+		p=$((10240 + (RANDOM * 32768 + RANDOM) % 22000))
+		(: <>"/dev/tcp/127.0.0.1/$p") 2>/dev/null || break
+	done
+	echo "$p"
+}
+# b_listens PORT
+b_listens() { (: <>"/dev/tcp/127.0.0.1/$1") 2>/dev/null; }
+
+# b_end PID: stop a daemon of ours, in order if it can
+b_end() {
+	kill -TERM "$1" 2>/dev/null || return 0
+	wait_for "${2:-10}" b_gone "$1" || kill -KILL "$1" 2>/dev/null
+	wait_for 5 b_gone "$1"
+	return 0
+}
+b_gone() {
+	local stat
+	stat=$(ps -o stat= -p "$1") || return 0
+	[[ $stat == Z* ]]
+}
+
+# b_cert DIR: cert.pem and key.pem for this machine, its own authority
+b_cert() {
+	openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes \
+		-days 2 -subj /CN=localhost -keyout "$1/key.pem" -out "$1/cert.pem" \
+		-addext 'subjectAltName=IP:127.0.0.1,DNS:localhost,DNS:logs.localhost' \
+		>/dev/null 2>&1 && chmod 600 "$1/key.pem"
+}
