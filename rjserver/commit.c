@@ -1,39 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "commit.h"
+#include "commit_impl.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "say.h"
+#include "store_checkpoint.h"
+#include "store_clean.h"
 #include "util/crc32c.h"
 #include "util/environ.h"
-#include "util/fileio.h"
-
-#define BATCH_ITEMS 256
-#define BATCH_BYTES (8u << 20) /* flush at once when this much has gathered */
-#define BATCH_PARTS 1000       /* pvec entries; IOV_MAX is 1024 */
-
-struct item {
-	struct rec rec;
-	uint8_t header[REC_HEAD_BYTES], trailer[REC_HEAD_BYTES];
-	struct iovec body[COMMIT_BODY_PARTS];
-	int body_parts;
-	commit_fn done;
-	void *arg;
-};
-
-struct commit {
-	struct store *s;
-	commit_wanted_fn wanted;
-	void *wanted_arg;
-	struct item *items;
-	int count, parts;
-	uint64_t bytes; /* of the records gathered */
-	bool has_object;
-	struct iovec vec[BATCH_PARTS + COMMIT_BODY_PARTS];
-};
 
 struct commit *commit_new(struct store *s)
 {
@@ -64,125 +39,10 @@ void commit_on_wanted(struct commit *c, commit_wanted_fn fn, void *arg)
 	c->wanted_arg = arg;
 }
 
-/* Positions are known only now: give them, and build the write. */
-static int build(struct commit *c)
-{
-	static const uint8_t zeros[REC_ALIGN];
-	struct store *s = c->s;
-	struct iovec *v = c->vec;
-	uint64_t pos = s->end, prev = s->last, pad;
-	int i;
-
-	for (i = 0; i < c->count; i++) {
-		struct item *it = &c->items[i];
-
-		it->rec.pos = pos;
-		it->rec.prev = prev;
-		it->rec.durable = s->durable;
-		it->rec.store_id = s->store_id;
-		rec_encode(&it->rec, false, it->header);
-		rec_encode(&it->rec, true, it->trailer);
-		*v++ = (struct iovec){it->header, REC_HEAD_BYTES};
-		memcpy(v, it->body, (size_t)it->body_parts * sizeof(*v));
-		v += it->body_parts;
-		pad = rec_trailer_at(it->rec.length) - REC_HEAD_BYTES -
-		      it->rec.length;
-		if (pad)
-			*v++ = (struct iovec){(void *)zeros, pad};
-		*v++ = (struct iovec){it->trailer, REC_HEAD_BYTES};
-		prev = pos;
-		pos += rec_total(it->rec.length);
-	}
-	return (int)(v - c->vec);
-}
-
-/* Returns 0 or the errno; DONE counts what was written. */
-static int write_vec(
-	int fd, struct iovec *v, int n, uint64_t off, uint64_t *done)
-{
-	ssize_t got;
-
-	*done = 0;
-	while (n) {
-		got = pwritev(fd, v, n, (off_t)(off + *done));
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got <= 0)
-			return got ? errno : EIO;
-		*done += (uint64_t)got;
-		while (n && (size_t)got >= v->iov_len) {
-			got -= (ssize_t)v->iov_len;
-			v++;
-			n--;
-		}
-		if (n) {
-			v->iov_base = (uint8_t *)v->iov_base + got;
-			v->iov_len -= (size_t)got;
-		}
-	}
-	return 0;
-}
-
-/*
- * A write failed part way. If the disk is full (a file system that does not
- * keep what fallocate promised), what came through is wiped, so that it can
- * not be taken for records later. All else ends the writing.
- */
-static int write_failed(struct commit *c, const struct datafile *f, int err_no,
-	uint64_t done, struct rj_error *err)
-{
-	static const uint8_t zeros[65536];
-	uint64_t off = pos_offset(c->s->end), n;
-	int rc = rj_fail_errno(err, err_no, "%s: cannot write", f->path);
-
-	c->s->failed = rc != -RJ_E_NOSPACE;
-	for (; done && !c->s->failed; done -= n, off += n) {
-		n = done < sizeof(zeros) ? done : sizeof(zeros);
-		if (rj_pwrite_all(f->fd, zeros, n, off, f->path, NULL))
-			c->s->failed = true;
-	}
-	if (!c->s->failed && fdatasync(f->fd))
-		c->s->failed = true;
-	return rc;
-}
-
-static int write_batch(struct commit *c, bool sync, struct rj_error *err)
-{
-	struct store *s = c->s;
-	struct datafile *f;
-	uint64_t done;
-	int n, rc;
-
-	if (s->failed)
-		return rj_fail(err, RJ_E_REFUSED,
-			"an earlier write failed: no writes until restart");
-	rc = store_room(s, c->bytes, !c->has_object, err);
-	if (rc)
-		return rc;
-	f = &s->files[s->file_count - 1];
-	n = build(c);
-	rc = write_vec(f->fd, c->vec, n, pos_offset(s->end), &done);
-	if (rc)
-		return write_failed(c, f, rc, done, err);
-	s->dirty = true;
-	rc = sync ? store_sync(s, err) : 0;
-	if (rc)
-		return rc;
-	s->last = c->items[c->count - 1].rec.pos;
-	if (sync)
-		s->durable = s->end + c->bytes;
-	s->end = store_next_batch(s, s->end + c->bytes);
-	store_ahead_begin(s);
-	return 0;
-}
-
 static void count_dead(struct store *s, const struct okey *okey,
 	const struct idx_entry *e)
 {
-	struct datafile *f = store_file(s, pos_file(e->pos));
-
-	if (f)
-		f->live--;
+	store_count(s, e, -1);
 	if (s->watch)
 		s->watch(s->watch_arg, okey, false, e->length);
 }
@@ -207,6 +67,23 @@ static void finish_below(struct store *s, const struct okey *okey, int rc)
 		idx_remove_below(s->index, okey, okey->key.number);
 }
 
+/* A copy: the object lives where it is now. */
+static void finish_move(struct store *s, const struct item *it, int rc)
+{
+	struct idx_entry *e = idx_find(s->index, &it->rec.okey);
+
+	if (rc || !e || e->pos != it->moved_from)
+		return;
+	store_count(s, e, -1);
+	e->pos = it->rec.pos;
+	if (it->rec.type == REC_DAMAGED) {
+		e->state = IDX_DAMAGED;
+		e->length = 0;
+		e->body_crc = it->rec.body_crc;
+	}
+	store_count(s, e, 1);
+}
+
 static void finish_item(struct store *s, const struct item *it, int rc)
 {
 	struct idx_entry *e;
@@ -217,13 +94,17 @@ static void finish_item(struct store *s, const struct item *it, int rc)
 		finish_below(s, &it->rec.okey, rc);
 		return;
 	}
+	if (it->moved_from) {
+		finish_move(s, it, rc);
+		return;
+	}
 	e = idx_find(s->index, &it->rec.okey);
 	if (it->rec.type == REC_OBJECT && rc) {
 		idx_remove(s->index, &it->rec.okey);
 	} else if (it->rec.type == REC_OBJECT) {
 		e->state = IDX_LIVE;
 		e->pos = it->rec.pos;
-		store_file(s, pos_file(e->pos))->live++;
+		store_count(s, e, 1);
 		if (s->watch)
 			s->watch(s->watch_arg, &it->rec.okey, true, e->length);
 	} else if (rc) {
@@ -233,6 +114,13 @@ static void finish_item(struct store *s, const struct item *it, int rc)
 		count_dead(s, &it->rec.okey, e);
 		idx_remove(s->index, &it->rec.okey);
 	}
+}
+
+/* Copies can wait; what a client sent shall not fail for them. */
+static void forget_moves(struct commit *c)
+{
+	for (; c->moved; c->moved--)
+		c->bytes -= rec_total(c->items[--c->count].rec.length);
 }
 
 /* The batch is emptied before anyone is told, so that DONE may add to the
@@ -249,7 +137,15 @@ void commit_flush(struct commit *c)
 
 	if (!count)
 		return;
-	rc = write_batch(c, !c->s->received, &err);
+	/* what lives in the oldest file goes along */
+	if (c->has_object && !c->moved && !c->s->failed)
+		clean_add(c->s, c->bytes);
+	rc = commit_write(c, !c->s->received, &err);
+	if (rc == -RJ_E_NOSPACE && c->moved && c->moved < c->count) {
+		forget_moves(c);
+		rc = commit_write(c, !c->s->received, &err);
+	}
+	count = c->count;
 	if (rc && (!was_failed || rc != -RJ_E_REFUSED))
 		say_error("%s%s", err.msg,
 			c->s->failed ? "; no more writes until restart" : "");
@@ -262,33 +158,36 @@ void commit_flush(struct commit *c)
 		tell[i].done = c->items[i].done;
 		tell[i].arg = c->items[i].arg;
 	}
-	c->count = c->parts = 0;
+	c->count = c->moved = 0;
 	c->bytes = 0;
 	c->has_object = false;
-	if (!rc)
+	if (!rc) {
 		store_drop_dead(c->s);
+		store_checkpoint_tick(c->s);
+	}
 	for (i = 0; i < count; i++)
 		if (tell[i].done)
 			tell[i].done(tell[i].arg, rc, &err);
 }
 
 /* Room for one more record; the first of a batch asks for the flush. */
-static struct item *next_item(struct commit *c, uint32_t len, int parts)
+static struct item *next_item(struct commit *c, uint32_t len)
 {
 	struct item *it;
 
-	if (c->count == BATCH_ITEMS || c->parts + parts + 3 > BATCH_PARTS ||
+	if (c->count == BATCH_ITEMS ||
 		(c->count && c->bytes + rec_total(len) > BATCH_BYTES))
 		commit_flush(c);
 	if (!c->count && c->wanted)
 		c->wanted(c->wanted_arg);
 	it = &c->items[c->count++];
-	c->parts += parts + 3;
 	c->bytes += rec_total(len);
 	memset(&it->rec, 0, sizeof(it->rec));
 	it->rec.time_ns = (uint64_t)rj_realtime_ns();
 	it->rec.length = len;
 	it->body_parts = 0;
+	it->moved_from = 0;
+	it->done = NULL;
 	return it;
 }
 
@@ -329,11 +228,10 @@ int commit_put(struct commit *c, const struct okey *okey,
 		return -RJ_E_REFUSED;
 	if (count > COMMIT_BODY_PARTS)
 		return rj_fail(err, RJ_E_INVAL, "the body has too many parts");
-	it = next_item(c, len, count);
+	it = next_item(c, len);
 	e = idx_insert(c->s->index, okey);
 	if (!e) {
 		c->count--;
-		c->parts -= count + 3;
 		c->bytes -= rec_total(len);
 		return rj_fail(err, RJ_E_NOMEM, "out of memory");
 	}
@@ -354,6 +252,31 @@ int commit_put(struct commit *c, const struct okey *okey,
 	return 0;
 }
 
+bool commit_move(struct commit *c, const struct okey *okey,
+	const struct idx_entry *e, uint64_t time_ns, const void *body)
+{
+	uint32_t len = body ? e->length : 0;
+	struct item *it;
+
+	if (c->count == BATCH_ITEMS ||
+		(c->count && c->bytes + rec_total(len) > BATCH_BYTES))
+		return false;
+	it = next_item(c, len);
+	it->rec.type = body ? REC_OBJECT : REC_DAMAGED;
+	it->rec.okey = *okey;
+	it->rec.time_ns = time_ns;
+	/* no empty body has this one, should the record ever be read as such */
+	it->rec.body_crc = body ? e->body_crc : 0;
+	it->moved_from = e->pos;
+	if (len) {
+		it->body[0] = (struct iovec){(void *)body, len};
+		it->body_parts = 1;
+	}
+	c->has_object = true;
+	c->moved++;
+	return true;
+}
+
 int commit_delete(struct commit *c, const struct okey *okey, commit_fn done,
 	void *arg, struct rj_error *err)
 {
@@ -364,7 +287,7 @@ int commit_delete(struct commit *c, const struct okey *okey, commit_fn done,
 		return rj_fail(err, RJ_E_NOTFOUND, "no such object");
 	if (refuse_failed(c, err))
 		return -RJ_E_REFUSED;
-	it = next_item(c, 0, 0);
+	it = next_item(c, 0);
 	e = idx_find(c->s->index, okey); /* a flush may have moved it */
 	it->rec.type = REC_TOMBSTONE;
 	it->rec.okey = *okey;
@@ -389,7 +312,7 @@ int commit_delete_below(struct commit *c, const struct okey *okey,
 		return rj_fail(err, RJ_E_NOTFOUND, "there are none");
 	if (refuse_failed(c, err))
 		return -RJ_E_REFUSED;
-	it = next_item(c, 0, 0);
+	it = next_item(c, 0);
 	it->rec.type = REC_BELOW;
 	it->rec.okey = *okey;
 	it->rec.okey.key.number = below;
@@ -424,7 +347,7 @@ int commit_mark(struct commit *c, bool clean, struct rj_error *err)
 	it->rec.time_ns = (uint64_t)rj_realtime_ns();
 	c->count = 1;
 	c->bytes = rec_total(0);
-	rc = write_batch(c, true, err);
+	rc = commit_write(c, true, err);
 	c->count = 0;
 	c->bytes = 0;
 	return rc;

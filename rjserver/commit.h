@@ -41,6 +41,13 @@ int commit_delete(struct commit *c, const struct okey *okey, commit_fn done,
 int commit_delete_below(struct commit *c, const struct okey *okey,
 	uint64_t below, size_t *count, commit_fn done, void *arg,
 	struct rj_error *err);
+/*
+ * Add a copy of the object OKEY, whose entry is E and which was written at
+ * TIME_NS, from the oldest file; BODY stays as it is until the flush. NULL: the bytes are damaged, and only that
+ * is written down. False: no room in this batch.
+ */
+bool commit_move(struct commit *c, const struct okey *okey,
+	const struct idx_entry *e, uint64_t time_ns, const void *body);
 /* Write the batch, make it durable, call each DONE. */
 void commit_flush(struct commit *c);
 /* Append a mark that says how far the log is durable. */

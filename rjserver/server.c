@@ -16,7 +16,8 @@
 #include "notify.h"
 #include "reload.h"
 #include "say.h"
-#include "store.h"
+#include "store_checkpoint.h"
+#include "store_clean.h"
 #include "tls.h"
 
 /* Connections have the middle priority (libevent's default); a batch is
@@ -73,13 +74,19 @@ static void on_wanted(void *arg)
  * so that a byte that rots in the last batch can not pass for a torn write. */
 static void on_idle(evutil_socket_t fd, short what, void *arg)
 {
-	static const struct timeval second = {1, 0};
+	static const struct timeval second = {1, 0}, soon = {0, 5000};
 	struct server *srv = arg;
 	struct rj_error err = {0};
 
+	store_checkpoint_tick(srv->store);
 	if (srv->batches != srv->batches_seen) {
 		srv->batches_seen = srv->batches;
 		event_add(srv->events[EVENT_IDLE], &second);
+		return;
+	}
+	if (clean_step(srv->store)) {
+		srv->batches_seen = srv->batches;
+		event_add(srv->events[EVENT_IDLE], &soon);
 		return;
 	}
 	if (!srv->store->failed && commit_mark(srv->store->commit, false, &err))

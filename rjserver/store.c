@@ -13,6 +13,8 @@
 
 #include "commit.h"
 #include "say.h"
+#include "store_checkpoint.h"
+#include "store_clean.h"
 #include "util/crc32c.h"
 #include "util/environ.h"
 #include "util/fileio.h"
@@ -72,12 +74,11 @@ static int make_dirs(struct store *s, const char *dir, struct rj_error *err)
 
 static void store_free(struct store *s)
 {
-	size_t i;
-
 	store_ahead_end(s);
-	for (i = 0; i < s->file_count; i++)
-		close(s->files[i].fd); /* all that matters was synced */
-	free(s->files);
+	store_checkpoint_end(s);
+	store_files_free(s);
+	clean_free(s->clean);
+	free(s->batch);
 	commit_free(s->commit);
 	idx_free(s->index);
 	if (s->lock_fd >= 0)
@@ -95,6 +96,7 @@ int store_open(
 		return rj_fail(err, RJ_E_NOMEM, "out of memory");
 	s->lock_fd = -1;
 	s->received = opts->received;
+	s->scan_all = opts->scan_all;
 	s->file_bytes = opts->file_bytes ? opts->file_bytes : FILE_BYTES;
 	s->index = idx_new();
 	s->commit = commit_new(s);
@@ -127,7 +129,11 @@ int store_close(struct store *s, struct rj_error *err)
 
 	if (!s)
 		return 0;
+	clean_stop(s);
 	rc = commit_mark(s->commit, true, err);
+	store_ahead_end(s);
+	if (!rc)
+		store_checkpoint_now(s);
 	store_free(s);
 	return rc;
 }

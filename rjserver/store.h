@@ -25,13 +25,18 @@ struct datafile {
 	uint32_t number;
 	int fd;
 	uint64_t bytes;    /* size */
+	int direct_fd;     /* the same past the page cache; -1: not here */
 	uint64_t live;     /* objects in it that were not deleted */
+	uint64_t live_bytes; /* of their records */
+	bool damaged;        /* to be kept aside when it is dropped */
 	uint64_t data_end; /* at start: end of the last byte that is not zero */
 	char path[PATH_MAX];
 };
 
 struct commit;
 struct ahead;
+struct checkpoint;
+struct clean;
 
 /* An object of LENGTH bytes was stored (ADDED), or is gone; durable. Not
  * called for what a start finds: idx_each() has that. */
@@ -57,6 +62,15 @@ struct store {
 	uint32_t next_number; /* of the next data file */
 	store_watch_fn watch; /* NULL: nobody wants to know */
 	void *watch_arg;
+	uint8_t *batch;       /* the bytes of the batch that is being written */
+	uint64_t batch_cap;
+	bool read_only;          /* for store_check.c: nothing is changed */
+	bool scan_all;           /* without checkpoints */
+	uint64_t checkpoint_pos; /* of the durable one; 0: none */
+	uint64_t checkpoint_bytes;
+	uint64_t appended; /* bytes, since the last checkpoint was begun */
+	struct checkpoint *checkpoint; /* being written */
+	struct clean *clean;
 	struct ahead *ahead;  /* the next data file is being made */
 	uint32_t ahead_tried; /* or was not, while this one was the last */
 };
@@ -65,6 +79,7 @@ struct store_opts {
 	const char *dir;     /* made, 0700, if missing */
 	bool received;       /* acknowledge without fdatasync */
 	uint64_t file_bytes; /* of a new data file; 0: 64 MiB */
+	bool scan_all; /* read the whole log; no checkpoint is used or made */
 };
 
 /* Open or create the store and take its lock. RJ_E_BUSY: another server has
@@ -83,8 +98,24 @@ int store_close(struct store *s, struct rj_error *err);
 int store_get(struct store *s, const struct okey *okey, struct rj_buf *out,
 	struct rj_error *err);
 
+/* store_write.c */
+/* Aligned memory for a batch of LEN bytes, and the padding behind it; NULL:
+ * no memory. Valid until store_batch_done(). */
+uint8_t *store_batch_buffer(struct store *s, uint64_t len);
+/* Write LEN bytes of it at s->end, in F. Returns 0 or the errno; DONE counts
+ * what was written. */
+int store_write(struct store *s, const struct datafile *f, uint64_t len,
+	uint64_t *done);
+void store_batch_done(struct store *s);
+
 /* store_file.c */
 struct datafile *store_file(struct store *s, uint32_t number);
+/* The object of E lives in its file (BY 1), or no longer (-1). */
+void store_count(struct store *s, const struct idx_entry *e, int by);
+void store_files_free(struct store *s);
+void store_file_forget_last(struct store *s);
+/* Where a dropped file waits to become the next one. */
+void store_spare_path(const struct store *s, char path[PATH_MAX]);
 /*
  * Make sure that the last file has room for a batch of LEN bytes at s->end;
  * begin a new file where it has not. Each file keeps a reserve that only
@@ -105,13 +136,15 @@ uint64_t store_next_batch(const struct store *s, uint64_t end);
 /* Add an opened file to the list; takes over FD when it succeeds. */
 int store_file_add(struct store *s, uint32_t number, int fd, const char *path,
 	uint64_t bytes, struct rj_error *err);
-/* Unlink the oldest files in which nothing lives. Failures are only said. */
+/* Drop the oldest files in which nothing lives, as far as the checkpoint does
+ * not need them. Failures are only said. */
 void store_drop_dead(struct store *s);
 void store_file_path(
 	const struct store *s, uint32_t number, char path[PATH_MAX]);
 
-/* Make the file PATH in DIR, durably: FD is open, or an error and no file. */
-int store_file_make(const char *dir, const char *path,
+/* Make the file PATH in DIR, durably, of the file SPARE if that is there and
+ * of the right size: FD is open, or an error and no file. */
+int store_file_make(const char *dir, const char *path, const char *spare,
 	const struct file_head *head, int *fd, struct rj_error *err);
 
 /* store_ahead.c */

@@ -17,7 +17,7 @@
 struct ahead {
 	pthread_t thread;
 	struct file_head head;
-	char dir[PATH_MAX], path[PATH_MAX];
+	char dir[PATH_MAX], path[PATH_MAX], spare[PATH_MAX];
 	int fd, rc;
 };
 
@@ -26,7 +26,8 @@ static void *make(void *arg)
 	struct ahead *a = arg;
 
 	/* A full disk is said when the file is needed, and tried again. */
-	a->rc = store_file_make(a->dir, a->path, &a->head, &a->fd, NULL);
+	a->rc = store_file_make(
+		a->dir, a->path, a->spare, &a->head, &a->fd, NULL);
 	return NULL;
 }
 
@@ -50,6 +51,7 @@ void store_ahead_begin(struct store *s)
 	a->head.time_ns = (uint64_t)rj_realtime_ns();
 	snprintf(a->dir, sizeof(a->dir), "%s/store", s->dir);
 	store_file_path(s, a->head.number, a->path);
+	store_spare_path(s, a->spare);
 	sigfillset(&all); /* signals are the event loop's */
 	pthread_sigmask(SIG_SETMASK, &all, &old);
 	rc = pthread_create(&a->thread, NULL, make, a);

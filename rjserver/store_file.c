@@ -6,11 +6,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
 #include "say.h"
-#include "store.h"
+#include "store_checkpoint.h"
 #include "util/environ.h"
 #include "util/fileio.h"
 
@@ -44,6 +45,50 @@ struct datafile *store_file(struct store *s, uint32_t number)
 	return NULL;
 }
 
+void store_spare_path(const struct store *s, char path[PATH_MAX])
+{
+	snprintf(path, PATH_MAX, "%s/store/spare", s->dir);
+}
+
+void store_count(struct store *s, const struct idx_entry *e, int by)
+{
+	struct datafile *f = store_file(s, pos_file(e->pos));
+	uint64_t bytes = rec_total(e->length);
+
+	if (!f)
+		return;
+	f->live += (uint64_t)by;
+	f->live_bytes += by > 0 ? bytes : -bytes;
+}
+
+/* Some file systems have no direct I/O: then it is the page cache. */
+static int open_direct(const char *path)
+{
+	return open(path, O_WRONLY | O_DIRECT | O_CLOEXEC | O_NOFOLLOW);
+}
+
+static void close_file(struct datafile *f)
+{
+	/* all that matters was synced */
+	if (f->direct_fd >= 0)
+		close(f->direct_fd);
+	close(f->fd);
+}
+
+void store_files_free(struct store *s)
+{
+	size_t i;
+
+	for (i = 0; i < s->file_count; i++)
+		close_file(&s->files[i]);
+	free(s->files);
+}
+
+void store_file_forget_last(struct store *s)
+{
+	close_file(&s->files[--s->file_count]);
+}
+
 int store_file_add(struct store *s, uint32_t number, int fd, const char *path,
 	uint64_t bytes, struct rj_error *err)
 {
@@ -54,7 +99,12 @@ int store_file_add(struct store *s, uint32_t number, int fd, const char *path,
 		return rj_fail(err, RJ_E_NOMEM, "%s: out of memory", path);
 	s->files = files;
 	f = &files[s->file_count++];
-	*f = (struct datafile){.number = number, .fd = fd, .bytes = bytes};
+	*f = (struct datafile){
+		.number = number,
+		.fd = fd,
+		.direct_fd = s->read_only ? -1 : open_direct(path),
+		.bytes = bytes,
+	};
 	snprintf(f->path, sizeof(f->path), "%s", path);
 	return 0;
 }
@@ -64,8 +114,8 @@ int store_file_add(struct store *s, uint32_t number, int fd, const char *path,
  * only promised would have to be converted at the first write, and each
  * fdatasync would wait for the file system's journal: it took twice as long.
  */
-static int fill_file(
-	int fd, uint64_t bytes, const char *path, struct rj_error *err)
+static int fill_file(int fd, uint64_t bytes, bool fresh, const char *path,
+	struct rj_error *err)
 {
 	static const uint8_t zeros[1 << 20];
 	struct statfs fs;
@@ -76,7 +126,7 @@ static int fill_file(
 		return rj_fail_errno(err, errno,
 			"%s: cannot allocate %llu bytes", path,
 			(unsigned long long)bytes);
-	if (!fstatfs(fd, &fs) && fs.f_type == TMPFS_MAGIC)
+	if (fresh && !fstatfs(fd, &fs) && fs.f_type == TMPFS_MAGIC)
 		return 0; /* they are as good as written */
 	for (off = 0; off < bytes && !rc; off += n) {
 		n = bytes - off < sizeof(zeros) ? bytes - off : sizeof(zeros);
@@ -88,28 +138,58 @@ static int fill_file(
 	return rc;
 }
 
-int store_file_make(const char *dir, const char *path,
+/* A dropped file of the right size, or a new one; NAME is where it is. */
+static int open_new(const char *path, const char *spare, uint64_t bytes,
+	const char **name, struct rj_error *err)
+{
+	struct stat st;
+	int fd;
+
+	*name = spare;
+	fd = open(spare, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+	if (fd >= 0) {
+		if (!fstat(fd, &st) && S_ISREG(st.st_mode) &&
+			st.st_size == (off_t)bytes)
+			return fd;
+		close(fd); /* not ours, or of another size */
+		unlink(spare);
+	}
+	*name = path;
+	fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return rj_fail_errno(err, errno, "%s: cannot create", path);
+	return fd;
+}
+
+int store_file_make(const char *dir, const char *path, const char *spare,
 	const struct file_head *head, int *fd, struct rj_error *err)
 {
 	uint8_t raw[FILE_HEAD_BYTES];
+	const char *name;
 	int rc;
 
-	*fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	*fd = open_new(path, spare, head->bytes, &name, err);
 	if (*fd < 0)
-		return rj_fail_errno(err, errno, "%s: cannot create", path);
+		return *fd;
 	file_head_encode(head, raw);
-	rc = fill_file(*fd, head->bytes, path, err);
+	rc = fill_file(*fd, head->bytes, name == path, name, err);
 	if (!rc)
-		rc = rj_pwrite_all(*fd, raw, sizeof(raw), 0, path, err);
+		rc = rj_pwrite_all(*fd, raw, sizeof(raw), 0, name, err);
 	if (!rc)
-		rc = rj_fsync(*fd, path, err);
+		rc = rj_fsync(*fd, name, err);
+	/* only now, when nothing of what it held before is left */
+	if (!rc && name == spare && rename(spare, path))
+		rc = rj_fail_errno(err, errno, "%s: cannot rename", spare);
 	if (!rc)
 		rc = rj_fsync_dir(dir, err);
 	if (rc) {
 		close(*fd); /* it holds nothing, and is gone */
-		unlink(path);
+		unlink(name);
+		return rc;
 	}
-	return rc;
+	/* what is written past the page cache need not be dropped from it */
+	posix_fadvise(*fd, 0, 0, POSIX_FADV_DONTNEED);
+	return 0;
 }
 
 /* Append to the file FD from now on. Takes over FD also when it fails. */
@@ -140,12 +220,13 @@ static int create_file(struct store *s, uint64_t bytes, struct rj_error *err)
 		.store_id = s->store_id,
 		.time_ns = (uint64_t)rj_realtime_ns(),
 	};
-	char path[PATH_MAX], dir[PATH_MAX];
+	char path[PATH_MAX], spare[PATH_MAX], dir[PATH_MAX];
 	int fd, rc;
 
 	store_file_path(s, head.number, path);
+	store_spare_path(s, spare);
 	snprintf(dir, sizeof(dir), "%s/store", s->dir);
-	rc = store_file_make(dir, path, &head, &fd, err);
+	rc = store_file_make(dir, path, spare, &head, &fd, err);
 	return rc ? rc : begin_file(s, fd, &head, err);
 }
 
@@ -170,13 +251,33 @@ static int roll(struct store *s, uint64_t len, struct rj_error *err)
 	}
 }
 
+/* Where it goes: aside, to be used again, or away. */
+static void put_away(struct store *s, const struct datafile *f)
+{
+	char to[PATH_MAX + 32];
+	int rc;
+
+	store_spare_path(s, to);
+	if (f->damaged)
+		snprintf(to, sizeof(to), "%s/damaged/%08u.rjd", s->dir,
+			f->number);
+	if (f->damaged)
+		rc = rename(f->path, to);
+	else if (f->bytes == s->file_bytes && !s->ahead && access(to, F_OK))
+		rc = rename(f->path, to);
+	else
+		rc = unlink(f->path);
+	if (rc)
+		say_warning("%s: cannot remove: %s", f->path, strerror(errno));
+	else if (f->damaged)
+		say_notice("%s: its whole objects were copied; it is now %s",
+			f->path, to);
+}
+
 static void drop_file(struct store *s)
 {
-	struct datafile *f = &s->files[0];
-
-	if (unlink(f->path))
-		say_warning("%s: cannot remove: %s", f->path, strerror(errno));
-	close(f->fd); /* nothing in it is wanted any more */
+	put_away(s, &s->files[0]);
+	close_file(&s->files[0]);
 	s->file_count--;
 	memmove(s->files, s->files + 1, s->file_count * sizeof(*s->files));
 }
@@ -184,12 +285,32 @@ static void drop_file(struct store *s)
 /*
  * Files are dropped from the oldest on only. So a tombstone in a dropped
  * file can not be missed (what it deleted lay in files that are gone), and a
- * file missing between others is always damage.
+ * file missing between others is always damage. Those from the checkpoint's
+ * place on are what a start reads, and those of a store that lost something
+ * say so.
  */
 void store_drop_dead(struct store *s)
 {
-	while (s->file_count > 1 && !s->files[0].live)
+	while (s->file_count > 1 && !s->files[0].live && !s->lost &&
+		(!s->checkpoint_pos ||
+			s->files[0].number < pos_file(s->checkpoint_pos)))
 		drop_file(s);
+}
+
+/* Make room on a full disk. */
+static bool give_up_spares(struct store *s)
+{
+	size_t before = s->file_count;
+	char spare[PATH_MAX];
+	bool any;
+
+	store_spare_path(s, spare);
+	any = !unlink(spare);
+	if (s->file_count > 1 && !s->files[0].live &&
+		!store_checkpoint_forget(s, NULL))
+		store_drop_dead(s);
+	any |= !unlink(spare);
+	return any || s->file_count < before;
 }
 
 int store_sync(struct store *s, struct rj_error *err)
@@ -235,9 +356,13 @@ int store_room(
 			return rc;
 	}
 	rc = roll(s, len, err);
-	if (rc == -RJ_E_NOSPACE && s->file_count == 1 && !s->files[0].live) {
+	if (rc == -RJ_E_NOSPACE && give_up_spares(s))
+		rc = roll(s, len, err);
+	if (rc == -RJ_E_NOSPACE && s->file_count == 1 && !s->files[0].live &&
+		!store_checkpoint_forget(s, err)) {
 		/* all that is stored was deleted: begin afresh */
 		drop_file(s);
+		give_up_spares(s);
 		s->last = 0;
 		rc = roll(s, len, err);
 	}

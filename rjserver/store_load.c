@@ -33,6 +33,13 @@ static bool file_number(const char *name, uint32_t *number)
 	return *number != 0;
 }
 
+/* Files that need no reading here. */
+static bool ours(const char *name)
+{
+	return !strcmp(name, "checkpoint") || !strcmp(name, "spare") ||
+	       !strcmp(name, "checkpoint.tmp");
+}
+
 static int list_files(struct store *s, struct rj_buf *out, struct rj_error *err)
 {
 	char dir[PATH_MAX];
@@ -48,11 +55,15 @@ static int list_files(struct store *s, struct rj_buf *out, struct rj_error *err)
 	while (!rc && (errno = 0, de = readdir(d))) {
 		if (de->d_name[0] == '.')
 			continue;
-		if (!file_number(de->d_name, &number))
-			say_warning("%s/%s: not a data file: left alone", dir,
-				de->d_name);
-		else if (rj_buf_append(out, &number, sizeof(number)))
+		if (!file_number(de->d_name, &number)) {
+			if (!ours(de->d_name))
+				say_warning("%s/%s: not a data file: left "
+					    "alone",
+					dir,
+					de->d_name);
+		} else if (rj_buf_append(out, &number, sizeof(number))) {
 			rc = rj_fail(err, RJ_E_NOMEM, "out of memory");
+		}
 	}
 	if (!rc && errno)
 		rc = rj_fail_errno(err, errno, "%s: cannot read", dir);
@@ -70,7 +81,8 @@ static int open_file(struct store *s, uint32_t number, struct rj_error *err)
 	int fd, rc;
 
 	store_file_path(s, number, path);
-	fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+	fd = open(path, (s->read_only ? O_RDONLY : O_RDWR) | O_CLOEXEC |
+				O_NOFOLLOW);
 	if (fd < 0)
 		return rj_fail_errno(err, errno, "%s: cannot open", path);
 	if (fstat(fd, &st))
@@ -141,10 +153,9 @@ static int drop_unborn(struct store *s, struct rj_error *err)
 			if (page[i])
 				return 0;
 	}
-	if (unlink(f->path))
+	if (!s->read_only && unlink(f->path))
 		return rj_fail_errno(err, errno, "%s: cannot remove", f->path);
-	close(f->fd); /* holds nothing */
-	s->file_count--;
+	store_file_forget_last(s);
 	return 0;
 }
 
@@ -185,14 +196,33 @@ static int check_head(struct store *s, struct datafile *f, const uint8_t *data,
 	return 0;
 }
 
-static int scan_one(
-	struct store *s, struct scan *sc, size_t i, struct rj_error *err)
+/* A file that the checkpoint covers: only its head is read. */
+static int look_at_one(
+	struct store *s, struct datafile *f, struct rj_error *err)
+{
+	uint8_t head[FILE_HEAD_BYTES] = {0};
+	uint64_t n = f->bytes < sizeof(head) ? f->bytes : sizeof(head);
+	int rc = rj_pread_all(f->fd, head, n, 0, f->path, err);
+
+	f->data_end = f->bytes;
+	return rc ? rc : check_head(s, f, head, false, err);
+}
+
+static int scan_one(struct store *s, struct scan *sc, size_t i,
+	const struct checkpoint_place *at, struct rj_error *err)
 {
 	struct datafile *f = &s->files[i];
-	struct scan_file sf = {.number = f->number, .path = f->path};
-	uint8_t *data = malloc(f->bytes ? f->bytes : 1);
+	struct scan_file sf = {.number = f->number,
+		.path = f->path,
+		.from = FILE_HEAD_BYTES};
+	uint8_t *data;
 	int rc;
 
+	if (f->number < pos_file(at->pos))
+		return look_at_one(s, f, err);
+	if (f->number == pos_file(at->pos))
+		sf.from = pos_offset(at->pos);
+	data = malloc(f->bytes ? f->bytes : 1);
 	if (!data)
 		return rj_fail(err, RJ_E_NOMEM, "%s: out of memory", f->path);
 	sf.unreadable = !read_file(f, data);
@@ -257,11 +287,107 @@ static int settle(
 	return rc;
 }
 
+/* Living objects of the checkpoint whose bytes are not there any more. */
+struct gone {
+	struct store *s;
+	uint64_t objects;
+	uint32_t file; /* the first */
+};
+
+static void look_for(
+	void *arg, const struct okey *okey, const struct idx_entry *e)
+{
+	struct gone *g = arg;
+	struct datafile *f = store_file(g->s, pos_file(e->pos));
+	uint64_t end = pos_offset(e->pos) + rec_total(e->length);
+
+	if (e->pos >= g->s->checkpoint_pos || (f && end <= f->bytes))
+		return;
+	if (!g->objects || pos_file(e->pos) < g->file)
+		g->file = pos_file(e->pos);
+	g->objects++;
+}
+
+static int check_gone(struct store *s, struct rj_error *err)
+{
+	struct gone g = {.s = s};
+	char path[PATH_MAX];
+
+	idx_each(s->index, look_for, &g);
+	if (!g.objects)
+		return 0;
+	store_file_path(s, g.file, path);
+	return rj_fail(err, RJ_E_CORRUPT,
+		"%s: gone or cut off, and not the only thing to be missed: the "
+		"checkpoint knows %llu objects that were stored and never "
+		"deleted. Restore it; or remove %s/store/checkpoint to serve "
+		"what is left as if nothing else had ever been",
+		path, (unsigned long long)g.objects, s->dir);
+}
+
+static int find_place(
+	struct store *s, struct checkpoint_place *at, struct rj_error *err)
+{
+	char path[PATH_MAX];
+	int rc = 0;
+
+	if (s->scan_all && !s->read_only)
+		return store_checkpoint_forget(s, err);
+	if (!s->scan_all)
+		rc = store_checkpoint_read(s, at, err);
+	if (rc || !at->pos || store_file(s, pos_file(at->pos)))
+		return rc;
+	store_file_path(s, pos_file(at->pos), path);
+	return rj_fail(err, RJ_E_CORRUPT,
+		"%s: gone: the log goes on there behind the checkpoint. "
+		"Restore it; or remove %s/store/checkpoint to serve what is "
+		"left as if nothing else had ever been",
+		path, s->dir);
+}
+
+/* What the next start would read, but for a checkpoint. */
+static uint64_t tail_bytes(const struct store *s, uint64_t from)
+{
+	uint64_t sum = pos_offset(s->end) - pos_offset(from);
+	size_t i;
+
+	for (i = 0; i + 1 < s->file_count; i++)
+		if (s->files[i].number >= pos_file(from))
+			sum += s->files[i].bytes;
+	return sum;
+}
+
+static int scan_files(struct store *s, const struct checkpoint_place *at,
+	struct rj_error *err)
+{
+	struct scan *sc = scan_new(s, s->files[0].number);
+	struct scan_end end = {0};
+	size_t i;
+	int rc = 0;
+
+	if (!sc)
+		return rj_fail(err, RJ_E_NOMEM, "out of memory");
+	if (at->pos)
+		scan_resume(sc, at);
+	for (i = 0; i < s->file_count && !rc; i++)
+		rc = scan_one(s, sc, i, at, err);
+	if (!rc)
+		rc = scan_finish(sc, &end, err);
+	if (!rc && at->pos)
+		rc = check_gone(s, err);
+	if (!rc && s->read_only)
+		s->end = end.end;
+	else if (!rc)
+		rc = settle(s, &end, err);
+	s->appended = tail_bytes(s, at->pos);
+	scan_free(sc);
+	return rc;
+}
+
 int store_scan(struct store *s, struct rj_error *err)
 {
-	struct scan_end end = {0};
+	struct checkpoint_place at = {0};
 	struct rj_buf numbers = {0};
-	struct scan *sc = NULL;
 	uint32_t number;
 	size_t i;
 	int rc;
@@ -275,21 +401,10 @@ int store_scan(struct store *s, struct rj_error *err)
 	}
 	if (!rc && s->file_count)
 		rc = drop_unborn(s, err);
-	if (rc || !s->file_count)
-		goto out;
-	sc = scan_new(s, s->files[0].number);
-	if (!sc) {
-		rc = rj_fail(err, RJ_E_NOMEM, "out of memory");
-		goto out;
-	}
-	for (i = 0; i < s->file_count && !rc; i++)
-		rc = scan_one(s, sc, i, err);
 	if (!rc)
-		rc = scan_finish(sc, &end, err);
+		rc = find_place(s, &at, err);
 	if (!rc && s->file_count)
-		rc = settle(s, &end, err);
-out:
-	scan_free(sc);
+		rc = scan_files(s, &at, err);
 	rj_buf_free(&numbers);
 	return rc;
 }

@@ -44,20 +44,19 @@ struct scan *scan_new(struct store *s, uint32_t first_file)
 	return sc;
 }
 
+void scan_resume(struct scan *sc, const struct checkpoint_place *at)
+{
+	sc->any = true;
+	sc->last = at->last;
+	sc->last_end = sc->durable = at->pos;
+}
+
 void scan_free(struct scan *sc)
 {
 	if (!sc)
 		return;
 	free(sc->held);
 	free(sc);
-}
-
-static void count_live(struct store *s, uint64_t pos, int by)
-{
-	struct datafile *f = store_file(s, pos_file(pos));
-
-	if (f)
-		f->live += (uint64_t)by;
 }
 
 static void say_damaged(struct store *s, const struct rec *r)
@@ -78,7 +77,7 @@ static void apply_below(struct store *s, const struct okey *okey)
 
 	e = idx_below(s->index, okey, okey->key.number, &count);
 	for (i = 0; i < count; i++) {
-		count_live(s, e[i].pos, -1);
+		store_count(s, &e[i], -1);
 		e[i].state = IDX_DELETING;
 	}
 	idx_remove_below(s->index, okey, okey->key.number);
@@ -98,17 +97,17 @@ static int apply(struct scan *sc, const struct held *h, struct rj_error *err)
 	e = idx_find(s->index, &h->rec.okey);
 	if (h->rec.type == REC_TOMBSTONE) {
 		if (e)
-			count_live(s, e->pos, -1);
+			store_count(s, e, -1);
 		idx_remove(s->index, &h->rec.okey);
 		return 0;
 	}
-	if (!h->body_ok)
+	if (!h->body_ok || h->rec.type == REC_DAMAGED)
 		say_damaged(s, &h->rec);
 	/* a key twice is the same object twice: a good one wins */
-	if (e && !h->body_ok)
+	if (e && !h->body_ok && h->rec.type == REC_OBJECT)
 		return 0;
 	if (e)
-		count_live(s, e->pos, -1);
+		store_count(s, e, -1);
 	else
 		e = idx_insert(s->index, &h->rec.okey);
 	if (!e)
@@ -116,8 +115,9 @@ static int apply(struct scan *sc, const struct held *h, struct rj_error *err)
 	e->pos = h->rec.pos;
 	e->length = h->rec.length;
 	e->body_crc = h->rec.body_crc;
-	e->state = h->body_ok ? IDX_LIVE : IDX_DAMAGED;
-	count_live(s, e->pos, 1);
+	e->state = h->body_ok && h->rec.type == REC_OBJECT ? IDX_LIVE
+							   : IDX_DAMAGED;
+	store_count(s, e, 1);
 	return 0;
 }
 
@@ -251,7 +251,7 @@ static int take_record(struct scan *sc, const struct scan_file *sf,
 
 int scan_file(struct scan *sc, struct scan_file *sf, struct rj_error *err)
 {
-	uint64_t off = FILE_HEAD_BYTES, least = off, stray = 0, start;
+	uint64_t off = sf->from, least = off, stray = 0, start;
 	bool headless;
 	struct rec r;
 	int rc;

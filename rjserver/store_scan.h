@@ -3,13 +3,14 @@
 #ifndef RJSERVER_STORE_SCAN_H
 #define RJSERVER_STORE_SCAN_H
 
-#include "store.h"
+#include "store_checkpoint.h"
 
 struct scan_file {
 	uint32_t number;
 	const char *path;
 	const uint8_t *data; /* the whole file */
 	uint64_t len;
+	uint64_t from;     /* offset of the first record that is wanted */
 	bool unreadable;   /* parts could not be read, and are zero in data */
 	uint64_t data_end; /* out: end of all that is not zero */
 };
@@ -24,6 +25,8 @@ struct scan;
 
 /* FIRST_FILE: the lowest number of a data file that exists. */
 struct scan *scan_new(struct store *s, uint32_t first_file);
+/* Everything before AT is known already. */
+void scan_resume(struct scan *sc, const struct checkpoint_place *at);
 void scan_free(struct scan *sc); /* NULL-safe */
 /* Take the records of one file; files come in ascending order. */
 int scan_file(struct scan *sc, struct scan_file *sf, struct rj_error *err);

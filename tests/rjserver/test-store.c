@@ -182,6 +182,8 @@ static void copy_one(const char *path, void *arg)
 	int fd;
 
 	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return; /* a thread has just renamed it */
 	n = read(fd, data, sizeof(data));
 	close(fd);
 	snprintf(to, sizeof(to), "%s/%s", (char *)arg, strrchr(path, '/') + 1);
@@ -485,7 +487,7 @@ static void as_a_table(void)
 	enum { KEYS = 400, STEPS = 6000 };
 	static bool there[KEYS + 1];
 	char *dir = dir_of("table"), *crash = dir_of("table.crash");
-	unsigned step, n, wrong = 0, lost = 0, most_files = 0;
+	unsigned step, n, wrong = 0, lost = 0, most_files = 0, resumed = 0;
 	struct rj_error err;
 	struct store *s;
 
@@ -519,6 +521,7 @@ static void as_a_table(void)
 		}
 		s = open_at(dir);
 		lost += s->lost;
+		resumed += s->checkpoint_pos != 0;
 		for (n = 1; n <= KEYS; n++)
 			wrong += get(s, n) != (there[n] ? 0 : -RJ_E_NOTFOUND);
 	}
@@ -526,8 +529,10 @@ static void as_a_table(void)
 		if (there[n])
 			wrong += del_now(s, n) != 0;
 	CU_ASSERT_EQUAL(listed(s), 0);
-	CU_ASSERT_EQUAL(s->file_count, 1); /* the dead ones are dropped */
+	/* dead ones are dropped, but for those that a checkpoint needs */
+	CU_ASSERT_TRUE(s->file_count <= 4);
 	CU_ASSERT_TRUE(most_files > 3);
+	CU_ASSERT_TRUE(resumed > 3); /* from a checkpoint */
 	CU_ASSERT_EQUAL(wrong, 0);
 	CU_ASSERT_EQUAL(lost, 0);
 	store_close(s, &err);
