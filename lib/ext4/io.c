@@ -107,6 +107,21 @@ static int volume_writev(struct rj_bio *bio, const struct iovec *iov, int count,
 	return rc;
 }
 
+static size_t volume_locate(struct rj_bio *bio, bool write, size_t len,
+	uint64_t off, int *fd, uint64_t *at)
+{
+	struct rj_volume *v = (struct rj_volume *)bio;
+
+	if ((write && v->undo) || check_range(v, len, off, NULL))
+		return 0;
+	*fd = rj_direct_fd(&v->direct, v->fd);
+	if (*fd < 0)
+		return 0;
+	v->dirty |= write;
+	*at = off;
+	return len;
+}
+
 static int volume_flush(struct rj_bio *bio, struct rj_error *err)
 {
 	struct rj_volume *v = (struct rj_volume *)bio;
@@ -172,6 +187,7 @@ int rj_ext4_io_open(
 {
 	snprintf(v->bio.name, sizeof(v->bio.name), "%s", v->path);
 	v->bio.read = volume_read;
+	v->bio.locate = volume_locate;
 	v->bio.free = volume_free;
 	if (!(v->flags & RJ_VOLUME_WRITE))
 		return 0;

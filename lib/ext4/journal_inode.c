@@ -114,6 +114,19 @@ static int inode_write(struct rj_bio *bio, const void *data, size_t len,
 	return rc;
 }
 
+static size_t inode_locate(struct rj_bio *bio, bool write, size_t len,
+	uint64_t off, int *fd, uint64_t *at)
+{
+	struct inode_bio *b = (struct inode_bio *)bio;
+	uint64_t start;
+	size_t n;
+
+	if (check_range(bio, len, off, NULL))
+		return 0;
+	n = piece(b, off, len, &start);
+	return b->v->bio.locate(&b->v->bio, write, n, start, fd, at);
+}
+
 static int inode_flush(struct rj_bio *bio, struct rj_error *err)
 {
 	struct inode_bio *b = (struct inode_bio *)bio;
@@ -237,6 +250,7 @@ int rj_volume_journal_bio(
 			"%s: its journal inode is not usable", v->path);
 	}
 	b->bio.read = inode_read;
+	b->bio.locate = inode_locate;
 	b->bio.write = v->bio.write ? inode_write : NULL;
 	b->bio.flush = v->bio.write ? inode_flush : NULL;
 	b->bio.size_bytes = size;

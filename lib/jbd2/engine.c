@@ -31,13 +31,17 @@ int jbd2_engine_init(struct jbd2_engine *e, struct rj_bio *log,
 							  : JBD2_READ_BYTES);
 	e->order = malloc(e->batch * sizeof(*e->order));
 	e->iov = malloc(JBD2_RUN_PIECES * sizeof(*e->iov));
-	if (!e->data || !e->bounce || !e->order || !e->iov)
+	if (fs->writev)
+		e->queue = rj_queue_new(fs, JBD2_RUNS);
+	if (!e->data || !e->bounce || !e->order || !e->iov ||
+		(fs->writev && !e->queue))
 		return rj_fail(err, RJ_E_NOMEM, "out of memory for replay");
 	return 0;
 }
 
 void jbd2_engine_free(struct jbd2_engine *e)
 {
+	rj_queue_free(e->queue);
 	free(e->data);
 	free(e->bounce);
 	free(e->order);
@@ -85,6 +89,7 @@ static void place(struct jbd2_engine *e, const struct jbd2_copy *c,
 {
 	uint8_t *to = e->data + (size_t)at * e->block_size;
 
+	e->used = true;
 	memcpy(to, from, e->block_size);
 	if (c[at].key & JBD2_COPY_ESCAPED)
 		rj_put_be32(to, RJ_JBD2_MAGIC);
@@ -117,8 +122,11 @@ int jbd2_engine_load(struct jbd2_engine *e, const struct jbd2_copy *c,
 {
 	uint32_t i, count, m = 0;
 	const uint8_t *p;
-	int rc = 0;
+	int rc = e->used ? jbd2_engine_finish(e, err) : 0;
 
+	if (rc)
+		return rc;
+	e->used = false;
 	for (i = 0; i < n; i++) {
 		p = in_memory(e, &c[i]);
 		if (!p)
@@ -182,8 +190,9 @@ int jbd2_engine_store(struct jbd2_engine *e, const struct jbd2_copy *c,
 	uint8_t *to = e->data + (size_t)at * e->block_size;
 
 	*written = count;
-	if (e->fs->writev)
-		return e->fs->writev(e->fs, e->iov, (int)pieces, off, err);
+	if (e->queue)
+		return rj_queue_writev(
+			e->queue, e->iov, (int)pieces, off, err);
 	if (pieces == 1)
 		to = e->iov[0].iov_base;
 	for (i = 0; pieces > 1 && i < count; i++) {
@@ -194,4 +203,9 @@ int jbd2_engine_store(struct jbd2_engine *e, const struct jbd2_copy *c,
 			memcpy(slot, from, e->block_size);
 	}
 	return e->fs->write(e->fs, to, (size_t)count * e->block_size, off, err);
+}
+
+int jbd2_engine_finish(struct jbd2_engine *e, struct rj_error *err)
+{
+	return e->queue ? rj_queue_drain(e->queue, err) : 0;
 }

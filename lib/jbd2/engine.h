@@ -9,10 +9,12 @@
 #define RJ_JBD2_ENGINE_H
 
 #include "jbd2/private.h"
+#include "util/queue.h"
 
 #define JBD2_BATCH_BYTES (16u << 20)
 #define JBD2_READ_BYTES  (1u << 20)
-#define JBD2_RUN_BYTES   (4u << 20)
+#define JBD2_RUN_BYTES   (1u << 20)
+#define JBD2_RUNS        32u /* written at a time */
 #define JBD2_RUN_PIECES  1024u /* IOV_MAX */
 /* Blocks of the log between two wanted ones that are cheaper to read than to
  * skip. */
@@ -27,6 +29,8 @@ struct jbd2_engine {
 	uint8_t *bounce;
 	uint64_t *order; /* log block << 32 | place in the batch */
 	struct iovec *iov;
+	struct rj_queue *queue; /* of writes; NULL: the volume has no writev */
+	bool used; /* writes under way may need DATA */
 };
 
 int jbd2_engine_init(struct jbd2_engine *e, struct rj_bio *log,
@@ -37,8 +41,10 @@ void jbd2_engine_free(struct jbd2_engine *e);
 int jbd2_engine_load(struct jbd2_engine *e, const struct jbd2_copy *c,
 	uint32_t n, struct rj_error *err);
 /* Write the loaded copies from AT on, as many as make one run; their number
- * in *WRITTEN. */
+ * in *WRITTEN. The write may still be under way, and fail in a later call. */
 int jbd2_engine_store(struct jbd2_engine *e, const struct jbd2_copy *c,
 	uint32_t at, uint32_t n, uint32_t *written, struct rj_error *err);
+/* Until all are written. */
+int jbd2_engine_finish(struct jbd2_engine *e, struct rj_error *err);
 
 #endif

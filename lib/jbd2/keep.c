@@ -10,23 +10,26 @@ static size_t piece_bytes(const struct jbd2_keep *k)
 	return (size_t)k->piece * k->block_size;
 }
 
-static void read_piece(struct jbd2_keep *k, uint32_t idx)
+static uint64_t begin_piece(
+	struct jbd2_keep *k, struct rj_queue *q, uint32_t idx)
 {
 	uint32_t nr = (uint32_t)(((uint64_t)k->first + idx) % k->pieces);
 	uint32_t block = nr * k->piece, count = k->end - block;
-	struct rj_error err;
 
 	if (count > k->piece)
 		count = k->piece;
-	k->bad[idx] = k->bio->read(k->bio, k->data + idx * piece_bytes(k),
-			      (size_t)count * k->block_size,
-			      (uint64_t)block * k->block_size, &err) != 0;
+	return rj_queue_read(q, k->data + idx * piece_bytes(k),
+		(size_t)count * k->block_size,
+		(uint64_t)block * k->block_size);
 }
 
+/* Several pieces are under way at a time, and come in their order. */
 static void *reader(void *arg)
 {
 	struct jbd2_keep *k = arg;
-	uint32_t idx;
+	uint64_t number[JBD2_IN_FLIGHT];
+	uint32_t begun = 0, idx, limit;
+	struct rj_error err;
 
 	pthread_mutex_lock(&k->lock);
 	while (!k->quit) {
@@ -35,8 +38,13 @@ static void *reader(void *arg)
 			continue;
 		}
 		idx = k->done;
+		limit = k->limit;
 		pthread_mutex_unlock(&k->lock);
-		read_piece(k, idx);
+		for (; begun < limit && begun - idx < JBD2_IN_FLIGHT; begun++)
+			number[begun % JBD2_IN_FLIGHT] =
+				begin_piece(k, k->queue, begun);
+		k->bad[idx] = rj_queue_wait(k->queue,
+				      number[idx % JBD2_IN_FLIGHT], &err) != 0;
 		pthread_mutex_lock(&k->lock);
 		k->done++;
 		pthread_cond_signal(&k->change);
@@ -69,7 +77,6 @@ void jbd2_keep_start(struct jbd2_keep *k, struct rj_bio *bio,
 	uint64_t room;
 	void *p;
 
-	k->bio = bio;
 	k->block_size = block_size;
 	k->end = end;
 	k->piece = JBD2_PIECE_BYTES / block_size;
@@ -77,6 +84,7 @@ void jbd2_keep_start(struct jbd2_keep *k, struct rj_bio *bio,
 	k->first = start / k->piece;
 	room = bytes / JBD2_PIECE_BYTES;
 	k->room = room < k->pieces ? (uint32_t)room : k->pieces;
+	k->most = k->room;
 	if (!k->room)
 		return;
 	k->bad = calloc(k->room, 1);
@@ -84,12 +92,15 @@ void jbd2_keep_start(struct jbd2_keep *k, struct rj_bio *bio,
 		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (p != MAP_FAILED)
 		k->data = p;
-	if (!k->bad || !k->data || !start_thread(k)) {
+	k->queue = rj_queue_new(bio, JBD2_IN_FLIGHT);
+	if (!k->bad || !k->data || !k->queue) {
 		jbd2_keep_free(k);
 		return;
 	}
 	/* only for speed */
 	(void)madvise(p, k->room * piece_bytes(k), MADV_HUGEPAGE);
+	if (!start_thread(k))
+		jbd2_keep_free(k);
 }
 
 /* The place of BLOCK's piece in the order of reading. */
@@ -128,7 +139,7 @@ const uint8_t *jbd2_keep_fetch(struct jbd2_keep *k, uint32_t block)
 	if (!k->running)
 		return NULL;
 	pthread_mutex_lock(&k->lock);
-	if (idx < k->room && idx <= k->done + JBD2_AHEAD && idx >= k->seen) {
+	if (idx < k->most && idx <= k->done + JBD2_AHEAD && idx >= k->seen) {
 		limit = k->room - idx > JBD2_AHEAD + 1 ? idx + 1 + JBD2_AHEAD
 						       : k->room;
 		if (limit > k->limit)
@@ -141,6 +152,17 @@ const uint8_t *jbd2_keep_fetch(struct jbd2_keep *k, uint32_t block)
 		wait_for(k, k->limit); /* the caller reads by itself */
 	pthread_mutex_unlock(&k->lock);
 	return idx < k->seen ? at(k, idx, block) : NULL;
+}
+
+void jbd2_keep_upto(struct jbd2_keep *k, uint32_t block)
+{
+	uint32_t idx;
+
+	if (!k->data || block >= k->end)
+		return;
+	idx = index_of(k, block);
+	if (idx < k->most)
+		k->most = idx + 1;
 }
 
 const uint8_t *jbd2_keep_get(const struct jbd2_keep *k, uint32_t block)
@@ -165,16 +187,19 @@ void jbd2_keep_stop(struct jbd2_keep *k)
 	pthread_mutex_destroy(&k->lock);
 	pthread_cond_destroy(&k->change);
 	k->running = false;
-	k->bio = NULL;
+	rj_queue_free(k->queue);
+	k->queue = NULL;
 	k->seen = k->done;
 }
 
 void jbd2_keep_free(struct jbd2_keep *k)
 {
 	jbd2_keep_stop(k);
+	rj_queue_free(k->queue);
 	if (k->data)
 		munmap(k->data, k->room * piece_bytes(k));
 	free(k->bad);
+	k->queue = NULL;
 	k->data = NULL;
 	k->bad = NULL;
 }

@@ -13,13 +13,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "util/bio.h"
+#include "util/queue.h"
 
 #define JBD2_PIECE_BYTES (4u << 20)
-#define JBD2_AHEAD       4u /* pieces */
+#define JBD2_AHEAD       8u /* pieces that the walk lets be read ahead */
+#define JBD2_IN_FLIGHT   4u /* of those, at a time */
 
 struct jbd2_keep {
-	struct rj_bio *bio;       /* while reading */
+	struct rj_queue *queue;   /* while reading; the thread's */
 	uint8_t *data;            /* mapped; NULL: nothing is kept */
 	uint8_t *bad;             /* per piece: it could not be read */
 	uint32_t block_size, end; /* blocks of the log that may be read */
@@ -27,6 +28,7 @@ struct jbd2_keep {
 	uint32_t pieces;          /* in the whole log */
 	uint32_t first;           /* the piece that is read first */
 	uint32_t room;            /* pieces that may be kept */
+	uint32_t most;            /* pieces that may be asked for */
 	uint32_t seen;            /* pieces that are there, as the walk knows */
 	/* shared with the thread */
 	pthread_t thread;
@@ -43,6 +45,8 @@ void jbd2_keep_start(struct jbd2_keep *k, struct rj_bio *bio,
 /* BLOCK, read if need be; NULL if it is not kept, and then nobody else reads
  * the bio. */
 const uint8_t *jbd2_keep_fetch(struct jbd2_keep *k, uint32_t block);
+/* No block behind BLOCK, in walk order, will be asked for: read no further. */
+void jbd2_keep_upto(struct jbd2_keep *k, uint32_t block);
 /* BLOCK if it is here. */
 const uint8_t *jbd2_keep_get(const struct jbd2_keep *k, uint32_t block);
 /* No more is read; what is here stays. */

@@ -70,6 +70,9 @@ int jbd2_lookahead(struct jbd2_scan *s, struct rj_error *err)
 		return rc;
 	if (most > s->ring - s->good)
 		most = s->ring - s->good;
+	if (most)
+		jbd2_keep_upto(&s->plan->keep,
+			jbd2_scan_block(s, s->good + most - 1));
 	for (i = 0; i < most && !s->plan->info.damage; i++) {
 		block = jbd2_scan_block(s, s->good + i);
 		rc = jbd2_window_get(&s->window, block, &raw, err);

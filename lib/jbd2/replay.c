@@ -63,6 +63,8 @@ int rj_jbd2_replay(const struct rj_jbd2_plan *p, struct rj_bio *log,
 		rc = batch(&j, &e, n, err);
 	}
 	if (!rc)
+		rc = jbd2_engine_finish(&e, err);
+	if (!rc)
 		rc = fs->flush(fs, err);
 	jbd2_engine_free(&e);
 	return rc;

@@ -70,6 +70,18 @@ static int fd_writev(struct rj_bio *bio, const struct iovec *iov, int count,
 	return rc;
 }
 
+static size_t fd_locate(struct rj_bio *bio, bool write, size_t len,
+	uint64_t off, int *fd, uint64_t *at)
+{
+	struct fd_bio *b = (struct fd_bio *)bio;
+
+	if (check_range(bio, len, off, NULL))
+		return 0;
+	*fd = rj_direct_fd(&b->direct, b->fd);
+	*at = off;
+	return *fd < 0 ? 0 : len;
+}
+
 static int fd_flush(struct rj_bio *bio, struct rj_error *err)
 {
 	return rj_fsync(((struct fd_bio *)bio)->fd, bio->name, err);
@@ -132,6 +144,7 @@ struct rj_bio *rj_bio_new_fd(int fd, const char *name, struct rj_error *err)
 	b->bio.read = fd_read;
 	b->bio.write = fd_write;
 	b->bio.writev = fd_writev;
+	b->bio.locate = fd_locate;
 	b->bio.flush = fd_flush;
 	b->bio.free = fd_release;
 	snprintf(b->bio.name, sizeof(b->bio.name), "%s", name);

@@ -13,6 +13,7 @@
 #ifndef RJ_UTIL_BIO_H
 #define RJ_UTIL_BIO_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/uio.h>
@@ -36,6 +37,13 @@ struct rj_bio {
 	 * that follow each other. */
 	int (*writev)(struct rj_bio *bio, const struct iovec *iov, int count,
 		uint64_t off, struct rj_error *err);
+	/* NULL where there is none: where the bytes at OFF are, for util/queue.h.
+	 * Sets FD, a descriptor open for direct I/O that the bio keeps until it is
+	 * freed, and the byte AT in it; returns how many of LEN stand there
+	 * together. 0: it cannot be said; use read() and writev(). WRITE: the
+	 * caller writes there, and will flush the bio. */
+	size_t (*locate)(struct rj_bio *bio, bool write, size_t len,
+		uint64_t off, int *fd, uint64_t *at);
 	uint64_t size_bytes;
 	char name[256]; /* for messages */
 };

@@ -58,6 +58,11 @@ bool rj_direct_writev(struct rj_direct *d, int fd, const struct iovec *iov,
 	return n == (ssize_t)len;
 }
 
+int rj_direct_fd(struct rj_direct *d, int fd)
+{
+	return usable(d, fd) ? d->fd : -1;
+}
+
 void rj_direct_close(struct rj_direct *d)
 {
 	if (d->fd >= 0)

@@ -27,6 +27,8 @@ bool rj_direct_read(
 	struct rj_direct *d, int fd, void *out, size_t len, uint64_t off);
 bool rj_direct_writev(struct rj_direct *d, int fd, const struct iovec *iov,
 	int count, uint64_t off);
+/* The descriptor for direct I/O, open until rj_direct_close(); -1: none. */
+int rj_direct_fd(struct rj_direct *d, int fd);
 void rj_direct_close(struct rj_direct *d);
 
 #endif
