@@ -265,7 +265,7 @@ static int rj_remove(
 }
 
 static int rj_remove_below(struct rj_store *s, const struct rj_key *dir,
-	uint64_t below, uint64_t *removed, struct rj_error *err)
+	uint64_t below, uint64_t least, uint64_t *removed, struct rj_error *err)
 {
 	struct rj_rj *r = rj_of(s);
 	char text[RJ_KEY_TEXT];
@@ -281,7 +281,8 @@ static int rj_remove_below(struct rj_store *s, const struct rj_key *dir,
 
 	rj_key_text(dir, text);
 	snprintf(r->url + r->prefix, sizeof(r->url) - r->prefix,
-		"%s?below=%llu", text, (unsigned long long)below);
+		"%s?below=%llu&least=%llu", text, (unsigned long long)below,
+		(unsigned long long)least);
 	rc = rj_http_perform(r->http, &c, err);
 	if (removed)
 		*removed = rc ? 0 : marks.deleted;

@@ -293,10 +293,11 @@ static int delete_objects(struct rj_s3 *s, const char *dir,
 	return rc;
 }
 
-/* Those of P that are below BELOW, as the request's body. */
+/* Those of P that are below BELOW and have LEAST bytes, as the request's body.
+ * AFTER gets the last one seen below BELOW. */
 static int build_delete(struct rj_s3 *s, const struct page *p, const char *dir,
-	uint64_t below, struct rj_buf *body, uint64_t *count,
-	struct rj_error *err)
+	uint64_t below, uint64_t least, struct rj_buf *body, uint64_t *count,
+	char *after, struct rj_error *err)
 {
 	const struct entry *e = (const void *)p->found.data;
 	struct rj_key key;
@@ -311,6 +312,9 @@ static int build_delete(struct rj_s3 *s, const struct page *p, const char *dir,
 			continue;
 		if (key.number >= below)
 			break;
+		strcpy(after, e[i].tail);
+		if (e[i].size < least)
+			continue;
 		rc = rj_buf_printf(body, "<Object><Key>%s%s</Key></Object>",
 			p->prefix, e[i].tail);
 		++*count;
@@ -323,22 +327,25 @@ static int build_delete(struct rj_s3 *s, const struct page *p, const char *dir,
 }
 
 int rj_s3_remove_below(struct rj_store *store, const struct rj_key *dir,
-	uint64_t below, uint64_t *removed, struct rj_error *err)
+	uint64_t below, uint64_t least, uint64_t *removed, struct rj_error *err)
 {
 	struct rj_s3 *s = (struct rj_s3 *)store;
 	char text[RJ_KEY_TEXT], prefix[RJ_URL_BYTES + RJ_KEY_TEXT];
 	struct page p = {.prefix = prefix, .keys = true};
 	struct rj_buf body = {0};
-	uint64_t count = 1, all = 0;
+	char after[RJ_UUID_TEXT + 1] = "0", before[RJ_UUID_TEXT + 1] = "";
+	uint64_t count = 0, all = 0;
 	int rc = 0;
 
 	rj_key_text(dir, text);
 	snprintf(prefix, sizeof(prefix), "%s%s", s->prefix, text);
-	while (!rc && count) {
-		rc = get_numbers(s, &p, text, "0", err);
+	/* a page on which nothing was below is the last one */
+	while (!rc && strcmp(before, after)) {
+		strcpy(before, after);
+		rc = get_numbers(s, &p, text, after, err);
 		if (!rc)
-			rc = build_delete(
-				s, &p, text, below, &body, &count, err);
+			rc = build_delete(s, &p, text, below, least, &body,
+				&count, after, err);
 		if (!rc && count)
 			rc = delete_objects(s, text, &body, err);
 		if (!rc)

@@ -41,6 +41,7 @@ int rj_s3_list(struct rj_store *s, const struct rj_key *dir, uint64_t after,
 int rj_s3_list_journals(struct rj_store *s, rj_store_journal_fn fn, void *arg,
 	struct rj_error *err);
 int rj_s3_remove_below(struct rj_store *s, const struct rj_key *dir,
-	uint64_t below, uint64_t *removed, struct rj_error *err);
+	uint64_t below, uint64_t least, uint64_t *removed,
+	struct rj_error *err);
 
 #endif

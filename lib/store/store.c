@@ -112,7 +112,7 @@ void rj_store_close(struct rj_store *s)
 
 struct below {
 	struct rj_buf numbers;
-	uint64_t limit;
+	uint64_t limit, least;
 };
 
 static int note_below(void *arg, uint64_t number, uint64_t bytes)
@@ -121,6 +121,8 @@ static int note_below(void *arg, uint64_t number, uint64_t bytes)
 
 	if (number >= b->limit)
 		return 1;
+	if (bytes < b->least)
+		return 0;
 	return rj_buf_append(&b->numbers, &number, sizeof(number));
 }
 
@@ -142,9 +144,9 @@ static int remove_each(struct rj_store *s, const struct rj_key *dir,
 }
 
 int rj_store_remove_below(struct rj_store *s, const struct rj_key *dir,
-	uint64_t below, uint64_t *removed, struct rj_error *err)
+	uint64_t below, uint64_t least, uint64_t *removed, struct rj_error *err)
 {
-	struct below b = {.limit = below};
+	struct below b = {.limit = below, .least = least};
 	uint64_t unseen;
 	int rc;
 
@@ -152,7 +154,8 @@ int rj_store_remove_below(struct rj_store *s, const struct rj_key *dir,
 		removed = &unseen;
 	*removed = 0;
 	if (s->ops->remove_below)
-		return s->ops->remove_below(s, dir, below, removed, err);
+		return s->ops->remove_below(
+			s, dir, below, least, removed, err);
 	rc = rj_store_list(s, dir, 0, note_below, &b, err);
 	if (rc == -RJ_E_NOMEM)
 		rj_fail(err, RJ_E_NOMEM, "out of memory");

@@ -108,14 +108,16 @@ struct rj_store_ops {
 	int (*list_journals)(struct rj_store *s, rj_store_journal_fn fn,
 		void *arg, struct rj_error *err);
 	/*
-	 * Delete all objects of DIR (number 0) whose number is below BELOW, in
-	 * as few requests as the store allows, lowest first; what a failure
-	 * leaves begins behind what was deleted. *REMOVED (may be NULL) counts
-	 * them, also on failure. Not a durable step, as remove. NULL: they are
-	 * listed and removed one by one.
+	 * Delete the objects of DIR (number 0) whose number is below BELOW and
+	 * that have at least LEAST bytes (a log's fences are its smallest
+	 * objects, and stay), in as few requests as the store allows, lowest
+	 * first; what a failure leaves begins behind what was deleted.
+	 * *REMOVED (may be NULL) counts them, also on failure. Not a durable
+	 * step, as remove. NULL: they are listed and removed one by one.
 	 */
 	int (*remove_below)(struct rj_store *s, const struct rj_key *dir,
-		uint64_t below, uint64_t *removed, struct rj_error *err);
+		uint64_t below, uint64_t least, uint64_t *removed,
+		struct rj_error *err);
 	/*
 	 * Hand the objects of DIR numbered FROM and above to FN, in one answer.
 	 * It ends before the first number that is missing, and may end anywhere
@@ -194,7 +196,8 @@ static inline int rj_store_list_journals(struct rj_store *s,
 /* As the operation; if there is none, by list and remove. An object that is
  * gone by then is not an error. */
 int rj_store_remove_below(struct rj_store *s, const struct rj_key *dir,
-	uint64_t below, uint64_t *removed, struct rj_error *err);
+	uint64_t below, uint64_t least, uint64_t *removed,
+	struct rj_error *err);
 
 /* RJ_E_UNSUPPORTED: this kind of store does not stream. */
 static inline int rj_store_stream(struct rj_store *s, const struct rj_key *dir,

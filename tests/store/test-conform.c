@@ -548,7 +548,7 @@ static void all_below_a_number_are_removed(void)
 	struct t_list list = {0};
 	uint64_t n, removed = 1;
 
-	T_WORKS(rj_store_remove_below(store, &dir, 10, &removed, &err));
+	T_WORKS(rj_store_remove_below(store, &dir, 10, 0, &removed, &err));
 	CU_ASSERT_EQUAL(removed, 0);
 	epochs.kind = RJ_KEY_EPOCH;
 	key = t_key(&epochs, 1);
@@ -557,15 +557,15 @@ static void all_below_a_number_are_removed(void)
 		key = t_key(&dir, n);
 		T_WORKS(rj_store_put_new(store, &key, "x", 1, &err));
 	}
-	T_WORKS(rj_store_remove_below(store, &dir, 18, &removed, &err));
+	T_WORKS(rj_store_remove_below(store, &dir, 18, 0, &removed, &err));
 	T_WORKS(rj_store_list(store, &dir, 0, t_list_add, &list, &err));
 	CU_ASSERT_EQUAL(removed, 17);
 	CU_ASSERT_EQUAL(list.count, 3);
 	CU_ASSERT_EQUAL(list.number[0], 18);
-	T_WORKS(rj_store_remove_below(store, &dir, 18, NULL, &err));
+	T_WORKS(rj_store_remove_below(store, &dir, 18, 0, NULL, &err));
 	key = t_key(&dir, 5);
 	T_WORKS(rj_store_put_new(store, &key, "x", 1, &err));
-	T_WORKS(rj_store_remove_below(store, &dir, UINT64_MAX, NULL, &err));
+	T_WORKS(rj_store_remove_below(store, &dir, UINT64_MAX, 0, NULL, &err));
 	memset(&list, 0, sizeof(list));
 	T_WORKS(rj_store_list(store, &dir, 0, t_list_add, &list, &err));
 	CU_ASSERT_EQUAL(list.count, 0);
