@@ -299,15 +299,17 @@ int commit_delete(struct commit *c, const struct okey *okey, commit_fn done,
 }
 
 int commit_delete_below(struct commit *c, const struct okey *okey,
-	uint64_t below, size_t *count, commit_fn done, void *arg,
-	struct rj_error *err)
+	uint64_t below, uint32_t least, size_t *count, commit_fn done,
+	void *arg, struct rj_error *err)
 {
 	struct idx_entry *e;
 	struct item *it;
-	size_t i;
+	size_t all, i;
 
 	commit_flush(c); /* nothing below is pending then */
-	e = idx_below(c->s->index, okey, below, count);
+	e = idx_below(c->s->index, okey, below, &all);
+	for (i = *count = 0; i < all; i++)
+		*count += e[i].length >= least;
 	if (!*count)
 		return rj_fail(err, RJ_E_NOTFOUND, "there are none");
 	if (refuse_failed(c, err))
@@ -316,11 +318,13 @@ int commit_delete_below(struct commit *c, const struct okey *okey,
 	it->rec.type = REC_BELOW;
 	it->rec.okey = *okey;
 	it->rec.okey.key.number = below;
+	it->rec.least = least;
 	it->rec.body_crc = ~0u;
 	it->done = done;
 	it->arg = arg;
-	for (i = 0; i < *count; i++)
-		e[i].state = IDX_DELETING;
+	for (i = 0; i < all; i++)
+		if (e[i].length >= least)
+			e[i].state = IDX_DELETING;
 	return 0;
 }
 

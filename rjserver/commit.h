@@ -34,13 +34,13 @@ int commit_put(struct commit *c, const struct okey *okey,
 int commit_delete(struct commit *c, const struct okey *okey, commit_fn done,
 	void *arg, struct rj_error *err);
 /*
- * Add the deletion of all objects of OKEY's directory with a number below
- * BELOW: one record, whatever their count. RJ_E_NOTFOUND: there are none, and
+ * Add the deletion of the objects of OKEY's directory that have at least LEAST
+ * bytes, and a number below BELOW: one record, whatever their count. RJ_E_NOTFOUND: there are none, and
  * nothing is to be done. RJ_E_REFUSED. COUNT: how many there are.
  */
 int commit_delete_below(struct commit *c, const struct okey *okey,
-	uint64_t below, size_t *count, commit_fn done, void *arg,
-	struct rj_error *err);
+	uint64_t below, uint32_t least, size_t *count, commit_fn done,
+	void *arg, struct rj_error *err);
 /*
  * Add a copy of the object OKEY, whose entry is E and which was written at
  * TIME_NS, from the oldest file; BODY stays as it is until the flush. NULL: the bytes are damaged, and only that

@@ -251,19 +251,37 @@ static void deleted_below(void *arg, int rc, const struct rj_error *err)
 	free(d);
 }
 
+static bool delete_query(const char *query, uint64_t *below, uint64_t *least)
+{
+	bool have = false;
+	size_t len;
+
+	*least = 0;
+	while (query && *query) {
+		len = strcspn(query, "&");
+		if (parameter(query, len, "below=", below))
+			have = true;
+		else if (!parameter(query, len, "least=", least))
+			return false;
+		query += len;
+		query += *query == '&';
+	}
+	return have && *least <= UINT32_MAX;
+}
+
 static void delete_below(struct store *s, const struct http_request *req,
 	const struct okey *okey)
 {
 	struct rj_error err = {0};
 	struct deletion *d;
-	uint64_t below;
+	uint64_t below, least;
 	int rc;
 
-	if (!req->query || !parameter(req->query, strlen(req->query), "below=",
-				   &below)) {
+	if (!delete_query(req->query, &below, &least)) {
 		answer(req->exchange, 400,
 			"DELETE of a directory takes below=N, and deletes the "
-			"objects with lower numbers");
+			"objects with lower numbers; least=BYTES keeps the "
+			"smaller ones");
 		return;
 	}
 	d = calloc(1, sizeof(*d));
@@ -272,8 +290,8 @@ static void delete_below(struct store *s, const struct http_request *req,
 		return;
 	}
 	d->exchange = req->exchange;
-	rc = commit_delete_below(s->commit, okey, below, &d->count,
-		deleted_below, d, &err);
+	rc = commit_delete_below(s->commit, okey, below, (uint32_t)least,
+		&d->count, deleted_below, d, &err);
 	if (rc)
 		deleted_below(d, rc == -RJ_E_NOTFOUND ? 0 : rc, &err);
 }

@@ -26,7 +26,8 @@ enum {
 	R_UUID = 64,
 	R_NAME = 80,
 	R_KIND = 144,
-	R_ZERO = 148, /* reserved, to R_CRC */
+	R_LEAST = 148,
+	R_ZERO = 152, /* reserved, to R_CRC */
 	R_CRC = 188,
 };
 
@@ -62,6 +63,7 @@ void rec_encode(const struct rec *r, bool trailer, uint8_t raw[REC_HEAD_BYTES])
 	memcpy(raw + R_UUID, r->okey.key.journal_uuid, RJ_UUID_BYTES);
 	memcpy(raw + R_NAME, r->okey.name, strnlen(r->okey.name, NAME_BYTES));
 	rj_put_le32(raw + R_KIND, r->okey.key.kind);
+	rj_put_le32(raw + R_LEAST, r->least);
 	rj_put_le32(raw + R_CRC, rj_crc32c(~0u, raw, R_CRC));
 }
 
@@ -90,6 +92,7 @@ bool rec_decode(const uint8_t raw[REC_HEAD_BYTES], bool trailer,
 	r.prev = rj_get_le64(raw + R_PREV);
 	r.durable = rj_get_le64(raw + R_DURABLE);
 	r.time_ns = rj_get_le64(raw + R_TIME);
+	r.least = rj_get_le32(raw + R_LEAST);
 	r.okey.key.number = rj_get_le64(raw + R_NUMBER);
 	memcpy(r.okey.key.journal_uuid, raw + R_UUID, RJ_UUID_BYTES);
 	memcpy(r.okey.name, raw + R_NAME, NAME_BYTES);

@@ -27,7 +27,8 @@ enum rec_type {
 	REC_OBJECT = 1,
 	REC_TOMBSTONE = 2, /* the object of this key is deleted */
 	REC_MARK = 3,      /* only carries the durable position */
-	REC_BELOW = 4,     /* all of this directory below the number are deleted */
+	REC_BELOW = 4,     /* those of this directory below the number that
+			    * have LEAST bytes are deleted */
 	REC_DAMAGED = 5,   /* this object's bytes were damaged; it has none now */
 };
 
@@ -44,6 +45,7 @@ struct rec {
 	unsigned flags;
 	uint32_t length; /* of the body, bytes */
 	uint32_t body_crc;
+	uint32_t least; /* REC_BELOW; else 0 */
 	struct okey okey;
 	uint64_t pos;  /* its own place: file << 32 | offset */
 	uint64_t prev; /* place of the record before it; 0: it is the first */

@@ -70,13 +70,16 @@ static void say_damaged(struct store *s, const struct rec *r)
 		rj_key_text(&r->okey.key, key));
 }
 
-static void apply_below(struct store *s, const struct okey *okey)
+static void apply_below(
+	struct store *s, const struct okey *okey, uint32_t least)
 {
 	struct idx_entry *e;
 	size_t count, i;
 
 	e = idx_below(s->index, okey, okey->key.number, &count);
 	for (i = 0; i < count; i++) {
+		if (e[i].length < least)
+			continue;
 		store_count(s, &e[i], -1);
 		e[i].state = IDX_DELETING;
 	}
@@ -91,7 +94,7 @@ static int apply(struct scan *sc, const struct held *h, struct rj_error *err)
 	if (h->rec.type == REC_MARK)
 		return 0;
 	if (h->rec.type == REC_BELOW) {
-		apply_below(s, &h->rec.okey);
+		apply_below(s, &h->rec.okey, h->rec.least);
 		return 0;
 	}
 	e = idx_find(s->index, &h->rec.okey);

@@ -564,7 +564,16 @@ static void all_below_a_number_are_removed(void)
 	CU_ASSERT_EQUAL(list.number[0], 18);
 	T_WORKS(rj_store_remove_below(store, &dir, 18, 0, NULL, &err));
 	key = t_key(&dir, 5);
-	T_WORKS(rj_store_put_new(store, &key, "x", 1, &err));
+	T_WORKS(rj_store_put_new(store, &key, "xyz", 3, &err));
+	key = t_key(&dir, 6);
+	T_WORKS(rj_store_put_new(store, &key, "xy", 2, &err));
+	/* the smaller ones stay, wherever they are */
+	T_WORKS(rj_store_remove_below(store, &dir, 19, 3, &removed, &err));
+	CU_ASSERT_EQUAL(removed, 1);
+	memset(&list, 0, sizeof(list));
+	T_WORKS(rj_store_list(store, &dir, 0, t_list_add, &list, &err));
+	CU_ASSERT_EQUAL(list.count, 4);
+	CU_ASSERT_EQUAL(list.number[0], 6);
 	T_WORKS(rj_store_remove_below(store, &dir, UINT64_MAX, 0, NULL, &err));
 	memset(&list, 0, sizeof(list));
 	T_WORKS(rj_store_list(store, &dir, 0, t_list_add, &list, &err));
