@@ -23,6 +23,9 @@ int rj_store_file_open(const struct rj_url *url,
 	struct rj_error *err);
 int rj_store_rj_open(const struct rj_url *url, const struct rj_store_opts *opts,
 	struct rj_store **out, struct rj_error *err);
+int rj_store_dav_open(const struct rj_url *url,
+	const struct rj_store_opts *opts, struct rj_store **out,
+	struct rj_error *err);
 int rj_store_s3_open(const struct rj_url *url, const struct rj_store_opts *opts,
 	struct rj_store **out, struct rj_error *err);
 

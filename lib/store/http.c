@@ -315,7 +315,7 @@ int rj_http_fail_status(const struct rj_http *h, const struct rj_http_call *c,
 	const char *what = "gave an answer that makes no sense";
 
 	if (!why)
-		why = c->text;
+		why = c->text[0] == '<' ? "" : c->text; /* HTML tells nobody */
 	if (c->status == 401 || c->status == 403) {
 		code = RJ_E_DENIED;
 		what = "refuses us";

@@ -15,6 +15,8 @@ static const struct {
 	{"file", rj_store_file_open},
 	{"rj", rj_store_rj_open},
 	{"rjs", rj_store_rj_open},
+	{"dav", rj_store_dav_open},
+	{"davs", rj_store_dav_open},
 	{"s3+http", rj_store_s3_open},
 	{"s3+https", rj_store_s3_open},
 };

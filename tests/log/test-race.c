@@ -77,6 +77,8 @@ static void one_of_eight_claimers_can_append(void)
 			if (r[i].rc) {
 				/* fenced before its own fence was in */
 				CU_ASSERT_EQUAL(r[i].rc, -RJ_E_FENCED);
+				if (r[i].rc != -RJ_E_FENCED)
+					printf("# %s\n", r[i].err.msg);
 				continue;
 			}
 			claims++;
