@@ -172,7 +172,10 @@ int store_file_make(const char *dir, const char *path, const char *spare,
 	if (*fd < 0)
 		return *fd;
 	file_head_encode(head, raw);
-	rc = fill_file(*fd, head->bytes, name == path, name, err);
+	/* its old name must be gone for good before its bytes are */
+	rc = name == spare ? rj_fsync_dir(dir, err) : 0;
+	if (!rc)
+		rc = fill_file(*fd, head->bytes, name == path, name, err);
 	if (!rc)
 		rc = rj_pwrite_all(*fd, raw, sizeof(raw), 0, name, err);
 	if (!rc)

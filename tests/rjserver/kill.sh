@@ -7,7 +7,9 @@
 
 D=$T_DIR/store ACKS=$T_DIR/acks
 ALL=$T_DIR/acks.all
-rounds=${RJ_KILL_ROUNDS:-10}
+rounds=${RJ_KILL_ROUNDS:-8}
+# small data files: checkpoints, cleaning and recycling are cut off too
+export RJ_TEST_FILE_BYTES=4194304
 for ((round = 1; round <= rounds; round++)); do
 	: >"$ACKS"
 	opt=

@@ -3,7 +3,7 @@
  * Load on a running rjserver, and a check of what became of it.
  *
  * load put PORT CONNS FIRST MOST ACKS   until the server goes away: put and
- *	now and then delete, numbers from FIRST on, objects of up to MOST
+ *	now and then delete one, or all but the last; numbers from FIRST on, objects of up to MOST
  *	bytes; what was acknowledged is appended to the file ACKS
  * load verify PORT ACKS   every acknowledged object is there with its bytes,
  *	every acknowledged deletion is; all that is listed is whole
@@ -25,7 +25,7 @@
 struct worker {
 	pthread_t thread;
 	int port, id, count;
-	unsigned long first;
+	unsigned long first, below;
 	size_t most;
 	pthread_barrier_t *barrier;
 	char *acks; /* text */
@@ -85,6 +85,25 @@ static void run(struct worker *w, int count, void *(*fn)(void *))
 		pthread_join(w[i].thread, NULL);
 }
 
+/* Delete all below NUMBER in one request. */
+static int delete_below(
+	struct worker *w, struct client *c, unsigned long number, FILE *acks)
+{
+	char path[128];
+	unsigned long n;
+	int status;
+
+	for (n = w->below; n < number; n++)
+		fprintf(acks, "try %d %lu %zu\n", w->id, n, w->most);
+	path_of(path, w->id, 0);
+	sprintf(path + strlen(path), "?below=%lu", number);
+	status = client_ask(c, "DELETE", path, NULL, 0);
+	for (n = w->below; status == 204 && n < number; n++)
+		fprintf(acks, "del %d %lu %zu\n", w->id, n, w->most);
+	w->below = number;
+	return status;
+}
+
 static void *put_worker(void *arg)
 {
 	struct worker *w = arg;
@@ -105,13 +124,18 @@ static void *put_worker(void *arg)
 		if (status != 201)
 			break;
 		fprintf(acks, "put %d %lu %zu\n", w->id, n, w->most);
+		if (n % 50 == 0 && n >= w->first + 20) {
+			status = delete_below(w, &c, n - 15, acks);
+			if (status != 204)
+				break;
+		}
 		if (n % 3 || n < w->first + 10)
 			continue;
 		old = n - 10;
 		path_of(path, w->id, old);
 		fprintf(acks, "try %d %lu %zu\n", w->id, old, w->most);
 		status = client_ask(&c, "DELETE", path, NULL, 0);
-		if (status != 204)
+		if (status != (old < w->below ? 404 : 204))
 			break;
 		fprintf(acks, "del %d %lu %zu\n", w->id, old, w->most);
 	}
@@ -131,10 +155,12 @@ static int do_put(char **v)
 
 	if (!out)
 		return 2;
+	/* a million numbers: a journal of their own for each connection */
 	for (i = 0; i < conns; i++)
 		w[i] = (struct worker){.port = atoi(v[0]),
-			.id = i + 1,
+			.id = atoi(v[2]) / 1000000 * 1000 + i + 1,
 			.first = strtoul(v[2], NULL, 10),
+			.below = strtoul(v[2], NULL, 10),
 			.most = strtoul(v[3], NULL, 10)};
 	run(w, conns, put_worker);
 	for (i = 0; i < conns; i++) {
