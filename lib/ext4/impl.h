@@ -34,6 +34,7 @@ struct rj_volume {
 	int fd;
 	struct rj_direct direct; /* the same file */
 	bool dirty; /* written since the last flush */
+	const struct rj_bio_tap *tap; /* sees all writes; may be NULL */
 	struct rj_volume_facts facts;
 	uint8_t super[RJ_SUPER_BYTES]; /* the primary, as read */
 	struct backup *backups;        /* facts.backups of them */
@@ -64,6 +65,17 @@ int rj_ext4_check_super(const struct rj_volume *v, struct rj_error *err);
 int rj_ext4_find_backups(struct rj_volume *v, struct rj_error *err);
 /* Recompute s_checksum where the features ask for one. */
 void rj_ext4_super_seal(uint8_t raw[RJ_SUPER_BYTES]);
+
+/* P's fields into the primary superblock RAW, sealed. */
+int rj_ext4_patch_super(struct rj_volume *v, uint8_t raw[RJ_SUPER_BYTES],
+	const struct rj_volume_patch *p, struct rj_error *err);
+/*
+ * Make SUPER the primary: its journal, UUID and extension into the backups
+ * first (a flush, also when FLUSH_FIRST says that something else was written),
+ * then itself, in one write, and a flush.
+ */
+int rj_ext4_install_super(struct rj_volume *v, uint8_t super[RJ_SUPER_BYTES],
+	bool flush_first, struct rj_error *err);
 
 /* Add up the free blocks and inodes of all group descriptors. */
 int rj_ext4_sum_free(struct rj_volume *v, uint64_t *blocks, uint32_t *inodes,

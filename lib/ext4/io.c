@@ -77,6 +77,8 @@ static int volume_write(struct rj_bio *bio, const void *data, size_t len,
 	struct rj_volume *v = (struct rj_volume *)bio;
 	int rc = check_range(v, len, off, err);
 
+	if (!rc && v->tap)
+		rc = v->tap->write(v->tap->arg, data, len, off, err);
 	if (rc)
 		return rc;
 	v->dirty = true;
@@ -98,7 +100,7 @@ static int volume_writev(struct rj_bio *bio, const struct iovec *iov, int count,
 	if (rc)
 		return rc;
 	v->dirty = true;
-	if (!v->undo &&
+	if (!v->undo && !v->tap &&
 		rj_direct_writev(&v->direct, v->fd, iov, count, off))
 		return 0;
 	for (i = 0; !rc && i < count; off += iov[i++].iov_len)
@@ -127,6 +129,9 @@ static int volume_flush(struct rj_bio *bio, struct rj_error *err)
 	struct rj_volume *v = (struct rj_volume *)bio;
 	int rc;
 
+	rc = v->tap ? v->tap->flush(v->tap->arg, err) : 0;
+	if (rc)
+		return rc;
 	if (v->undo_used) {
 		rc = rj_fsync(v->undo_fd, v->undo_path, err);
 		if (rc)
@@ -136,6 +141,25 @@ static int volume_flush(struct rj_bio *bio, struct rj_error *err)
 	if (!rc)
 		v->dirty = false;
 	return rc;
+}
+
+static int volume_zero(
+	struct rj_bio *bio, uint64_t len, uint64_t off, struct rj_error *err)
+{
+	struct rj_volume *v = (struct rj_volume *)bio;
+	int rc = check_range(v, (size_t)len, off, err);
+
+	if (!rc && v->tap)
+		rc = v->tap->write(v->tap->arg, NULL, len, off, err);
+	if (rc)
+		return rc;
+	v->dirty = true;
+	return rj_fd_zero(v->fd, len, off, v->path, err);
+}
+
+void rj_volume_set_tap(struct rj_volume *v, const struct rj_bio_tap *tap)
+{
+	v->tap = tap;
 }
 
 static void volume_free(struct rj_bio *bio)
@@ -194,8 +218,11 @@ int rj_ext4_io_open(
 	v->bio.write = volume_write;
 	v->bio.writev = volume_writev;
 	v->bio.flush = volume_flush;
-	if (!undo_file)
+	/* what is not zero yet must go into an undo file piece by piece */
+	if (!undo_file) {
+		v->bio.zero = volume_zero;
 		return 0;
+	}
 	v->undo_path = strdup(undo_file);
 	if (!v->undo_path)
 		return rj_fail(err, RJ_E_NOMEM, "%s: out of memory", v->path);

@@ -24,6 +24,37 @@ int rj_volume_find_journal(const struct rj_volume *v, const char *hint,
 	char **path, struct rj_error *err);
 
 /*
+ * Find the device of journal UUID with BLOCK_SIZE: among HINTS (paths, also of
+ * image files; NULL-terminated; may be NULL), at s_journal_dev NUMBER (0: not
+ * known), by /dev/disk/by-uuid, and last on every device of this machine, with
+ * no cache file. PATH gets it; free() it. RJ_E_NOTFOUND.
+ */
+int rj_journal_find(const uint8_t uuid[RJ_UUID_BYTES], uint32_t block_size,
+	uint32_t number, const char *const *hints, char **path,
+	struct rj_error *err);
+
+/* Are the 1024 bytes at byte 1024 of a device, RAW, a journal device's ext2
+ * superblock? UUID gets the journal's. */
+bool rj_journal_device_uuid(
+	const uint8_t raw[1024], uint8_t uuid[RJ_UUID_BYTES]);
+
+/*
+ * Is there nothing on the device PATH, as libblkid sees it? RJ_E_FOREIGN names
+ * what there is; RJ_E_IO.
+ */
+int rj_journal_device_blank(const char *path, struct rj_error *err);
+
+/* Is PATH mounted, swapped on or otherwise in use? RJ_E_BUSY says how. */
+int rj_journal_device_unused(const char *path, struct rj_error *err);
+
+/* s_journal_dev for the device of number DEV (st_rdev): new_encode_dev(). */
+uint32_t rj_journal_device_number(uint64_t dev);
+
+/* Multi-mount protection: RJ_E_BUSY names the host that has V mounted, or did
+ * not unmount it. 0 also for a volume without MMP. */
+int rj_volume_check_mmp(struct rj_volume *v, struct rj_error *err);
+
+/*
  * Check that the 1024 bytes at byte 1024 of a device, RAW, are the ext2
  * superblock of journal device JOURNAL_UUID with BLOCK_SIZE.
  * RJ_E_FOREIGN, RJ_E_CORRUPT; NAME is for the message.

@@ -9,6 +9,7 @@
 
 #include <string.h>
 
+#include "util/crc32c.h"
 #include "util/log.h"
 
 /* The patch's fields into one copy. The extension is in RAW_SBX. */
@@ -38,6 +39,12 @@ static void apply(uint8_t raw[RJ_SUPER_BYTES], const struct rj_volume_patch *p,
 						->s_jnl_blocks));
 		}
 	}
+	/* without the feature bit nobody looks at it */
+	if (p->set_checksum_seed &&
+		!(SB_LE32(raw, s_feature_incompat) &
+			EXT4_FEATURE_INCOMPAT_CSUM_SEED))
+		SB_PUT32(raw, s_checksum_seed,
+			rj_crc32c(~0u, SB_AT(raw, s_uuid), RJ_UUID_BYTES));
 	/* backups carry neither (write_backup_super()) */
 	if (primary && p->set_needs_recovery) {
 		bits = SB_LE32(raw, s_feature_incompat);
@@ -103,11 +110,132 @@ static int patch_backups(struct rj_volume *v, const struct rj_volume_patch *p,
 	return v->facts.backups ? v->bio.flush(&v->bio, err) : 0;
 }
 
+/* The extension of P into RAW, its intent left out with NO_INTENT: a backup
+ * superblock is for the day when the primary is lost, and then no move is
+ * under way. */
+static int encode_sbx(struct rj_volume *v, const struct rj_volume_patch *p,
+	bool no_intent, uint8_t raw[RJ_SBX_BYTES], struct rj_error *err)
+{
+	struct rj_sbx sbx = p->sbx;
+	int rc;
+
+	/* an unreadable extension is replaced, not counted on */
+	sbx.generation = v->facts.has_sbx ? v->facts.sbx.generation + 1 : 1;
+	if (no_intent) {
+		sbx.intent_op = sbx.intent_state = sbx.intent_placement = 0;
+		sbx.intent_blocks = 0;
+		sbx.redo_block = 0;
+		memset(sbx.intent_uuid, 0, sizeof(sbx.intent_uuid));
+		if (sbx.placement != RJ_PLACE_REMOTE)
+			memset(sbx.url, 0, sizeof(sbx.url));
+	}
+	rc = rj_sbx_encode(&sbx, raw, err);
+	return rc ? rj_fail_prefix(err, "%s", v->path) : 0;
+}
+
+int rj_ext4_patch_super(struct rj_volume *v, uint8_t raw[RJ_SUPER_BYTES],
+	const struct rj_volume_patch *p, struct rj_error *err)
+{
+	uint8_t raw_sbx[RJ_SBX_BYTES] = {0};
+	int rc;
+
+	if (p->set_sbx) {
+		rc = encode_sbx(v, p, false, raw_sbx, err);
+		if (rc)
+			return rc;
+	}
+	apply(raw, p, raw_sbx, true);
+	return 0;
+}
+
+/* What a backup has from the primary after a change (rj_change_apply()). */
+static void update_backup(uint8_t raw[RJ_SUPER_BYTES],
+	const uint8_t primary[RJ_SUPER_BYTES], const uint8_t sbx[RJ_SBX_BYTES])
+{
+	static const struct {
+		size_t at, len;
+	} fields[] = {
+#define FIELD(f)                                                               \
+	{offsetof(struct ext2_super_block, f),                                 \
+		sizeof(((struct ext2_super_block *)0)->f)}
+		FIELD(s_uuid),
+		FIELD(s_feature_compat),
+		FIELD(s_journal_uuid),
+		FIELD(s_journal_inum),
+		FIELD(s_journal_dev),
+		FIELD(s_jnl_backup_type),
+		FIELD(s_jnl_blocks),
+		FIELD(s_checksum_seed),
+		FIELD(s_default_mount_opts),
+#undef FIELD
+	};
+	uint32_t bits = SB_LE32(raw, s_feature_incompat);
+	size_t i;
+
+	for (i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
+		memcpy(raw + fields[i].at, primary + fields[i].at,
+			fields[i].len);
+	bits |= SB_LE32(primary, s_feature_incompat) &
+		EXT4_FEATURE_INCOMPAT_CSUM_SEED;
+	SB_PUT32(raw, s_feature_incompat, bits);
+	memcpy(raw + RJ_SBX_OFFSET, sbx, RJ_SBX_BYTES);
+	rj_ext4_super_seal(raw);
+}
+
+static int install_backups(struct rj_volume *v,
+	const uint8_t super[RJ_SUPER_BYTES], const uint8_t sbx[RJ_SBX_BYTES],
+	struct rj_error *err)
+{
+	uint8_t raw[RJ_SUPER_BYTES];
+	uint32_t i;
+	int rc = 0;
+
+	for (i = 0; !rc && i < v->facts.backups; i++) {
+		const struct backup *b = &v->backups[i];
+
+		rc = v->bio.read(&v->bio, raw, sizeof(raw), b->offset, err);
+		if (rc)
+			break;
+		/* by a cut it may have its new UUID already */
+		if (!is_copy_of(raw, v->super) && !is_copy_of(raw, super))
+			make_backup(raw, super, b->group);
+		update_backup(raw, super, sbx);
+		rc = v->bio.write(&v->bio, raw, sizeof(raw), b->offset, err);
+	}
+	return rc;
+}
+
+int rj_ext4_install_super(struct rj_volume *v,
+	uint8_t super[RJ_SUPER_BYTES], bool flush_first, struct rj_error *err)
+{
+	uint8_t sbx[RJ_SBX_BYTES];
+	struct rj_volume_patch p = {.set_sbx = true};
+	int rc = 0;
+
+	memcpy(sbx, super + RJ_SBX_OFFSET, sizeof(sbx));
+	if (!rj_sbx_decode(sbx, &p.sbx, NULL))
+		rc = encode_sbx(v, &p, true, sbx, err);
+	if (!rc)
+		rc = install_backups(v, super, sbx, err);
+	if (!rc && (flush_first || v->facts.backups))
+		rc = v->bio.flush(&v->bio, err);
+	rj_ext4_super_seal(super);
+	if (!rc)
+		rc = v->bio.write(&v->bio, super, RJ_SUPER_BYTES,
+			RJ_SUPER_OFFSET, err);
+	if (!rc)
+		rc = v->bio.flush(&v->bio, err);
+	if (rc)
+		return rc;
+	memcpy(v->super, super, RJ_SUPER_BYTES);
+	rj_ext4_facts_from_super(v);
+	return 0;
+}
+
 int rj_volume_patch(struct rj_volume *v, const struct rj_volume_patch *p,
 	struct rj_error *err)
 {
 	uint8_t raw[RJ_SUPER_BYTES], raw_sbx[RJ_SBX_BYTES] = {0};
-	struct rj_sbx sbx;
 	int rc;
 
 	if (!v->bio.write)
@@ -124,13 +252,9 @@ int rj_volume_patch(struct rj_volume *v, const struct rj_volume_patch *p,
 	memcpy(v->super, raw, sizeof(raw));
 	rj_ext4_facts_from_super(v);
 	if (p->set_sbx) {
-		sbx = p->sbx;
-		/* an unreadable extension is replaced, not counted on */
-		sbx.generation =
-			v->facts.has_sbx ? v->facts.sbx.generation + 1 : 1;
-		rc = rj_sbx_encode(&sbx, raw_sbx, err);
+		rc = encode_sbx(v, p, true, raw_sbx, err);
 		if (rc)
-			return rj_fail_prefix(err, "%s", v->path);
+			return rc;
 	}
 	if (!p->primary_only) {
 		rc = patch_backups(v, p, raw_sbx, err);
@@ -151,7 +275,9 @@ int rj_volume_patch(struct rj_volume *v, const struct rj_volume_patch *p,
 				(uint32_t)(blocks >> 32));
 		SB_PUT32(raw, s_free_inodes_count, inodes);
 	}
-	apply(raw, p, raw_sbx, true);
+	rc = rj_ext4_patch_super(v, raw, p, err);
+	if (rc)
+		return rc;
 	rc = v->bio.write(&v->bio, raw, sizeof(raw), RJ_SUPER_OFFSET, err);
 	if (!rc)
 		rc = v->bio.flush(&v->bio, err);

@@ -33,6 +33,7 @@ struct rj_volume_facts {
 	bool metadata_csum;
 	bool ext4_features;  /* anything that makes it more than ext3: extents,
 			      * 64bit, flex_bg, metadata_csum, ... */
+	bool fast_commit;    /* feature bit */
 	uint32_t journal_inode;	 /* 0: none */
 	uint32_t journal_device; /* s_journal_dev */
 	uint8_t journal_uuid[RJ_UUID_BYTES]; /* s_journal_uuid */
@@ -63,6 +64,10 @@ const char *rj_volume_path(const struct rj_volume *v);
 /* Its blocks, for replay. Belongs to V. Byte offsets. */
 struct rj_bio *rj_volume_bio(struct rj_volume *v);
 
+/* From now on TAP (NULL: nobody), which must outlive V, sees every write and
+ * flush, and can forbid it. */
+void rj_volume_set_tap(struct rj_volume *v, const struct rj_bio_tap *tap);
+
 /*
  * What to change in the superblock: each set_* says whether the field behind
  * it counts. Everything goes into every backup superblock first (one write of
@@ -71,7 +76,7 @@ struct rj_bio *rj_volume_bio(struct rj_volume *v);
  * the call.
  */
 struct rj_volume_patch {
-	bool set_sbx;
+	bool set_sbx; /* backups get it without the intent of a move */
 	struct rj_sbx sbx;
 	bool set_journal; /* has_journal, s_journal_inum, _dev, _uuid */
 	bool has_journal;
@@ -84,6 +89,8 @@ struct rj_volume_patch {
 	bool set_free_counts; /* the primary's totals of free blocks and
 			       * inodes, from the group descriptors: after a
 			       * replay they are stale */
+	bool set_checksum_seed; /* s_checksum_seed from the UUID as it is: for
+				 * a UUID that is about to change */
 	bool primary_only; /* leave the backups: for fields they need not carry,
 			    * such as needs_recovery, epoch and floor */
 };

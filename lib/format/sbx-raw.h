@@ -38,7 +38,11 @@ struct rj_sbx_raw {
 	uint8_t intent_uuid[16];
 	uint8_t key_fingerprint[16];
 	uint8_t url[RJ_SBX_URL_BYTES];
-	uint8_t reserved2[20];
+	uint8_t redo_block[8];
+	uint8_t moved_at[8];
+	uint8_t moved_from[1];
+	uint8_t moved_to[1];
+	uint8_t reserved2[2];
 	uint8_t crc[4];
 };
 
@@ -68,7 +72,11 @@ RJ_SBX_AT(intent_blocks, 0x44);
 RJ_SBX_AT(intent_uuid, 0x48);
 RJ_SBX_AT(key_fingerprint, 0x58);
 RJ_SBX_AT(url, 0x68);
-RJ_SBX_AT(reserved2, 0xE8);
+RJ_SBX_AT(redo_block, 0xE8);
+RJ_SBX_AT(moved_at, 0xF0);
+RJ_SBX_AT(moved_from, 0xF8);
+RJ_SBX_AT(moved_to, 0xF9);
+RJ_SBX_AT(reserved2, 0xFA);
 RJ_SBX_AT(crc, 0xFC);
 _Static_assert(sizeof(struct rj_sbx_raw) == RJ_SBX_BYTES,
 	"superblock extension: wrong size");

@@ -93,6 +93,12 @@ static int check_fields(
 	if (s->intent_placement > RJ_PLACE_REMOTE)
 		return bad(err, code, "unknown placement of the move",
 			s->intent_placement);
+	if ((unsigned)s->moved_from > RJ_PLACE_REMOTE)
+		return bad(err, code, "unknown placement before the last move",
+			s->moved_from);
+	if ((unsigned)s->moved_to > RJ_PLACE_REMOTE)
+		return bad(err, code, "unknown placement of the last move",
+			s->moved_to);
 	if (s->placement == RJ_PLACE_REMOTE) {
 		if (!s->url[0])
 			return bad(
@@ -180,6 +186,10 @@ int rj_sbx_decode(const uint8_t raw[RJ_SBX_BYTES], struct rj_sbx *out,
 	s.journal_blocks = rj_get_le32(r->journal_blocks);
 	s.intent_blocks = rj_get_le32(r->intent_blocks);
 	memcpy(s.intent_uuid, r->intent_uuid, sizeof(s.intent_uuid));
+	s.redo_block = rj_get_le64(r->redo_block);
+	s.moved_at = rj_get_le64(r->moved_at);
+	s.moved_from = r->moved_from[0];
+	s.moved_to = r->moved_to[0];
 	memcpy(s.key_fingerprint, r->key_fingerprint,
 		sizeof(s.key_fingerprint));
 	rc = decode_url(r, s.url, err);
@@ -230,6 +240,10 @@ int rj_sbx_encode(const struct rj_sbx *sbx, uint8_t raw[RJ_SBX_BYTES],
 	rj_put_le32(r.journal_blocks, sbx->journal_blocks);
 	rj_put_le32(r.intent_blocks, sbx->intent_blocks);
 	memcpy(r.intent_uuid, sbx->intent_uuid, sizeof(r.intent_uuid));
+	rj_put_le64(r.redo_block, sbx->redo_block);
+	rj_put_le64(r.moved_at, sbx->moved_at);
+	r.moved_from[0] = (uint8_t)sbx->moved_from;
+	r.moved_to[0] = (uint8_t)sbx->moved_to;
 	memcpy(r.key_fingerprint, sbx->key_fingerprint,
 		sizeof(r.key_fingerprint));
 	memcpy(r.url, sbx->url, strlen(sbx->url));

@@ -60,10 +60,15 @@ struct rj_sbx {
 	uint64_t floor; /* segments up to this number were acknowledged */
 	uint32_t journal_blocks; /* size of the journal, in volume blocks */
 	uint8_t key_fingerprint[16]; /* all zero: no key */
-	/* The move under way (0: none); its meaning is lib/journal's. */
+	/* The move under way (0: none); its meaning is in journal/move.h. */
 	uint8_t intent_op, intent_state, intent_placement;
 	uint8_t intent_uuid[RJ_UUID_BYTES];
 	uint32_t intent_blocks;
+	uint64_t redo_block; /* where its redo record begins; 0: none */
+	/* The last move that was finished, and when (seconds since 1970; 0:
+	 * none is known). */
+	enum rj_placement moved_from, moved_to;
+	uint64_t moved_at;
 	char url[RJ_SBX_URL_BYTES]; /* "" unless placement is remote */
 };
 

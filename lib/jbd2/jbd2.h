@@ -80,6 +80,20 @@ void rj_jbd2_sb_format_external(uint8_t raw[RJ_JBD2_SB_BYTES],
 	const uint8_t journal_uuid[RJ_UUID_BYTES],
 	const uint8_t user_uuid[RJ_UUID_BYTES], uint32_t first_tid);
 
+/*
+ * Replace the users of an external journal (at most 48 UUIDs of volumes) in a
+ * raw superblock, checksum recomputed where the features ask for one. All else
+ * is kept. RJ_E_UNSUPPORTED: a version 1 superblock has none.
+ */
+int rj_jbd2_sb_set_users(uint8_t raw[RJ_JBD2_SB_BYTES],
+	const uint8_t users[][RJ_UUID_BYTES], uint32_t count,
+	struct rj_error *err);
+
+/* Give a fresh superblock (rj_jbd2_sb_format_external()) BLOCKS fast-commit
+ * blocks, which its length includes. RJ_E_CORRUPT: too many. */
+int rj_jbd2_sb_set_fast_commit(
+	uint8_t raw[RJ_JBD2_SB_BYTES], uint32_t blocks, struct rj_error *err);
+
 /* Where the journal superblock stands on a journal *device*: block 2 with
  * 1 KiB blocks, else block 1. */
 uint32_t rj_jbd2_device_sb_block(uint32_t block_size);

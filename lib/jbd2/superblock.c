@@ -217,3 +217,37 @@ void rj_jbd2_sb_format_external(uint8_t raw[RJ_JBD2_SB_BYTES],
 	memcpy(raw + SB_UUID, journal_uuid, RJ_UUID_BYTES);
 	memcpy(raw + SB_USERS, user_uuid, RJ_UUID_BYTES);
 }
+
+int rj_jbd2_sb_set_users(uint8_t raw[RJ_JBD2_SB_BYTES],
+	const uint8_t users[][RJ_UUID_BYTES], uint32_t count,
+	struct rj_error *err)
+{
+	struct rj_jbd2_sb sb;
+	int rc = rj_jbd2_sb_decode(raw, &sb, err);
+
+	if (rc)
+		return rc;
+	if (sb.version != 2)
+		return rj_fail(err, RJ_E_UNSUPPORTED,
+			"journal superblock: version 1 has no users");
+	if (count > JBD2_USERS_MAX)
+		return bad(err, "number of users", count);
+	rj_put_be32(raw + SB_NR_USERS, count);
+	memset(raw + SB_USERS, 0, (size_t)JBD2_USERS_MAX * RJ_UUID_BYTES);
+	if (count)
+		memcpy(raw + SB_USERS, users, (size_t)count * RJ_UUID_BYTES);
+	if (has_checksum(sb.incompat))
+		rj_put_be32(raw + SB_CHECKSUM, jbd2_sb_checksum(raw));
+	return 0;
+}
+
+int rj_jbd2_sb_set_fast_commit(
+	uint8_t raw[RJ_JBD2_SB_BYTES], uint32_t blocks, struct rj_error *err)
+{
+	struct rj_jbd2_sb sb;
+
+	rj_put_be32(raw + SB_INCOMPAT,
+		rj_get_be32(raw + SB_INCOMPAT) | RJ_JBD2_INCOMPAT_FAST_COMMIT);
+	rj_put_be32(raw + SB_NUM_FC_BLOCKS, blocks);
+	return rj_jbd2_sb_decode(raw, &sb, err);
+}

@@ -6,6 +6,7 @@
 
 #include "ext4/volume.h"
 #include "jbd2/jbd2.h"
+#include "journal/mover.h"
 #include "log/log.h"
 #include "log/sealing.h"
 #include "store/store.h"
@@ -51,15 +52,16 @@ int rj_attach_blocks(const struct rj_journal_opts *opts, uint32_t block_size,
 	return 0;
 }
 
-static int open_store(const struct rj_journal_opts *opts, struct rj_store **out,
+int rj_attach_open_store(const char *url, bool received_will_do,
+	const struct rj_move_opts *opts, struct rj_store **out,
 	struct rj_error *err)
 {
 	int rc;
 
 	*out = NULL;
-	if (!rj_sbx_url_valid(opts->url, err))
+	if (!rj_sbx_url_valid(url, err))
 		return -RJ_E_INVAL;
-	rc = rj_store_open(opts->url, NULL, out, err);
+	rc = rj_mover_open_store(opts, url, out, err);
 	if (rc)
 		return rc;
 	if (!(*out)->caps.put_new && !(*out)->caps.exclusive_container)
@@ -67,7 +69,7 @@ static int open_store(const struct rj_journal_opts *opts, struct rj_store **out,
 			"%s: this kind of store has nothing that only one of "
 			"several writers can do: two could not be told apart",
 			(*out)->url);
-	if ((*out)->caps.durability != RJ_DURABLE && !opts->ack_received)
+	if ((*out)->caps.durability != RJ_DURABLE && !received_will_do)
 		return rj_fail(err, RJ_E_REFUSED,
 			"%s: this kind of store acknowledges before its data "
 			"are on stable storage; add ack=received if that will "
@@ -81,6 +83,22 @@ static int not_empty(void *arg, uint64_t number, uint64_t bytes)
 	return -RJ_E_EXISTS;
 }
 
+int rj_attach_probe(struct rj_store *store, struct rj_error *err)
+{
+	struct rj_key key = {.kind = RJ_KEY_EPOCH};
+	int rc;
+
+	/* a log that nobody has: an empty list says that the store answers */
+	if (rj_uuid_random(key.journal_uuid))
+		return rj_fail(err, RJ_E_IO, "no random numbers to be had");
+	rc = rj_store_list(store, &key, 0, not_empty, NULL, err);
+	if (rc == -RJ_E_EXISTS)
+		rc = rj_fail(err, RJ_E_PROTOCOL,
+			"%s: lists objects of a log that does not exist",
+			store->url);
+	return rc;
+}
+
 static int load_sealing(const struct rj_journal_opts *opts,
 	struct rj_log_sealing *out, struct rj_error *err)
 {
@@ -90,7 +108,7 @@ static int load_sealing(const struct rj_journal_opts *opts,
 
 int rj_attach_check(const struct rj_journal_opts *opts, struct rj_error *err)
 {
-	struct rj_key key = {.kind = RJ_KEY_EPOCH};
+	const struct rj_move_opts plain = {0};
 	struct rj_log_sealing sealing = {0};
 	struct rj_store *store = NULL;
 	int rc;
@@ -99,20 +117,10 @@ int rj_attach_check(const struct rj_journal_opts *opts, struct rj_error *err)
 	rj_log_sealing_free(&sealing); /* it was only to be seen */
 	if (rc)
 		return rc;
-	rc = open_store(opts, &store, err);
-	if (rc)
-		goto out;
-	/* a log that nobody has: an empty list says that the store answers */
-	if (rj_uuid_random(key.journal_uuid)) {
-		rc = rj_fail(err, RJ_E_IO, "no random numbers to be had");
-		goto out;
-	}
-	rc = rj_store_list(store, &key, 0, not_empty, NULL, err);
-	if (rc == -RJ_E_EXISTS)
-		rc = rj_fail(err, RJ_E_PROTOCOL,
-			"%s: lists objects of a log that does not exist",
-			store->url);
-out:
+	rc = rj_attach_open_store(
+		opts->url, opts->ack_received, &plain, &store, err);
+	if (!rc)
+		rc = rj_attach_probe(store, err);
 	rj_store_close(store);
 	return rc;
 }
@@ -206,6 +214,7 @@ int rj_attach_remote(const char *device, const struct rj_journal_opts *opts,
 	struct rj_error *err)
 {
 	struct rj_log_claim_opts claim = {.new_log = true};
+	const struct rj_move_opts plain = {0};
 	const struct rj_volume_facts *f;
 	struct rj_log_writer *w = NULL;
 	struct rj_store *store = NULL;
@@ -215,7 +224,8 @@ int rj_attach_remote(const char *device, const struct rj_journal_opts *opts,
 	uint32_t blocks;
 	int rc, rc2;
 
-	rc = open_store(opts, &store, err);
+	rc = rj_attach_open_store(
+		opts->url, opts->ack_received, &plain, &store, err);
 	if (rc)
 		goto out;
 	rc = rj_volume_open(device, RJ_VOLUME_WRITE, NULL, &v, err);

@@ -87,6 +87,17 @@ static int fd_flush(struct rj_bio *bio, struct rj_error *err)
 	return rj_fsync(((struct fd_bio *)bio)->fd, bio->name, err);
 }
 
+static int fd_zero(
+	struct rj_bio *bio, uint64_t len, uint64_t off, struct rj_error *err)
+{
+	int rc = check_range(bio, (size_t)len, off, err);
+
+	if (rc)
+		return rc;
+	return rj_fd_zero(
+		((struct fd_bio *)bio)->fd, len, off, bio->name, err);
+}
+
 static int mem_read(struct rj_bio *bio, void *out, size_t len, uint64_t off,
 	struct rj_error *err)
 {
@@ -146,6 +157,7 @@ struct rj_bio *rj_bio_new_fd(int fd, const char *name, struct rj_error *err)
 	b->bio.writev = fd_writev;
 	b->bio.locate = fd_locate;
 	b->bio.flush = fd_flush;
+	b->bio.zero = fd_zero;
 	b->bio.free = fd_release;
 	snprintf(b->bio.name, sizeof(b->bio.name), "%s", name);
 	if (rj_fd_size(fd, name, &b->bio.size_bytes, err)) {

@@ -44,8 +44,24 @@ struct rj_bio {
 	 * caller writes there, and will flush the bio. */
 	size_t (*locate)(struct rj_bio *bio, bool write, size_t len,
 		uint64_t off, int *fd, uint64_t *at);
+	/* NULL where there is none: as write() of LEN zero bytes at OFF, if the
+	 * file below can do that faster. See rj_bio_zero(). */
+	int (*zero)(struct rj_bio *bio, uint64_t len, uint64_t off,
+		struct rj_error *err);
 	uint64_t size_bytes;
 	char name[256]; /* for messages */
+};
+
+/*
+ * What an observer of all writes sees, each before it is done. DATA is NULL for
+ * a stretch of zeros. A non-zero return (a negated rj_code, ERR filled) keeps
+ * the write or flush from being done and is what the caller gets.
+ */
+struct rj_bio_tap {
+	int (*write)(void *arg, const void *data, uint64_t len, uint64_t off,
+		struct rj_error *err);
+	int (*flush)(void *arg, struct rj_error *err);
+	void *arg;
 };
 
 /* Over an open file or block device. FD stays the caller's and must outlive
@@ -56,6 +72,15 @@ struct rj_bio *rj_bio_new_fd(int fd, const char *name, struct rj_error *err);
 void rj_bio_use_direct(struct rj_bio *bio);
 /* Over memory that stays the caller's. flush() does nothing. */
 struct rj_bio *rj_bio_new_mem(void *data, uint64_t len, const char *name);
+/*
+ * What is done to INNER, seen by TAP (which must outlive it). INNER belongs to
+ * the new bio and is freed with it; also when memory is short (NULL).
+ */
+struct rj_bio *rj_bio_new_tap(
+	struct rj_bio *inner, const struct rj_bio_tap *tap);
+/* LEN zero bytes at OFF, whichever way BIO can do it. */
+int rj_bio_zero(struct rj_bio *bio, uint64_t len, uint64_t off,
+	struct rj_error *err);
 /* NULL-safe. */
 void rj_bio_free(struct rj_bio *bio);
 

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/fs.h>
+#include <stdlib.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -52,6 +53,52 @@ int rj_pwrite_all(int fd, const void *data, size_t len, uint64_t off,
 		off += (uint64_t)n;
 	}
 	return 0;
+}
+
+/* What fallocate(2) takes in one call: a signal or a slow device gets a turn */
+#define ZERO_STEP  (256u << 20)
+#define ZERO_CHUNK (1u << 20)
+
+static int write_zeros(int fd, uint64_t len, uint64_t off, const char *what,
+	struct rj_error *err)
+{
+	uint8_t *zeros = calloc(1, ZERO_CHUNK);
+	size_t n;
+	int rc = 0;
+
+	if (!zeros)
+		return rj_fail(err, RJ_E_NOMEM, "%s: out of memory", what);
+	for (; !rc && len; len -= n, off += n) {
+		n = len < ZERO_CHUNK ? (size_t)len : ZERO_CHUNK;
+		rc = rj_pwrite_all(fd, zeros, n, off, what, err);
+	}
+	free(zeros);
+	return rc;
+}
+
+int rj_fd_zero(int fd, uint64_t len, uint64_t off, const char *what,
+	struct rj_error *err)
+{
+	/* a hole is as good, and the only thing that tmpfs can do */
+	static const int modes[] = {FALLOC_FL_ZERO_RANGE | FALLOC_FL_KEEP_SIZE,
+		FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE};
+	unsigned mode = 0;
+	struct stat st;
+	uint64_t n;
+
+	/* on a device the second would discard, which need not read as zeros */
+	unsigned count = !fstat(fd, &st) && S_ISREG(st.st_mode) ? 2 : 1;
+
+	while (len && mode < count) {
+		n = len < ZERO_STEP ? len : ZERO_STEP;
+		if (!fallocate(fd, modes[mode], (off_t)off, (off_t)n)) {
+			off += n;
+			len -= n;
+		} else if (errno != EINTR) {
+			mode++;
+		}
+	}
+	return len ? write_zeros(fd, len, off, what, err) : 0;
 }
 
 int rj_write_all(int fd, const void *data, size_t len, const char *what,

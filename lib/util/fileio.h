@@ -19,6 +19,9 @@ int rj_pwrite_all(int fd, const void *data, size_t len, uint64_t off,
 	const char *what, struct rj_error *err);
 int rj_write_all(int fd, const void *data, size_t len, const char *what,
 	struct rj_error *err);
+/* LEN zero bytes at OFF: by fallocate(2) where that works, else written. */
+int rj_fd_zero(int fd, uint64_t len, uint64_t off, const char *what,
+	struct rj_error *err);
 int rj_fsync(int fd, const char *what, struct rj_error *err);
 /* fsync the directory at PATH, so that names made in it survive. */
 int rj_fsync_dir(const char *path, struct rj_error *err);

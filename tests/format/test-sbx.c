@@ -25,6 +25,10 @@ static struct rj_sbx sample(void)
 		.intent_state = 8,
 		.intent_placement = RJ_PLACE_DEVICE,
 		.intent_blocks = 4096,
+		.redo_block = 0x0102030405060708,
+		.moved_from = RJ_PLACE_INTERNAL,
+		.moved_to = RJ_PLACE_REMOTE,
+		.moved_at = 1795300000,
 		.url = "rj://journal.example.org:7400/vol-1",
 	};
 	int i;
@@ -64,6 +68,10 @@ static void round_trip(void)
 	CU_ASSERT_EQUAL(out.intent_state, in.intent_state);
 	CU_ASSERT_EQUAL(out.intent_placement, in.intent_placement);
 	CU_ASSERT_EQUAL(out.intent_blocks, in.intent_blocks);
+	CU_ASSERT_EQUAL(out.redo_block, in.redo_block);
+	CU_ASSERT_EQUAL(out.moved_from, in.moved_from);
+	CU_ASSERT_EQUAL(out.moved_to, in.moved_to);
+	CU_ASSERT_EQUAL(out.moved_at, in.moved_at);
 	CU_ASSERT(rj_uuid_equal(out.journal_uuid, in.journal_uuid));
 	CU_ASSERT(rj_uuid_equal(out.intent_uuid, in.intent_uuid));
 	CU_ASSERT(!memcmp(out.key_fingerprint, in.key_fingerprint, 16));
@@ -142,7 +150,7 @@ static void other_feature_words(void)
 	raw[0x0C] = 4;
 	raw[0x10] = 9;
 	raw[0x1E] = 1; /* reserved: ignored */
-	raw[0xE8] = 1;
+	raw[0xFA] = 1;
 	seal(raw);
 	CU_ASSERT_EQUAL(rj_sbx_decode(raw, &out, &err), 0);
 	CU_ASSERT_EQUAL(out.ro_compat, 4);
@@ -152,7 +160,7 @@ static void other_feature_words(void)
 	CU_ASSERT_EQUAL(rj_sbx_encode(&out, raw, &err), 0);
 	CU_ASSERT_EQUAL(raw[0x10], 0);
 	CU_ASSERT_EQUAL(raw[0x1E], 0);
-	CU_ASSERT_EQUAL(raw[0xE8], 0);
+	CU_ASSERT_EQUAL(raw[0xFA], 0);
 }
 
 static void ranges(void)
@@ -281,6 +289,10 @@ static const struct {
 	FIELD(intent_uuid),
 	FIELD(key_fingerprint),
 	FIELD(url),
+	FIELD(redo_block),
+	FIELD(moved_at),
+	FIELD(moved_from),
+	FIELD(moved_to),
 	FIELD(reserved2),
 	FIELD(crc),
 };

@@ -1,0 +1,358 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * The order of a move's writes. Each step but the switch leaves the volume
+ * with its old journal or its new one, or shut until a resume goes on:
+ * doc/moving.md.
+ */
+#include "journal/move.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "journal/mover.h"
+
+static bool dry(const struct rj_mover *m)
+{
+	return m->opts->dry_run;
+}
+
+static const char *name_of(const struct rj_mover *m)
+{
+	return m->to == RJ_PLACE_REMOTE ? m->new_store->url
+	       : m->new_device.path	? m->new_device.path
+	       : m->to == RJ_PLACE_NONE ? "none"
+					: "internal";
+}
+
+/* The standard fields of the volume at the end. */
+static void set_journal(const struct rj_mover *m, struct rj_volume_patch *p)
+{
+	/* for an internal journal the change brings all of it, and a journal
+	 * that stays says what it said */
+	if (m->to == RJ_PLACE_INTERNAL ||
+		(m->opts->keep && m->to != RJ_PLACE_REMOTE))
+		return;
+	p->set_journal = true;
+	if (m->to == RJ_PLACE_NONE)
+		return;
+	p->has_journal = true;
+	p->journal_device = m->to == RJ_PLACE_DEVICE
+				    ? m->new_device.number
+				    : RJ_JOURNAL_DEVICE_REMOTE;
+	memcpy(p->journal_uuid, m->new_journal, RJ_UUID_BYTES);
+}
+
+static void set_fingerprint(const struct rj_mover *m, struct rj_sbx *s)
+{
+	memset(s->key_fingerprint, 0, sizeof(s->key_fingerprint));
+	if (m->new_sealing.key)
+		memcpy(s->key_fingerprint,
+			rj_sealkey_fingerprint(m->new_sealing.key),
+			sizeof(s->key_fingerprint));
+}
+
+/* The extension as it is to be behind the switch. */
+static void final_sbx(const struct rj_mover *m, struct rj_sbx *s)
+{
+	const struct rj_journal_opts *to = &m->opts->to;
+
+	*s = m->sbx;
+	rj_mover_settle(s, m->to, m->opts->keep);
+	if (m->to == RJ_PLACE_REMOTE) {
+		s->epoch = rj_log_writer_epoch(m->new_log);
+		s->floor = rj_log_writer_tail(m->new_log)->sequence;
+		memcpy(s->journal_uuid, m->new_journal, RJ_UUID_BYTES);
+		s->journal_blocks = m->blocks;
+		set_fingerprint(m, s);
+	}
+	if (m->to == RJ_PLACE_REMOTE && !m->opts->keep) {
+		memcpy(s->url, to->url, sizeof(s->url) - 1);
+		s->on_loss = to->on_loss;
+		s->ack_received = to->ack_received;
+	}
+	/* the old one is still to be released, or told the new UUID */
+	if (m->old_device.bio)
+		rj_mover_set_release(s,
+			m->opts->keep ? RJ_MOVE_UUID : RJ_MOVE_JOURNAL,
+			m->opts->keep ? m->f.uuid : m->f.journal_uuid);
+}
+
+/* The extension while the move is under way. */
+static int set_intent(
+	struct rj_mover *m, enum rj_move_state state, struct rj_error *err)
+{
+	struct rj_sbx *s = &m->sbx;
+	bool keep = m->opts->keep;
+
+	s->intent_op = keep ? RJ_MOVE_UUID : RJ_MOVE_JOURNAL;
+	s->intent_state = (uint8_t)state;
+	s->intent_placement = (uint8_t)m->to;
+	/* not 0: all of the device is ours to take back */
+	s->intent_blocks = m->to == RJ_PLACE_DEVICE && !m->create ? 0
+								   : m->blocks;
+	if (keep && m->to != RJ_PLACE_REMOTE)
+		memcpy(s->intent_uuid, m->uuid, RJ_UUID_BYTES);
+	else if (m->to == RJ_PLACE_DEVICE || m->to == RJ_PLACE_REMOTE)
+		memcpy(s->intent_uuid, m->new_journal, RJ_UUID_BYTES);
+	else if (rj_uuid_random(s->intent_uuid))
+		return rj_fail(err, RJ_E_IO, "no random numbers to be had");
+	/* for a switch that was torn, see doc/moving.md */
+	if (m->from == RJ_PLACE_DEVICE)
+		memcpy(s->journal_uuid, keep ? m->f.uuid : m->f.journal_uuid,
+			RJ_UUID_BYTES);
+	/* the fields for these are taken while there is an old log */
+	if (m->to == RJ_PLACE_REMOTE && m->from != RJ_PLACE_REMOTE) {
+		memcpy(s->url, m->opts->to.url, sizeof(s->url) - 1);
+		s->on_loss = m->opts->to.on_loss;
+		s->ack_received = m->opts->to.ack_received;
+		set_fingerprint(m, s);
+	}
+	return 0;
+}
+
+/* The intent: before anything outside the volume's free blocks is touched. */
+static int prepare(struct rj_mover *m, struct rj_error *err)
+{
+	struct rj_volume_patch p = {.set_sbx = true,
+		.primary_only = true,
+		.set_checksum_seed = m->opts->new_uuid != NULL};
+	bool outside = (m->to == RJ_PLACE_DEVICE && !m->opts->keep) ||
+		       m->to == RJ_PLACE_REMOTE;
+	int rc;
+
+	/* with blocks to change the intent comes with their record */
+	if (!outside && rj_change_blocks(m->change) && !m->opts->keep)
+		return 0;
+	rj_mover_say(m, "note in the superblock what is about to be done");
+	if (dry(m))
+		return 0;
+	m->create = m->to == RJ_PLACE_DEVICE && m->new_device.blank;
+	if (m->create && rj_uuid_random(m->new_journal))
+		return rj_fail(err, RJ_E_IO, "no random numbers to be had");
+	rc = set_intent(m, RJ_MOVE_PREPARE, err);
+	if (rc)
+		return rc;
+	p.sbx = m->sbx;
+	m->changed = true;
+	return rj_volume_patch(m->v, &p, err);
+}
+
+static int make_device(struct rj_mover *m, struct rj_error *err)
+{
+	if (m->opts->keep)
+		return 0;
+	rj_mover_say(m,
+		m->new_device.blank
+			? "make a journal of %u blocks on %s"
+			: "become the user of the journal (%u blocks) on %s",
+		m->blocks, m->new_device.path);
+	if (dry(m))
+		return 0;
+	return m->new_device.blank
+		       ? rj_jdev_format(&m->new_device, m->new_journal,
+				 m->uuid, m->fc_blocks, err)
+		       : rj_jdev_change_user(&m->new_device, NULL, m->uuid,
+				 err);
+}
+
+/* The new journal, complete and durable (an internal one with the redo
+ * record's flush). */
+static int make_new(struct rj_mover *m, struct rj_error *err)
+{
+	switch (m->to) {
+	case RJ_PLACE_NONE:
+		return 0;
+	case RJ_PLACE_INTERNAL:
+		if (m->opts->keep)
+			return 0;
+		rj_mover_say(m, "write an empty journal of %u blocks into free blocks",
+			m->blocks + m->fc_blocks);
+		return dry(m) ? 0
+			      : rj_change_make_journal(m->v, m->change, err);
+	case RJ_PLACE_DEVICE:
+		return make_device(m, err);
+	case RJ_PLACE_REMOTE:
+		rj_mover_say(m, "begin a new log with an empty journal of %u blocks at %s",
+			m->blocks, m->new_store->url);
+		return dry(m) ? 0 : rj_mover_make_log(m, err);
+	}
+	return 0;
+}
+
+/*
+ * Blocks of the volume change: the record of them, then shut everybody out.
+ * The two halves of a superblock can be torn from each other, so the first of
+ * these writes changes only the half with the extension, the second (the
+ * checksum aside) only the other.
+ */
+static int lock(struct rj_mover *m, struct rj_error *err)
+{
+	struct rj_volume_patch p = {.set_sbx = true, .primary_only = true};
+	uint64_t block;
+	int rc;
+
+	rj_mover_say(m, "keep a record of the %u blocks that change, and let nobody mount the volume until they have",
+		rj_change_blocks(m->change));
+	if (dry(m))
+		return 0;
+	rc = set_intent(m, RJ_MOVE_APPLY, err);
+	if (!rc)
+		rc = rj_change_write_redo(
+			m->v, m->change, m->sbx.intent_uuid, &block, err);
+	if (rc)
+		return rc;
+	m->sbx.redo_block = block;
+	p.sbx = m->sbx;
+	m->changed = true;
+	/* its flush is that of the new journal and the record too */
+	rc = rj_volume_patch(m->v, &p, err);
+	if (rc)
+		return rc;
+	p.set_sbx = false;
+	p.set_journal = true;
+	p.has_journal = true;
+	p.journal_device = RJ_JOURNAL_DEVICE_REMOTE;
+	rj_mover_lock_uuid(&m->sbx, p.journal_uuid);
+	return rj_volume_patch(m->v, &p, err);
+}
+
+/* From the write of the primary superblock in here the volume has its new
+ * journal. */
+static int switch_over(struct rj_mover *m, struct rj_error *err)
+{
+	struct rj_volume_patch p = {.set_sbx = true};
+	int rc;
+
+	rj_mover_say(m, m->opts->keep
+			? "write the superblocks: the volume has its new UUID"
+			: "write the superblocks: the volume's journal is %s",
+		name_of(m));
+	if (dry(m))
+		return 0;
+	final_sbx(m, &p.sbx);
+	set_journal(m, &p);
+	rc = rj_change_finish_super(m->v, m->change, &p, err);
+	if (!rc && rj_change_blocks(m->change))
+		rc = lock(m, err);
+	m->changed = true;
+	if (!rc)
+		rc = rj_change_apply(m->v, m->change, err);
+	if (!rc)
+		m->sbx = p.sbx;
+	return rc;
+}
+
+static int release_old(struct rj_mover *m, struct rj_error *err)
+{
+	int rc;
+
+	if (m->from == RJ_PLACE_REMOTE && m->f.sbx.url[0])
+		rj_mover_say(m, "the old log stays at %s, out of use",
+			m->f.sbx.url);
+	if (!m->old_device.bio)
+		return 0;
+	rj_mover_say(m, m->opts->keep
+			? "tell the journal on %s the new UUID"
+			: "take this volume out of the users of the journal on %s",
+		m->old_device.path);
+	rj_mover_say(m, "note in the superblock that the move is done");
+	if (dry(m))
+		return 0;
+	rc = rj_mover_release(m, err);
+	return rc ? rc : rj_mover_clear_intent(m, err);
+}
+
+static int do_steps(struct rj_mover *m, struct rj_error *err)
+{
+	int rc;
+
+	rc = rj_mover_close_log(m, err);
+	if (!rc)
+		rc = prepare(m, err);
+	if (!rc)
+		rc = make_new(m, err);
+	/* a dry run tells it here; otherwise it is part of the switch, since
+	 * only now is it known what the superblock will say */
+	if (!rc && dry(m) && rj_change_blocks(m->change))
+		rc = lock(m, err);
+	if (!rc)
+		rc = switch_over(m, err);
+	if (!rc)
+		rc = release_old(m, err);
+	return rc;
+}
+
+/* The volume has this journal: at most a word in a superblock changes. */
+static int adjust(struct rj_mover *m, struct rj_error *err)
+{
+	const struct rj_journal_opts *to = &m->opts->to;
+	struct rj_volume_patch p = {.sbx = m->sbx};
+
+	if (m->to == RJ_PLACE_REMOTE &&
+		((to->on_loss_given && to->on_loss != m->sbx.on_loss) ||
+			to->ack_received != m->sbx.ack_received)) {
+		p.set_sbx = true;
+		if (to->on_loss_given)
+			p.sbx.on_loss = to->on_loss;
+		p.sbx.ack_received = to->ack_received;
+	}
+	if (m->to == RJ_PLACE_DEVICE &&
+		m->old_device.number != m->f.journal_device) {
+		p.set_journal = true;
+		p.has_journal = true;
+		p.journal_device = m->old_device.number;
+		memcpy(p.journal_uuid, m->f.journal_uuid, RJ_UUID_BYTES);
+	}
+	if (!p.set_sbx && !p.set_journal)
+		return 0;
+	rj_mover_say(m, p.set_sbx ? "write the superblocks: on_loss=, ack="
+				  : "write the superblocks: the journal device's number");
+	m->report->outcome = dry(m) ? RJ_MOVED_WOULD : RJ_MOVED_DONE;
+	return dry(m) ? 0 : rj_volume_patch(m->v, &p, err);
+}
+
+static int run(struct rj_mover *m, struct rj_error *err)
+{
+	bool same = false;
+	int rc;
+
+	rc = rj_mover_open(m, false, err);
+	if (rc)
+		return rc;
+	m->to = m->opts->keep ? m->from : m->opts->to.placement;
+	rj_mover_describe(m);
+	rc = rj_mover_check(m, err);
+	if (!rc)
+		rc = rj_mover_check_old(m, err);
+	if (!rc)
+		rc = rj_mover_check_new(m, &same, err);
+	rj_mover_describe(m);
+	if (rc)
+		return rc;
+	if (same)
+		return adjust(m, err);
+	rc = do_steps(m, err);
+	if (rc) {
+		m->report->outcome =
+			m->changed ? RJ_MOVED_UNFINISHED : RJ_MOVED_NOTHING;
+		return rc;
+	}
+	rj_mover_describe(m);
+	m->report->outcome = dry(m) ? RJ_MOVED_WOULD : RJ_MOVED_DONE;
+	return 0;
+}
+
+int rj_move(const char *device, const struct rj_move_opts *opts,
+	struct rj_move_report *report, struct rj_error *err)
+{
+	struct rj_mover m = {.path = device, .opts = opts, .report = report};
+	struct rj_error own;
+	int rc;
+
+	memset(report, 0, sizeof(*report));
+	/* the steps read back what kind of failure it was */
+	if (!err)
+		err = &own;
+	rc = run(&m, err);
+	return rj_mover_close(&m, rc, err);
+}

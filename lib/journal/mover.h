@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What the steps of one move share. Private to lib/journal. */
+#ifndef RJ_JOURNAL_MOVER_H
+#define RJ_JOURNAL_MOVER_H
+
+#include "ext4/change.h"
+#include "ext4/volume.h"
+#include "journal/device.h"
+#include "journal/move.h"
+#include "log/log.h"
+#include "log/sealing.h"
+
+struct rj_mover {
+	const char *path;
+	const struct rj_move_opts *opts;
+	struct rj_move_report *report;
+	struct rj_volume *v;
+	struct rj_volume_facts f; /* at the start */
+	enum rj_placement from, to;
+	struct rj_sbx sbx; /* as it is to be while the move is under way */
+	const uint8_t *uuid; /* the volume's at the end */
+	bool changed;	     /* something was written */
+	bool create;	     /* the new journal device was blank */
+	/* old and new external journal */
+	struct rj_jdev old_device, new_device;
+	uint8_t new_journal[RJ_UUID_BYTES];
+	/* remote */
+	struct rj_store *old_store, *new_store;
+	struct rj_log_writer *old_log, *new_log;
+	struct rj_log_sealing old_sealing, new_sealing;
+	uint32_t blocks, fc_blocks; /* of the new journal */
+	struct rj_change *change;   /* NULL: superblocks alone change */
+};
+
+/* A line for the user, before the step that it tells. */
+void rj_mover_say(struct rj_mover *m, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+/* A line for report->warning; the first one stays. */
+void rj_mover_warn(struct rj_mover *m, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* look.c: the volume, and whether it may be moved at all */
+/* RESUME: also with a wrong checksum, if the extension is whole and says that a
+ * move is under way: a power cut tore that write. */
+int rj_mover_open(struct rj_mover *m, bool resume, struct rj_error *err);
+/* Closes and frees everything of M; the first failure wins, as RC. */
+int rj_mover_close(struct rj_mover *m, int rc, struct rj_error *err);
+/* Refuse what is in use, needs recovery, or has a move under way. */
+int rj_mover_check(struct rj_mover *m, struct rj_error *err);
+/* Find and judge the old journal. */
+int rj_mover_check_old(struct rj_mover *m, struct rj_error *err);
+/* report->from and ->to, from what is known. */
+void rj_mover_describe(struct rj_mover *m);
+
+/* target.c: the new journal, up to before anything is written. SAME: the volume
+ * has it already. */
+int rj_mover_check_new(struct rj_mover *m, bool *same, struct rj_error *err);
+int rj_mover_open_store(const struct rj_move_opts *opts, const char *url,
+	struct rj_store **out, struct rj_error *err);
+
+/* attach.c */
+int rj_attach_open_store(const char *url, bool received_will_do,
+	const struct rj_move_opts *opts, struct rj_store **out,
+	struct rj_error *err);
+/* Does it answer, and let us in? Reads only. */
+int rj_attach_probe(struct rj_store *store, struct rj_error *err);
+
+/* remote.c */
+/* Is the old log there, whole, and with nothing to replay? */
+int rj_mover_check_log(struct rj_mover *m, struct rj_error *err);
+/* Shut out every other writer of the old log. */
+int rj_mover_close_log(struct rj_mover *m, struct rj_error *err);
+/* A new log with an empty journal in it. */
+int rj_mover_make_log(struct rj_mover *m, struct rj_error *err);
+
+/* intent.c */
+/* S says that the journal is at TO and that nothing is under way. KEEP: it was
+ * not moved there now; a remote one keeps its URL. */
+void rj_mover_settle(struct rj_sbx *s, enum rj_placement to, bool keep);
+/* S says that device journal UUID is to be released or, with RJ_MOVE_UUID, to
+ * be told that volume UUID has another one. */
+void rj_mover_set_release(struct rj_sbx *s, enum rj_move_op op,
+	const uint8_t uuid[RJ_UUID_BYTES]);
+/* The journal UUID that nobody has, while blocks of the volume change. */
+void rj_mover_lock_uuid(const struct rj_sbx *s, uint8_t out[RJ_UUID_BYTES]);
+bool rj_mover_locked(const struct rj_volume_facts *f);
+/* Do the standard fields say what the move under way leads to? */
+bool rj_mover_switched(const struct rj_volume_facts *f);
+
+/* resume.c */
+/* The old journal device is released: this volume's entry alone. DONE is set
+ * unless the device is not to be found. */
+int rj_mover_release(struct rj_mover *m, struct rj_error *err);
+/* Take the intent out of the extension: the last write of every move. */
+int rj_mover_clear_intent(struct rj_mover *m, struct rj_error *err);
+
+#endif

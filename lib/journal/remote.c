@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Remote logs under a move: the one that it leaves, the one that it makes. */
+#include <string.h>
+
+#include "journal/mover.h"
+#include "log/ring.h"
+
+static int apply(
+	void *arg, const struct rj_segment *seg, struct rj_error *err)
+{
+	return rj_ring_apply(arg, seg, err);
+}
+
+static void old_id(const struct rj_mover *m, struct rj_log_id *id)
+{
+	memset(id, 0, sizeof(*id));
+	memcpy(id->volume_uuid, m->f.uuid, RJ_UUID_BYTES);
+	memcpy(id->journal_uuid, m->f.journal_uuid, RJ_UUID_BYTES);
+	rj_log_sealing_use(&m->old_sealing, id);
+}
+
+/* A volume that says it is clean, and a log that says otherwise: this is a copy
+ * of the volume from before, and its journal must not be taken from it. */
+static int check_empty(struct rj_mover *m, const struct rj_ring *ring,
+	struct rj_error *err)
+{
+	size_t at = (size_t)rj_jbd2_device_sb_block(ring->block_size) *
+		    ring->block_size;
+	struct rj_jbd2_sb sb;
+	int rc = rj_jbd2_sb_decode(ring->data + at, &sb, err);
+
+	if (rc)
+		return rj_fail_prefix(err, "%s", m->old_store->url);
+	if (sb.start)
+		return rj_fail(err, RJ_E_REFUSED,
+			"%s: says that it needs no recovery, but the log at %s is not empty: an older copy of the volume? (rjrecover -f replays the log)",
+			m->path, m->old_store->url);
+	return 0;
+}
+
+int rj_mover_check_log(struct rj_mover *m, struct rj_error *err)
+{
+	struct rj_log_read_opts o = {
+		.floor = m->f.sbx.floor, .retry_ms = m->opts->retry_ms};
+	struct rj_log_summary sum;
+	struct rj_ring *ring = NULL;
+	struct rj_log_id id;
+	int rc;
+
+	rc = rj_mover_open_store(
+		m->opts, m->f.sbx.url, &m->old_store, err);
+	if (!rc)
+		rc = rj_log_sealing_load(m->f.sbx.url, m->opts->old_key,
+			m->f.sbx.key_fingerprint, &m->old_sealing, err);
+	if (rc)
+		return rc;
+	old_id(m, &id);
+	rc = rj_ring_new(
+		m->f.block_size, m->f.sbx.journal_blocks, &ring, err);
+	if (!rc)
+		rc = rj_log_read(
+			m->old_store, &id, &o, apply, ring, &sum, err);
+	if (!rc)
+		rc = check_empty(m, ring, err);
+	rj_ring_free(ring);
+	return rc;
+}
+
+int rj_mover_close_log(struct rj_mover *m, struct rj_error *err)
+{
+	struct rj_log_claim_opts o = {
+		.min_epoch = m->f.sbx.epoch, .retry_ms = m->opts->retry_ms};
+	struct rj_log_id id;
+
+	if (m->from != RJ_PLACE_REMOTE || !m->old_store)
+		return 0;
+	rj_mover_say(m, "fence every other writer of the old log at %s",
+		m->old_store->url);
+	if (m->opts->dry_run)
+		return 0;
+	old_id(m, &id);
+	return rj_log_claim(m->old_store, &id, &o, &m->old_log, err);
+}
+
+int rj_mover_make_log(struct rj_mover *m, struct rj_error *err)
+{
+	struct rj_log_claim_opts o = {
+		.new_log = true, .retry_ms = m->opts->retry_ms};
+	struct rj_log_id id;
+	int rc;
+
+	memset(&id, 0, sizeof(id));
+	memcpy(id.volume_uuid, m->uuid, RJ_UUID_BYTES);
+	memcpy(id.journal_uuid, m->new_journal, RJ_UUID_BYTES);
+	rj_log_sealing_use(&m->new_sealing, &id);
+	rc = rj_log_claim(m->new_store, &id, &o, &m->new_log, err);
+	return rc ? rc
+		  : rj_journal_put_empty(m->new_log, m->f.block_size,
+			    m->blocks, id.journal_uuid, id.volume_uuid, 1,
+			    err);
+}

@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * What was cut off: taken back while the volume still had its old journal,
+ * finished from the moment that its blocks began to change.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "ext4/journal.h"
+#include "journal/mover.h"
+
+int rj_mover_release(struct rj_mover *m, struct rj_error *err)
+{
+	const struct rj_volume_facts *f = rj_volume_facts(m->v);
+
+	if (m->sbx.intent_op == RJ_MOVE_UUID)
+		return rj_jdev_change_user(
+			&m->old_device, m->sbx.intent_uuid, f->uuid, err);
+	return rj_jdev_change_user(&m->old_device, f->uuid, NULL, err);
+}
+
+int rj_mover_clear_intent(struct rj_mover *m, struct rj_error *err)
+{
+	struct rj_volume_patch p = {.set_sbx = true, .primary_only = true};
+	enum rj_placement to = m->sbx.placement;
+
+	rj_mover_settle(&m->sbx, to, true);
+	p.sbx = m->sbx;
+	return rj_volume_patch(m->v, &p, err);
+}
+
+/* The journal device UUID into m->old_device. 0 and no bio: it is not there. */
+static int find_device(struct rj_mover *m, const uint8_t *uuid,
+	struct rj_error *err)
+{
+	const struct rj_move_opts opts = {
+		.allow_files = true, .hooks = m->opts->hooks};
+	char *path = NULL;
+	int rc;
+
+	if (rj_journal_find(uuid, m->f.block_size,
+		    rj_uuid_equal(uuid, m->f.journal_uuid)
+			    ? m->f.journal_device
+			    : 0,
+		    m->opts->devices, &path, err))
+		return 0;
+	rc = rj_jdev_open(&m->old_device, path, m->f.block_size,
+		!m->opts->dry_run, &opts, err);
+	free(path);
+	return rc;
+}
+
+/* PREPARE: the new journal is taken back. */
+static int roll_back(struct rj_mover *m, struct rj_error *err)
+{
+	char uuid[RJ_UUID_TEXT];
+	int rc = 0;
+
+	rj_uuid_text(m->sbx.intent_uuid, uuid);
+	m->report->outcome = RJ_MOVED_ROLLED_BACK;
+	if (m->sbx.intent_op == RJ_MOVE_UUID &&
+		m->sbx.intent_placement != RJ_PLACE_REMOTE)
+		return 0;
+	if (m->sbx.intent_placement == RJ_PLACE_NONE ||
+		m->sbx.intent_placement == RJ_PLACE_INTERNAL)
+		return 0;
+	if (m->sbx.intent_placement == RJ_PLACE_REMOTE) {
+		rj_mover_say(m, "the volume keeps its journal; a new, empty log %s may be left at its store",
+			uuid);
+		return 0;
+	}
+	rc = find_device(m, m->sbx.intent_uuid, err);
+	if (rc)
+		return rc;
+	if (!m->old_device.bio) {
+		/* a device that was blank is blank still, or not there */
+		if (!m->sbx.intent_blocks)
+			rj_mover_warn(m, "%s: journal device %s was not found; this volume may be left among its users",
+				m->path, uuid);
+		return 0;
+	}
+	rj_mover_say(m, m->sbx.intent_blocks
+			? "make %s blank again"
+			: "take this volume out of the users of the journal on %s",
+		m->old_device.path);
+	if (m->opts->dry_run)
+		return 0;
+	if (m->sbx.intent_blocks)
+		return rj_jdev_wipe(&m->old_device, err);
+	return m->old_device.half_made ? 0 : rj_mover_release(m, err);
+}
+
+/* RELEASE: the volume has its new journal. */
+static int release(struct rj_mover *m, struct rj_error *err)
+{
+	bool uuid_change = m->sbx.intent_op == RJ_MOVE_UUID;
+	const uint8_t *journal =
+		uuid_change ? m->f.journal_uuid : m->sbx.intent_uuid;
+	char uuid[RJ_UUID_TEXT];
+	int rc = find_device(m, journal, err);
+
+	m->report->outcome = RJ_MOVED_DONE;
+	if (rc)
+		return rc;
+	rj_uuid_text(journal, uuid);
+	if (!m->old_device.bio && uuid_change) {
+		m->report->journal_lost = true;
+		return rj_fail(err, RJ_E_NOTFOUND,
+			"%s: its journal device %s is not there, and does not know the volume's new UUID yet; try again when it is",
+			m->path, uuid);
+	}
+	if (!m->old_device.bio || m->old_device.half_made) {
+		rj_mover_warn(m, "%s: the old journal device %s was not found; this volume may be left among its users",
+			m->path, uuid);
+		return 0;
+	}
+	rj_mover_say(m, uuid_change
+			? "tell the journal on %s the new UUID"
+			: "take this volume out of the users of the journal on %s",
+		m->old_device.path);
+	return m->opts->dry_run ? 0 : rj_mover_release(m, err);
+}
+
+/* Locked: write again what the redo record says. */
+static int apply_again(struct rj_mover *m, struct rj_error *err)
+{
+	int rc;
+
+	rc = rj_change_load(m->v, m->sbx.redo_block, m->sbx.intent_uuid,
+		&m->change, err);
+	if (rc)
+		return rc;
+	rj_mover_say(m, "write the %u blocks and the superblocks that the move changes",
+		rj_change_blocks(m->change));
+	m->report->outcome = RJ_MOVED_DONE;
+	return m->opts->dry_run ? 0 : rj_change_apply(m->v, m->change, err);
+}
+
+/*
+ * The write that switches was torn: the half of the superblock with the
+ * standard fields is the new one, that with the extension the old. Make the
+ * extension fit.
+ */
+static int go_on(struct rj_mover *m, struct rj_error *err)
+{
+	struct rj_volume_patch p = {.set_sbx = true, .sbx = m->sbx};
+	bool keep = m->sbx.intent_op == RJ_MOVE_UUID;
+	enum rj_placement to = m->sbx.intent_placement;
+
+	rj_mover_say(m, "the switch was torn: write the superblocks again");
+	m->report->outcome = RJ_MOVED_DONE;
+	if (m->opts->dry_run)
+		return 0;
+	rj_mover_settle(&p.sbx, to, keep);
+	if (to == RJ_PLACE_REMOTE) {
+		/* a new log: its fence and its empty journal */
+		p.sbx.epoch = 1;
+		p.sbx.floor = 1;
+		p.sbx.journal_blocks = m->sbx.intent_blocks;
+		memcpy(p.sbx.journal_uuid, m->sbx.intent_uuid, RJ_UUID_BYTES);
+		memcpy(p.sbx.url, m->sbx.url, sizeof(p.sbx.url));
+		memcpy(p.sbx.key_fingerprint, m->sbx.key_fingerprint,
+			sizeof(p.sbx.key_fingerprint));
+	}
+	if (m->sbx.placement == RJ_PLACE_DEVICE)
+		rj_mover_set_release(
+			&p.sbx, m->sbx.intent_op, m->sbx.journal_uuid);
+	return rj_volume_patch(m->v, &p, err);
+}
+
+/* The same for a move from one log to another: where the new one is does not
+ * stand in the extension, so the standard fields go back. */
+static int go_back(struct rj_mover *m, struct rj_error *err)
+{
+	struct rj_volume_patch p = {.set_journal = true,
+		.has_journal = true,
+		.journal_device = RJ_JOURNAL_DEVICE_REMOTE,
+		.primary_only = true};
+
+	memcpy(p.journal_uuid, m->sbx.journal_uuid, RJ_UUID_BYTES);
+	rj_mover_say(m, "the switch was torn: the volume keeps its old log");
+	return m->opts->dry_run ? 0 : rj_volume_patch(m->v, &p, err);
+}
+
+static int finish(struct rj_mover *m, struct rj_error *err)
+{
+	bool logs = m->sbx.placement == RJ_PLACE_REMOTE &&
+		    m->sbx.intent_placement == RJ_PLACE_REMOTE &&
+		    m->sbx.intent_op == RJ_MOVE_JOURNAL;
+	int rc = 0;
+
+	if (rj_mover_locked(&m->f))
+		rc = apply_again(m, err);
+	else if (m->sbx.intent_state == RJ_MOVE_RELEASE)
+		return release(m, err);
+	else if (!rj_mover_switched(&m->f))
+		return roll_back(m, err);
+	else if (logs)
+		rc = go_back(m, err);
+	else
+		rc = go_on(m, err);
+	if (rc || m->opts->dry_run)
+		return rc;
+	if (logs)
+		return roll_back(m, err);
+	m->f = *rj_volume_facts(m->v);
+	m->sbx = m->f.sbx;
+	return m->sbx.intent_op ? release(m, err) : 0;
+}
+
+static int run(struct rj_mover *m, struct rj_error *err)
+{
+	int rc;
+
+	rc = rj_mover_open(m, true, err);
+	if (rc)
+		return rc;
+	m->to = m->from;
+	if (!m->f.has_sbx || !m->f.sbx.intent_op) {
+		rj_mover_describe(m);
+		return 0;
+	}
+	/* as it stands, with the intent's own URL */
+	m->sbx = m->f.sbx;
+	if (m->sbx.intent_op > RJ_MOVE_UUID)
+		return rj_fail(err, RJ_E_UNSUPPORTED,
+			"%s: something begun by a newer version is under way; finish it with that",
+			m->path);
+	m->report->pending = true;
+	if (m->sbx.intent_state < RJ_MOVE_PREPARE ||
+		m->sbx.intent_state > RJ_MOVE_RELEASE)
+		return rj_fail(err, RJ_E_CORRUPT,
+			"%s: superblock extension: unknown state %u of the move under way",
+			m->path, m->sbx.intent_state);
+	rc = finish(m, err);
+	if (!rc && m->sbx.intent_op) {
+		rj_mover_say(m, "note in the superblock that the move is over");
+		if (!m->opts->dry_run)
+			rc = rj_mover_clear_intent(m, err);
+	}
+	if (rc) {
+		m->report->outcome = RJ_MOVED_UNFINISHED;
+		return rc;
+	}
+	m->report->pending = m->opts->dry_run;
+	return 0;
+}
+
+int rj_move_resume(const char *device, const struct rj_move_opts *opts,
+	struct rj_move_report *report, struct rj_error *err)
+{
+	struct rj_mover m = {.path = device, .opts = opts, .report = report};
+	struct rj_error own;
+	int rc;
+
+	memset(report, 0, sizeof(*report));
+	if (!err)
+		err = &own;
+	rc = run(&m, err);
+	return rj_mover_close(&m, rc, err);
+}
