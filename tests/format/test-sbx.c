@@ -94,7 +94,11 @@ static void known_bytes(void)
 	CU_ASSERT_EQUAL(raw[0x20], 0x10);
 	CU_ASSERT(!memcmp(raw + 0x30, "\x88\x77\x66\x55\x44\x33\x22\x11", 8));
 	CU_ASSERT_EQUAL(rj_get_le32(raw + 0x40), 8192);
-	CU_ASSERT_EQUAL(rj_get_le32(raw + 0xFC), 0xce073aa1);
+	CU_ASSERT(!memcmp(raw + 0xE8,
+		"\x08\x07\x06\x05\x04\x03\x02\x01"
+		"\xA0\x1A\x02\x6B\0\0\0\0\1\3\0\0",
+		20));
+	CU_ASSERT_EQUAL(rj_get_le32(raw + 0xFC), 0xbf5858a2);
 }
 
 static void every_flipped_byte_is_seen(void)
