@@ -114,7 +114,8 @@ static size_t volume_locate(struct rj_bio *bio, bool write, size_t len,
 {
 	struct rj_volume *v = (struct rj_volume *)bio;
 
-	if ((write && v->undo) || check_range(v, len, off, NULL))
+	if ((write && (v->undo || v->tap)) ||
+		check_range(v, len, off, NULL))
 		return 0;
 	*fd = rj_direct_fd(&v->direct, v->fd);
 	if (*fd < 0)
