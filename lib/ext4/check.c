@@ -3,11 +3,12 @@
 
 #include <ext2fs/ext2fs.h>
 
+#include "ext4/impl.h"
+
 static int fail_ext2(struct rj_error *err, const char *path, const char *what,
 	errcode_t code)
 {
-	return rj_fail(err, RJ_E_CORRUPT, "%s: %s: %s", path, what,
-		error_message(code));
+	return rj_ext4_fail(err, RJ_E_CORRUPT, code, "%s: %s", path, what);
 }
 
 /* Free clusters and inodes of GROUP by its bitmaps. */
@@ -55,11 +56,6 @@ static int check_group(
 	uint32_t clusters, inodes;
 	errcode_t code = 0;
 
-	if (!ext2fs_group_desc_csum_verify(fs, group))
-		return rj_fail(err, RJ_E_CORRUPT,
-			"%s: group %u: the descriptor's checksum does not "
-			"match",
-			path, group);
 	if (count_free(fs, group, &clusters, &inodes, &code))
 		return fail_ext2(err, path, "cannot read the bitmaps", code);
 	if (clusters != ext2fs_bg_free_blocks_count(fs, group))
@@ -77,6 +73,23 @@ static int check_group(
 	return 0;
 }
 
+/* Before anything that they point to is read. */
+static int check_descriptors(
+	ext2_filsys fs, const char *path, struct rj_error *err)
+{
+	errcode_t code;
+	dgrp_t g;
+
+	for (g = 0; g < fs->group_desc_count; g++)
+		if (!ext2fs_group_desc_csum_verify(fs, g))
+			return rj_fail(err, RJ_E_CORRUPT,
+				"%s: group %u: the descriptor's checksum does "
+				"not match",
+				path, g);
+	code = ext2fs_check_desc(fs);
+	return code ? fail_ext2(err, path, "the group descriptors", code) : 0;
+}
+
 int rj_volume_check_quick(const char *path,
 	int (*progress)(void *arg, uint64_t done, uint64_t total), void *arg,
 	struct rj_error *err)
@@ -89,9 +102,7 @@ int rj_volume_check_quick(const char *path,
 	code = ext2fs_open(path, EXT2_FLAG_64BITS, 0, 0, unix_io_manager, &fs);
 	if (code)
 		return fail_ext2(err, path, "cannot open the volume", code);
-	code = ext2fs_check_desc(fs);
-	if (code)
-		rc = fail_ext2(err, path, "the group descriptors", code);
+	rc = check_descriptors(fs, path, err);
 	if (!rc) {
 		code = ext2fs_read_bitmaps(fs);
 		if (code)

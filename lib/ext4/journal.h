@@ -63,4 +63,12 @@ int rj_journal_device_check(const uint8_t raw[1024], uint32_t block_size,
 	const uint8_t journal_uuid[RJ_UUID_BYTES], const char *name,
 	struct rj_error *err);
 
+/*
+ * Write LEN bytes (a multiple of 1024) at byte OFF (likewise) of journal
+ * device PATH, their old contents recorded in UNDO_FILE for e2undo(8). Durable
+ * when it returns 0. RJ_E_IO.
+ */
+int rj_journal_device_write_undo(const char *path, const char *undo_file,
+	const void *data, uint32_t len, uint64_t off, struct rj_error *err);
+
 #endif

@@ -166,9 +166,10 @@ int rj_jbd2_sb_decode(const uint8_t raw[RJ_JBD2_SB_BYTES],
 	sb.fs_errno = (int32_t)rj_get_be32(raw + SB_ERRNO);
 	if (sb.version == 2) {
 		take_version_2(raw, &sb);
-		rc = check_features(&sb, err);
-		if (!rc && has_checksum(sb.incompat))
-			rc = check_checksum(raw, err);
+		/* a damaged word of features is not an unknown feature */
+		rc = has_checksum(sb.incompat) ? check_checksum(raw, err) : 0;
+		if (!rc)
+			rc = check_features(&sb, err);
 		if (rc)
 			return rc;
 	}

@@ -71,6 +71,27 @@ int rj_recovery_close_local(struct rj_recovery *r, struct rj_error *err)
 	return rj_close(&r->device_fd, r->report->url, err);
 }
 
+/* The volume's undo file does not cover the journal device: one of its own,
+ * or undoing the volume would leave it with a log that is gone. */
+static int write_undo(struct rj_recovery *r, const uint8_t *raw, uint64_t at,
+	struct rj_error *err)
+{
+	char path[4096];
+	int rc;
+
+	if ((size_t)snprintf(path, sizeof(path), "%s.journal",
+		    r->opts->undo_file) >= sizeof(path))
+		return rj_fail(err, RJ_E_INVAL, "%s: too long",
+			r->opts->undo_file);
+	rc = rj_journal_device_write_undo(
+		r->device_path, path, raw, RJ_JBD2_SB_BYTES, at, err);
+	if (!rc)
+		rj_recovery_say(r,
+			"to undo it, run e2undo for the journal device too: e2undo %s %s",
+			path, r->device_path);
+	return rc;
+}
+
 int rj_recovery_empty_local(struct rj_recovery *r, struct rj_error *err)
 {
 	uint64_t at = r->sb_block * r->facts.block_size;
@@ -80,7 +101,10 @@ int rj_recovery_empty_local(struct rj_recovery *r, struct rj_error *err)
 	rc = r->log_bio->read(r->log_bio, raw, sizeof(raw), at, err);
 	if (!rc)
 		rc = rj_jbd2_sb_make_empty(raw, r->report->plan.next_tid, err);
-	if (!rc)
+	if (!rc && r->report->placement == RJ_PLACE_DEVICE &&
+		r->opts->undo_file)
+		rc = write_undo(r, raw, at, err);
+	else if (!rc)
 		rc = r->log_bio->write(r->log_bio, raw, sizeof(raw), at, err);
 	if (!rc)
 		rc = r->log_bio->flush(r->log_bio, err);

@@ -157,6 +157,31 @@ static int claim(struct rj_recovery *r, bool allow_break, struct rj_error *err)
 	return rc;
 }
 
+/*
+ * A damaged journal: nothing that was acknowledged may be left out. Only a
+ * prefix behind which provably nothing was committed is replayed, and only
+ * when the caller says yes.
+ */
+static int judge_damage(struct rj_recovery *r, struct rj_error *err)
+{
+	const struct rj_jbd2_info *info = &r->report->plan;
+
+	if (info->damage == RJ_JBD2_SOUND)
+		return 0;
+	if (r->opts->yes && !info->damage_committed) {
+		rj_recovery_say(r,
+			"the journal is damaged: %s; no commit stands there or behind it, so what is before it is all there is to replay",
+			info->damage_text);
+		return 0;
+	}
+	return rj_fail(err, RJ_E_CORRUPT,
+		"%s: the journal is damaged: %s%s", r->report->url,
+		info->damage_text,
+		info->damage_committed
+			? ""
+			: "; no commit stands there or behind it, -y replays what is before it");
+}
+
 /* Read and judge the log without changing anything anywhere. */
 static int inspect(struct rj_recovery *r, struct rj_error *err)
 {
@@ -169,9 +194,9 @@ static int inspect(struct rj_recovery *r, struct rj_error *err)
 		rc = rj_recovery_plan(r, err);
 	if (rc)
 		return rc;
-	if (info->damage != RJ_JBD2_SOUND)
-		return rj_fail(err, RJ_E_CORRUPT, "%s: the journal is damaged: %s",
-			r->report->url, info->damage_text);
+	rc = judge_damage(r, err);
+	if (rc)
+		return rc;
 	if (!r->facts.needs_recovery && !info->empty && !r->opts->force)
 		return rj_fail(err, RJ_E_REFUSED,
 			"%s: the volume says that it needs no recovery, but the log at %s holds transactions %u to %u: an older copy of the volume, or another tool changed it; -f replays them",
@@ -203,9 +228,8 @@ static int replay(struct rj_recovery *r, struct rj_error *err)
 	int rc;
 
 	rc = r->store ? take_over(r, err) : rj_recovery_close_local(r, err);
-	if (!rc && r->report->plan.damage != RJ_JBD2_SOUND)
-		rc = rj_fail(err, RJ_E_CORRUPT, "%s: the journal is damaged: %s",
-			r->report->url, r->report->plan.damage_text);
+	if (!rc && r->store)
+		rc = judge_damage(r, err);
 	/* libext2fs must not read stale facts while we write beside it */
 	if (!rc)
 		rc = rj_volume_close(r->volume, err);
@@ -214,6 +238,8 @@ static int replay(struct rj_recovery *r, struct rj_error *err)
 		rc = rj_recovery_replay(r, err);
 	if (rc)
 		return rc;
+	if (r->report->plan.damage != RJ_JBD2_SOUND)
+		r->report->fsck_status |= RJ_FSCK_CORRECTED;
 	r->report->outcome = r->report->plan.empty ? RJ_OUTCOME_RESET
 						   : RJ_OUTCOME_REPLAYED;
 	return 0;
@@ -280,13 +306,19 @@ static int refuse(struct rj_recovery *r, int rc, struct rj_error *err)
 		r->report->outcome = RJ_OUTCOME_WOULD_REFUSE;
 		return rc;
 	}
-	if (err && strlen(err->msg) + 160 < sizeof(err->msg)) {
-		if (!strstr(err->msg, "nothing was changed"))
-			strcat(err->msg, "; nothing was changed");
+	if (!err || strlen(err->msg) + 160 >= sizeof(err->msg))
+		return rc;
+	if (!strstr(err->msg, "nothing was changed"))
+		strcat(err->msg, "; nothing was changed");
+	if (rc == -RJ_E_UNSUPPORTED)
 		strcat(err->msg,
-			away ? "; try again when it is there, or -y checks the whole volume with e2fsck instead"
-			     : "; -y checks the whole volume with e2fsck instead, and keeps the log");
-	}
+			"; only -y -f gives such a log up, and checks the whole volume with e2fsck instead");
+	else if (away)
+		strcat(err->msg,
+			"; try again when it is there, or -y checks the whole volume with e2fsck instead");
+	else if (!strstr(err->msg, "-y replays"))
+		strcat(err->msg,
+			"; -y checks the whole volume with e2fsck instead, and keeps the log");
 	return rc;
 }
 
@@ -341,7 +373,10 @@ static int run(struct rj_recovery *r, struct rj_error *err)
 	/* a log given up before, its check done: only the server is missing */
 	if (r->report->log_void && -rc == RJ_E_UNREACHABLE)
 		return rc;
-	if (!r->opts->yes || r->opts->preen || r->opts->dry_run)
+	/* a log that is good, for something newer than this: not to be lost by
+	 * a yes that was meant for damage */
+	if (!r->opts->yes || r->opts->preen || r->opts->dry_run ||
+		(rc == -RJ_E_UNSUPPORTED && !r->opts->force))
 		return refuse(r, rc, err);
 	cause = *err;
 	rj_recovery_close_local(r, NULL);

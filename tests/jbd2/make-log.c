@@ -5,6 +5,8 @@
  * inode, as mke2fs made it. Its transactions write the TARGETS blocks of a
  * volume from block TARGET on, whose bytes are in BEFORE; what they must be
  * after replay goes to EXPECT, and to E2FSCK what e2fsck 1.47.0 makes of it.
+ * With an eighth argument the log is nearly full and ends with a descriptor
+ * that overruns it, of a transaction without a commit block.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -81,6 +83,32 @@ static uint32_t e2fsck_takes(const struct lm_log *l)
 	return i;
 }
 
+static void params_full(struct lm_params *p)
+{
+	p->csum = 0;
+	p->async = p->fast_commit = p->stale_ahead = p->version_1 = false;
+	p->bad_but_revoked = p->partial_commits = false;
+	p->fc_blocks = p->stale = 0;
+	p->live = p->maxlen;
+	p->tags = 1;
+	p->tail = LM_TAIL_NONE;
+}
+
+static void overrun(struct lm_log *l)
+{
+	uint8_t *d = l->bytes + (size_t)l->end * l->p.block_size;
+	uint32_t off, size = l->p.wide ? 12 : 8;
+
+	memset(d, 0, l->p.block_size);
+	rj_put_be32(d, 0xC03B3998u);
+	rj_put_be32(d + 4, 1);
+	rj_put_be32(d + 8, l->last_tid + 1);
+	for (off = 12; off + size <= l->p.block_size; off += size) {
+		rj_put_be32(d + off, (uint32_t)l->p.target);
+		rj_put_be16(d + off + 6, 2);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	struct lm_params p = {0};
@@ -92,8 +120,8 @@ int main(int argc, char **argv)
 	char text[256];
 	int rc = 1;
 
-	if (argc != 8)
-		return die("seven arguments");
+	if (argc != 8 && argc != 9)
+		return die("seven or eight arguments");
 	p.seed = strtoull(argv[1], NULL, 0);
 	p.target = strtoull(argv[3], NULL, 0);
 	p.targets = (uint32_t)strtoul(argv[4], NULL, 0);
@@ -111,7 +139,11 @@ int main(int argc, char **argv)
 		sb = journal.data + 4096;
 	params(&p, sb);
 	memcpy(users, sb + 0x100, sizeof(users));
+	if (argc == 9)
+		params_full(&p);
 	lm_make(&p, &l);
+	if (argc == 9)
+		overrun(&l);
 	/* keep the ext2 superblock and the users of the device */
 	memcpy(l.bytes, journal.data, (size_t)p.sb_block * p.block_size);
 	memcpy(l.bytes + (size_t)p.sb_block * p.block_size + 0x100, users,

@@ -1,0 +1,66 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# --verify: what quick sees (superblock, group descriptors, bitmaps, against
+# checksums and counts), what only full does, and that none does not look.
+. "$RJ_SRC/tests/support/lib.sh"
+. "$RJ_SRC/tests/support/rj.sh"
+cd "$T_DIR" || exit 99
+
+# volume NAME MKE2FS-OPTIONS...: 4 groups of 1 KiB blocks, some files
+volume() {
+	local n=$1 i; shift
+	truncate -s 32M "$n" && mke2fs -q -F -b 1024 "$@" "$n" || return 1
+	for ((i = 0; i < 20; i++)); do echo "write $RJ_SRC/COPYING f$i"; done >cmds
+	debugfs -w -f cmds "$n" && e2fsck -fn "$n"
+}
+flip() { # FILE OFFSET BIT
+	local b
+	b=$(od -An -tu1 -j "$2" -N 1 "$1")
+	printf "\\x$(printf %02x $((b ^ $3)))" | dd of="$1" bs=1 seek="$2" conv=notrunc status=none
+}
+at() { # VOLUME GROUP block_bitmap|inode_bitmap|inode_table: its byte offset
+	debugfs -R "stats" "$1" 2>/dev/null | tr -d ',' | awk -v g="$2" -v what="${3/_/ }" '
+		/^ *Group/ {on = $2 == g ":"}
+		on && (i = index($0, what)) {split(substr($0, i), w, " "); print w[4] * 1024; exit}'
+}
+# seen NAME VOLUME TEXT: quick says so, status 4, and changes nothing
+seen() {
+	cp "$2" was
+	status 4 "$1: quick sees it" "$RJRECOVER" -f "$2"
+	like "$1: and says what" "$OUT" "$3"
+	check "$1: and changes nothing" cmp was "$2"
+	status 0 "$1: none does not look" "$RJRECOVER" -f --verify=none "$2"
+}
+
+check "an ext4 volume" volume c -t ext4
+check "an ext3 volume" volume n -t ext3
+for v in c n; do
+	status 0 "good: quick ($v)" "$RJRECOVER" -f "$v"
+	status 0 "good: full ($v)" "$RJRECOVER" -f --verify=full "$v"
+done
+for what in block_bitmap inode_bitmap; do
+	cp c v; flip v $(($(at v 0 $what) + 3)) 4
+	seen "$what, checksums" v "bitmap.*checksum"
+done
+for g in 1 2; do
+	cp n v; flip v $(($(at v $g block_bitmap) + 500)) 4
+	seen "block bitmap of group $g" v "group $g: the bitmap has [0-9]+ free blocks, the descriptor says"
+	cp n v; flip v $(($(at v $g inode_bitmap) + 100)) 4
+	seen "inode bitmap of group $g" v "group $g: the bitmap has [0-9]+ free inodes, the descriptor says"
+done
+# group 0's descriptor stands in block 2; 12: free blocks
+cp c v; flip v $((2048 + 12)) 1
+seen "a descriptor, its checksum wrong" v "group 0: the descriptor's checksum"
+cp n v; debugfs -w -R "set_bg 3 free_inodes_count 77" v >/dev/null 2>&1
+seen "a descriptor's count" v "group 3: .*the descriptor says 77"
+cp n v; debugfs -w -R "set_bg 2 inode_table 999999999" v >/dev/null 2>&1
+seen "a descriptor that points outside" v "group descriptor"
+cp c v; flip v $((1024 + 0x20)) 1
+status 8 "the superblock, its checksum wrong: not even none" "$RJRECOVER" -f --verify=none v
+like "the superblock: says so" "$OUT" "superblock"
+
+# an inode that is in no directory: only a whole check finds that
+cp n v; debugfs -w -R "unlink f3" v >/dev/null 2>&1
+status 0 "a lost inode: quick does not see it" "$RJRECOVER" -f v
+status 4 "a lost inode: full does" "$RJRECOVER" -f --verify=full v
+exit 0
