@@ -14,6 +14,8 @@
 #include "util/crc32c.h"
 #include "util/fileio.h"
 
+#define STRAYS_SAID 3 /* of one file */
+
 struct held {
 	struct rec rec;
 	bool body_ok;
@@ -255,6 +257,7 @@ static int take_record(struct scan *sc, const struct scan_file *sf,
 int scan_file(struct scan *sc, struct scan_file *sf, struct rj_error *err)
 {
 	uint64_t off = sf->from, least = off, stray = 0, start;
+	unsigned strays = 0;
 	bool headless;
 	struct rec r;
 	int rc;
@@ -271,7 +274,7 @@ int scan_file(struct scan *sc, struct scan_file *sf, struct rj_error *err)
 			continue;
 		}
 		start = pos_offset(r.pos);
-		if (stray && stray < start)
+		if (stray && stray < start && strays++ < STRAYS_SAID)
 			say_warning("%s: byte %llu: DAMAGED: bytes that belong "
 				    "to no record",
 				sf->path, (unsigned long long)stray);
