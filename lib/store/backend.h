@@ -28,5 +28,14 @@ int rj_store_dav_open(const struct rj_url *url,
 	struct rj_error *err);
 int rj_store_s3_open(const struct rj_url *url, const struct rj_store_opts *opts,
 	struct rj_store **out, struct rj_error *err);
+int rj_store_ftp_open(const struct rj_url *url,
+	const struct rj_store_opts *opts, struct rj_store **out,
+	struct rj_error *err);
+int rj_store_sftp_open(const struct rj_url *url,
+	const struct rj_store_opts *opts, struct rj_store **out,
+	struct rj_error *err);
+int rj_store_imap_open(const struct rj_url *url,
+	const struct rj_store_opts *opts, struct rj_store **out,
+	struct rj_error *err);
 
 #endif

@@ -456,3 +456,8 @@ int rj_lease_open(
 	*out = &l->base;
 	return 0;
 }
+
+struct rj_tree *rj_lease_tree(struct rj_store *s)
+{
+	return lease_of(s)->tree;
+}

@@ -19,6 +19,11 @@ static const struct {
 	{"davs", rj_store_dav_open},
 	{"s3+http", rj_store_s3_open},
 	{"s3+https", rj_store_s3_open},
+	{"ftp", rj_store_ftp_open},
+	{"ftps", rj_store_ftp_open},
+	{"sftp", rj_store_sftp_open},
+	{"imap", rj_store_imap_open},
+	{"imaps", rj_store_imap_open},
 };
 
 #define BACKENDS (sizeof(backends) / sizeof(backends[0]))

@@ -93,5 +93,7 @@ static inline void rj_tree_close(struct rj_tree *t)
  */
 int rj_lease_open(
 	struct rj_tree *tree, struct rj_store **out, struct rj_error *err);
+/* The tree of a store of mode B, which keeps it: for the tests of trees. */
+struct rj_tree *rj_lease_tree(struct rj_store *s);
 
 #endif

@@ -1,0 +1,371 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What tree.h promises, tried on the tree of the mode B store whose URL is in
+ * $RJ_TEST_STORE, or on one in memory. Each test has folders of its own.
+ */
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "store/common.h"
+#include "store/leaseview.h"
+#include "store/tree.h"
+#include "support/memtree.h"
+#include "support/rjtest.h"
+
+#define MiB (1u << 20)
+
+static const char *url;
+static struct memgrove *grove;
+static struct rj_store *store;
+static struct rj_tree *tree;
+static struct rj_error err;
+
+static struct rj_store *open_store(void)
+{
+	return url ? t_open(url) : memtree_store(grove, NULL, NULL);
+}
+
+/* The folder of epoch NUMBER of a journal of its own; 0: above them. */
+static void folder_of(const struct rj_key *log, uint64_t number, char *out)
+{
+	rj_lease_folder(log->journal_uuid, number, out);
+}
+
+static void new_folder(char *out)
+{
+	struct rj_key log = t_new_log(RJ_KEY_EPOCH);
+
+	folder_of(&log, 1, out);
+	T_WORKS(tree->ops->make(tree, out, &err));
+}
+
+struct seen {
+	char want[RJ_TREE_NAME];
+	uint64_t bytes;
+	unsigned found, folders, objects;
+};
+
+static int see(void *arg, const char *name, uint64_t bytes, bool folder)
+{
+	struct seen *s = arg;
+
+	s->folders += folder;
+	s->objects += !folder && !strpbrk(name, "._");
+	if (!strcmp(name, s->want)) {
+		s->found++;
+		s->bytes = bytes;
+	}
+	return 0;
+}
+
+/* Is NAME shown in FOLDER? */
+static struct seen look(struct rj_tree *t, const char *folder, const char *name)
+{
+	struct seen s = {0};
+
+	snprintf(s.want, sizeof(s.want), "%s", name);
+	T_WORKS(t->ops->list(t, folder, see, &s, &err));
+	return s;
+}
+
+static void a_store_of_mode_b(void)
+{
+	CU_ASSERT_FALSE(store->caps.put_new);
+	CU_ASSERT_TRUE(store->caps.exclusive_container);
+	CU_ASSERT_TRUE(store->caps.list_consistent);
+	CU_ASSERT_EQUAL(store->caps.durability, RJ_RECEIVED);
+}
+
+static void a_folder_is_made_once(void)
+{
+	struct rj_key log = t_new_log(RJ_KEY_EPOCH);
+	char folder[RJ_TREE_FOLDER], above[RJ_TREE_FOLDER];
+	struct seen s;
+
+	folder_of(&log, 7, folder);
+	folder_of(&log, 0, above);
+	T_FAILS(tree->ops->list(tree, above, see, &s, &err), RJ_E_NOTFOUND,
+		"no such folder");
+	T_FAILS(tree->ops->list(tree, folder, see, &s, &err), RJ_E_NOTFOUND,
+		"no such folder");
+	T_WORKS(tree->ops->make(tree, folder, &err));
+	s = look(tree, above, strrchr(folder, '/') + 1);
+	CU_ASSERT_EQUAL(s.found, 1);
+	CU_ASSERT_EQUAL(s.folders, 1);
+	s = look(tree, folder, "x");
+	CU_ASSERT_EQUAL(s.objects + s.folders, 0);
+	T_FAILS(tree->ops->make(tree, folder, &err), RJ_E_EXISTS,
+		"there already");
+	folder_of(&log, 6, folder);
+	T_WORKS(tree->ops->make(tree, folder, &err));
+	CU_ASSERT_EQUAL(look(tree, above, "x").folders, 2);
+	T_FAILS(tree->ops->list(tree, strcat(folder, "0"), see, &s, &err),
+		RJ_E_NOTFOUND, "no such folder");
+}
+
+static void round_trip(const char *folder, const char *name, size_t len)
+{
+	uint8_t *data = t_bytes(len, (unsigned)len + 1);
+	struct rj_buf out = {0};
+	struct seen s;
+
+	T_WORKS(tree->ops->put(tree, folder, name, data, len, &err));
+	s = look(tree, folder, name);
+	CU_ASSERT_EQUAL(s.found, 1);
+	CU_ASSERT_EQUAL(s.bytes, len);
+	T_WORKS(tree->ops->get(tree, folder, name, 16 * MiB, &out, &err));
+	CU_ASSERT_EQUAL(out.len, len);
+	if (out.len == len && len)
+		CU_ASSERT_EQUAL(memcmp(out.data, data, len), 0);
+	T_WORKS(tree->ops->remove(tree, folder, name, &err));
+	CU_ASSERT_EQUAL(look(tree, folder, name).found, 0);
+	rj_buf_free(&out);
+	free(data);
+}
+
+static void objects_of_many_sizes(void)
+{
+	static const size_t sizes[] = {0, 1, 2, 56, 57, 58, 4096, 32768 + 640,
+		65535, 65536, 65537, 256 * 1024 + 1, 16 * MiB};
+	char folder[RJ_TREE_FOLDER];
+	size_t i;
+
+	new_folder(folder);
+	for (i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
+		round_trip(folder, "00000000000000000001", sizes[i]);
+}
+
+static void the_same_again(void)
+{
+	char folder[RJ_TREE_FOLDER];
+	struct rj_buf out = {0};
+	unsigned i;
+
+	new_folder(folder);
+	for (i = 0; i < 3; i++)
+		T_WORKS(tree->ops->put(tree, folder, "a-1", "same", 4, &err));
+	CU_ASSERT_TRUE(look(tree, folder, "a-1").found >= 1);
+	T_WORKS(tree->ops->get(tree, folder, "a-1", 4, &out, &err));
+	CU_ASSERT_EQUAL(out.len, 4);
+	T_FAILS(tree->ops->get(tree, folder, "a-1", 3, &out, &err),
+		RJ_E_CORRUPT, "make sense");
+	CU_ASSERT_EQUAL(out.len, 4);
+	T_WORKS(tree->ops->remove(tree, folder, "a-1", &err));
+	T_FAILS(tree->ops->get(tree, folder, "a-1", 9, &out, &err),
+		RJ_E_NOTFOUND, "no such object");
+	rj_buf_free(&out);
+}
+
+static void what_is_not_there(void)
+{
+	struct rj_key log = t_new_log(RJ_KEY_EPOCH);
+	char folder[RJ_TREE_FOLDER];
+	struct rj_buf out = {0};
+
+	folder_of(&log, 1, folder);
+	T_FAILS(tree->ops->get(tree, folder, "a", 9, &out, &err), RJ_E_NOTFOUND,
+		"no such object");
+	T_FAILS(tree->ops->remove(tree, folder, "a", &err), RJ_E_NOTFOUND,
+		"no such object");
+	CU_ASSERT_NOT_EQUAL(
+		tree->ops->put(tree, folder, "a", "x", 1, &err), 0);
+	T_WORKS(tree->ops->make(tree, folder, &err));
+	T_FAILS(tree->ops->get(tree, folder, "a", 9, &out, &err), RJ_E_NOTFOUND,
+		"no such object");
+	T_WORKS(tree->ops->put(tree, folder, "b", "x", 1, &err));
+	T_FAILS(tree->ops->get(tree, folder, "a", 9, &out, &err), RJ_E_NOTFOUND,
+		"no such object");
+	T_FAILS(tree->ops->remove(tree, folder, "a", &err), RJ_E_NOTFOUND,
+		"no such object");
+	CU_ASSERT_EQUAL(out.len, 0);
+}
+
+/* The rule of one writer stands on this: what one handle was told is done, any
+ * other handle's next list shows. */
+static void a_list_shows_what_was_acknowledged(void)
+{
+	struct rj_key log = t_new_log(RJ_KEY_EPOCH);
+	struct rj_store *other = open_store();
+	struct rj_tree *t = rj_lease_tree(other);
+	char folder[RJ_TREE_FOLDER], above[RJ_TREE_FOLDER], name[32];
+	unsigned i, missed = 0;
+
+	folder_of(&log, 0, above);
+	for (i = 1; i <= 40; i++) {
+		folder_of(&log, i, folder);
+		T_WORKS(tree->ops->make(tree, folder, &err));
+		missed += !look(t, above, strrchr(folder, '/') + 1).found;
+		folder_of(&log, 1, folder);
+		snprintf(name, sizeof(name), "%020u", i);
+		T_WORKS(tree->ops->put(tree, folder, name, "x", 1, &err));
+		missed += !look(t, folder, name).found;
+	}
+	CU_ASSERT_EQUAL(missed, 0);
+	rj_store_close(other);
+}
+
+#define RACERS 6
+#define RACES  20
+
+struct racer {
+	pthread_t thread;
+	pthread_barrier_t *gate;
+	struct rj_key log;
+	int result[RACES];
+};
+
+static void *race(void *arg)
+{
+	struct racer *r = arg;
+	struct rj_store *s = open_store();
+	struct rj_tree *t = rj_lease_tree(s);
+	char folder[RJ_TREE_FOLDER];
+	struct rj_error e;
+	unsigned i;
+
+	for (i = 0; i < RACES; i++) {
+		folder_of(&r->log, i + 1, folder);
+		pthread_barrier_wait(r->gate);
+		r->result[i] = t->ops->make(t, folder, &e);
+		if (r->result[i] && r->result[i] != -RJ_E_EXISTS)
+			printf("# racer: %s\n", e.msg);
+	}
+	rj_store_close(s);
+	return NULL;
+}
+
+static void one_of_many_racers_makes_it(void)
+{
+	static struct racer r[RACERS];
+	struct rj_key log = t_new_log(RJ_KEY_EPOCH);
+	unsigned i, j, winners, none = 0;
+	pthread_barrier_t gate;
+
+	pthread_barrier_init(&gate, NULL, RACERS);
+	for (j = 0; j < RACERS; j++) {
+		r[j] = (struct racer){.gate = &gate, .log = log};
+		CU_ASSERT_EQUAL_FATAL(
+			pthread_create(&r[j].thread, NULL, race, &r[j]), 0);
+	}
+	for (j = 0; j < RACERS; j++)
+		pthread_join(r[j].thread, NULL);
+	pthread_barrier_destroy(&gate);
+	for (i = 0; i < RACES; i++) {
+		for (j = winners = 0; j < RACERS; j++) {
+			winners += !r[j].result[i];
+			CU_ASSERT_TRUE(!r[j].result[i] ||
+				       r[j].result[i] == -RJ_E_EXISTS);
+		}
+		CU_ASSERT_TRUE(winners <= 1);
+		none += !winners;
+	}
+	/* a race that all lose costs a number, no more */
+	printf("# %u races, %u without a winner\n", RACES, none);
+	CU_ASSERT_TRUE(none < RACES);
+}
+
+#define WATCHED_BYTES (MiB + 777)
+
+static void *write_watched(void *arg)
+{
+	struct rj_store *s = open_store();
+	struct rj_tree *t = rj_lease_tree(s);
+	char name[RJ_TREE_NAME];
+	struct rj_error e;
+	uint8_t *data;
+	unsigned i;
+	long bad = 0;
+
+	for (i = 1; i <= 6 && !bad; i++) {
+		data = t_bytes(WATCHED_BYTES, i);
+		snprintf(name, sizeof(name), "%020u", i);
+		bad = t->ops->put(t, arg, name, data, WATCHED_BYTES, &e);
+		free(data);
+	}
+	rj_store_close(s);
+	return (void *)bad;
+}
+
+static void readers_see_all_or_nothing(void)
+{
+	char folder[RJ_TREE_FOLDER], name[RJ_TREE_NAME];
+	struct rj_buf out = {0};
+	unsigned i, tries, partial = 0;
+	pthread_t writer;
+	void *bad = NULL;
+	uint8_t *want;
+	struct seen s;
+	int rc;
+
+	new_folder(folder);
+	CU_ASSERT_EQUAL_FATAL(
+		pthread_create(&writer, NULL, write_watched, folder), 0);
+	for (i = 1; i <= 6; i++) {
+		snprintf(name, sizeof(name), "%020u", i);
+		want = t_bytes(WATCHED_BYTES, i);
+		for (tries = 0, rc = -RJ_E_NOTFOUND;
+			rc == -RJ_E_NOTFOUND && tries < 30000; tries++) {
+			s = look(tree, folder, name);
+			partial += s.found && s.bytes != WATCHED_BYTES;
+			out.len = 0;
+			rc = tree->ops->get(
+				tree, folder, name, 2 * MiB, &out, &err);
+		}
+		T_WORKS(rc);
+		partial += rc || out.len != WATCHED_BYTES ||
+			   memcmp(out.data, want, out.len) != 0;
+		free(want);
+	}
+	pthread_join(writer, &bad);
+	CU_ASSERT_PTR_NULL(bad);
+	CU_ASSERT_EQUAL(partial, 0);
+	rj_buf_free(&out);
+}
+
+static void a_dup_is_a_handle_of_its_own(void)
+{
+	struct rj_tree *second = NULL;
+	char folder[RJ_TREE_FOLDER];
+	struct rj_buf out = {0};
+
+	new_folder(folder);
+	T_WORKS(tree->ops->put(tree, folder, "a", "one", 3, &err));
+	T_WORKS(tree->ops->dup(tree, &second, &err));
+	CU_ASSERT_PTR_NOT_NULL_FATAL(second);
+	CU_ASSERT_STRING_EQUAL(second->url, tree->url);
+	T_WORKS(second->ops->get(second, folder, "a", 9, &out, &err));
+	T_WORKS(second->ops->put(second, folder, "b", "two", 3, &err));
+	T_WORKS(tree->ops->get(tree, folder, "b", 9, &out, &err));
+	CU_ASSERT_EQUAL(out.len, 6);
+	rj_tree_close(second);
+	rj_buf_free(&out);
+}
+
+int main(void)
+{
+	static const struct rjtest tests[] = {
+		RJTEST(a_store_of_mode_b),
+		RJTEST(a_folder_is_made_once),
+		RJTEST(objects_of_many_sizes),
+		RJTEST(the_same_again),
+		RJTEST(what_is_not_there),
+		RJTEST(a_list_shows_what_was_acknowledged),
+		RJTEST(one_of_many_racers_makes_it),
+		RJTEST(readers_see_all_or_nothing),
+		RJTEST(a_dup_is_a_handle_of_its_own),
+	};
+	int status;
+
+	url = getenv("RJ_TEST_STORE");
+	if (!url)
+		grove = memgrove_new();
+	store = open_store();
+	tree = rj_lease_tree(store);
+	status = RJTEST_RUN("tree", tests);
+	rj_store_close(store);
+	memgrove_free(grove);
+	return status;
+}
