@@ -242,7 +242,8 @@ static int ftp_put(struct rj_tree *t, const char *folder, const char *name,
 	return code ? put_failed(n, &c, code, name, err) : 0;
 }
 
-/* The server says that there is no NAME: ask the list. */
+/* The server says that there is no NAME: ask the list. RJ_E_DENIED: that shows
+ * it, or by now it does. */
 static int missing(struct rj_net *n, const char *folder, const char *name,
 	struct rj_error *err)
 {
@@ -270,16 +271,22 @@ static int ftp_get(struct rj_tree *t, const char *folder, const char *name,
 	char url[RJ_NET_URL];
 	struct rj_net_call c = {.url = url, .out = out, .max = max};
 	CURLcode code;
-	int rc;
+	int tries, rc = 0;
 
 	rj_net_url(n, folder, name, false, url);
-	rc = rj_net_perform(n, &c, &code, err);
-	if (rc)
-		return rc;
-	if (code == CURLE_REMOTE_FILE_NOT_FOUND ||
-		(code == CURLE_FTP_COULDNT_RETR_FILE && c.reply == 550))
-		return missing(n, folder, name, err);
-	return code ? rj_net_fail(n, code, err) : 0;
+	/* twice: it may have come between the answer and the list */
+	for (tries = 0; tries < 2; tries++) {
+		rc = rj_net_perform(n, &c, &code, err);
+		if (rc || !code)
+			return rc;
+		if (code != CURLE_REMOTE_FILE_NOT_FOUND &&
+			(code != CURLE_FTP_COULDNT_RETR_FILE || c.reply != 550))
+			return rj_net_fail(n, code, err);
+		rc = missing(n, folder, name, err);
+		if (rc != -RJ_E_DENIED)
+			return rc;
+	}
+	return rc;
 }
 
 static int ftp_list(struct rj_tree *t, const char *folder, rj_tree_list_fn fn,

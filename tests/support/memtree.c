@@ -183,7 +183,7 @@ static int mem_get(struct rj_tree *t, const char *folder, const char *name,
 		rc = rj_fail(err, RJ_E_NOTFOUND, "%s: %s/%s: no such object",
 			t->url, folder, name);
 	else if (o->len > max)
-		rc = rj_fail(err, RJ_E_CORRUPT, "%s: too long", t->url);
+		rc = rj_fail(err, RJ_E_CORRUPT, "%s: longer than the %zu bytes that make sense", t->url, max);
 	else if (rj_buf_append(out, o->data, o->len))
 		rc = rj_fail(err, RJ_E_NOMEM, "out of memory");
 	pthread_mutex_unlock(&g->lock);
