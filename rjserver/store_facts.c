@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "store.h"
 #include "util/fileio.h"
@@ -44,9 +45,15 @@ uint64_t store_spare(const struct store *s)
 {
 	const struct datafile *f =
 		s->file_count ? &s->files[s->file_count - 1] : NULL;
+	char path[PATH_MAX];
+	struct stat st;
+	uint64_t spare = 0;
 
-	return f && pos_file(s->end) == f->number &&
-			       pos_offset(s->end) < f->bytes
-		       ? f->bytes - pos_offset(s->end)
-		       : 0;
+	if (f && pos_file(s->end) == f->number &&
+		pos_offset(s->end) < f->bytes)
+		spare = f->bytes - pos_offset(s->end);
+	store_spare_path(s, path);
+	if (!stat(path, &st))
+		spare += (uint64_t)st.st_blocks * 512;
+	return spare;
 }
