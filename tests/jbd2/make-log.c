@@ -156,11 +156,16 @@ int main(int argc, char **argv)
 	lm_apply(&l, e2fsck_takes(&l), less.data);
 	if (!rc)
 		rc = put(argv[7], "w", less.data, less.len, 0);
-	printf("%s%s%s%s; %u transactions, %llu tags, %llu revokes, %u spoilt\n",
+	printf("%s%s%s%s%s; %u transactions, %llu tags, %llu revokes, %u spoilt\n",
 		lm_describe(&p, text), l.wrapped ? ", wrapped" : "",
 		e2fsck_takes(&l) < l.transactions ? ", more than e2fsck takes"
 						  : "",
-		p.partial_commits ? ", partial commits" : "", l.transactions,
+		p.partial_commits ? ", partial commits" : "",
+		/* an end of the log at tid 0 is "no end" to e2fsck and kernel */
+		p.tail == LM_TAIL_BAD_COMMIT && l.last_tid == UINT32_MAX
+			? ", unfinished tid 0"
+			: "",
+		l.transactions,
 		(unsigned long long)l.tags, (unsigned long long)l.revokes,
 		l.spoilt);
 	lm_free(&l);
