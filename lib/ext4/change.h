@@ -62,7 +62,9 @@ int rj_change_load(struct rj_volume *v, uint64_t block,
 	struct rj_error *err);
 /*
  * Do it: all blocks and backup superblocks, a flush, then the primary
- * superblock in one write, a flush. Can be cut and done again.
+ * superblock in one write, a flush. Can be cut and done again. The primary's
+ * extension stays as it is: whoever keeps a note of the change there takes it
+ * away when this is over.
  */
 int rj_change_apply(
 	struct rj_volume *v, struct rj_change *c, struct rj_error *err);

@@ -70,12 +70,14 @@ void rj_ext4_super_seal(uint8_t raw[RJ_SUPER_BYTES]);
 int rj_ext4_patch_super(struct rj_volume *v, uint8_t raw[RJ_SUPER_BYTES],
 	const struct rj_volume_patch *p, struct rj_error *err);
 /*
- * Make SUPER the primary: its journal, UUID and extension into the backups
- * first (a flush, also when FLUSH_FIRST says that something else was written),
- * then itself, in one write, and a flush.
+ * Make SUPER the superblock, its extension and the rest of its second sector
+ * aside: its journal, UUID and extension into the backups first (a flush, also
+ * when FLUSH_FIRST says that something else was written), then its first
+ * sector (and the checksum) into the primary, in one write, and a flush.
  */
-int rj_ext4_install_super(struct rj_volume *v, uint8_t super[RJ_SUPER_BYTES],
-	bool flush_first, struct rj_error *err);
+int rj_ext4_install_super(struct rj_volume *v,
+	const uint8_t super[RJ_SUPER_BYTES], bool flush_first,
+	struct rj_error *err);
 
 /* Add up the free blocks and inodes of all group descriptors. */
 int rj_ext4_sum_free(struct rj_volume *v, uint64_t *blocks, uint32_t *inodes,

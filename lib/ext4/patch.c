@@ -206,9 +206,10 @@ static int install_backups(struct rj_volume *v,
 }
 
 int rj_ext4_install_super(struct rj_volume *v,
-	uint8_t super[RJ_SUPER_BYTES], bool flush_first, struct rj_error *err)
+	const uint8_t super[RJ_SUPER_BYTES], bool flush_first,
+	struct rj_error *err)
 {
-	uint8_t sbx[RJ_SBX_BYTES];
+	uint8_t sbx[RJ_SBX_BYTES], raw[RJ_SUPER_BYTES];
 	struct rj_volume_patch p = {.set_sbx = true};
 	int rc = 0;
 
@@ -219,15 +220,20 @@ int rj_ext4_install_super(struct rj_volume *v,
 		rc = install_backups(v, super, sbx, err);
 	if (!rc && (flush_first || v->facts.backups))
 		rc = v->bio.flush(&v->bio, err);
-	rj_ext4_super_seal(super);
-	if (!rc)
-		rc = v->bio.write(&v->bio, super, RJ_SUPER_BYTES,
-			RJ_SUPER_OFFSET, err);
+	if (rc)
+		return rc;
+	/* the other sector stays, its checksum aside: however this write is
+	 * torn, the extension tells what is under way */
+	memcpy(raw, super, RJ_SUPER_BYTES / 2);
+	memcpy(raw + RJ_SUPER_BYTES / 2, v->super + RJ_SUPER_BYTES / 2,
+		RJ_SUPER_BYTES / 2);
+	rj_ext4_super_seal(raw);
+	rc = v->bio.write(&v->bio, raw, sizeof(raw), RJ_SUPER_OFFSET, err);
 	if (!rc)
 		rc = v->bio.flush(&v->bio, err);
 	if (rc)
 		return rc;
-	memcpy(v->super, super, RJ_SUPER_BYTES);
+	memcpy(v->super, raw, sizeof(raw));
 	rj_ext4_facts_from_super(v);
 	return 0;
 }

@@ -52,6 +52,7 @@ void rj_ext4_facts_from_super(struct rj_volume *v)
 	f->label[EXT2_LABEL_LEN] = 0;
 	f->has_journal = compat & EXT3_FEATURE_COMPAT_HAS_JOURNAL;
 	f->needs_recovery = incompat & EXT3_FEATURE_INCOMPAT_RECOVER;
+	f->orphan_file = compat & EXT4_FEATURE_COMPAT_ORPHAN_FILE;
 	f->orphans = SB_LE32(raw, s_last_orphan) ||
 		     (ro_compat & EXT4_FEATURE_RO_COMPAT_ORPHAN_PRESENT);
 	f->has_errors = state & EXT2_ERROR_FS;

@@ -27,6 +27,7 @@ struct rj_volume_facts {
 	char label[17];
 	bool has_journal;    /* feature bit */
 	bool needs_recovery; /* feature bit */
+	bool orphan_file;    /* feature bit: needs a journal beside it */
 	bool orphans;	     /* inodes wait for being deleted or truncated */
 	bool clean;	     /* s_state: cleanly unmounted, no error flag */
 	bool has_errors;     /* s_state's error flag */

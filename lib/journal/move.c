@@ -96,7 +96,7 @@ static int set_intent(
 		memcpy(s->intent_uuid, m->new_journal, RJ_UUID_BYTES);
 	else if (rj_uuid_random(s->intent_uuid))
 		return rj_fail(err, RJ_E_IO, "no random numbers to be had");
-	/* for a switch that was torn, see doc/moving.md */
+	/* what a resume needs behind the switch: see doc/moving.md */
 	if (m->from == RJ_PLACE_DEVICE)
 		memcpy(s->journal_uuid, keep ? m->f.uuid : m->f.journal_uuid,
 			RJ_UUID_BYTES);
@@ -221,6 +221,7 @@ static int lock(struct rj_mover *m, struct rj_error *err)
 static int switch_over(struct rj_mover *m, struct rj_error *err)
 {
 	struct rj_volume_patch p = {.set_sbx = true};
+	struct rj_sbx after;
 	int rc;
 
 	rj_mover_say(m, m->opts->keep
@@ -230,6 +231,8 @@ static int switch_over(struct rj_mover *m, struct rj_error *err)
 	if (dry(m))
 		return 0;
 	final_sbx(m, &p.sbx);
+	after = p.sbx;
+	rj_mover_settle(&p.sbx, m->to, true);
 	set_journal(m, &p);
 	rc = rj_change_finish_super(m->v, m->change, &p, err);
 	if (!rc && rj_change_blocks(m->change))
@@ -238,27 +241,27 @@ static int switch_over(struct rj_mover *m, struct rj_error *err)
 	if (!rc)
 		rc = rj_change_apply(m->v, m->change, err);
 	if (!rc)
-		m->sbx = p.sbx;
+		m->sbx = after;
 	return rc;
 }
 
 static int release_old(struct rj_mover *m, struct rj_error *err)
 {
-	int rc;
+	int rc = 0;
 
 	if (m->from == RJ_PLACE_REMOTE && m->f.sbx.url[0])
 		rj_mover_say(m, "the old log stays at %s, out of use",
 			m->f.sbx.url);
-	if (!m->old_device.bio)
-		return 0;
-	rj_mover_say(m, m->opts->keep
+	if (m->old_device.bio)
+		rj_mover_say(m, m->opts->keep
 			? "tell the journal on %s the new UUID"
 			: "take this volume out of the users of the journal on %s",
 		m->old_device.path);
 	rj_mover_say(m, "note in the superblock that the move is done");
 	if (dry(m))
 		return 0;
-	rc = rj_mover_release(m, err);
+	if (m->old_device.bio)
+		rc = rj_mover_release(m, err);
 	return rc ? rc : rj_mover_clear_intent(m, err);
 }
 

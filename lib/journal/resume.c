@@ -137,9 +137,9 @@ static int apply_again(struct rj_mover *m, struct rj_error *err)
 }
 
 /*
- * The write that switches was torn: the half of the superblock with the
- * standard fields is the new one, that with the extension the old. Make the
- * extension fit.
+ * The write that switches, which changes the sector with the standard fields
+ * alone, was done, and the next, which changes the one with the extension, was
+ * not. Make the extension fit.
  */
 static int go_on(struct rj_mover *m, struct rj_error *err)
 {
@@ -147,7 +147,7 @@ static int go_on(struct rj_mover *m, struct rj_error *err)
 	bool keep = m->sbx.intent_op == RJ_MOVE_UUID;
 	enum rj_placement to = m->sbx.intent_placement;
 
-	rj_mover_say(m, "the switch was torn: write the superblocks again");
+	rj_mover_say(m, "the volume has its new journal: write that into the superblocks' extension");
 	m->report->outcome = RJ_MOVED_DONE;
 	if (m->opts->dry_run)
 		return 0;
@@ -178,7 +178,7 @@ static int go_back(struct rj_mover *m, struct rj_error *err)
 		.primary_only = true};
 
 	memcpy(p.journal_uuid, m->sbx.journal_uuid, RJ_UUID_BYTES);
-	rj_mover_say(m, "the switch was torn: the volume keeps its old log");
+	rj_mover_say(m, "the move was not yet over: the volume keeps its old log");
 	return m->opts->dry_run ? 0 : rj_volume_patch(m->v, &p, err);
 }
 
@@ -189,9 +189,11 @@ static int finish(struct rj_mover *m, struct rj_error *err)
 		    m->sbx.intent_op == RJ_MOVE_JOURNAL;
 	int rc = 0;
 
-	if (rj_mover_locked(&m->f))
+	if (rj_mover_locked(&m->f)) {
 		rc = apply_again(m, err);
-	else if (m->sbx.intent_state == RJ_MOVE_RELEASE)
+		if (!rc)
+			rc = go_on(m, err);
+	} else if (m->sbx.intent_state == RJ_MOVE_RELEASE)
 		return release(m, err);
 	else if (!rj_mover_switched(&m->f))
 		return roll_back(m, err);
