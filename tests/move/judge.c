@@ -12,6 +12,7 @@
 #include "contents.h"
 #include "program.h"
 #include "recover/recover.h"
+#include "util/bytes.h"
 
 __attribute__((format(printf, 2, 3))) static int no(
 	struct judge *j, const char *fmt, ...)
@@ -63,8 +64,9 @@ static int device_super(struct judge *j, uint32_t block_size,
 	const struct disk *d = &j->w->disks[DEVICE];
 	uint64_t at = (uint64_t)rj_jbd2_device_sb_block(block_size) * block_size;
 
-	if (!d->map)
-		return rj_fail(err, RJ_E_NOTFOUND, "no device");
+	/* without the ext2 superblock it is no journal to anybody */
+	if (!d->map || rj_get_le16(d->map + 1024 + 56) != 0xEF53)
+		return rj_fail(err, RJ_E_NOTFOUND, "no journal device");
 	return rj_jbd2_sb_decode(d->map + at, out, err);
 }
 
@@ -130,6 +132,7 @@ static void placement_of(const struct rj_volume_facts *f, struct look *out)
 			 : f->has_sbx && f->sbx.placement == RJ_PLACE_REMOTE
 				 ? RJ_PLACE_REMOTE
 				 : RJ_PLACE_DEVICE;
+	out->block_size = f->block_size;
 	memcpy(out->volume_uuid, f->uuid, RJ_UUID_BYTES);
 	if (out->placement == RJ_PLACE_DEVICE ||
 		out->placement == RJ_PLACE_REMOTE)
@@ -239,42 +242,44 @@ static const char *differ(const struct look *a, const struct look *b)
 	return NULL;
 }
 
-/* e2fsck refuses a volume whose journal it cannot find: let it see a copy that
- * says it has none. */
-static int without_journal(struct judge *j, char *path, size_t size)
+/* e2fsck refuses a volume whose journal it cannot find: give it a device with
+ * an empty one of that UUID. */
+static int stand_in(struct judge *j, const struct look *look, char *path,
+	size_t size)
 {
-	const struct disk *d = &j->w->disks[VOLUME];
-	struct rj_volume_patch p = {.set_journal = true, .primary_only = true};
-	struct rj_volume *v = NULL;
-	struct rj_error err = {0};
+	uint32_t bs = look->block_size, sb = rj_jbd2_device_sb_block(bs);
+	size_t bytes = (size_t)look->journal_blocks * bs;
+	uint8_t *raw = calloc(1, bytes);
 	int rc;
 
-	snprintf(path, size, "%.4000s/copy", j->w->dir);
-	if (program_write(path, d->map, d->size))
-		return no(j, "cannot write %s", path);
-	rc = rj_volume_open(path, RJ_VOLUME_WRITE, NULL, &v, &err);
-	if (!rc)
-		rc = rj_volume_patch(v, &p, &err);
-	if (rj_volume_close(v, NULL) || rc)
-		return no(j, "copy: %s", err.msg);
-	return 0;
+	snprintf(path, size, "%.4000s/stand-in", j->w->dir);
+	if (!raw)
+		return no(j, "out of memory");
+	rj_journal_device_super(
+		raw + 1024, bs, look->journal_blocks, look->journal_uuid);
+	rj_jbd2_sb_format_external(raw + (size_t)sb * bs, bs,
+		look->journal_blocks, look->journal_uuid, look->volume_uuid, 1);
+	rc = program_write(path, raw, bytes);
+	free(raw);
+	return rc ? no(j, "cannot write %.200s", path) : 0;
 }
 
 static int fsck(struct judge *j, const struct look *look)
 {
-	char copy[PATH_MAX];
+	char device[PATH_MAX];
 	const char *args[] = {"e2fsck", "-fn", j->w->disks[VOLUME].path, NULL,
 		NULL, NULL};
 	int status;
 
-	if (look->placement == RJ_PLACE_DEVICE) {
+	if (look->placement == RJ_PLACE_REMOTE &&
+		stand_in(j, look, device, sizeof(device)))
+		return -1;
+	if (look->placement == RJ_PLACE_DEVICE)
+		strcpy(device, j->w->disks[DEVICE].path);
+	if (look->placement >= RJ_PLACE_DEVICE) {
 		args[2] = "-j";
-		args[3] = j->w->disks[DEVICE].path;
+		args[3] = device;
 		args[4] = j->w->disks[VOLUME].path;
-	} else if (look->placement == RJ_PLACE_REMOTE) {
-		if (without_journal(j, copy, sizeof(copy)))
-			return -1;
-		args[2] = copy;
 	}
 	j->fsck_runs++;
 	status = program_run(args, j->w->dir, j->why, sizeof(j->why));

@@ -8,6 +8,7 @@
 
 struct look {
 	enum rj_placement placement;
+	uint32_t block_size;
 	uint8_t volume_uuid[RJ_UUID_BYTES];
 	uint8_t journal_uuid[RJ_UUID_BYTES];
 	uint32_t journal_blocks; /* 0: no journal */
