@@ -13,6 +13,7 @@ static enum status run(const struct options *o)
 		[COMMAND_LS] = run_ls,
 		[COMMAND_SHOW] = run_show,
 		[COMMAND_VERIFY] = run_verify,
+		[COMMAND_PRUNE] = run_prune,
 	};
 	struct target t = {0};
 	enum status status;

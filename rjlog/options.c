@@ -8,18 +8,20 @@
 #include "config.h"
 
 static const char help_text[] =
-	"Usage: rjlog ls|show|verify|probe [-v] [-q] [--json] URL\n"
+	"Usage: rjlog ls|show|verify|probe|prune [-n] [-v] [-q] [--json] URL\n"
 	"\n"
-	"Look at remote logs, and check them. Nothing is ever changed.\n"
+	"Look at remote logs, and check them. Only prune ever changes anything.\n"
 	"\n"
 	"  ls URL              the logs that the store at URL keeps; with\n"
 	"                      /JOURNAL-UUID behind it, that log's segments\n"
 	"  show URL[/UUID]     the transactions that a replay would bring back\n"
 	"  verify URL[/UUID]   check every segment and the journal in them\n"
 	"  probe URL           try what a store can do (not in this version)\n"
+	"  prune URL[/UUID]    delete the segments that no replay needs\n"
 	"\n"
 	"With only one log at URL its UUID may be left out.\n"
 	"\n"
+	"  -n, --dry-run       prune: only say what would be deleted\n"
 	"  -v, --verbose       show: the journal's superblock too\n"
 	"  -q, --quiet         no results in text, only errors and the status\n"
 	"      --key FILE      the key file of an encrypted log (default: the\n"
@@ -38,6 +40,7 @@ enum {
 };
 
 static const struct option long_options[] = {
+	{"dry-run", no_argument, NULL, 'n'},
 	{"verbose", no_argument, NULL, 'v'},
 	{"quiet", no_argument, NULL, 'q'},
 	{"key", required_argument, NULL, OPT_KEY},
@@ -61,6 +64,7 @@ static bool parse_command(const char *word, enum command *out)
 		[COMMAND_SHOW] = "show",
 		[COMMAND_VERIFY] = "verify",
 		[COMMAND_PROBE] = "probe",
+		[COMMAND_PRUNE] = "prune",
 	};
 	unsigned i;
 
@@ -80,8 +84,11 @@ enum options_verdict options_parse(int argc, char **argv, struct options *o)
 
 	memset(o, 0, sizeof(*o));
 	argv[0] = name; /* getopt prints it, and a path is noise */
-	while ((c = getopt_long(argc, argv, "vqV", long_options, NULL)) != -1) {
+	while ((c = getopt_long(argc, argv, "nvqV", long_options, NULL)) != -1) {
 		switch (c) {
+		case 'n':
+			o->dry_run = true;
+			break;
 		case 'v':
 			o->verbose = true;
 			break;
@@ -105,7 +112,7 @@ enum options_verdict options_parse(int argc, char **argv, struct options *o)
 		}
 	}
 	if (optind == argc)
-		return bad("no command given: ls, show or verify", NULL);
+		return bad("no command given: ls, show, verify or prune", NULL);
 	if (!parse_command(argv[optind], &o->command))
 		return bad("no such command", argv[optind]);
 	if (o->command == COMMAND_PROBE)
@@ -116,6 +123,8 @@ enum options_verdict options_parse(int argc, char **argv, struct options *o)
 		return bad("no URL given", NULL);
 	if (optind + 2 < argc)
 		return bad("more than one URL given", argv[optind + 2]);
+	if (o->dry_run && o->command != COMMAND_PRUNE)
+		return bad("-n is for prune", NULL);
 	o->url = argv[optind + 1];
 	return OPTIONS_RUN;
 }

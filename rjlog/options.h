@@ -9,6 +9,7 @@ enum command {
 	COMMAND_SHOW,
 	COMMAND_VERIFY,
 	COMMAND_PROBE,
+	COMMAND_PRUNE,
 };
 
 /* The exit status; the largest that applies wins. */
@@ -25,6 +26,7 @@ struct options {
 	const char *url; /* of a store, or of one log: with /<journal uuid> */
 	const char *keyfile; /* --key; NULL: rj.conf's */
 	bool json, quiet, verbose;
+	bool dry_run; /* prune */
 };
 
 /* What the tool should do after parsing. */

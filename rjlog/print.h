@@ -32,5 +32,6 @@ void progress_clear(struct progress *p);
 enum status run_ls(const struct options *o, struct target *t);
 enum status run_show(const struct options *o, struct target *t);
 enum status run_verify(const struct options *o, struct target *t);
+enum status run_prune(const struct options *o, struct target *t);
 
 #endif

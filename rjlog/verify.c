@@ -23,6 +23,8 @@ struct check {
 	uint64_t oldest; /* a replay begins here; 0: not known */
 	uint64_t done, total, bytes, epochs, last_epoch;
 	uint64_t count; /* problems */
+	uint64_t trimmed; /* segments that are rightly gone */
+	bool data_seen;	  /* more than fences came so far */
 	bool live_bad;  /* a replay needs one of them */
 	bool have_plan;
 	enum status status;
@@ -55,6 +57,11 @@ static void missing(struct check *c, uint64_t first, uint64_t last)
 	struct rj_range hole = {first, last};
 	struct rj_error err;
 
+	/* trimming deletes from the lowest on, and leaves fences */
+	if (c->oldest && last < c->oldest && !c->data_seen) {
+		c->trimmed += last - first + 1;
+		return;
+	}
 	rj_listing_fail_hole(&c->listing, c->t->store->url, &hole, &err);
 	problem(c, first, last, -RJ_E_GAP, err.msg);
 }
@@ -79,6 +86,8 @@ static int check_segment(void *arg, const struct segment_seen *s)
 		missing(c, c->verify.next, s->number - 1);
 		begin_at(c, s->number);
 	}
+	if (s->fetch_rc || s->bytes > RJ_SEG_HEADER_BYTES + RJ_SEG_BODY_HEAD)
+		c->data_seen = true;
 	progress_step(&c->progress, ++c->done, c->total);
 	if (rc) {
 		err = *s->fetch_err;
@@ -191,6 +200,8 @@ static void print_text(const struct check *c)
 	       " read, %" PRIu64 " bytes, %" PRIu64 " epochs",
 		c->t->text, c->listing.first, c->listing.last, c->done,
 		c->bytes, c->epochs);
+	if (c->trimmed)
+		printf(", %" PRIu64 " trimmed", c->trimmed);
 	if (c->oldest)
 		printf("; a replay begins at %" PRIu64, c->oldest);
 	if (c->have_plan) {
@@ -218,6 +229,7 @@ static void print_as_json(struct check *c, const char *error)
 	add_u64(top, "segments", c->done);
 	add_u64(top, "bytes", c->bytes);
 	add_u64(top, "epochs", c->epochs);
+	add_u64(top, "trimmed", c->trimmed);
 	if (c->have_plan)
 		add_u64(top, "transactions",
 			rj_jbd2_plan_info(c->journal.plan)->transactions);

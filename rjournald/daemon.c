@@ -16,6 +16,7 @@
 #include "background.h"
 #include "harden.h"
 #include "say.h"
+#include "store/conf.h"
 #include "util/environ.h"
 #include "util/log.h"
 
@@ -251,6 +252,37 @@ static void __attribute__((noreturn)) force_exit(struct rj_daemon *d)
 	_exit(d->status);
 }
 
+/* How often old segments are deleted, in seconds; RJ_TRIM_INTERVAL is for
+ * tests. */
+#define TRIM_INTERVAL_S 60
+
+/* A journal that grows because it cannot be trimmed is still a journal. */
+static void start_trimmer(struct rj_daemon *d)
+{
+	const char *interval = getenv("RJ_TRIM_INTERVAL");
+	struct rj_trimmer_opts opts = {
+		.store = d->loaded.store,
+		.pipeline = d->pipeline,
+		.interval_s = interval ? (unsigned)atoi(interval) : 0,
+	};
+	struct rj_conf *conf = NULL;
+	struct rj_error err;
+	int rc;
+
+	if (!opts.interval_s)
+		opts.interval_s = TRIM_INTERVAL_S;
+	rj_load_log_id(&d->loaded, &opts.id);
+	rc = rj_conf_load(d->loaded.store->url, &conf, &err);
+	if (!rc) {
+		opts.retain_s = conf->retain_s;
+		rc = rj_trimmer_start(&opts, &d->trimmer, &err);
+	}
+	rj_conf_release(conf);
+	if (rc)
+		rj_log(RJ_LOG_WARNING, "old segments will not be deleted: %s",
+			err.msg);
+}
+
 static int start(struct rj_daemon *d, rj_rule_fn rule, struct rj_error *err)
 {
 	int rc;
@@ -286,6 +318,7 @@ static void finish(struct rj_daemon *d)
 			"%s: the log's position was not noted: %s",
 			d->loaded.device, err.msg);
 	rj_front_stop(d->front);
+	rj_trimmer_stop(d->trimmer);
 	rj_pipeline_free(d->pipeline);
 	if (d->listen_fd != -1)
 		close(d->listen_fd);
@@ -345,6 +378,7 @@ int rj_daemon_run(const struct rj_options *opts, rj_rule_fn rule)
 		rj_log(RJ_LOG_ERROR, "%s", err.msg);
 		d.status = 1;
 	} else {
+		start_trimmer(&d);
 		loop(&d);
 	}
 	if (d.forced)

@@ -13,6 +13,7 @@
 #include "options.h"
 #include "pipeline.h"
 #include "rule.h"
+#include "trim.h"
 
 enum rj_phase {
 	RJ_PHASE_HOLDING,  /* we hold the loop device; it stays */
@@ -26,6 +27,7 @@ struct rj_daemon {
 	struct rj_loaded loaded;
 	struct rj_pipeline *pipeline;
 	struct rj_front *front;
+	struct rj_trimmer *trimmer; /* NULL: nothing is trimmed */
 	struct rj_loop loop;
 	enum rj_phase phase;
 	int event_fd, signal_fd, listen_fd;

@@ -90,7 +90,7 @@ static int take_segment(
 	return rj_ring_apply(r->ring, seg, err);
 }
 
-static void log_id(const struct rj_loaded *l, struct rj_log_id *id)
+void rj_load_log_id(const struct rj_loaded *l, struct rj_log_id *id)
 {
 	memcpy(id->volume_uuid, l->facts.uuid, RJ_UUID_BYTES);
 	memcpy(id->journal_uuid, l->facts.sbx.journal_uuid, RJ_UUID_BYTES);
@@ -169,7 +169,7 @@ static int read_and_claim(struct rj_loaded *l, struct rj_error *err)
 	struct rj_log_id id = {0};
 	int rc;
 
-	log_id(l, &id);
+	rj_load_log_id(l, &id);
 	rc = rj_log_read(l->store, &id, &read, take_segment, &r, &sum, err);
 	if (rc)
 		return rj_fail_prefix(err, "%s", l->device);

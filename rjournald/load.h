@@ -48,6 +48,8 @@ int rj_load_note(
  * number back. Without that the numbers are only older.
  */
 int rj_unload_note(struct rj_loaded *l, struct rj_error *err);
+/* Whose log it is and how it is sealed, for other readers of it. */
+void rj_load_log_id(const struct rj_loaded *l, struct rj_log_id *id);
 /* Releases all; the runtime directory goes last. */
 void rj_unload(struct rj_loaded *l);
 

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "log/trim.h"
+
+#include <string.h>
+
+#include "log/listing.h"
+#include "util/environ.h"
+
+/* A fence: a header and an empty body, encrypted or not. A data segment that
+ * zstd shrank so far stays too, which costs its few bytes. */
+#define FENCE_BYTES (RJ_SEG_HEADER_BYTES + RJ_SEG_BODY_HEAD)
+
+/* The N numbers of the listing below LIMIT, by index. */
+struct numbers {
+	const struct rj_range *range;
+	size_t ranges;
+	uint64_t count; /* of all ranges, below the limit */
+};
+
+static void number_list(
+	const struct rj_listing *l, uint64_t limit, struct numbers *n)
+{
+	const struct rj_range *r;
+	size_t i;
+
+	n->range = (const void *)l->ranges.data;
+	n->ranges = l->ranges.len / sizeof(*n->range);
+	n->count = 0;
+	for (i = 0; i < n->ranges; i++) {
+		r = &n->range[i];
+		if (r->first >= limit)
+			break;
+		n->count += (r->last < limit ? r->last : limit - 1) -
+			    r->first + 1;
+	}
+}
+
+static uint64_t number_at(const struct numbers *n, uint64_t index)
+{
+	const struct rj_range *r = n->range;
+
+	while (index > r->last - r->first) {
+		index -= r->last - r->first + 1;
+		r++;
+	}
+	return r->first + index;
+}
+
+/* When segment NUMBER was sealed, by its header alone: time decides here only
+ * what is kept longer. */
+static int sealed_at(struct rj_store *store, const struct rj_log_id *id,
+	uint64_t number, uint64_t *time_ns, struct rj_error *err)
+{
+	struct rj_buf bytes = {0};
+	struct rj_seghdr h;
+	int rc;
+
+	rc = rj_log_fetch(store, id, number, 0, &bytes, err);
+	if (!rc && bytes.len < RJ_SEG_HEADER_BYTES)
+		rc = rj_fail(err, RJ_E_CORRUPT,
+			"%s: segment %llu is shorter than a header",
+			store->url, (unsigned long long)number);
+	if (!rc)
+		rc = rj_seghdr_decode(bytes.data, &h, err);
+	if (!rc)
+		*time_ns = h.time_ns;
+	rj_buf_free(&bytes);
+	return rc;
+}
+
+/* The first listed segment below LIMIT that is not older than RETAIN_S, by
+ * halving; LIMIT if all are older. */
+static int retained_from(struct rj_store *store, const struct rj_log_id *id,
+	const struct rj_listing *l, uint64_t limit, uint64_t retain_s,
+	uint64_t *out, struct rj_error *err)
+{
+	uint64_t now = (uint64_t)rj_realtime_ns(), cut, low = 0, high, mid, t;
+	struct numbers n;
+	int rc;
+
+	number_list(l, limit, &n);
+	high = n.count;
+	*out = limit;
+	if (!retain_s)
+		return 0;
+	cut = retain_s >= now / 1000000000 ? 0 : now - retain_s * 1000000000;
+	while (low < high) {
+		mid = low + (high - low) / 2;
+		rc = sealed_at(store, id, number_at(&n, mid), &t, err);
+		if (rc)
+			return rc;
+		if (t >= cut)
+			high = mid;
+		else
+			low = mid + 1;
+	}
+	if (low < n.count)
+		*out = number_at(&n, low);
+	return 0;
+}
+
+static uint64_t count_data(const struct rj_listing *l, uint64_t limit)
+{
+	struct numbers n;
+	uint64_t i, found = 0;
+
+	number_list(l, limit, &n);
+	for (i = 0; i < n.count; i++)
+		found += rj_listing_bytes(l, number_at(&n, i)) > FENCE_BYTES;
+	return found;
+}
+
+int rj_log_trim(struct rj_store *store, const struct rj_log_id *id,
+	const struct rj_log_trim_opts *opts, struct rj_log_trim_report *report,
+	struct rj_error *err)
+{
+	struct rj_key dir = rj_log_key(id, RJ_KEY_LOG, 0);
+	struct rj_listing l = {0};
+	uint64_t limit = opts->below;
+	int rc;
+
+	memset(report, 0, sizeof(*report));
+	if (limit < 2)
+		return 0;
+	rc = rj_listing_log(store, id, 0, opts->retry_ms, &l, err);
+	if (!rc && limit > l.last)
+		/* the last one says where the log ends: it always stays */
+		limit = l.last;
+	if (!rc)
+		rc = retained_from(
+			store, id, &l, limit, opts->retain_s, &limit, err);
+	report->limit = rc ? 0 : limit;
+	if (!rc && opts->dry_run)
+		report->segments = count_data(&l, limit);
+	rj_listing_free(&l);
+	if (rc || opts->dry_run || limit < 2)
+		return rc;
+	return rj_store_remove_below(store, &dir, limit, FENCE_BYTES + 1,
+		&report->segments, err);
+}
+
+struct seen {
+	bool data;      /* a segment with blocks, put by a daemon */
+	bool recovered; /* the newest base is a recovery's */
+};
+
+static int look(void *arg, const struct rj_segment *seg, struct rj_error *err)
+{
+	struct seen *s = arg;
+
+	(void)err;
+	if (seg->header.kind != RJ_SEG_DATA)
+		return 0;
+	s->recovered = (seg->header.flags & RJ_SEG_F_RECOVERED) != 0;
+	s->data |= !s->recovered;
+	return 0;
+}
+
+int rj_log_trim_limit(struct rj_store *store, const struct rj_log_id *id,
+	uint64_t *limit, struct rj_error *err)
+{
+	struct rj_log_read_opts opts = {0};
+	struct rj_log_summary sum = {0};
+	struct seen s = {0};
+	int rc;
+
+	*limit = 0;
+	rc = rj_log_read(store, id, &opts, look, &s, &sum, err);
+	if (!rc && s.data && !s.recovered)
+		*limit = sum.tail.oldest;
+	return rc;
+}

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "trim.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "log/trim.h"
+#include "util/log.h"
+
+struct rj_trimmer {
+	struct rj_trimmer_opts opts;
+	struct rj_store *store; /* our own handle */
+	pthread_t thread;
+	pthread_mutex_t lock;
+	pthread_cond_t wake;
+	bool stop;
+	uint64_t done_below; /* trimmed up to here */
+	bool failing;	     /* the last try failed, and it was said */
+};
+
+/* True: told to stop. */
+static bool wait_for_turn(struct rj_trimmer *t)
+{
+	struct timespec until;
+	bool stop;
+
+	clock_gettime(CLOCK_MONOTONIC, &until);
+	until.tv_sec += t->opts.interval_s;
+	pthread_mutex_lock(&t->lock);
+	while (!t->stop &&
+		!pthread_cond_timedwait(&t->wake, &t->lock, &until))
+		;
+	stop = t->stop;
+	pthread_mutex_unlock(&t->lock);
+	return stop;
+}
+
+/* The numbers are those that the store has acknowledged: a tail that the
+ * kernel has moved, but whose superblock is not there yet, does not count. */
+static void trim(struct rj_trimmer *t)
+{
+	struct rj_log_trim_opts o = {
+		.retain_s = t->opts.retain_s, .retry_ms = 1};
+	struct rj_log_trim_report report;
+	struct rj_pipeline_stat st;
+	struct rj_error err;
+	int rc;
+
+	rj_pipeline_stat(t->opts.pipeline, &st);
+	o.below = st.oldest;
+	if (st.mode != RJ_MODE_SERVING || st.oldest > st.acked ||
+		(st.oldest == t->done_below && !o.retain_s))
+		return;
+	rc = rj_log_trim(t->store, &t->opts.id, &o, &report, &err);
+	if (report.segments)
+		rj_log(RJ_LOG_INFO, "deleted %llu segments below %llu",
+			(unsigned long long)report.segments,
+			(unsigned long long)report.limit);
+	if (!rc)
+		t->done_below = st.oldest;
+	else if (!t->failing)
+		rj_log(RJ_LOG_WARNING,
+			"cannot delete old segments (tried again each %u s): %s",
+			t->opts.interval_s, err.msg);
+	t->failing = rc != 0;
+}
+
+static void *run(void *arg)
+{
+	struct rj_trimmer *t = arg;
+
+	while (!wait_for_turn(t))
+		trim(t);
+	return NULL;
+}
+
+static void free_trimmer(struct rj_trimmer *t)
+{
+	rj_store_close(t->store);
+	pthread_cond_destroy(&t->wake);
+	pthread_mutex_destroy(&t->lock);
+	free(t);
+}
+
+int rj_trimmer_start(const struct rj_trimmer_opts *opts,
+	struct rj_trimmer **out, struct rj_error *err)
+{
+	struct rj_trimmer *t = calloc(1, sizeof(*t));
+	pthread_condattr_t attr;
+	int rc, e;
+
+	*out = NULL;
+	if (!t)
+		return rj_fail(err, RJ_E_NOMEM, "out of memory");
+	t->opts = *opts;
+	pthread_mutex_init(&t->lock, NULL);
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_cond_init(&t->wake, &attr);
+	pthread_condattr_destroy(&attr);
+	rc = rj_store_dup(opts->store, &t->store, err);
+	if (!rc) {
+		e = pthread_create(&t->thread, NULL, run, t);
+		if (e)
+			rc = rj_fail_errno(err, e, "cannot start a thread");
+	}
+	if (rc) {
+		free_trimmer(t);
+		return rc;
+	}
+	*out = t;
+	return 0;
+}
+
+void rj_trimmer_stop(struct rj_trimmer *t)
+{
+	if (!t)
+		return;
+	pthread_mutex_lock(&t->lock);
+	t->stop = true;
+	pthread_cond_signal(&t->wake);
+	pthread_mutex_unlock(&t->lock);
+	pthread_join(t->thread, NULL);
+	free_trimmer(t);
+}

@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What trimming deletes, and what it must leave. */
+#include <string.h>
+
+#include "log/common.h"
+#include "log/trim.h"
+#include "util/environ.h"
+
+#define SECOND 1000000000ll
+
+static int64_t now_ns = 1700000000 * SECOND;
+
+static int64_t fake_now(void *arg)
+{
+	(void)arg;
+	return now_ns;
+}
+
+static int64_t fake_monotonic(void *arg)
+{
+	static int64_t t;
+
+	(void)arg;
+	return t += 1000000;
+}
+
+static void fake_sleep(void *arg, int64_t ns)
+{
+	(void)arg;
+	(void)ns;
+}
+
+static int fake_random(void *arg, void *out, size_t len)
+{
+	static uint8_t n;
+	uint8_t *p = out;
+
+	(void)arg;
+	while (len--)
+		*p++ = n++;
+	return 0;
+}
+
+static const struct rj_environ fake = {.realtime_ns = fake_now,
+	.monotonic_ns = fake_monotonic,
+	.sleep_ns = fake_sleep,
+	.random_bytes = fake_random};
+
+struct present {
+	uint64_t number[64];
+	unsigned count;
+};
+
+static int note(void *arg, uint64_t number, uint64_t bytes)
+{
+	struct present *p = arg;
+
+	(void)bytes;
+	if (p->count < 64)
+		p->number[p->count++] = number;
+	return 0;
+}
+
+static struct present listed(struct t_log *t, enum rj_key_kind kind)
+{
+	struct rj_key dir = {.kind = kind};
+	struct present p = {0};
+
+	memcpy(dir.journal_uuid, t->id.journal_uuid, RJ_UUID_BYTES);
+	CU_ASSERT_EQUAL(rj_store_list(t->raw, &dir, 0, note, &p, &t->err), 0);
+	return p;
+}
+
+static struct rj_log_trim_report trim(
+	struct t_log *t, const struct rj_log_trim_opts *o)
+{
+	struct rj_log_trim_report r;
+
+	CU_ASSERT_EQUAL(rj_log_trim(t->store, &t->id, o, &r, &t->err), 0);
+	return r;
+}
+
+static bool same(const struct present *p, const uint64_t *want, unsigned count)
+{
+	unsigned i;
+
+	if (p->count != count)
+		return false;
+	for (i = 0; i < count; i++)
+		if (p->number[i] != want[i])
+			return false;
+	return true;
+}
+
+/* 1 fence, 2..6 data, 7 fence, 8 and 9 data, 10 base, 11 data. */
+static struct rj_log_writer *two_epochs(struct t_log *t)
+{
+	struct rj_log_writer *w;
+	int i;
+
+	t_log_fill(t, 5);
+	w = t_claim(t, NULL);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(w);
+	for (i = 0; i < 2; i++)
+		CU_ASSERT_EQUAL(t_append(t, w, 10 + (unsigned)i, 1, 9), 0);
+	CU_ASSERT_EQUAL(t_append_base(t, w), 0);
+	CU_ASSERT_EQUAL(t_append(t, w, 20, 1, 7), 0);
+	return w;
+}
+
+static void fences_and_epochs_stay(void)
+{
+	static const uint64_t left[] = {1, 7, 10, 11};
+	struct rj_log_trim_opts o = {.below = 10};
+	struct rj_log_writer *w;
+	struct present p;
+	struct t_log t;
+
+	t_log_begin(&t);
+	w = two_epochs(&t);
+	CU_ASSERT_EQUAL(trim(&t, &o).segments, 7);
+	p = listed(&t, RJ_KEY_LOG);
+	CU_ASSERT_TRUE(same(&p, left, 4));
+	CU_ASSERT_EQUAL(listed(&t, RJ_KEY_EPOCH).count, 2);
+	/* again: nothing more */
+	CU_ASSERT_EQUAL(trim(&t, &o).segments, 0);
+	/* it reads as before, and its writer goes on */
+	CU_ASSERT_EQUAL(t_read(&t, NULL), 0);
+	CU_ASSERT_TRUE(t_same_ring(&t));
+	CU_ASSERT_EQUAL(t_append(&t, w, 21, 1, 8), 0);
+	rj_log_writer_free(w);
+	/* and a new one can claim it */
+	w = t_claim(&t, NULL);
+	CU_ASSERT_PTR_NOT_NULL(w);
+	rj_log_writer_free(w);
+	t_log_end(&t);
+}
+
+/* A writer that slept since before the fence gets no number that the trimming
+ * has emptied. */
+static void a_sleeper_stays_fenced(void)
+{
+	struct rj_log_trim_opts o = {.below = UINT64_MAX};
+	struct rj_log_writer *sleeper, *w;
+	struct t_log t;
+
+	t_log_begin(&t);
+	sleeper = t_claim(&t, NULL);
+	CU_ASSERT_EQUAL(t_append(&t, sleeper, 1, 1, 1), 0);
+	w = t_claim(&t, NULL); /* its fence is the sleeper's next number */
+	CU_ASSERT_EQUAL(t_append_base(&t, w), 0);
+	CU_ASSERT_EQUAL(t_append_base(&t, w), 0);
+	trim(&t, &o);
+	CU_ASSERT_EQUAL(t_append(&t, sleeper, 2, 1, 2), -RJ_E_FENCED);
+	rj_log_writer_free(sleeper);
+	rj_log_writer_free(w);
+	t_log_end(&t);
+}
+
+static void the_last_segment_stays(void)
+{
+	struct rj_log_trim_opts o = {.below = UINT64_MAX};
+	struct rj_log_writer *w;
+	struct present p;
+	struct t_log t;
+
+	t_log_begin(&t);
+	w = two_epochs(&t);
+	trim(&t, &o);
+	p = listed(&t, RJ_KEY_LOG);
+	CU_ASSERT_EQUAL(p.number[p.count - 1], 11);
+	rj_log_writer_free(w);
+	t_log_end(&t);
+}
+
+static void a_dry_run_counts(void)
+{
+	struct rj_log_trim_opts o = {.below = 10, .dry_run = true};
+	struct rj_log_writer *w;
+	struct t_log t;
+
+	t_log_begin(&t);
+	w = two_epochs(&t);
+	CU_ASSERT_EQUAL(trim(&t, &o).segments, 7);
+	CU_ASSERT_EQUAL(listed(&t, RJ_KEY_LOG).count, 11);
+	o.below = 4;
+	CU_ASSERT_EQUAL(trim(&t, &o).segments, 2);
+	o.below = 0;
+	CU_ASSERT_EQUAL(trim(&t, &o).segments, 0);
+	rj_log_writer_free(w);
+	t_log_end(&t);
+}
+
+/* Ten segments, one each 100 seconds; the retention keeps the younger ones. */
+static void what_is_young_is_kept(void)
+{
+	struct rj_log_trim_opts o = {.below = 11, .dry_run = true};
+	struct rj_log_writer *w;
+	struct t_log t;
+	int i;
+
+	rj_environ_set(&fake);
+	t_log_begin(&t);
+	w = t_claim(&t, NULL);
+	for (i = 0; i < 10; i++) {
+		now_ns += 100 * SECOND;
+		CU_ASSERT_EQUAL(t_append(&t, w, (unsigned)i, 1, 3), 0);
+	}
+	CU_ASSERT_EQUAL(trim(&t, &o).segments, 9);
+	o.retain_s = 350; /* 0, 100, 200 and 300 seconds old: 11, 10, 9, 8 */
+	CU_ASSERT_EQUAL(trim(&t, &o).limit, 8);
+	CU_ASSERT_EQUAL(trim(&t, &o).segments, 6);
+	o.retain_s = 1; /* only the last is as young, and it stays anyway */
+	CU_ASSERT_EQUAL(trim(&t, &o).segments, 9);
+	o.retain_s = 100000000000;
+	CU_ASSERT_EQUAL(trim(&t, &o).segments, 0);
+	o.dry_run = false;
+	o.retain_s = 350;
+	CU_ASSERT_EQUAL(trim(&t, &o).segments, 6);
+	CU_ASSERT_EQUAL(listed(&t, RJ_KEY_LOG).count, 5);
+	rj_log_writer_free(w);
+	t_log_end(&t);
+	rj_environ_set(NULL);
+}
+
+static uint64_t limit_of(struct t_log *t)
+{
+	uint64_t limit = 99;
+
+	CU_ASSERT_EQUAL(
+		rj_log_trim_limit(t->store, &t->id, &limit, &t->err), 0);
+	return limit;
+}
+
+static int recovery_base(struct t_log *t, struct rj_log_writer *w)
+{
+	struct rj_seg_run run = {0, T_BLOCKS};
+	struct rj_log_append a = {
+		.body = {.block_size = T_BLOCK, .journal_blocks = T_BLOCKS},
+		.runs = &run,
+		.run_count = 1,
+		.ring = t->ring->data,
+		.base = true,
+		.recovered = true,
+	};
+
+	return rj_log_append(w, &a, &t->err);
+}
+
+static void the_limit(void)
+{
+	struct rj_log_writer *w;
+	struct t_log t;
+
+	t_log_begin(&t);
+	w = two_epochs(&t);
+	CU_ASSERT_EQUAL(limit_of(&t), 10);
+	rj_log_writer_free(w);
+	/* a recovery: what came before may be needed until it is used again */
+	w = t_claim(&t, NULL);
+	CU_ASSERT_EQUAL(recovery_base(&t, w), 0);
+	rj_log_writer_free(w);
+	CU_ASSERT_EQUAL(limit_of(&t), 0);
+	w = t_claim(&t, NULL);
+	CU_ASSERT_EQUAL(limit_of(&t), 0);
+	CU_ASSERT_EQUAL(t_append(&t, w, 3, 1, 3), 0);
+	CU_ASSERT_EQUAL(limit_of(&t), 13);
+	rj_log_writer_free(w);
+	t_log_end(&t);
+}
+
+static void a_store_that_goes_away(void)
+{
+	struct rj_log_trim_opts o = {.below = 10};
+	struct rj_log_trim_report r;
+	struct rj_log_writer *w;
+	struct t_log t;
+
+	t_log_begin(&t);
+	w = two_epochs(&t);
+	t_fault(&t, RJ_FAULT_REMOVE, RJ_FAULT_FAIL, 4, 1);
+	CU_ASSERT_EQUAL(rj_log_trim(t.store, &t.id, &o, &r, &t.err),
+		-RJ_E_UNREACHABLE);
+	/* the lowest went first; the rest goes the next time */
+	CU_ASSERT_EQUAL(r.segments, 3);
+	CU_ASSERT_EQUAL(t_read(&t, NULL), 0);
+	CU_ASSERT_EQUAL(trim(&t, &o).segments, 4);
+	rj_log_writer_free(w);
+	t_log_end(&t);
+}
+
+int main(void)
+{
+	static const struct rjtest tests[] = {
+		RJTEST(fences_and_epochs_stay),
+		RJTEST(a_sleeper_stays_fenced),
+		RJTEST(the_last_segment_stays),
+		RJTEST(a_dry_run_counts),
+		RJTEST(what_is_young_is_kept),
+		RJTEST(the_limit),
+		RJTEST(a_store_that_goes_away),
+	};
+	int status = RJTEST_RUN("log-trim", tests);
+
+	t_store_done();
+	return status;
+}

@@ -1,0 +1,68 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The kernel moves its tail, and what lies before it leaves the store: never a
+# fence, never an epoch, never what a replay needs.
+. "$RJ_SRC/tests/support/lib.sh" || exit 99
+. "$RJ_SRC/tests/rjournald/daemon.sh"
+img=$T_DIR/v.img mnt=$T_DIR/mnt RJLOG=$RJ_BUILD/rjlog/rjlog
+url=file://$T_DIR/store
+mkdir "$T_DIR/store"
+export RJ_TRIM_INTERVAL=1 FSTYPE=ext4
+check "a volume" volume "$img" ext4 1024 "$url"
+log=$(echo "$T_DIR"/store/*/log) epochs=$(echo "$T_DIR"/store/*/epoch)
+segments() { find "$log" -name '0*' | wc -l; }
+fences() { find "$log" -name '0*' -size -289c | wc -l; }
+
+# twice round the ring, so that the tail has to move
+use() {
+	local i
+	for ((i = 0; i < 40; i++)); do
+		head -c 700000 /dev/urandom >"$mnt/f.$((i % 8))" &&
+			sync "$mnt/f.$((i % 8))" || return 1
+	done
+}
+trimmed() { [ -z "$(find "$log" -name 00000000000000000002)" ] && [ "$(segments)" -lt $1 ]; }
+check "served" serve "$img"
+check "and mounted" mount_served "$img" "$mnt" data=journal
+check "written to" use
+before=$(ls "$log" | tail -n 1)
+check "segments go away" wait_for 20 trimmed $((10#$before / 2))
+note "$(segments) of $((10#$before)) segments are left"
+check "the fence stays" test -e "$log/00000000000000000001"
+check "files whose fsync returned" fsynced "$mnt" 10 "$T_DIR/sums"
+check "crash" crash "$img" "$mnt" "$T_DIR/crash.img"
+status 0 "rjlog verify takes the holes for what they are" "$RJLOG" verify "$url"
+note "$OUT"
+check "recovery" "$RJRECOVER" -y "$T_DIR/crash.img"
+mv "$T_DIR/crash.img" "$img"
+# nobody has served it since: the log from before the recovery stays
+count=$(segments)
+status 0 "rjlog prune waits for the volume to be used" "$RJLOG" prune "$url"
+is "and deletes nothing" "$(segments)" "$count"
+check "served again" serve "$img"
+check "and mounted again" mount_served "$img" "$mnt" data=journal
+check "the files are there" sh -c "cd '$mnt' && sha256sum --quiet -c '$T_DIR/sums'"
+check "written to again" use
+umount "$mnt" && unserve
+
+# ---- by hand ----
+is "a fence for each epoch" "$(fences)" "$(ls "$epochs" | wc -l)"
+(umask 077; printf '[*]\nretain = 1h\n' >"$RJ_CONF")
+count=$(segments)
+status 0 "with a retention of an hour: prune" "$RJLOG" prune "$url"
+is "deletes nothing" "$(segments)" "$count"
+rm "$RJ_CONF"
+(umask 077; : >"$RJ_CONF")
+status 0 "prune -n" "$RJLOG" prune -n "$url"
+like "says what it would delete" "$OUT" 'would be deleted'
+is "and deletes nothing" "$(segments)" "$count"
+would=$("$RJLOG" prune -n --json "$url" 2>/dev/null | tr -d ' \n' | sed 's/.*"segments":\([0-9]*\).*/\1/')
+status 0 "prune" "$RJLOG" prune "$url"
+is "deletes as many as -n said" "$((count - $(segments)))" "$would"
+is "never a fence" "$(fences)" "$(ls "$epochs" | wc -l)"
+status 0 "the rest is sound" "$RJLOG" verify "$url"
+check "and is served" serve "$img"
+check "and mounted" mount_served "$img" "$mnt"
+check "with its files" sh -c "cd '$mnt' && sha256sum --quiet -c '$T_DIR/sums'"
+umount "$mnt"
+check "to the end" unserve
