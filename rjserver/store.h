@@ -157,7 +157,7 @@ void store_ahead_end(struct store *s);
 
 /*
  * store_facts.c: when the newest object that a DELETE of OKEY means was stored:
- * OKEY itself, or with QUERY "below=N" the last below N of its directory.
+ * OKEY itself, or with "below=N" in QUERY the last below N of its directory.
  * RJ_E_NOTFOUND: none; RJ_E_CORRUPT: not to be known.
  */
 int store_newest(struct store *s, const struct okey *okey, const char *query,

@@ -4,7 +4,24 @@
 #include <sys/stat.h>
 
 #include "store.h"
+#include "util/environ.h"
 #include "util/fileio.h"
+
+/* The largest N of "below=N" anywhere in QUERY; 0: none. Whether the query is
+ * right is the handler's to say. */
+static uint64_t below_of(const char *query)
+{
+	uint64_t most = 0, n;
+
+	for (; query && *query; query += *query == '&') {
+		if (!strncmp(query, "below=", 6)) {
+			n = strtoull(query + 6, NULL, 10);
+			most = n > most ? n : most;
+		}
+		query += strcspn(query, "&");
+	}
+	return most;
+}
 
 int store_newest(struct store *s, const struct okey *okey, const char *query,
 	uint64_t *time_ns)
@@ -18,8 +35,8 @@ int store_newest(struct store *s, const struct okey *okey, const char *query,
 
 	if (okey->key.number) {
 		e = idx_find(s->index, okey);
-	} else if (query && !strncmp(query, "below=", 6)) {
-		below = strtoull(query + 6, NULL, 10);
+	} else {
+		below = below_of(query);
 		list = idx_list(s->index, okey, 0, &count);
 		while (count && list[count - 1].number >= below)
 			count--;
@@ -30,7 +47,7 @@ int store_newest(struct store *s, const struct okey *okey, const char *query,
 	if (!e || e->state == IDX_DAMAGED)
 		return -RJ_E_NOTFOUND;
 	if (e->state == IDX_PENDING) {
-		*time_ns = UINT64_MAX >> 1;
+		*time_ns = (uint64_t)rj_realtime_ns();
 		return 0;
 	}
 	if (!f || rj_pread_all(f->fd, raw, sizeof(raw), pos_offset(e->pos),

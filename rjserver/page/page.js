@@ -42,7 +42,9 @@ const keys = {
 function plot(v) {
 	const svg = $("plot").content.firstElementChild.cloneNode(true);
 	const W = 180, H = 32, n = status.server.samples;
-	const r = rates(v).slice(0, -1), top = Math.max(1, ...r), step = W / (n - 2);
+	const r = rates(v).slice(0, -1);
+	if (r.length && r.length < n - 1) r.unshift(0); // zeros at the front are left out
+	const top = Math.max(1, ...r), step = W / (n - 2);
 	svg.setAttribute("aria-label", "now " + bytes(now(v)) + " per second, highest " +
 		bytes(r.length ? Math.max(...r) : 0) + " per second in ten minutes");
 	const at = r.map((y, i) => [(W - (r.length - 1 - i) * step).toFixed(1), (H - 2 - y / top * (H - 4)).toFixed(1)]);
@@ -122,7 +124,8 @@ function show() {
 async function update() {
 	if (!paused) {
 		try {
-			const answer = await fetch("/status", {cache: "no-store"});
+			// not relative: the page's own URL may have a password in it
+			const answer = await fetch(location.origin + "/status", {cache: "no-store"});
 			if (!answer.ok) throw new Error("it answers " + answer.status);
 			status = await answer.json();
 			show();

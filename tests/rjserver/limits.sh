@@ -78,9 +78,10 @@ is "kept: written" "$(put "$ADMIN" kept1 1 1)$(put "$ADMIN" kept1 1 2)" 201201
 is "and not deleted" "$(as "$ADMIN" -X DELETE "$(url kept1 1 1)")" 409
 like "in words" "$(body)" 'kept for 3600 seconds'
 is "nor all below" "$(as "$ADMIN" -X DELETE "$BASE/kept1/$(uuid 1)/log/?below=2")" 409
+is "in whatever words" "$(as "$ADMIN" -X DELETE "$BASE/kept1/$(uuid 1)/log/?least=1&below=2")" 409
 is "it is there" "$(as "$ADMIN" "$(url kept1 1 1)")" 200
 is "what is not there is not kept" "$(as "$ADMIN" -X DELETE "$(url kept1 1 9)")" 404
-is "counted" "$(counted kept)" 2
+is "counted" "$(counted kept)" 3
 put "$ADMIN" brief 1 1 >/dev/null
 old() { [ "$(as "$ADMIN" -X DELETE "$(url brief 1 1)")" = 204 ]; }
 check "after its time it goes" wait_for 20 old

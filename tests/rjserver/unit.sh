@@ -39,9 +39,10 @@ fi
 
 command -v strace >/dev/null && strace -o "$T_DIR/none" true 2>/dev/null ||
 	{ skip "what the server does" "no strace, or it may not trace"; exit 0; }
-case $("$RJ_BUILD/libtool" --config 2>/dev/null; grep -c fsanitize=address "$RJ_BUILD/Makefile") in
-*[1-9]) skip "what the server does" "a sanitizer does things of its own"; exit 0 ;;
-esac
+if grep -q fsanitize=address "$RJ_BUILD/Makefile"; then
+	skip "what the server does" "a sanitizer does things of its own"
+	exit 0
+fi
 
 # everything it does in a life: start, PUT, GET, list, page, reload, stats, stop
 D=$T_DIR/store
