@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "ext4/volume.h"
+#include "journal/move.h"
 #include "options.h"
 #include "sibling.h"
 #include "util/environ.h"
@@ -234,6 +235,19 @@ static int prepare(const struct rj_mount_options *o, struct rj_volume_facts *f,
 	return rc ? rc : look(o, f, err);
 }
 
+/* A move of the journal that was cut off: rjrecover finishes it, before
+ * anything else is believed of the superblock. */
+static int finish_move(const struct rj_mount_options *o, struct rj_error *err)
+{
+	if (o->no_journal || o->remount || o->fake ||
+		!rj_move_pending(o->device))
+		return 0;
+	if (o->verbose)
+		printf("mount.rj: a move of the journal of %s was cut off\n",
+			o->device);
+	return recover(o, err);
+}
+
 static int mount_volume(const struct rj_mount_options *o)
 {
 	struct rj_volume_facts f;
@@ -242,7 +256,7 @@ static int mount_volume(const struct rj_mount_options *o)
 	char loop[64];
 	int status = RJ_MOUNT_FAILED, rc;
 
-	if (look(o, &f, &err))
+	if (finish_move(o, &err) || look(o, &f, &err))
 		return fail(&err);
 	type = f.ext4_features ? "ext4" : "ext3";
 	if (o->no_journal || o->remount)

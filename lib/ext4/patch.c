@@ -39,6 +39,8 @@ static void apply(uint8_t raw[RJ_SUPER_BYTES], const struct rj_volume_patch *p,
 						->s_jnl_blocks));
 		}
 	}
+	if (p->set_mount_opts)
+		SB_PUT32(raw, s_default_mount_opts, p->mount_opts);
 	/* without the feature bit nobody looks at it */
 	if (p->set_checksum_seed &&
 		!(SB_LE32(raw, s_feature_incompat) &

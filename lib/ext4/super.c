@@ -60,6 +60,7 @@ void rj_ext4_facts_from_super(struct rj_volume *v)
 	f->metadata_csum = ro_compat & EXT4_FEATURE_RO_COMPAT_METADATA_CSUM;
 	f->ext4_features = (incompat & ~(uint32_t)EXT3_INCOMPAT) ||
 			   (ro_compat & ~(uint32_t)EXT3_RO_COMPAT);
+	f->mount_opts = SB_LE32(raw, s_default_mount_opts);
 	f->fast_commit = compat & EXT4_FEATURE_COMPAT_FAST_COMMIT;
 	f->journal_inode = SB_LE32(raw, s_journal_inum);
 	f->journal_device = SB_LE32(raw, s_journal_dev);

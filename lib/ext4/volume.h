@@ -35,6 +35,7 @@ struct rj_volume_facts {
 	bool ext4_features;  /* anything that makes it more than ext3: extents,
 			      * 64bit, flex_bg, metadata_csum, ... */
 	bool fast_commit;    /* feature bit */
+	uint32_t mount_opts; /* s_default_mount_opts, see rj_mount_opts_*() */
 	uint32_t journal_inode;	 /* 0: none */
 	uint32_t journal_device; /* s_journal_dev */
 	uint8_t journal_uuid[RJ_UUID_BYTES]; /* s_journal_uuid */
@@ -90,6 +91,8 @@ struct rj_volume_patch {
 	bool set_free_counts; /* the primary's totals of free blocks and
 			       * inodes, from the group descriptors: after a
 			       * replay they are stale */
+	bool set_mount_opts; /* s_default_mount_opts */
+	uint32_t mount_opts;
 	bool set_checksum_seed; /* s_checksum_seed from the UUID as it is: for
 				 * a UUID that is about to change */
 	bool primary_only; /* leave the backups: for fields they need not carry,
@@ -104,6 +107,16 @@ int rj_volume_patch(struct rj_volume *v, const struct rj_volume_patch *p,
 uint32_t rj_volume_default_journal_blocks(const struct rj_volume *v);
 /* The same for a volume of so many blocks. */
 uint32_t rj_journal_blocks_for(uint64_t volume_blocks);
+
+/*
+ * Default mount options in words, as tune2fs -o: comma separated, with "^" in
+ * front to clear one; the journal modes exclude each other. Changes *BITS.
+ * RJ_E_INVAL names an unknown word.
+ */
+int rj_mount_opts_edit(
+	uint32_t *bits, const char *words, struct rj_error *err);
+/* The words for BITS into OUT, comma separated; returns OUT. */
+const char *rj_mount_opts_text(uint32_t bits, char *out, size_t size);
 
 /* What s_journal_dev says for a remote journal: major 0, a number that is never
  * a block device, and not 0, which tools read as "internal". */

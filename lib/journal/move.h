@@ -130,6 +130,10 @@ int rj_move(const char *device, const struct rj_move_opts *opts,
 int rj_move_resume(const char *device, const struct rj_move_opts *opts,
 	struct rj_move_report *report, struct rj_error *err);
 
+/* Is a move of DEVICE's journal under way (or cut off)? Any trouble is a no.
+ * Reads only; true also for a superblock that was torn by that. */
+bool rj_move_pending(const char *device);
+
 /* "device /dev/sdb1", "remote log rj://...", "none": into OUT; returns it. */
 const char *rj_move_end_text(
 	const struct rj_move_end *e, char *out, size_t size);

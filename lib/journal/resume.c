@@ -261,3 +261,16 @@ int rj_move_resume(const char *device, const struct rj_move_opts *opts,
 	rc = run(&m, err);
 	return rj_mover_close(&m, rc, err);
 }
+
+bool rj_move_pending(const char *device)
+{
+	struct rj_volume *v = NULL;
+	struct rj_error err;
+	bool pending = false;
+
+	if (!rj_volume_open(device, RJ_VOLUME_FORCE, NULL, &v, &err))
+		pending = rj_volume_facts(v)->has_sbx &&
+			  rj_volume_facts(v)->sbx.intent_op;
+	rj_volume_close(v, NULL); /* opened for reading */
+	return pending;
+}

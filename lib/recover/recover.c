@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "journal/move.h"
 #include "recover/session.h"
 
 const char *rj_outcome_name(enum rj_outcome outcome)
@@ -350,12 +351,44 @@ static void release(struct rj_recovery *r)
 	rj_volume_close(r->volume, NULL);
 }
 
+static void tell_move(void *arg, const char *line)
+{
+	rj_recovery_say(arg, "a move of the journal was cut off: %s", line);
+}
+
+/* A move of the journal that was cut off is finished, or taken back, first:
+ * until then it may not even be known where the journal is. */
+static int resume_move(struct rj_recovery *r, struct rj_error *err)
+{
+	const char *devices[] = {r->opts->journal_device, NULL};
+	struct rj_move_opts o = {
+		.dry_run = r->opts->dry_run,
+		.devices = devices,
+		.retry_ms = r->opts->retry_ms,
+		.say = tell_move,
+		.arg = r,
+	};
+	struct rj_move_report report;
+	int rc;
+
+	if (!rj_move_pending(r->device))
+		return 0;
+	rc = rj_move_resume(r->device, &o, &report, err);
+	if (!rc && report.outcome != RJ_MOVED_NOTHING && !o.dry_run)
+		r->report->fsck_status |= RJ_FSCK_CORRECTED;
+	if (!rc && report.warning[0])
+		rj_recovery_say(r, "%s", report.warning);
+	return rc;
+}
+
 static int run(struct rj_recovery *r, struct rj_error *err)
 {
 	struct rj_error cause;
 	int rc;
 
-	rc = open_volume(r, err);
+	rc = resume_move(r, err);
+	if (!rc)
+		rc = open_volume(r, err);
 	if (rc)
 		return rc;
 	if (r->report->placement == RJ_PLACE_REMOTE)

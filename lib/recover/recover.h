@@ -104,6 +104,17 @@ struct rj_recover_report {
 int rj_recover(const char *device, const struct rj_recover_opts *opts,
 	struct rj_recover_report *report, struct rj_error *err);
 
+/*
+ * The external or remote journal of the volume at DEVICE is gone for good: take
+ * it away, and let e2fsck mend what that leaves, verified by a second one. All
+ * writes go into opts->undo_file, which must not exist yet; when the volume is
+ * not clean at the end it is put back as it was. Only undo_file, quiet, say and
+ * arg of OPTS count. RJ_E_INVAL: no such journal, or no undo file.
+ */
+int rj_recover_drop_journal(const char *device,
+	const struct rj_recover_opts *opts, struct rj_recover_report *report,
+	struct rj_error *err);
+
 /* A short word for an outcome ("replayed"), for messages and JSON. */
 const char *rj_outcome_name(enum rj_outcome outcome);
 

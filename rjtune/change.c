@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Moves, and what may have to come first: recovery, or giving a journal up. */
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "recover/recover.h"
+#include "rjtune.h"
+
+#define STATE_DIR "/var/lib/rjprogs"
+
+struct context {
+	const struct options *o;
+	const char *devices[2];
+};
+
+static struct rj_move_opts move_opts(
+	struct context *c, const struct options *o)
+{
+	*c = (struct context){.o = o, .devices = {o->old_device, NULL}};
+	return (struct rj_move_opts){
+		.to = o->journal,
+		.dry_run = o->dry_run,
+		.devices = c->devices,
+		.old_key = o->old_key,
+		.say = say_step,
+		.arg = (void *)o,
+	};
+}
+
+static void done(struct result *r, int rc)
+{
+	r->moved = true;
+	r->failed = rc != 0;
+	r->status = status_of(&r->move, rc);
+}
+
+void change_resume(const struct options *o, struct result *r)
+{
+	struct context c;
+	struct rj_move_opts mo = move_opts(&c, o);
+
+	done(r, rj_move_resume(o->device, &mo, &r->move, &r->err));
+}
+
+void change_uuid(const struct options *o, struct result *r)
+{
+	struct context c;
+	struct rj_move_opts mo = move_opts(&c, o);
+
+	mo.keep = true;
+	mo.new_uuid = o->uuid;
+	done(r, rj_move(o->device, &mo, &r->move, &r->err));
+}
+
+static int recover(const struct options *o, struct result *r)
+{
+	struct rj_recover_opts ro = {
+		.quiet = true,
+		.journal_device = o->old_device,
+		.keyfile = o->old_key,
+		.say = say_step,
+		.arg = (void *)o,
+	};
+	struct rj_recover_report report;
+
+	say_step((void *)o, "replay the journal");
+	return rj_recover(o->device, &ro, &report, &r->err);
+}
+
+/* The undo file that was not named: where there is room, and not on the
+ * volume. */
+static const char *undo_name(const struct options *o, char *out, size_t size)
+{
+	if (o->undo_file)
+		return o->undo_file;
+	mkdir(STATE_DIR, 0700); /* if that fails, the undo file says so */
+	snprintf(out, size, STATE_DIR "/rjtune-%lld-%d.e2undo",
+		(long long)time(NULL), (int)getpid());
+	return out;
+}
+
+/* -f: without the journal that is lost. */
+static int give_up(const struct options *o, struct result *r)
+{
+	char name[128];
+	struct rj_recover_opts ro = {
+		.quiet = true,
+		.undo_file = undo_name(o, name, sizeof(name)),
+		.say = say_step,
+		.arg = (void *)o,
+	};
+	struct rj_recover_report report;
+	char line[4200];
+	int rc;
+
+	snprintf(line, sizeof(line), "give up the lost journal; what is overwritten goes to %s", ro.undo_file);
+	say_step((void *)o, line);
+	if (o->dry_run)
+		return 0;
+	rc = rj_recover_drop_journal(o->device, &ro, &report, &r->err);
+	if (!rc) {
+		r->move.outcome = RJ_MOVED_DONE;
+		r->move.journal_lost = r->move.needs_recovery = false;
+	}
+	return rc;
+}
+
+static int move(const struct options *o, struct result *r)
+{
+	struct context c;
+	struct rj_move_opts mo = move_opts(&c, o);
+
+	return rj_move(o->device, &mo, &r->move, &r->err);
+}
+
+void change_journal(const struct options *o, struct result *r)
+{
+	struct rj_move_end from;
+	int rc = move(o, r);
+
+	/* a log that can be replayed is not lost: always tried first */
+	if (rc && r->move.needs_recovery && (o->yes || o->force) &&
+		!o->dry_run) {
+		rc = recover(o, r);
+		if (!rc)
+			rc = move(o, r);
+		else if (o->force && rc != -RJ_E_BUSY)
+			r->move.journal_lost = true;
+		else
+			r->move.needs_recovery = true;
+	}
+	if (rc && o->force &&
+		(r->move.journal_lost ||
+			(o->dry_run && r->move.needs_recovery))) {
+		from = r->move.from;
+		rc = give_up(o, r);
+		if (!rc && o->journal.placement != RJ_PLACE_NONE &&
+			!o->dry_run)
+			rc = move(o, r);
+		r->move.from = from;
+		if (!rc && o->dry_run)
+			r->move.outcome = RJ_MOVED_WOULD;
+	}
+	done(r, rc);
+}

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* -l: what there is to know of a volume's journal. */
+#include <inttypes.h>
+#include <json-c/json.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "journal/info.h"
+#include "rjtune.h"
+
+static const char *hex(const uint8_t *bytes, size_t count, char *out)
+{
+	size_t i;
+
+	for (i = 0; i < count; i++)
+		sprintf(out + 2 * i, "%02x", bytes[i]);
+	return out;
+}
+
+static bool all_zero(const uint8_t *bytes, size_t count)
+{
+	while (count--)
+		if (*bytes++)
+			return false;
+	return true;
+}
+
+static const char *features(const struct rj_jbd2_sb *sb, char *out, size_t size)
+{
+	static const struct {
+		uint32_t bit;
+		const char *name;
+	} names[] = {
+		{RJ_JBD2_INCOMPAT_REVOKE, "journal_incompat_revoke"},
+		{RJ_JBD2_INCOMPAT_64BIT, "journal_64bit"},
+		{RJ_JBD2_INCOMPAT_ASYNC, "journal_async_commit"},
+		{RJ_JBD2_INCOMPAT_CSUM_V2, "journal_checksum_v2"},
+		{RJ_JBD2_INCOMPAT_CSUM_V3, "journal_checksum_v3"},
+		{RJ_JBD2_INCOMPAT_FAST_COMMIT, "fast_commit"},
+	};
+	size_t i, at = 0;
+
+	snprintf(out, size, "%s", sb->compat & RJ_JBD2_COMPAT_CHECKSUM
+					  ? "journal_checksum"
+					  : "");
+	at = strlen(out);
+	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (sb->incompat & names[i].bit)
+			at += (size_t)snprintf(out + at, size - at, "%s%s",
+				at ? " " : "", names[i].name);
+	return out;
+}
+
+static const char *on_loss_name(enum rj_on_loss l)
+{
+	return l == RJ_LOSS_ERROR ? "error"
+	       : l == RJ_LOSS_LOCAL ? "local"
+				    : "block";
+}
+
+static const char *time_text(uint64_t seconds, char out[32])
+{
+	time_t t = (time_t)seconds;
+	struct tm tm;
+
+	if (!gmtime_r(&t, &tm) ||
+		!strftime(out, 32, "%Y-%m-%dT%H:%M:%SZ", &tm))
+		snprintf(out, 32, "%" PRIu64, seconds);
+	return out;
+}
+
+static void line(const char *name, const char *value)
+{
+	printf("%-24s %s\n", name, value);
+}
+
+static void print_remote(const struct rj_journal_info *i)
+{
+	const struct rj_sbx *s = &i->volume.sbx;
+	char text[64];
+
+	line("Journal URL:", s->url);
+	printf("%-24s %" PRIu64 "\n", "Epoch:", s->epoch);
+	if (i->epochs > s->epoch)
+		printf("%-24s %" PRIu64 "\n", "Epoch at the store:", i->epochs);
+	printf("%-24s %" PRIu64 "\n", "Acknowledged floor:", s->floor);
+	line("Key fingerprint:",
+		all_zero(s->key_fingerprint, 16)
+			? "none, not encrypted"
+			: hex(s->key_fingerprint, 16, text));
+	line("When the store is lost:", on_loss_name(s->on_loss));
+	line("Acknowledged when:", s->ack_received ? "received" : "durable");
+}
+
+static void print_text(const struct options *o, const struct rj_journal_info *i)
+{
+	const struct rj_volume_facts *f = &i->volume;
+	char uuid[RJ_UUID_TEXT], text[256];
+
+	line("Device:", o->device);
+	line("Filesystem UUID:", rj_uuid_text(f->uuid, uuid));
+	line("Journal:", rj_placement_name(i->journal.placement));
+	if (i->journal.placement == RJ_PLACE_DEVICE && i->journal.where[0])
+		line("Journal device:", i->journal.where);
+	if (!rj_uuid_is_null(i->journal.uuid))
+		line("Journal UUID:", rj_uuid_text(i->journal.uuid, uuid));
+	if (i->journal.blocks)
+		printf("%-24s %u blocks of %u bytes\n", "Journal size:",
+			i->journal.blocks, f->block_size);
+	if (i->have_super) {
+		line("Journal features:",
+			features(&i->super, text, sizeof(text)));
+		if (i->super.num_fc_blocks)
+			printf("%-24s %u\n", "Fast commit blocks:",
+				i->super.num_fc_blocks);
+	}
+	if (i->journal.placement == RJ_PLACE_REMOTE)
+		print_remote(i);
+	line("Default mount options:",
+		rj_mount_opts_text(f->mount_opts, text, sizeof(text)));
+	line("Needs recovery:", f->needs_recovery ? "yes" : "no");
+	line("Clean:", f->clean ? "yes" : "no");
+	if (i->journal.placement != RJ_PLACE_NONE)
+		printf("%-24s %s%s\n", "Journal reachable:",
+			i->reachable ? "yes" : "no: ",
+			i->reachable ? "" : i->why_not.msg);
+	if (i->served)
+		line("Served by rjournald:", "yes");
+	if (i->pending)
+		line("Move under way:", "yes: run rjtune --resume");
+	if (f->has_sbx && f->sbx.moved_at)
+		printf("%-24s from %s to %s, %s\n", "Last move:",
+			rj_placement_name(f->sbx.moved_from),
+			rj_placement_name(f->sbx.moved_to),
+			time_text(f->sbx.moved_at, text));
+}
+
+static void add(struct json_object *o, const char *key, const char *value)
+{
+	json_object_object_add(o, key, json_object_new_string(value));
+}
+
+static void add_u64(struct json_object *o, const char *key, uint64_t v)
+{
+	json_object_object_add(o, key, json_object_new_uint64(v));
+}
+
+static void add_bool(struct json_object *o, const char *key, bool v)
+{
+	json_object_object_add(o, key, json_object_new_boolean(v));
+}
+
+static struct json_object *json_journal(const struct rj_journal_info *i)
+{
+	struct json_object *j = json_object_new_object();
+	const struct rj_sbx *s = &i->volume.sbx;
+	char text[256];
+
+	add(j, "placement", rj_placement_name(i->journal.placement));
+	if (!rj_uuid_is_null(i->journal.uuid))
+		add(j, "uuid", rj_uuid_text(i->journal.uuid, text));
+	if (i->journal.placement == RJ_PLACE_DEVICE && i->journal.where[0])
+		add(j, "device", i->journal.where);
+	if (i->journal.blocks) {
+		add_u64(j, "blocks", i->journal.blocks);
+		add_u64(j, "bytes",
+			(uint64_t)i->journal.blocks * i->volume.block_size);
+	}
+	if (i->have_super) {
+		add(j, "features", features(&i->super, text, sizeof(text)));
+		add_u64(j, "fast_commit_blocks", i->super.num_fc_blocks);
+		add_u64(j, "users", i->super.nr_users);
+	}
+	if (i->journal.placement == RJ_PLACE_REMOTE) {
+		add(j, "url", s->url);
+		add_u64(j, "epoch", s->epoch);
+		add_u64(j, "epoch_at_store", i->epochs);
+		add_u64(j, "floor", s->floor);
+		if (!all_zero(s->key_fingerprint, 16))
+			add(j, "key_fingerprint",
+				hex(s->key_fingerprint, 16, text));
+		add(j, "on_loss", on_loss_name(s->on_loss));
+		add(j, "ack", s->ack_received ? "received" : "durable");
+	}
+	add_bool(j, "reachable", i->reachable);
+	if (!i->reachable)
+		add(j, "why_not", i->why_not.msg);
+	return j;
+}
+
+static void print_json(const struct options *o, const struct rj_journal_info *i)
+{
+	struct json_object *top = json_object_new_object(), *m;
+	const struct rj_volume_facts *f = &i->volume;
+	char text[256];
+
+	add(top, "device", o->device);
+	add(top, "uuid", rj_uuid_text(f->uuid, text));
+	add_u64(top, "block_size", f->block_size);
+	add_u64(top, "blocks", f->blocks);
+	json_object_object_add(top, "journal", json_journal(i));
+	add(top, "mount_options",
+		rj_mount_opts_text(f->mount_opts, text, sizeof(text)));
+	add_bool(top, "needs_recovery", f->needs_recovery);
+	add_bool(top, "clean", f->clean);
+	add_bool(top, "served", i->served);
+	add_bool(top, "move_under_way", i->pending);
+	if (f->has_sbx && f->sbx.moved_at) {
+		m = json_object_new_object();
+		add(m, "from", rj_placement_name(f->sbx.moved_from));
+		add(m, "to", rj_placement_name(f->sbx.moved_to));
+		add(m, "at", time_text(f->sbx.moved_at, text));
+		json_object_object_add(top, "last_move", m);
+	}
+	puts(json_object_to_json_string_ext(
+		top, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_NOSLASHESCAPE));
+	json_object_put(top);
+}
+
+enum status list(const struct options *o)
+{
+	const char *devices[] = {o->old_device, NULL};
+	struct rj_journal_info i;
+	struct rj_error err;
+	int rc = rj_journal_info(o->device, devices, &i, &err);
+
+	if (rc) {
+		fprintf(stderr, "rjtune: %s\n", err.msg);
+		return status_of(NULL, rc);
+	}
+	if (o->json)
+		print_json(o, &i);
+	else
+		print_text(o, &i);
+	return STATUS_OK;
+}

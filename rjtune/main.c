@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* rjtune: put a volume's journal elsewhere, and say where it is. */
+#include <json-c/json.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "rjtune.h"
+#include "segment/sealkey.h"
+#include "util/log.h"
+
+const char *status_name(enum status s)
+{
+	switch (s) {
+	case STATUS_OK:
+		return "ok";
+	case STATUS_FAILED:
+		return "failed";
+	case STATUS_REFUSED:
+		return "refused";
+	case STATUS_BUSY:
+		return "busy";
+	case STATUS_RECOVER:
+		return "needs-recovery";
+	case STATUS_LOST:
+		return "journal-lost";
+	case STATUS_PENDING:
+		return "half-done";
+	case STATUS_UNREACHABLE:
+		return "unreachable";
+	case STATUS_USAGE:
+		break;
+	}
+	return "usage";
+}
+
+enum status status_of(const struct rj_move_report *r, int rc)
+{
+	if (!rc)
+		return STATUS_OK;
+	if (r && (r->outcome == RJ_MOVED_UNFINISHED || r->pending))
+		return STATUS_PENDING;
+	if (-rc == RJ_E_BUSY)
+		return STATUS_BUSY;
+	if (r && r->needs_recovery)
+		return STATUS_RECOVER;
+	if (r && r->journal_lost)
+		return STATUS_LOST;
+	switch (-rc) {
+	case RJ_E_UNREACHABLE:
+	case RJ_E_DENIED:
+	case RJ_E_NOTFOUND:
+		return STATUS_UNREACHABLE;
+	case RJ_E_IO:
+	case RJ_E_NOMEM:
+	case RJ_E_NOSPACE:
+	case RJ_E_CANCELLED:
+		return STATUS_FAILED;
+	default:
+		return STATUS_REFUSED;
+	}
+}
+
+void say_step(void *arg, const char *line)
+{
+	const struct options *o = arg;
+
+	if (o->quiet || o->json)
+		return;
+	printf("%s: %s%s\n", o->device, o->dry_run ? "would " : "", line);
+	fflush(stdout);
+}
+
+static void print_text(const struct options *o, const struct result *r)
+{
+	char from[600], to[600];
+
+	if (r->failed)
+		fprintf(stderr, "rjtune: %s%s\n", r->err.msg,
+			r->status == STATUS_PENDING && !r->move.pending
+				? "; rjtune --resume finishes the move, or takes it back"
+				: "");
+	if (r->moved && r->move.warning[0])
+		fprintf(stderr, "rjtune: warning: %s\n", r->move.warning);
+	if (r->failed || o->quiet || !r->moved)
+		return;
+	rj_move_end_text(&r->move.from, from, sizeof(from));
+	rj_move_end_text(&r->move.to, to, sizeof(to));
+	switch (r->move.outcome) {
+	case RJ_MOVED_NOTHING:
+		printf("%s: nothing to do (%s)\n", o->device, from);
+		break;
+	case RJ_MOVED_DONE:
+		if (o->resume)
+			printf("%s: the move is finished\n", o->device);
+		else if (o->journal_given)
+			printf("%s: %s, was: %s\n", o->device, to, from);
+		break;
+	case RJ_MOVED_ROLLED_BACK:
+		printf("%s: the move was taken back (%s)\n", o->device, from);
+		break;
+	case RJ_MOVED_WOULD:
+		printf("%s: nothing was changed (-n)\n", o->device);
+		break;
+	case RJ_MOVED_UNFINISHED:
+		break;
+	}
+}
+
+static struct json_object *json_end(const struct rj_move_end *e)
+{
+	struct json_object *o = json_object_new_object();
+	char uuid[RJ_UUID_TEXT];
+
+	json_object_object_add(o, "placement",
+		json_object_new_string(rj_placement_name(e->placement)));
+	if (e->where[0])
+		json_object_object_add(o,
+			e->placement == RJ_PLACE_REMOTE ? "url" : "device",
+			json_object_new_string(e->where));
+	if (!rj_uuid_is_null(e->uuid))
+		json_object_object_add(o, "uuid",
+			json_object_new_string(rj_uuid_text(e->uuid, uuid)));
+	if (e->blocks)
+		json_object_object_add(
+			o, "blocks", json_object_new_int64(e->blocks));
+	return o;
+}
+
+static void print_json(const struct options *o, const struct result *r)
+{
+	struct json_object *top = json_object_new_object();
+
+	json_object_object_add(
+		top, "device", json_object_new_string(o->device));
+	json_object_object_add(top, "status", json_object_new_int(r->status));
+	json_object_object_add(
+		top, "result", json_object_new_string(status_name(r->status)));
+	if (r->moved) {
+		json_object_object_add(top, "outcome",
+			json_object_new_string(
+				rj_move_outcome_name(r->move.outcome)));
+		json_object_object_add(top, "from", json_end(&r->move.from));
+		json_object_object_add(top, "to", json_end(&r->move.to));
+		if (r->move.warning[0])
+			json_object_object_add(top, "warning",
+				json_object_new_string(r->move.warning));
+	}
+	if (r->failed)
+		json_object_object_add(
+			top, "error", json_object_new_string(r->err.msg));
+	puts(json_object_to_json_string_ext(
+		top, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_NOSLASHESCAPE));
+	json_object_put(top);
+}
+
+static enum status change(const struct options *o)
+{
+	static struct result r;
+
+	if (o->resume)
+		change_resume(o, &r);
+	/* in the order of how much they change; the first failure ends it */
+	if (o->mount_words)
+		change_mount_words(o, &r);
+	if (o->uuid_given && !r.failed)
+		change_uuid(o, &r);
+	if (o->journal_given && !r.failed)
+		change_journal(o, &r);
+	if (o->json)
+		print_json(o, &r);
+	if (!o->json || r.failed)
+		print_text(o, &r);
+	return r.status;
+}
+
+static enum status genkey(const struct options *o)
+{
+	struct rj_error err;
+	int rc = rj_sealkey_generate(o->genkey, &err);
+
+	if (rc)
+		fprintf(stderr, "rjtune: %s\n", err.msg);
+	return status_of(NULL, rc);
+}
+
+static void log_line(void *arg, enum rj_log_level level, const char *text)
+{
+	if (level <= RJ_LOG_WARNING)
+		fprintf(stderr, "rjtune: %s\n", text);
+}
+
+int main(int argc, char **argv)
+{
+	static struct options o;
+	enum status status;
+
+	switch (options_parse(argc, argv, &o)) {
+	case OPTIONS_DONE:
+		return fflush(stdout) ? STATUS_FAILED : STATUS_OK;
+	case OPTIONS_BAD:
+		return STATUS_USAGE;
+	case OPTIONS_RUN:
+		break;
+	}
+	rj_log_set(log_line, NULL);
+	/* the reader of a pipe that goes away must not cut a move */
+	signal(SIGPIPE, SIG_IGN);
+	status = o.genkey ? genkey(&o) : o.list ? list(&o) : change(&o);
+	if ((fflush(stdout) || ferror(stdout)) && status == STATUS_OK)
+		status = STATUS_FAILED;
+	return status;
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef RJTUNE_OPTIONS_H
+#define RJTUNE_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "journal/attach.h"
+
+struct options {
+	const char *device;
+	bool list, json, dry_run, force, quiet, resume, yes;
+	bool journal_given; /* -J, -O */
+	struct rj_journal_opts journal;
+	const char *mount_words; /* -o; NULL: none */
+	bool uuid_given;	 /* -U */
+	uint8_t uuid[RJ_UUID_BYTES];
+	const char *undo_file; /* -z */
+	const char *old_device; /* --old-journal */
+	const char *old_key;	/* --old-key */
+	const char *genkey;
+};
+
+enum options_verdict {
+	OPTIONS_RUN,
+	OPTIONS_DONE, /* --help, -V */
+	OPTIONS_BAD,  /* said why */
+};
+
+enum options_verdict options_parse(int argc, char **argv, struct options *o);
+
+#endif

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef RJTUNE_RJTUNE_H
+#define RJTUNE_RJTUNE_H
+
+#include "journal/move.h"
+#include "options.h"
+
+/* Exit statuses: in rjtune(8), and scripts rely on them. */
+enum status {
+	STATUS_OK = 0,		/* done, or there was nothing to do */
+	STATUS_FAILED = 1,	/* I/O, memory, no room; nothing was changed */
+	STATUS_REFUSED = 2,	/* not possible with this volume or target */
+	STATUS_BUSY = 3,	/* mounted, served, or otherwise in use */
+	STATUS_RECOVER = 4,	/* its journal must be replayed first: -y */
+	STATUS_LOST = 5,	/* the old journal cannot be reached or used */
+	STATUS_PENDING = 6,	/* a move is half done: --resume */
+	STATUS_UNREACHABLE = 7, /* the new journal's place is not there */
+	STATUS_USAGE = 16,
+};
+
+/* What a change came to, for the report. */
+struct result {
+	enum status status;
+	struct rj_move_report move;
+	bool moved; /* MOVE is filled */
+	struct rj_error err;
+	bool failed; /* ERR is filled */
+};
+
+const char *status_name(enum status s);
+enum status status_of(const struct rj_move_report *r, int rc);
+
+/* change.c: each fills RESULT */
+void change_resume(const struct options *o, struct result *result);
+void change_journal(const struct options *o, struct result *result);
+void change_uuid(const struct options *o, struct result *result);
+/* superblock.c: -o */
+void change_mount_words(const struct options *o, struct result *result);
+
+/* list.c: prints what there is to know */
+enum status list(const struct options *o);
+
+/* A line for the user, on stdout with -n (steps), unless -q or --json. */
+void say_step(void *arg, const char *line);
+
+#endif
