@@ -396,6 +396,9 @@ static int run(struct rj_recovery *r, struct rj_error *err)
 	if (!rc)
 		rc = r->report->log_void ? revive(r, err)
 					 : recover_log(r, err);
+	/* replay brings back the superblock of before: with the intent */
+	if (!rc && r->report->outcome == RJ_OUTCOME_REPLAYED)
+		rc = resume_move(r, err);
 	if (!rc)
 		return check_result(r, err);
 	if (rc == -RJ_E_REFUSED)
