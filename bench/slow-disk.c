@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * slow-disk MOUNTPOINT IMAGE USEC: show IMAGE as the file MOUNTPOINT/disk (by
- * FUSE, in the foreground), whose every flush takes USEC microseconds longer
+ * slow-disk MOUNTPOINT IMAGE USEC [READ_USEC [many]]: show IMAGE as the file
+ * MOUNTPOINT/disk (by FUSE, in the foreground), whose every flush takes USEC microseconds longer
  * than IMAGE's own, and keeps other requests waiting, as a disk does that has
- * to empty its cache. Ends when unmounted.
+ * to empty its cache. With READ_USEC each read takes that much longer, as over
+ * a network: one request after the other, or with "many" several at a time.
+ * Ends when unmounted.
  */
 #define FUSE_USE_VERSION 35
 #include <errno.h>
@@ -12,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -20,7 +23,15 @@
 
 static int image;
 static off_t image_bytes;
-static long flush_us;
+static long flush_us, read_us;
+
+static void wait_us(long us)
+{
+	struct timespec ts = {us / 1000000, us % 1000000 * 1000};
+
+	if (us)
+		clock_nanosleep(CLOCK_MONOTONIC, 0, &ts, NULL);
+}
 
 static void stat_of(fuse_ino_t ino, struct stat *st)
 {
@@ -71,6 +82,7 @@ static void op_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off,
 	char *data = malloc(size);
 	ssize_t n = data ? pread(image, data, size, off) : -1;
 
+	wait_us(read_us);
 	if (n < 0)
 		fuse_reply_err(req, EIO);
 	else
@@ -90,13 +102,11 @@ static void op_write(fuse_req_t req, fuse_ino_t ino, const char *data,
 static void op_fsync(
 	fuse_req_t req, fuse_ino_t ino, int datasync, struct fuse_file_info *fi)
 {
-	struct timespec ts = {flush_us / 1000000, flush_us % 1000000 * 1000};
-
 	if (fdatasync(image)) {
 		fuse_reply_err(req, EIO);
 		return;
 	}
-	clock_nanosleep(CLOCK_MONOTONIC, 0, &ts, NULL);
+	wait_us(flush_us);
 	fuse_reply_err(req, 0);
 }
 
@@ -116,22 +126,29 @@ int main(int argc, char **argv)
 	struct fuse_session *se;
 	struct stat st;
 
-	if (argc != 4) {
-		fprintf(stderr, "usage: slow-disk MOUNTPOINT IMAGE USEC\n");
+	if (argc < 4 || argc > 6) {
+		fprintf(stderr, "usage: slow-disk MOUNTPOINT IMAGE USEC "
+				"[READ_USEC [many]]\n");
 		return 2;
 	}
 	flush_us = atol(argv[3]);
+	read_us = argc > 4 ? atol(argv[4]) : 0;
 	image = open(argv[2], O_RDWR | O_CLOEXEC);
 	if (image < 0 || fstat(image, &st)) {
 		perror(argv[2]);
 		return 1;
 	}
 	image_bytes = st.st_size;
+	prctl(PR_SET_TIMERSLACK, 1000); /* ns */
 	fuse_opt_add_arg(&args, "slow-disk");
 	se = fuse_session_new(&args, &ops, sizeof(ops), NULL);
 	if (!se || fuse_session_mount(se, argv[1]))
 		return 1;
-	fuse_session_loop(se);
+	if (argc > 5)
+		fuse_session_loop_mt(se, &(struct fuse_loop_config){
+						 .max_idle_threads = 16});
+	else
+		fuse_session_loop(se);
 	fuse_session_unmount(se);
 	fuse_session_destroy(se);
 	fuse_opt_free_args(&args);
