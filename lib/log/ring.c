@@ -5,6 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
+
+#include "log/spill.h"
+#include "util/log.h"
 
 static size_t data_bytes(const struct rj_ring *r)
 {
@@ -25,8 +29,28 @@ static void *map_zero(size_t bytes)
 	return p == MAP_FAILED ? NULL : p;
 }
 
-int rj_ring_new(uint32_t block_size, uint32_t blocks, struct rj_ring **out,
-	struct rj_error *err)
+/* Where the data is: in a file, or in memory in huge pages (every block of it
+ * will be written, in order, so they cost less time and no more space). */
+static uint8_t *map_bounded(struct rj_ring *r, uint64_t memory)
+{
+	uint8_t *p;
+
+	if (data_bytes(r) > memory) {
+		p = rj_spill_map(data_bytes(r), &r->spill_fd);
+		if (p)
+			return p;
+		rj_log(RJ_LOG_WARNING,
+			"no file of %zu bytes in $TMPDIR or /var/tmp (%s): the log is kept in memory",
+			data_bytes(r), strerror(errno));
+	}
+	p = map_zero(data_bytes(r));
+	if (p) /* only for speed */
+		(void)madvise(p, data_bytes(r), MADV_HUGEPAGE);
+	return p;
+}
+
+static int ring_new(uint32_t block_size, uint32_t blocks,
+	const uint64_t *memory, struct rj_ring **out, struct rj_error *err)
 {
 	struct rj_ring *r = NULL;
 
@@ -48,7 +72,8 @@ int rj_ring_new(uint32_t block_size, uint32_t blocks, struct rj_ring **out,
 		goto no_memory;
 	r->block_size = block_size;
 	r->blocks = blocks;
-	r->data = map_zero(data_bytes(r));
+	r->spill_fd = -1;
+	r->data = memory ? map_bounded(r, *memory) : map_zero(data_bytes(r));
 	r->seq = map_zero(seq_bytes(r));
 	if (!r->data || !r->seq)
 		goto no_memory;
@@ -61,6 +86,18 @@ no_memory:
 		block_size);
 }
 
+int rj_ring_new(uint32_t block_size, uint32_t blocks, struct rj_ring **out,
+	struct rj_error *err)
+{
+	return ring_new(block_size, blocks, NULL, out, err);
+}
+
+int rj_ring_new_bounded(uint32_t block_size, uint32_t blocks, uint64_t memory,
+	struct rj_ring **out, struct rj_error *err)
+{
+	return ring_new(block_size, blocks, &memory, out, err);
+}
+
 void rj_ring_free(struct rj_ring *ring)
 {
 	if (!ring)
@@ -69,14 +106,24 @@ void rj_ring_free(struct rj_ring *ring)
 		munmap(ring->data, data_bytes(ring));
 	if (ring->seq)
 		munmap(ring->seq, seq_bytes(ring));
+	if (ring->spill_fd >= 0)
+		close(ring->spill_fd); /* it has no name: nothing to lose */
 	free(ring);
+}
+
+/* All zeros again, without touching it. */
+static int drop_data(struct rj_ring *ring)
+{
+	if (ring->spill_fd >= 0)
+		return rj_spill_clear(ring->spill_fd, data_bytes(ring));
+	return madvise(ring->data, data_bytes(ring), MADV_DONTNEED);
 }
 
 /* A base stands alone: what was read before it does not count any more, so
  * that reading on and reading afresh give the same ring. */
 static void forget(struct rj_ring *ring)
 {
-	if (madvise(ring->data, data_bytes(ring), MADV_DONTNEED) ||
+	if (drop_data(ring) ||
 		madvise(ring->seq, seq_bytes(ring), MADV_DONTNEED)) {
 		/* locked memory refuses: do it by hand */
 		memset(ring->data, 0, data_bytes(ring));

@@ -17,12 +17,21 @@ struct rj_ring {
 	uint32_t blocks;
 	uint8_t *data; /* blocks * block_size bytes */
 	uint64_t *seq; /* per block: the segment that wrote it last; 0: none */
+	int spill_fd;  /* of the file that DATA is; -1: it is plain memory */
 };
 
 /* RJ_E_NOMEM, RJ_E_INVAL (a block size that is no power of two in 1024..65536,
  * no blocks, or too many to map). */
 int rj_ring_new(uint32_t block_size, uint32_t blocks, struct rj_ring **out,
 	struct rj_error *err);
+/*
+ * The same, for a replay: a ring of more than MEMORY bytes is kept in a file
+ * without a name in $TMPDIR (or /var/tmp), which the kernel writes out and
+ * drops from memory as it needs to. Where that cannot be had the ring is in
+ * memory all the same, with a warning through rj_log().
+ */
+int rj_ring_new_bounded(uint32_t block_size, uint32_t blocks, uint64_t memory,
+	struct rj_ring **out, struct rj_error *err);
 /* NULL-safe. */
 void rj_ring_free(struct rj_ring *ring);
 /* Copy SEG's blocks into the ring: a base replaces all that was there, a fence

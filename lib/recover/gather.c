@@ -6,9 +6,6 @@
 
 #include "recover/session.h"
 #include "store/store.h"
-#include "util/fileio.h"
-
-#define KEEP_MOST (2ull << 30) /* bytes */
 
 int rj_recovery_open_store(struct rj_recovery *r, struct rj_error *err)
 {
@@ -66,8 +63,8 @@ static int take_segment(
 				"segment %llu has blocks of %u bytes, the volume's have %u",
 				(unsigned long long)seg->header.sequence,
 				seg->body.block_size, r->facts.block_size);
-		rc = rj_ring_new(seg->body.block_size, seg->body.journal_blocks,
-			&r->ring, err);
+		rc = rj_ring_new_bounded(seg->body.block_size,
+			seg->body.journal_blocks, rj_recovery_memory(), &r->ring, err);
 		if (rc)
 			return rc;
 	}
@@ -189,27 +186,11 @@ static int ring_bio(struct rj_recovery *r, struct rj_error *err)
 	return 0;
 }
 
-/* How much of the log may stay in memory: a quarter of what is free. */
-static uint64_t keep_bytes(void)
-{
-	struct rj_buf text = {0};
-	unsigned long long kib = 0;
-	const char *p = NULL;
-
-	if (!rj_read_file("/proc/meminfo", 65536, &text, NULL) &&
-		!rj_buf_append(&text, "", 1))
-		p = strstr((const char *)text.data, "MemAvailable:");
-	if (p)
-		kib = strtoull(p + strlen("MemAvailable:"), NULL, 10);
-	rj_buf_free(&text);
-	return kib / 4 * 1024 < KEEP_MOST ? kib / 4 * 1024 : KEEP_MOST;
-}
-
 int rj_recovery_plan(struct rj_recovery *r, struct rj_error *err)
 {
 	struct rj_jbd2_scan_opts o = {
 		.fs_blocks = r->facts.blocks,
-		.keep_bytes = keep_bytes(),
+		.keep_bytes = rj_recovery_memory(),
 	};
 	int rc;
 

@@ -57,6 +57,10 @@ int rj_recovery_gather(struct rj_recovery *r, bool resume,
 int rj_recovery_plan(struct rj_recovery *r, struct rj_error *err);
 void rj_recovery_drop_ring(struct rj_recovery *r);
 
+/* memory.c: bytes of the log that may stay in memory: a quarter of what is
+ * free (of the machine, and of the control groups), at most 2 GiB. */
+uint64_t rj_recovery_memory(void);
+
 /* replay.c */
 int rj_recovery_replay(struct rj_recovery *r, struct rj_error *err);
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include <stdlib.h>
 #include <string.h>
 
 #include "log/ring.h"
@@ -53,6 +54,37 @@ static void sizes(void)
 	CU_ASSERT_EQUAL(r->data[5000000000], 0);
 	CU_ASSERT_EQUAL(r->seq[2621439], 0);
 	rj_ring_free(r);
+}
+
+/* More than the memory that it may take: in a file, and otherwise the same. */
+static void spills(void)
+{
+	struct rj_ring *plain = ring;
+
+	ring = NULL;
+	CU_ASSERT_EQUAL_FATAL(rj_ring_new_bounded(BLOCK, BLOCKS,
+				      BLOCKS * BLOCK, &ring, NULL), 0);
+	CU_ASSERT_EQUAL(ring->spill_fd, -1);
+	rj_ring_free(ring);
+	setenv("TMPDIR", "/nonexistent", 1);
+	CU_ASSERT_EQUAL_FATAL(rj_ring_new_bounded(BLOCK, BLOCKS,
+				      BLOCKS * BLOCK - 1, &ring, NULL), 0);
+	CU_ASSERT_EQUAL(ring->spill_fd, -1);
+	rj_ring_free(ring);
+	setenv("TMPDIR", ".", 1); /* the build tree: on a disk */
+	CU_ASSERT_EQUAL_FATAL(rj_ring_new_bounded(BLOCK, BLOCKS,
+				      BLOCKS * BLOCK - 1, &ring, NULL), 0);
+	unsetenv("TMPDIR");
+	CU_ASSERT_TRUE(ring->spill_fd >= 0);
+	CU_ASSERT_EQUAL(apply(1, 0, 3, 2, 0x11), 0);
+	CU_ASSERT_EQUAL(ring->data[4 * BLOCK], 0x11);
+	CU_ASSERT_EQUAL(ring->data[5 * BLOCK], 0);
+	CU_ASSERT_EQUAL(apply(2, RJ_SEG_F_BASE, 10, 1, 0x22), 0);
+	CU_ASSERT_EQUAL(ring->data[4 * BLOCK], 0);
+	CU_ASSERT_EQUAL(ring->data[10 * BLOCK], 0x22);
+	CU_ASSERT_EQUAL(ring->seq[4], 0);
+	rj_ring_free(ring);
+	ring = plain;
 }
 
 static void applies(void)
@@ -137,6 +169,7 @@ int main(void)
 {
 	static const struct rjtest tests[] = {
 		RJTEST(sizes),
+		RJTEST(spills),
 		RJTEST(applies),
 		RJTEST(oldest_needed),
 		RJTEST(bio_over_the_ring),
