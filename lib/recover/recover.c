@@ -307,10 +307,14 @@ static int refuse(struct rj_recovery *r, int rc, struct rj_error *err)
 		r->report->outcome = RJ_OUTCOME_WOULD_REFUSE;
 		return rc;
 	}
-	if (!err || strlen(err->msg) + 160 >= sizeof(err->msg))
+	if (!err || strlen(err->msg) + 260 >= sizeof(err->msg))
 		return rc;
 	if (!strstr(err->msg, "nothing was changed"))
 		strcat(err->msg, "; nothing was changed");
+	if (rc == -RJ_E_UNSUPPORTED &&
+		r->report->placement == RJ_PLACE_REMOTE)
+		strcat(err->msg,
+			" (start rjournald on it, then mount -i -t ext4 -o journal_path= what that prints)");
 	if (rc == -RJ_E_UNSUPPORTED)
 		strcat(err->msg,
 			"; only -y -f gives such a log up, and checks the whole volume with e2fsck instead");

@@ -142,6 +142,28 @@ check "fast commits: the kernel takes them" eval \
 status 0 "fast commits: then there is nothing to do" "$RJRECOVER" -J device=j v
 check "fast commits: everything is back" all_there v
 
+# ---- the same in a remote log ----
+shelf() { find shelf -type f -exec sha256sum {} + | sort; }
+if [ -c /dev/fuse ]; then
+	mkdir shelf
+	check "remote fast commits: a crash" eval '
+		"$MKRJFS" -q -F -t ext4 -O fast_commit -J "remote=file://$T_DIR/shelf,size=8" "$T_DIR/r.live" 48M &&
+			mount_served "$T_DIR/r.live" "$T_DIR/mnt" "" && names &&
+			crash "$T_DIR/r.live" "$T_DIR/mnt" "$T_DIR/r.img"'
+	cp r.img v; shelf >shelf.was
+	for o in -p -y; do
+		status 4 "remote fast commits: $o refuses" "$RJRECOVER" $o "$T_DIR/v"
+		like "remote fast commits: $o says how to go on" "$OUT" "holds fast commits.*start rjournald on it, then mount"
+		check "remote fast commits: $o leaves all as it was" eval 'cmp r.img v && shelf | cmp - shelf.was'
+	done
+	check "remote fast commits: that works" eval \
+		'mount_served "$T_DIR/v" "$T_DIR/mnt" "" && umount mnt && unserve'
+	status 0 "remote fast commits: then there is nothing to do" "$RJRECOVER" "$T_DIR/v"
+	check "remote fast commits: everything is back" all_there v
+else
+	skip "remote fast commits" "no FUSE"
+fi
+
 # ---- damage in a transaction that was never committed ----
 rm -f o.live o.jlive
 truncate -s 6000k v && truncate -s 1500k o.jlive &&
