@@ -13,10 +13,10 @@
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 
+#include "http_slow.h"
 #include "tls.h"
 
 #define HEADERS_MAX  8192
-#define IDLE_SECONDS 600
 #define READ_AT_ONCE (1u << 20) /* then others get their turn */
 #define WRITE_MOST   (1u << 20)
 
@@ -78,7 +78,9 @@ static struct bufferevent *new_bufferevent(struct event_base *base, void *arg)
 		return NULL;
 	bufferevent_setwatermark(bev, EV_READ, 0, http->input_max);
 	bufferevent_set_max_single_write(bev, WRITE_MOST);
-	if (!http->tls && !evbuffer_add_cb(bufferevent_get_input(bev), read_on, bev)) {
+	if (!slow_watch(bev) ||
+		(!http->tls && !evbuffer_add_cb(bufferevent_get_input(bev),
+				       read_on, bev))) {
 		bufferevent_free(bev);
 		return NULL;
 	}
@@ -134,6 +136,9 @@ static void on_request(struct evhttp_request *ev, void *arg)
 		evhttp_send_error(ev, 503, NULL);
 		return;
 	}
+	if (evhttp_request_get_connection(ev))
+		slow_whole(evhttp_connection_get_bufferevent(
+			evhttp_request_get_connection(ev)));
 	*req.exchange = (struct http_exchange){.ev = ev, .http = http};
 	http->unsent++;
 	evhttp_request_set_on_complete_cb(ev, sent, http);
@@ -300,7 +305,7 @@ struct http *http_new(struct event_base *base, int fd, size_t body_max,
 	evhttp_set_max_headers_size(http->ev, HEADERS_MAX);
 	evhttp_set_max_body_size(http->ev, (ev_ssize_t)body_max);
 	evhttp_set_flags(http->ev, EVHTTP_SERVER_LINGERING_CLOSE);
-	evhttp_set_timeout(http->ev, IDLE_SECONDS);
+	evhttp_set_timeout(http->ev, SLOW_IDLE_SECONDS);
 	evhttp_set_gencb(http->ev, on_request, http);
 	evhttp_set_bevcb(http->ev, new_bufferevent, http);
 	http->bound = evhttp_accept_socket_with_handle(http->ev, fd);

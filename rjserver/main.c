@@ -12,6 +12,7 @@
 #include "say.h"
 #include "server.h"
 #include "settings.h"
+#include "store_check.h"
 #include "users.h"
 
 /* Each data file stays open. */
@@ -79,6 +80,8 @@ int main(int argc, char **argv)
 	status = options_parse(argc, argv, &command, &o);
 	if (status >= 0)
 		return status;
+	if (command == COMMAND_CHECK)
+		return store_check_main(o.dir);
 	if (settings_make(&o, &set, &err)) {
 		say_error("%s", err.msg);
 		return err.code == RJ_E_INVAL ? EXIT_USAGE : EXIT_FAILED;

@@ -21,6 +21,7 @@ enum {
 #define DEL   (1u << COMMAND_DELUSER)
 #define USERS (1u << COMMAND_USERS)
 #define STATS (1u << COMMAND_STATS)
+#define CHECK (1u << COMMAND_CHECK)
 
 #define VALUE(field) offsetof(struct options, field)
 
@@ -42,7 +43,7 @@ static const struct {
 	{"max-bytes", ADD, VALUE(max_bytes)},
 	{"max-volumes", ADD, VALUE(max_volumes)},
 	/* the short ones */
-	{"dir", SERVE | ADD | DEL | USERS | STATS, VALUE(dir)},
+	{"dir", SERVE | ADD | DEL | USERS | STATS | CHECK, VALUE(dir)},
 	{"listen", SERVE, VALUE(listen)},
 };
 #define VALUES (sizeof(values) / sizeof(values[0]))
@@ -55,7 +56,7 @@ static const struct {
 	size_t at; /* a bool */
 } flags[] = {
 	{"insecure", SERVE, VALUE(insecure)},
-	{"quiet", SERVE | ADD | DEL | USERS | STATS, VALUE(quiet)},
+	{"quiet", SERVE | ADD | DEL | USERS | STATS | CHECK, VALUE(quiet)},
 	{"new-token", ADD, VALUE(new_token)},
 	{"no-token", ADD, VALUE(no_token)},
 	{"json", STATS, VALUE(json)},
@@ -71,6 +72,7 @@ static const struct {
 	{"deluser", COMMAND_DELUSER},
 	{"users", COMMAND_USERS},
 	{"stats", COMMAND_STATS},
+	{"check", COMMAND_CHECK},
 };
 
 static const char help[] =
@@ -79,6 +81,7 @@ static const char help[] =
 	"       rjserver deluser -d DIR NAME\n"
 	"       rjserver users -d DIR\n"
 	"       rjserver stats -d DIR [--json]\n"
+	"       rjserver check DIR\n"
 	"Keep the journals of ext3 and ext4 volumes for other machines.\n"
 	"\n"
 	"  -d DIR           where the store is kept; made if missing\n"
@@ -204,6 +207,8 @@ static int check(int argc, char **argv, enum subcommand command,
 
 	if (named && optind < argc)
 		out->name = argv[optind++];
+	if (command == COMMAND_CHECK && !out->dir && optind < argc)
+		out->dir = argv[optind++];
 	if (optind < argc)
 		say_error("%s: not an option", argv[optind]);
 	else if (out->dir && !*out->dir)

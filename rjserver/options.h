@@ -29,6 +29,7 @@ enum subcommand {
 	COMMAND_DELUSER,
 	COMMAND_USERS,
 	COMMAND_STATS,
+	COMMAND_CHECK,
 };
 
 #define EXIT_USAGE  1

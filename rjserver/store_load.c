@@ -375,6 +375,11 @@ static int scan_files(struct store *s, const struct checkpoint_place *at,
 		rc = scan_finish(sc, &end, err);
 	if (!rc && at->pos)
 		rc = check_gone(s, err);
+	if (!rc && s->read_only && end.cut)
+		say_notice("the last batch was torn at byte %llu of data file "
+			   "%u and never acknowledged: the next start cuts it",
+			(unsigned long long)pos_offset(end.cut),
+			pos_file(end.cut));
 	if (!rc && s->read_only)
 		s->end = end.end;
 	else if (!rc)
