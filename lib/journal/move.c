@@ -250,7 +250,7 @@ static int release_old(struct rj_mover *m, struct rj_error *err)
 	int rc = 0;
 
 	if (m->from == RJ_PLACE_REMOTE && m->f.sbx.url[0])
-		rj_mover_say(m, "the old log stays at %s, out of use",
+		rj_mover_say(m, "leave the old log at %s, out of use",
 			m->f.sbx.url);
 	if (m->old_device.bio)
 		rj_mover_say(m, m->opts->keep
