@@ -4,6 +4,7 @@
 
 #include "options.h"
 #include "print.h"
+#include "rjlog/probe.h"
 #include "target.h"
 
 static enum status run(const struct options *o)
@@ -20,6 +21,8 @@ static enum status run(const struct options *o)
 	struct rj_error err;
 	int rc;
 
+	if (o->command == COMMAND_PROBE)
+		return run_probe(o);
 	rc = target_open(&t, o, &err);
 	/* a URL that cannot be read is wrong usage, as a missing one is */
 	if (!rc && (o->command != COMMAND_LS || t.named))

@@ -10,13 +10,13 @@
 static const char help_text[] =
 	"Usage: rjlog ls|show|verify|probe|prune [-n] [-v] [-q] [--json] URL\n"
 	"\n"
-	"Look at remote logs, and check them. Only prune ever changes anything.\n"
+	"Look at remote logs, and check them. Only prune ever changes a log.\n"
 	"\n"
 	"  ls URL              the logs that the store at URL keeps; with\n"
 	"                      /JOURNAL-UUID behind it, that log's segments\n"
 	"  show URL[/UUID]     the transactions that a replay would bring back\n"
 	"  verify URL[/UUID]   check every segment and the journal in them\n"
-	"  probe URL           try what a store can do (not in this version)\n"
+	"  probe URL           race, write and read: what this store can do\n"
 	"  prune URL[/UUID]    delete the segments that no replay needs\n"
 	"\n"
 	"With only one log at URL its UUID may be left out.\n"
@@ -30,7 +30,8 @@ static const char help_text[] =
 	"  -V, --version       print the version\n"
 	"      --help          print this\n"
 	"\n"
-	"Exit status: 0 good, 4 the log is damaged, incomplete or another's,\n"
+	"Exit status: 0 good, 4 the log is damaged, incomplete or another's, or\n"
+	"no journal can be kept at that store,\n"
 	"8 operational error, 16 usage, 32 no key or the wrong one.\n";
 
 enum {
@@ -112,13 +113,10 @@ enum options_verdict options_parse(int argc, char **argv, struct options *o)
 		}
 	}
 	if (optind == argc)
-		return bad("no command given: ls, show, verify or prune", NULL);
+		return bad("no command given: ls, show, verify, probe or prune",
+			NULL);
 	if (!parse_command(argv[optind], &o->command))
 		return bad("no such command", argv[optind]);
-	if (o->command == COMMAND_PROBE)
-		return bad("probe is not in this version; ls, show and verify "
-			   "are",
-			NULL);
 	if (optind + 1 == argc)
 		return bad("no URL given", NULL);
 	if (optind + 2 < argc)

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "store/http.h"
 
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include "store/conf.h"
 #include "store/curl.h"
@@ -23,6 +27,7 @@ struct rj_http {
 	char host[256];
 	char region[64];
 	char detail[CURL_ERROR_SIZE];
+	int socket; /* of the connection; -1: none */
 	/* Of the request under way: */
 	struct rj_http_call *call;
 	size_t start;  /* length of call->out at the beginning */
@@ -57,6 +62,38 @@ bool rj_http_loopback(const char *host)
 		       strspn(host, "0123456789.") == strlen(host));
 }
 
+/*
+ * Some servers (Ceph's radosgw) send head and body of an answer in two packets
+ * with Nagle's algorithm on: the body then waits for our delayed ACK of the
+ * head, 40 ms. The ACK is sent at once instead. It does not last; so it is said
+ * for each answer.
+ */
+static void acknowledge_now(struct rj_http *h)
+{
+	int on = 1;
+
+	if (h->socket >= 0)
+		setsockopt(h->socket, IPPROTO_TCP, TCP_QUICKACK, &on,
+			sizeof(on));
+}
+
+static int on_socket(void *arg, curl_socket_t fd, curlsocktype purpose)
+{
+	struct rj_http *h = arg;
+
+	h->socket = fd;
+	return CURL_SOCKOPT_OK;
+}
+
+static int on_close(void *arg, curl_socket_t fd)
+{
+	struct rj_http *h = arg;
+
+	if (h->socket == fd)
+		h->socket = -1;
+	return close(fd);
+}
+
 static size_t on_header(char *line, size_t one, size_t len, void *arg)
 {
 	struct rj_http *h = arg;
@@ -65,6 +102,8 @@ static size_t on_header(char *line, size_t one, size_t len, void *arg)
 
 	while (n && (line[n - 1] == '\r' || line[n - 1] == '\n'))
 		n--;
+	if (!n)
+		acknowledge_now(h);
 	if (n >= 5 && !memcmp(line, "HTTP/", 5)) {
 		h->framed = false; /* a new answer, perhaps after a 1xx */
 	} else if (rj_http_header_is(
@@ -368,6 +407,10 @@ static CURLcode set_up(struct rj_http *h)
 	/* with a large body curl asks first; a server that keeps silent is
 	 * not waited for */
 	curl_easy_setopt(e, CURLOPT_EXPECT_100_TIMEOUT_MS, 1L);
+	curl_easy_setopt(e, CURLOPT_SOCKOPTFUNCTION, on_socket);
+	curl_easy_setopt(e, CURLOPT_SOCKOPTDATA, h);
+	curl_easy_setopt(e, CURLOPT_CLOSESOCKETFUNCTION, on_close);
+	curl_easy_setopt(e, CURLOPT_CLOSESOCKETDATA, h);
 	curl_easy_setopt(e, CURLOPT_HEADERFUNCTION, on_header);
 	curl_easy_setopt(e, CURLOPT_HEADERDATA, h);
 	curl_easy_setopt(e, CURLOPT_WRITEFUNCTION, on_body);
@@ -402,6 +445,7 @@ int rj_http_new(const struct rj_http_setup *setup, struct rj_http **out,
 	if (!h)
 		return rj_fail(err, RJ_E_NOMEM, "%s: out of memory",
 			setup->name);
+	h->socket = -1;
 	h->setup = *setup;
 	h->opts = *setup->opts;
 	rj_conf_ref(h->opts.conf);

@@ -166,6 +166,11 @@ static int s3_put_new(struct rj_store *store, const struct rj_key *key,
 	if (c.status == 412)
 		return rj_fail(err, RJ_E_EXISTS, "%s: %s is there already",
 			store->url, text);
+	if (c.status == 204)
+		return rj_fail(err, RJ_E_PROTOCOL,
+			"%s: put %s: the store replaced what was there, though "
+			"told not to: it ignores If-None-Match",
+			store->url, text);
 	return rj_s3_fail(s, &c, "put", text, err);
 }
 

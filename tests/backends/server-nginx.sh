@@ -9,6 +9,7 @@ nginx_start() {
 	NGINX_PORT=$(b_port)
 	mkdir -p "$1"/{root/bucket,tmp} || return 1
 	cat >"$1/nginx.conf" <<END
+$([ "$(id -u)" != 0 ] || echo "user www-data www-data;")
 daemon off;
 worker_processes 1;
 pid $1/nginx.pid;

@@ -186,8 +186,12 @@ status 16 "an unknown command" "$RJLOG" list "$F"
 status 16 "no URL" "$RJLOG" ls
 status 16 "two URLs" "$RJLOG" ls "$F" "$F"
 status 16 "not a URL" "$RJLOG" ls /tmp
-status 16 "probe is for later" "$RJLOG" probe "$F"
-is "probe: one line" "$(wc -l <<<"$OUT")" 1
+mkdir "$T_DIR/probed"
+status 0 "probe of a directory" "$RJLOG" probe "file://$T_DIR/probed"
+like "probe: says how writers are fenced" "$OUT" "fencing: +mode A"
+like "probe: one winner in every round" "$OUT" "one winner in 20, several in 0"
+is "probe: as JSON" "$("$RJLOG" probe --json "file://$T_DIR/probed" |
+	jq -r '[.mode, .one_winner, .partial, .stale, .left_behind] | @csv')" '"A",20,0,0,false'
 status 8 "no such directory" "$RJLOG" ls "$F.none"
 status 8 "a full standard output" bash -c "'$RJLOG' ls '$F' >/dev/full"
 

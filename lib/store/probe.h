@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Try what a store can do, instead of believing what it says: several shipped
+ * servers take "If-None-Match: *" and overwrite all the same.
+ */
+#ifndef RJ_STORE_PROBE_H
+#define RJ_STORE_PROBE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "store/store.h"
+#include "util/error.h"
+
+#define RJ_PROBE_RACERS 32 /* at most */
+
+enum rj_probe_mode {
+	RJ_PROBE_NONE, /* nothing is exclusive: no journal may be kept there */
+	RJ_PROBE_A,    /* put-if-absent has one winner */
+	RJ_PROBE_B,    /* making a folder has one winner */
+};
+
+struct rj_probe_opts {
+	/* Race for the epochs of this log, which must be new, and nothing else;
+	 * what can be removed is removed again. NULL: a log of the probe's own,
+	 * and everything is tried. */
+	const uint8_t *journal_uuid;
+	unsigned racers;   /* 0: 8 */
+	unsigned rounds;   /* of the race; 0: 20 */
+	unsigned puts;	   /* to measure; 0: 50 */
+	uint32_t put_bytes; /* 0: 8192 */
+	/* Called between steps with what comes next. May be NULL. */
+	void (*progress)(void *arg, const char *step);
+	void *arg;
+};
+
+struct rj_probe {
+	struct rj_store_caps says; /* what the backend claims */
+	enum rj_probe_mode mode;   /* what was seen */
+	char why[RJ_ERROR_BYTES];  /* NONE: one line; else "" */
+	/* the race for one key */
+	unsigned racers, rounds;
+	unsigned one_winner; /* rounds with exactly one */
+	unsigned several;    /* rounds with more than one: fatal */
+	unsigned undecided;  /* nobody knows: answers were lost */
+	/* puts one after the other, and gets, in microseconds */
+	unsigned puts;
+	uint32_t put_bytes;
+	uint64_t put_p50_us, put_p99_us, put_max_us, get_p50_us;
+	/* seen while others were put: */
+	unsigned looks, partial; /* a reader saw a part of an object: fatal */
+	unsigned lists, stale;	 /* a list left out an acknowledged object */
+	/* objects that could not be removed again */
+	bool left_behind;
+	uint8_t journal_uuid[RJ_UUID_BYTES];
+};
+
+/*
+ * Probe the store at URL. 0: OUT says what was seen, be it bad. Else the store
+ * does not answer, lets nobody in, or fails in ways that have nothing to do
+ * with what is probed.
+ */
+int rj_store_probe(const char *url, const struct rj_probe_opts *opts,
+	struct rj_probe *out, struct rj_error *err);
+
+/* RJ_E_UNSUPPORTED, with the reason, if P forbids to keep a journal there. */
+int rj_probe_verdict(
+	const char *url, const struct rj_probe *p, struct rj_error *err);
+
+#endif
