@@ -9,6 +9,7 @@
 #include "journal/mover.h"
 #include "log/log.h"
 #include "log/sealing.h"
+#include "store/probe.h"
 #include "store/store.h"
 #include "util/environ.h"
 
@@ -249,6 +250,9 @@ int rj_attach_remote(const char *device, const struct rj_journal_opts *opts,
 	if (rc)
 		goto out;
 	rj_log_sealing_use(&sealing, &id);
+	rc = rj_store_probe_brief(store, id.journal_uuid, err);
+	if (rc)
+		goto out;
 	rc = rj_log_claim(store, &id, &claim, &w, err);
 	if (rc)
 		goto out;

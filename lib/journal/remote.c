@@ -4,6 +4,7 @@
 
 #include "journal/mover.h"
 #include "log/ring.h"
+#include "store/probe.h"
 
 static int apply(
 	void *arg, const struct rj_segment *seg, struct rj_error *err)
@@ -93,7 +94,9 @@ int rj_mover_make_log(struct rj_mover *m, struct rj_error *err)
 	memcpy(id.volume_uuid, m->uuid, RJ_UUID_BYTES);
 	memcpy(id.journal_uuid, m->new_journal, RJ_UUID_BYTES);
 	rj_log_sealing_use(&m->new_sealing, &id);
-	rc = rj_log_claim(m->new_store, &id, &o, &m->new_log, err);
+	rc = rj_store_probe_brief(m->new_store, id.journal_uuid, err);
+	if (!rc)
+		rc = rj_log_claim(m->new_store, &id, &o, &m->new_log, err);
 	return rc ? rc
 		  : rj_journal_put_empty(m->new_log, m->f.block_size,
 			    m->blocks, id.journal_uuid, id.volume_uuid, 1,

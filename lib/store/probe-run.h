@@ -10,7 +10,7 @@
 #define PROBE_RETRY_NS 10000000000LL
 
 struct probe_run {
-	const char *url;
+	const char *url; /* NULL: in brief, on dups of STORE */
 	struct rj_probe_opts opts;
 	struct rj_probe *out;
 	struct rj_store *store, *other; /* two handles */

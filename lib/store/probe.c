@@ -72,7 +72,7 @@ static int try_twice(struct probe_run *r, struct rj_error *err)
 
 	rc = probe_put(r->store, &key, "first\n", 6, &doubt, err);
 	if (rc && !(rc == -RJ_E_EXISTS && doubt))
-		return rc;
+		return rc; /* in brief EXISTS: not the first attempt */
 	rc = probe_put(r->other, &key, "second\n", 7, &doubt, &second);
 	if (rc == -RJ_E_UNREACHABLE) {
 		*err = second;
@@ -165,6 +165,13 @@ static void judge_round(struct probe_run *r, struct racer *a, unsigned round)
 	}
 }
 
+static int open_handle(
+	struct probe_run *r, struct rj_store **out, struct rj_error *err)
+{
+	return r->url ? rj_store_open(r->url, NULL, out, err)
+		      : rj_store_dup(r->store, out, err);
+}
+
 /* Open the racers' handles. */
 static int open_racers(
 	struct probe_run *r, struct racer *a, struct rj_error *err)
@@ -175,7 +182,7 @@ static int open_racers(
 	for (i = 0; !rc && i < r->out->racers; i++) {
 		a[i].id = i;
 		a[i].run = r;
-		rc = rj_store_open(r->url, NULL, &a[i].store, err);
+		rc = open_handle(r, &a[i].store, err);
 	}
 	return rc;
 }
@@ -248,7 +255,7 @@ static int probe(struct probe_run *r, struct rj_error *err)
 		return rc;
 	step(r, "racing");
 	rc = run_race(r, err);
-	if (rc || r->out->why[0] || r->opts.journal_uuid)
+	if (rc || r->out->why[0] || !r->url)
 		return rc;
 	step(r, "measuring puts");
 	rc = probe_measure(r, err);
@@ -290,9 +297,7 @@ int rj_store_probe(const char *url, const struct rj_probe_opts *opts,
 	if (opts)
 		r.opts = *opts;
 	memset(out, 0, sizeof(*out));
-	if (r.opts.journal_uuid)
-		memcpy(out->journal_uuid, r.opts.journal_uuid, RJ_UUID_BYTES);
-	else if (rj_uuid_random(out->journal_uuid))
+	if (rj_uuid_random(out->journal_uuid))
 		return rj_fail(err, RJ_E_IO, "no random bytes to be had");
 	rc = rj_store_open(url, NULL, &r.store, err);
 	if (!rc)
@@ -306,6 +311,37 @@ int rj_store_probe(const char *url, const struct rj_probe_opts *opts,
 	rj_store_close(r.store);
 	rj_store_close(r.other);
 	return rc;
+}
+
+int rj_store_probe_brief(struct rj_store *store,
+	const uint8_t journal_uuid[RJ_UUID_BYTES], struct rj_error *err)
+{
+	struct rj_probe out = {0};
+	struct probe_run r = {
+		.opts = {.racers = 4, .rounds = 2},
+		.out = &out,
+		.store = store,
+	};
+	struct rj_error local;
+	int rc;
+
+	if (!err)
+		err = &local;
+	memcpy(out.journal_uuid, journal_uuid, RJ_UUID_BYTES);
+	rc = rj_store_dup(store, &r.other, err);
+	if (rc == -RJ_E_UNSUPPORTED)
+		return 0;
+	if (rc)
+		return rc;
+	set_up(&r);
+	if (!out.why[0])
+		rc = probe(&r, err);
+	if (rc == -RJ_E_EXISTS)
+		rc = 0;
+	else
+		clean_up(&r);
+	rj_store_close(r.other);
+	return rc ? rc : rj_probe_verdict(store->url, &out, err);
 }
 
 int rj_probe_verdict(

@@ -21,10 +21,6 @@ enum rj_probe_mode {
 };
 
 struct rj_probe_opts {
-	/* Race for the epochs of this log, which must be new, and nothing else;
-	 * what can be removed is removed again. NULL: a log of the probe's own,
-	 * and everything is tried. */
-	const uint8_t *journal_uuid;
 	unsigned racers;   /* 0: 8 */
 	unsigned rounds;   /* of the race; 0: 20 */
 	unsigned puts;	   /* to measure; 0: 50 */
@@ -62,6 +58,16 @@ struct rj_probe {
  */
 int rj_store_probe(const char *url, const struct rj_probe_opts *opts,
 	struct rj_probe *out, struct rj_error *err);
+
+/*
+ * The same in brief, before a new log is begun on STORE: one object twice, and a
+ * short race, for epochs of the log JOURNAL_UUID itself, so that nothing else
+ * is left where nothing can be removed. Nothing is tried if the log has an
+ * epoch already (an attempt before this one got further), nor on a store that
+ * has but one handle. RJ_E_UNSUPPORTED: as rj_probe_verdict(); else as above.
+ */
+int rj_store_probe_brief(struct rj_store *store,
+	const uint8_t journal_uuid[RJ_UUID_BYTES], struct rj_error *err);
 
 /* RJ_E_UNSUPPORTED, with the reason, if P forbids to keep a journal there. */
 int rj_probe_verdict(

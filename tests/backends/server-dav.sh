@@ -54,7 +54,7 @@ dav_start() {
 	printf 'u:%s\n' "$(openssl passwd -apr1 pw)" >"$1/htpasswd"
 	dav_config "$1" >"$1/httpd.conf"
 	if [ "$(id -u)" = 0 ]; then
-		chmod 711 "$T_DIR" && chmod 755 "$1" && chown -R www-data "$1"/{root,lock} || return 1
+		b_way && chmod 755 "$1" && chown -R www-data "$1"/{root,lock} || return 1
 	fi
 	setsid apache2 -D FOREGROUND -f "$1/httpd.conf" >"$1/out.log" 2>&1 </dev/null &
 	at_exit b_end $!

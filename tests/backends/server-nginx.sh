@@ -9,7 +9,7 @@ nginx_start() {
 	NGINX_PORT=$(b_port)
 	mkdir -p "$1"/{root/bucket,tmp} || return 1
 	cat >"$1/nginx.conf" <<END
-$([ "$(id -u)" != 0 ] || echo "user www-data www-data;")
+$([ "$(id -u)" != 0 ] || echo "user root;")
 daemon off;
 worker_processes 1;
 pid $1/nginx.pid;
@@ -31,7 +31,6 @@ http {
 	}
 }
 END
-	[ "$(id -u)" != 0 ] || { chmod 711 "$T_DIR" && chown -R www-data "$1"/{root,tmp}; } || return 1
 	setsid nginx -c "$1/nginx.conf" -e "$1/error.log" >"$1/out.log" 2>&1 </dev/null &
 	at_exit b_end $!
 	wait_for 10 b_listens "$NGINX_PORT" || return 1
