@@ -72,11 +72,33 @@ static void report(struct run *r, const struct state *s, const char *what)
 static int second_cuts(struct run *r, const struct state *s,
 	const struct trace *resumed);
 
+/* The administrator asks again for what was rolled back, and gets it. */
+static int move_again(struct run *r)
+{
+	struct trace t = {0};
+	struct look look;
+	int rc;
+
+	rc = r->tool->run(r->w, r->m, &t, r->j.why, sizeof(r->j.why));
+	world_touched(r->w, &t);
+	trace_clear(&t);
+	if (!rc)
+		rc = judge_look(&r->j, &look);
+	if (!rc && (look.under_way || look.placement != r->j.new.placement)) {
+		snprintf(r->j.why, sizeof(r->j.why), "it is %s",
+			rj_placement_name(look.placement));
+		rc = -1;
+	}
+	r->t->moved_again++;
+	return rc;
+}
+
 /* One state: as the power cut left it, then resumed. */
 static int try_state(void *arg, const struct state *s)
 {
 	struct trace resumed = {0};
 	struct run *r = arg;
+	unsigned long seen = r->j.fsck_runs;
 	bool is_new = false;
 	struct look look;
 	int rc;
@@ -116,6 +138,11 @@ static int try_state(void *arg, const struct state *s)
 	world_touched(r->w, &resumed);
 	if (judge_world(&r->j, &is_new)) {
 		report(r, s, "after resume");
+		goto reset;
+	}
+	/* once for each world that was not seen before */
+	if (!is_new && r->j.fsck_runs != seen && move_again(r)) {
+		report(r, s, "moved again");
 		goto reset;
 	}
 	if (rc || look.under_way) {

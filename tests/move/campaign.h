@@ -13,6 +13,7 @@ struct tally {
 	unsigned long as_is;   /* exactly old or new without a resume */
 	unsigned long to_old, to_new; /* by a resume */
 	unsigned long bad;
+	unsigned long moved_again; /* after a roll back, and it worked */
 	unsigned long distinct; /* worlds that e2fsck saw */
 	unsigned long mounts;
 };

@@ -139,8 +139,9 @@ int main(int argc, char **argv)
 	}
 	print_row("all", &sum);
 	printf("%lu states of %lu moves, %lu bad; %lu different worlds seen by "
-	       "e2fsck, %lu by the kernel\n",
-		sum.states, sum.moves, sum.bad, sum.distinct, sum.mounts);
+	       "e2fsck, %lu by the kernel, %lu moved again\n",
+		sum.states, sum.moves, sum.bad, sum.distinct, sum.mounts,
+		sum.moved_again);
 	world_free(&w);
 	return rc || !sum.moves ? 2 : sum.bad ? 1 : 0;
 }
