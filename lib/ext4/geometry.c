@@ -35,6 +35,8 @@ static int check_features(const struct rj_volume *v, struct rj_error *err)
 	if (v->flags & RJ_VOLUME_FORCE)
 		return 0;
 	incompat &= ~(uint32_t)EXT2_LIB_FEATURE_INCOMPAT_SUPP;
+	if (v->flags & RJ_VOLUME_MMP)
+		incompat &= ~(uint32_t)EXT4_FEATURE_INCOMPAT_MMP;
 	ro_compat &= ~(uint32_t)EXT2_LIB_FEATURE_RO_COMPAT_SUPP;
 	if (!(v->flags & RJ_VOLUME_WRITE))
 		ro_compat = 0;

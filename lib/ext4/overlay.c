@@ -235,7 +235,9 @@ int rj_overlay_open(struct rj_volume *v, struct overlay *o, ext2_filsys *fs,
 	o->below = &v->bio;
 	o->block_size = v->facts.block_size;
 	opening = o;
-	e = ext2fs_open(v->path, EXT2_FLAG_RW | EXT2_FLAG_64BITS, 0, 0,
+	/* with MMP it would write to the device itself */
+	e = ext2fs_open(v->path,
+		EXT2_FLAG_RW | EXT2_FLAG_64BITS | EXT2_FLAG_SKIP_MMP, 0, 0,
 		&overlay_manager, fs);
 	opening = NULL;
 	if (e)

@@ -16,6 +16,8 @@
 #define RJ_VOLUME_WRITE 0x1 /* for writing; refused (RJ_E_BUSY) while mounted,
 			     * swapped on, or held exclusively by another */
 #define RJ_VOLUME_FORCE 0x2 /* open although a superblock field looks wrong */
+#define RJ_VOLUME_MMP	0x4 /* the feature mmp is no reason to refuse: the
+			     * caller looks with rj_volume_check_mmp() */
 
 struct rj_volume;
 

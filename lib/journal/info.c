@@ -125,7 +125,7 @@ int rj_journal_info(const char *device, const char *const *devices,
 	int rc;
 
 	memset(out, 0, sizeof(*out));
-	rc = rj_volume_open(device, 0, NULL, &v, err);
+	rc = rj_volume_open(device, RJ_VOLUME_MMP, NULL, &v, err);
 	if (rc == -RJ_E_CORRUPT && rj_move_pending(device)) {
 		out->torn = true;
 		rc = rj_volume_open(device, RJ_VOLUME_FORCE, NULL, &v, err);

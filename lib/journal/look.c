@@ -81,7 +81,8 @@ static int open_torn(struct rj_mover *m, unsigned flags, struct rj_error *err)
 
 int rj_mover_open(struct rj_mover *m, bool resume, struct rj_error *err)
 {
-	unsigned flags = m->opts->dry_run ? 0 : RJ_VOLUME_WRITE;
+	unsigned flags =
+		RJ_VOLUME_MMP | (m->opts->dry_run ? 0 : RJ_VOLUME_WRITE);
 	int rc;
 
 	m->old_device.fd = m->new_device.fd = -1;

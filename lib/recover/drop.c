@@ -5,6 +5,7 @@
  * when a second one finds nothing. Otherwise the undo file puts everything
  * back.
  */
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -39,7 +40,8 @@ static int take_away(struct rj_recovery *r, struct rj_error *err)
 /* e2undo: as it was before take_away(). */
 static int put_back(struct rj_recovery *r, struct rj_error *err)
 {
-	const char *argv[] = {NULL, "-f", r->opts->undo_file, r->device, NULL};
+	/* with -f it would mark the volume as one that needs e2fsck */
+	const char *argv[] = {NULL, r->opts->undo_file, r->device, NULL};
 	struct rj_proc_result res = {0};
 	struct rj_buf path = {0};
 	int rc = rj_proc_find("e2undo", &path, err);
@@ -118,6 +120,10 @@ int rj_recover_drop_journal(const char *device,
 						    RJ_PLACE_REMOTE
 				    ? RJ_PLACE_REMOTE
 				    : RJ_PLACE_DEVICE;
+	snprintf(report->url, sizeof(report->url), "%s",
+		report->placement == RJ_PLACE_REMOTE
+			? r.facts.sbx.url
+			: "its device, if that is found again,");
 	rc = rj_volume_close(v, err);
 	if (rc)
 		return rc;

@@ -130,5 +130,5 @@ is "listed as such" "$(get reachable)" false
 status 0 "-f gives it up" "$rjtune" -f -z "$T_DIR/undo" -O ^has_journal "$V"
 check "sound" sound "$V"
 is "no journal" "$(get placement)" none
-check "e2undo takes it back" e2undo -f "$T_DIR/undo" "$V"
+check "e2undo takes it back" e2undo "$T_DIR/undo" "$V"
 is "to where it was" "$(get placement)" remote

@@ -1,0 +1,122 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# What rjtune must leave alone or find again: shared and checksummed journals,
+# devices that changed their number, MMP, a volume that is being served, a move
+# that was cut off, a lost journal that e2fsck cannot make good.
+. "$RJ_SRC/tests/support/lib.sh"
+PATH=$PATH:/sbin:/usr/sbin
+need_fuse_loop
+rjtune=$RJ_BUILD/rjtune/rjtune
+img=$T_DIR/v.img
+mkdir "$T_DIR/a" "$T_DIR/mnt" "$T_DIR/bin"
+A=file://$T_DIR/a
+export BLKID_FILE=$T_DIR/blkid.tab
+# DEVICES... -- COMMAND...: no other block device is to be seen by libblkid
+among() {
+	: >"$T_DIR/partitions"
+	while [ "$1" != -- ]; do
+		awk -v n="${1#/dev/}" '$4 == n' /proc/partitions >>"$T_DIR/partitions"
+		shift
+	done
+	shift
+	unshare -m "$BASH" -c 'mount --bind "$0" /proc/partitions && exec "$@"' \
+		"$T_DIR/partitions" "$@"
+}
+make_volume() { # FILE OPTIONS...
+	local f=$1; shift
+	rm -f "$f"
+	mke2fs -q -F -b 1024 -O ^has_journal "$@" -d "$RJ_SRC/tests/support" \
+		"$f" 40960 >/dev/null 2>&1
+}
+field() { dumpe2fs -h "$1" 2>/dev/null | sed -n "s/^$2: *//p"; }
+users() { dumpe2fs "$1" 2>/dev/null | sed -n '/^Journal users/,$p' | grep -oE '[0-9a-f]{8}-[0-9a-f-]+'; }
+
+# ---- a journal that the kernel has put checksums on goes to another volume ----
+make_volume "$img" -t ext4; loop_over "$img"; V=$DEV
+make_volume "$T_DIR/w.img" -t ext4; loop_over "$T_DIR/w.img"; W=$DEV
+truncate -s 4M "$T_DIR/j"; loop_over "$T_DIR/j"; J=$DEV
+check "a journal on a device" "$rjtune" -q -J device="$J" "$V"
+mount "$V" "$T_DIR/mnt" && touch "$T_DIR/mnt/x" && umount "$T_DIR/mnt"
+like "the kernel gave it checksums" "$(dumpe2fs "$J" 2>/dev/null)" "journal_checksum_v3"
+sum=$(sha256sum <"$T_DIR/j")
+status 2 "another volume may not have it" "$rjtune" -q -J device="$J" "$W"
+like "its user is named" "$OUT" "$(field "$V" "Filesystem UUID")"
+is "nothing changed" "$(sha256sum <"$T_DIR/j")" "$sum"
+check "it is let go" "$rjtune" -q -J none "$V"
+check "now it may" "$rjtune" -q -J device="$J" "$W"
+check "and the kernel mounts that" mount "$W" "$T_DIR/mnt"
+umount "$T_DIR/mnt"
+
+# ---- a shared journal: the second user leaves ----
+check "none" "$rjtune" -q -J none "$W"
+mke2fs -q -F -b 1024 -O journal_dev "$J" >/dev/null 2>&1
+check "tune2fs: the first user" among "$J" "$V" -- tune2fs -J device="$J" "$V"
+check "tune2fs: the second user" among "$J" "$W" -- tune2fs -J device="$J" "$W"
+is "two users" "$(users "$J" | wc -l)" 2
+check "the second leaves" "$rjtune" -q -J none "$W"
+is "the first is still there" "$(users "$J")" "$(field "$V" "Filesystem UUID")"
+check "and mounts" mount "$V" "$T_DIR/mnt"
+umount "$T_DIR/mnt"
+
+# ---- the device comes back with another number ----
+losetup -d "$J"
+truncate -s 1M "$T_DIR/other"; loop_over "$T_DIR/other"
+loop_over "$T_DIR/j"; K=$DEV
+if [ "$K" = "$J" ]; then skip "another number" "it got the same"; else
+	like "found by its UUID" "$(among "$K" "$V" -- "$rjtune" -l "$V")" "Journal device: +$K\$"
+	check "the superblock is told" among "$K" "$V" -- "$rjtune" -q -J device="$K" "$V"
+	check "and the kernel finds it" mount "$V" "$T_DIR/mnt"
+	umount "$T_DIR/mnt"
+fi
+check "moved away from there" among "$K" "$V" -- "$rjtune" -q -J none "$V"
+
+# ---- multi-mount protection ----
+make_volume "$T_DIR/mmp.img" -t ext4 -O mmp
+check "an unmounted one with MMP" "$rjtune" -q -J size=2 "$T_DIR/mmp.img"
+at=$(dumpe2fs -h "$T_DIR/mmp.img" 2>/dev/null | sed -n 's/^MMP block number: *//p')
+printf '\1\0\0\0' | dd of="$T_DIR/mmp.img" bs=1 seek=$((at * 1024 + 4)) conv=notrunc status=none
+status 3 "in use elsewhere" "$rjtune" -q -J none "$T_DIR/mmp.img"
+like "MMP is named" "$OUT" "multi-mount"
+
+# ---- being served ----
+check "a remote journal" "$rjtune" -q -J remote="$A" "$V"
+served=$("$RJ_BUILD/rjournald/rjournald" -q "$V" </dev/null 2>"$T_DIR/err" | tail -1)
+at_exit "$RJ_BUILD/rjctl/rjctl" stop "$V"
+like "it is served" "$served" "^/dev/loop"
+status 3 "served, not mounted" "$rjtune" -q -J none "$V"
+like "rjctl stop is named" "$OUT" "rjctl stop"
+check "stopped" "$RJ_BUILD/rjctl/rjctl" stop "$V"
+check "and then it moves" wait_for 10 "$rjtune" -q -J none "$V"
+
+# ---- cut off: the process is killed when it writes behind byte 65536 ----
+cut() { # PLACE
+	{ (ulimit -f 64; exec "$rjtune" -q -J "$1" "$T_DIR/c.img"); } >/dev/null 2>&1
+}
+make_volume "$T_DIR/c.img" -t ext4
+cut remote="$A"
+status 6 "nothing else until it is resumed" "$rjtune" -J size=2 "$T_DIR/c.img"
+like "listed" "$("$rjtune" -l "$T_DIR/c.img")" "^Move under way: +yes"
+status 0 "resumed" "$rjtune" --resume "$T_DIR/c.img"
+like "to where it was" "$OUT" "taken back"
+status 0 "once is enough" "$rjtune" --resume "$T_DIR/c.img"
+like "then there is nothing to do" "$OUT" "nothing to do"
+check "sound" e2fsck -fn "$T_DIR/c.img"
+check "a remote journal" "$rjtune" -q -J remote="$A" "$T_DIR/c.img"
+cut remote="$A",size=6
+status 1 "rjrecover resumes by itself" "$RJ_BUILD/rjrecover/rjrecover" "$T_DIR/c.img"
+like "and says so" "$OUT" "move of the journal was cut off"
+check "the volume moves again" "$rjtune" -q -J size=2 "$T_DIR/c.img"
+check "sound" e2fsck -fn "$T_DIR/c.img"
+
+# ---- a lost journal that e2fsck does not make good: everything is put back ----
+check "a remote journal" "$rjtune" -q -J remote="$A" "$T_DIR/c.img"
+mv "$T_DIR/a" "$T_DIR/gone"
+real=$(command -v e2fsck)
+printf '#!/bin/sh\ncase " $* " in *" -fn "*) exit 4;; esac\nexec %s "$@"\n' "$real" >"$T_DIR/bin/e2fsck"
+chmod +x "$T_DIR/bin/e2fsck"
+sum=$(sha256sum <"$T_DIR/c.img")
+PATH=$T_DIR/bin:$PATH status 5 "-f, and a second e2fsck finds errors" \
+	"$rjtune" -f -z "$T_DIR/undo" -O ^has_journal "$T_DIR/c.img"
+is "untouched" "$(sha256sum <"$T_DIR/c.img")" "$sum"
+status 0 "with the real one" "$rjtune" -f -z "$T_DIR/undo2" -J size=2 "$T_DIR/c.img"
+check "sound, with an internal journal" e2fsck -fn "$T_DIR/c.img"
