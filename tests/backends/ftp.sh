@@ -1,0 +1,5 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# ftp://: vsftpd with TLS.
+NAME=ftp
+. "$RJ_SRC/tests/backends/tree.sh"
