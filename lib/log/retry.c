@@ -17,16 +17,27 @@ void rj_retry_start(struct rj_retry *r, int retry_ms)
 	r->delay_ns = FIRST_DELAY_NS;
 }
 
+/* 75 to 125 percent: many who lost the same server do not come back at once. */
+static int64_t with_jitter(int64_t ns)
+{
+	uint32_t r;
+
+	if (rj_random_bytes(&r, sizeof(r)))
+		return ns;
+	return ns * 3 / 4 + ns / 2 * (r % 1024) / 1024;
+}
+
 bool rj_retry_again(struct rj_retry *r, int rc)
 {
-	int64_t left;
+	int64_t left, delay;
 
 	if (rc != -RJ_E_UNREACHABLE)
 		return false;
 	left = r->deadline_ns - rj_monotonic_ns();
 	if (left <= 0)
 		return false;
-	rj_sleep_ns(r->delay_ns < left ? r->delay_ns : left);
+	delay = with_jitter(r->delay_ns);
+	rj_sleep_ns(delay < left ? delay : left);
 	r->delay_ns *= 2;
 	if (r->delay_ns > MAX_DELAY_NS)
 		r->delay_ns = MAX_DELAY_NS;

@@ -35,7 +35,6 @@ enum slot {
 	SLOT_COMPRESS,
 	SLOT_CONNECT_TIMEOUT,
 	SLOT_REQUEST_TIMEOUT,
-	SLOT_DEADLINE,
 	SLOT_RETAIN,
 	SLOTS,
 };
@@ -76,7 +75,6 @@ static const struct key {
 	{"compress", SLOT_COMPRESS, KIND_YES_NO},
 	{"connect_timeout", SLOT_CONNECT_TIMEOUT, KIND_SECONDS},
 	{"request_timeout", SLOT_REQUEST_TIMEOUT, KIND_SECONDS},
-	{"deadline", SLOT_DEADLINE, KIND_SECONDS},
 	{"retain", SLOT_RETAIN, KIND_TIME},
 };
 
@@ -377,7 +375,6 @@ static void fill(struct rj_conf *c, struct words *w)
 	c->compress = tristate(&w->word[SLOT_COMPRESS]);
 	c->connect_timeout_ms = (int)w->word[SLOT_CONNECT_TIMEOUT].number;
 	c->request_timeout_ms = (int)w->word[SLOT_REQUEST_TIMEOUT].number;
-	c->deadline_ms = (int)w->word[SLOT_DEADLINE].number;
 	c->retain_s = w->word[SLOT_RETAIN].number;
 }
 

@@ -62,8 +62,6 @@ struct rj_conf {
 	enum rj_conf_tristate compress; /* compress=yes|no: zstd before sealing */
 	int connect_timeout_ms; /* connect_timeout=SECONDS; 0: not said */
 	int request_timeout_ms; /* request_timeout=SECONDS; 0: not said */
-	int deadline_ms;	/* deadline=SECONDS: all tries of one request
-				 * together; 0: not said */
 	/* retain=SECONDS|MINUTESm|HOURSh|DAYSd: keep segments that long though
 	 * no replay needs them. 0: not said. */
 	unsigned long long retain_s;

@@ -107,7 +107,7 @@ static void every_key_is_read(void)
 		  "region=eu\nca=/ca\ncert=/cert\nclientkey=/key\n"
 		  "known_hosts=/kh\nproxy=\nkeyfile=/seal\nstyle=virtual\n"
 		  "insecure=yes\ndurable=no\ncompress=yes\n"
-		  "connect_timeout=1.5\nrequest_timeout=20\ndeadline=60\n"
+		  "connect_timeout=1.5\nrequest_timeout=20\n\n"
 		  "retain=7d");
 	c = load("rj://h/v");
 	is(c->user, "u 1");
@@ -127,7 +127,6 @@ static void every_key_is_read(void)
 	CU_ASSERT_EQUAL(c->compress, RJ_CONF_YES);
 	CU_ASSERT_EQUAL(c->connect_timeout_ms, 1500);
 	CU_ASSERT_EQUAL(c->request_timeout_ms, 20000);
-	CU_ASSERT_EQUAL(c->deadline_ms, 60000);
 	CU_ASSERT_EQUAL(c->retain_s, 7 * 86400);
 	rj_conf_release(c);
 }
@@ -243,9 +242,9 @@ static void bad_lines_are_named_and_not_repeated(void)
 		{"[]\n", "line 1: a section is"},
 		{"[*]\nstyle = hunter2\n", "path or virtual"},
 		{"[*]\ninsecure = hunter2\n", "yes or no"},
-		{"[*]\ndeadline = -1\n", "number of seconds"},
-		{"[*]\ndeadline = 0\n", "number of seconds"},
-		{"[*]\ndeadline = 1s\n", "number of seconds"},
+		{"[*]\nrequest_timeout = -1\n", "number of seconds"},
+		{"[*]\nrequest_timeout = 0\n", "number of seconds"},
+		{"[*]\nrequest_timeout = 1s\n", "number of seconds"},
 		{"[*]\nretain = 7w\n", "not a time"},
 		{"[*]\nretain = 99999999999999999999\n", "not a time"},
 		{"[*]\nretain = 9999999999999999999d\n", "not a time"},
