@@ -8,6 +8,8 @@
  * load verify PORT ACKS   every acknowledged object is there with its bytes,
  *	every acknowledged deletion is; all that is listed is whole
  * load race PORT RACERS KEYS   exactly one winner for each key
+ * load many PORT VOLUMES CONNS ROUNDS BYTES   in each round each volume puts one;
+ *	every 20 rounds all but its last 10 are deleted; then the rest is checked
  * load bench PORT CONNS FIRST COUNT BYTES   latency of one put, and puts a
  *second
  */
@@ -367,6 +369,81 @@ static int do_race(char **v)
 	return bad != 0;
 }
 
+#define MANY_ID 0x2000000 /* of the first volume */
+
+static int many_check(struct worker *w, struct client *c, int volume)
+{
+	char path[128];
+	unsigned long n = (unsigned long)w->count;
+	uint8_t *want = malloc(w->most + 8);
+	size_t len = content(MANY_ID + volume, n, w->most, want);
+	int bad;
+
+	path_of(path, MANY_ID + volume, n);
+	bad = client_ask(c, "GET", path, NULL, 0) != 200 ||
+	      c->body_len != len || memcmp(c->in + c->body_at, want, len) != 0;
+	path_of(path, MANY_ID + volume, 1); /* deleted long ago */
+	bad |= client_ask(c, "GET", path, NULL, 0) !=
+	       (w->count >= 20 ? 404 : 200);
+	free(want);
+	return bad;
+}
+
+static void *many_worker(void *arg)
+{
+	struct worker *w = arg;
+	int volume, volumes = (int)w->below, r, step = (int)w->first;
+	uint8_t *data = malloc(w->most + 8);
+	struct client c;
+	char path[128];
+	size_t len;
+
+	if (!data || client_open(&c, w->port))
+		abort();
+	for (r = 1; r <= w->count; r++) {
+		for (volume = w->id; volume < volumes; volume += step) {
+			len = content(MANY_ID + volume, (unsigned long)r,
+				w->most, data);
+			path_of(path, MANY_ID + volume, (unsigned long)r);
+			w->failed += client_ask(&c, "PUT", path, data, len) !=
+				     201;
+			if (r % 20)
+				continue;
+			path_of(path, MANY_ID + volume, 0);
+			sprintf(path + strlen(path), "?below=%d", r - 10);
+			w->failed += client_ask(&c, "DELETE", path, NULL, 0) !=
+				     204;
+		}
+	}
+	for (volume = w->id; volume < volumes; volume += step)
+		w->failed += many_check(w, &c, volume);
+	client_close(&c);
+	free(data);
+	return NULL;
+}
+
+static int do_many(char **v)
+{
+	static struct worker w[CONNS_MOST];
+	int i, conns = atoi(v[2]), bad = 0;
+	double t = now();
+
+	for (i = 0; i < conns; i++)
+		w[i] = (struct worker){.port = atoi(v[0]),
+			.id = i,
+			.below = strtoul(v[1], NULL, 10),
+			.first = (unsigned long)conns,
+			.count = atoi(v[3]),
+			.most = strtoul(v[4], NULL, 10)};
+	run(w, conns, many_worker);
+	for (i = 0; i < conns; i++)
+		bad += w[i].failed;
+	t = now() - t;
+	printf("volumes %s connections %d puts %ld wrong %d seconds %.0f\n",
+		v[1], conns, atol(v[1]) * atol(v[3]), bad, t);
+	return bad != 0;
+}
+
 static void *bench_worker(void *arg)
 {
 	struct worker *w = arg;
@@ -441,6 +518,7 @@ int main(int argc, char **argv)
 		{"put", 5, do_put},
 		{"verify", 2, do_verify},
 		{"race", 3, do_race},
+		{"many", 5, do_many},
 		{"bench", 5, do_bench},
 	};
 	size_t i;
