@@ -257,6 +257,52 @@ static void too_many_users_are_cut(void)
 	CU_ASSERT_EQUAL(sb.nr_users, 48);
 }
 
+/* Others' entries, and all else, stay; the checksum is right again. */
+static void users_are_replaced(void)
+{
+	static const uint8_t two[2][RJ_UUID_BYTES] = {{1, 2, 3}, {4, 5, 6}};
+	uint8_t raw[RJ_JBD2_SB_BYTES], before[RJ_JBD2_SB_BYTES];
+	struct rj_jbd2_sb sb;
+	struct rj_error err;
+
+	fresh(raw);
+	put(raw, 0x28, RJ_JBD2_INCOMPAT_CSUM_V3);
+	raw[0x50] = 4; /* crc32c */
+	seal(raw);
+	memcpy(before, raw, sizeof(raw));
+	CU_ASSERT_EQUAL(rj_jbd2_sb_set_users(raw, two, 2, &err), 0);
+	CU_ASSERT_EQUAL(rj_jbd2_sb_decode(raw, &sb, &err), 0);
+	CU_ASSERT_EQUAL(sb.nr_users, 2);
+	CU_ASSERT(rj_uuid_equal(sb.users[1], two[1]));
+	CU_ASSERT_EQUAL(rj_jbd2_sb_set_users(raw, two, 0, &err), 0);
+	CU_ASSERT_EQUAL(rj_jbd2_sb_decode(raw, &sb, &err), 0);
+	CU_ASSERT_EQUAL(sb.nr_users, 0);
+	CU_ASSERT(rj_uuid_is_null(sb.users[0]));
+	/* number, checksum and entries aside */
+	CU_ASSERT(!memcmp(raw, before, 0x40));
+	CU_ASSERT(!memcmp(raw + 0x44, before + 0x44, 0xFC - 0x44));
+	CU_ASSERT_EQUAL(
+		rj_jbd2_sb_set_users(raw, two, 49, &err), -RJ_E_CORRUPT);
+	raw[0xFC] ^= 1;
+	CU_ASSERT_EQUAL(
+		rj_jbd2_sb_set_users(raw, two, 1, &err), -RJ_E_CORRUPT);
+}
+
+static void fast_commit_blocks(void)
+{
+	uint8_t raw[RJ_JBD2_SB_BYTES];
+	struct rj_jbd2_sb sb;
+	struct rj_error err;
+
+	fresh(raw);
+	CU_ASSERT_EQUAL(rj_jbd2_sb_set_fast_commit(raw, 64, &err), 0);
+	CU_ASSERT_EQUAL(rj_jbd2_sb_decode(raw, &sb, &err), 0);
+	CU_ASSERT_EQUAL(sb.num_fc_blocks, 64);
+	CU_ASSERT_EQUAL(sb.last, sb.maxlen - 64);
+	CU_ASSERT_EQUAL(rj_jbd2_sb_set_fast_commit(raw, sb.maxlen, &err),
+		-RJ_E_CORRUPT);
+}
+
 static void block_header(void)
 {
 	uint8_t block[12] = {0xC0, 0x3B, 0x39, 0x98, 0, 0, 0, 2, 1, 2, 3, 4};
@@ -281,6 +327,8 @@ int main(void)
 		RJTEST(lost_features_are_seen),
 		RJTEST(make_empty_changes_only_three_fields),
 		RJTEST(too_many_users_are_cut),
+		RJTEST(users_are_replaced),
+		RJTEST(fast_commit_blocks),
 		RJTEST(block_header),
 	};
 

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "ext4/volume.h"
 #include "journal/attach.h"
 #include "support/rjtest.h"
 
@@ -173,9 +174,30 @@ static void journal_sizes(void)
 		rj_attach_blocks(&opts, 4096, 2048, &n, &err), -RJ_E_INVAL);
 }
 
+static void mount_words(void)
+{
+	uint32_t bits = 0x0C; /* what mke2fs sets: user_xattr, acl */
+	char text[160];
+
+	CU_ASSERT_EQUAL(rj_mount_opts_edit(&bits, "journal_data,^acl", &err), 0);
+	CU_ASSERT_STRING_EQUAL(rj_mount_opts_text(bits, text, sizeof(text)),
+		"user_xattr,journal_data");
+	/* the modes are one field */
+	CU_ASSERT_EQUAL(
+		rj_mount_opts_edit(&bits, "journal_data_writeback", &err), 0);
+	CU_ASSERT_EQUAL(bits, 0x64);
+	CU_ASSERT_EQUAL(
+		rj_mount_opts_edit(&bits, "^journal_data_writeback", &err), 0);
+	CU_ASSERT_EQUAL(bits, 0x04);
+	CU_ASSERT_EQUAL(
+		rj_mount_opts_edit(&bits, "acl,nonsense", &err), -RJ_E_INVAL);
+	CU_ASSERT_EQUAL(bits, 0x04);
+}
+
 int main(void)
 {
 	static const struct rjtest tests[] = {
+		RJTEST(mount_words),
 		RJTEST(remote_with_all_its_words),
 		RJTEST(remote_alone),
 		RJTEST(other_places),
