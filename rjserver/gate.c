@@ -212,6 +212,21 @@ static bool old_enough(struct gate *g, const struct http_request *req,
 	return false;
 }
 
+/* Epochs are what keeps an old writer out: as long as there is a log. */
+static unsigned right_to_delete(
+	const struct gate *g, const struct okey *okey, bool epoch)
+{
+	struct okey log = *okey;
+	size_t count = 0;
+
+	if (!epoch)
+		return RIGHT_TRIM;
+	log.key.kind = RJ_KEY_LOG;
+	log.key.number = 0;
+	idx_list(g->store->index, &log, 0, &count);
+	return count ? RIGHT_ADMIN : RIGHT_TRIM;
+}
+
 /* A request for something below NAME. */
 static void object(struct gate *g, const struct http_request *req,
 	const struct account *x, struct pass *pass)
@@ -227,8 +242,7 @@ static void object(struct gate *g, const struct http_request *req,
 	if (req->method == HTTP_METHOD_PUT)
 		need = RIGHT_APPEND;
 	else if (req->method == HTTP_METHOD_DELETE)
-		/* epochs are what keeps an old writer out */
-		need = epoch ? RIGHT_ADMIN : RIGHT_TRIM;
+		need = right_to_delete(g, &okey, epoch);
 	else
 		need = RIGHT_READ;
 	if (!account_covers(x, okey.name)) {

@@ -69,6 +69,8 @@ is "an epoch is not trimmed" "$(as "$HOST1" -X DELETE "$K/epoch/$O")" 403
 is "nor all below one" "$(as "$HOST1" -X DELETE "$K/epoch/?below=9")" 403
 is "but by the admin" "$(as "$ADMIN" -X DELETE "$K/epoch/$O")" 204
 is "trim: DELETE" "$(as "$HOST1" -X DELETE "$K/log/$O")" 204
+as "$HOST1" -T "$T_DIR/a" "$K/epoch/$(seq20 2)" >/dev/null
+is "without a log, epochs protect nothing: trim" "$(as "$HOST1" -X DELETE "$K/epoch/$(seq20 2)")" 204
 is "writer: PUT by its prefix" "$(as "$WRITER" -T "$T_DIR/a" "$W/log/$O")" 201
 is "writer: no GET" "$(as "$WRITER" "$W/log/$O")" 403
 is "writer: no HEAD" "$(as "$WRITER" -I "$W/log/$O")" 403
