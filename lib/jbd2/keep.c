@@ -5,6 +5,10 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23 /* Linux 5.14 */
+#endif
+
 static size_t piece_bytes(const struct jbd2_keep *k)
 {
 	return (size_t)k->piece * k->block_size;
@@ -28,7 +32,7 @@ static void *reader(void *arg)
 {
 	struct jbd2_keep *k = arg;
 	uint64_t number[JBD2_IN_FLIGHT];
-	uint32_t begun = 0, idx, limit;
+	uint32_t begun = 0, idx, limit, to;
 	struct rj_error err;
 
 	pthread_mutex_lock(&k->lock);
@@ -39,18 +43,47 @@ static void *reader(void *arg)
 		}
 		idx = k->done;
 		limit = k->limit;
+		to = limit - idx < JBD2_IN_FLIGHT ? limit : idx + JBD2_IN_FLIGHT;
+		k->begun = to;
 		pthread_mutex_unlock(&k->lock);
-		for (; begun < limit && begun - idx < JBD2_IN_FLIGHT; begun++)
+		for (; begun < to; begun++)
 			number[begun % JBD2_IN_FLIGHT] =
 				begin_piece(k, k->queue, begun);
 		k->bad[idx] = rj_queue_wait(k->queue,
 				      number[idx % JBD2_IN_FLIGHT], &err) != 0;
 		pthread_mutex_lock(&k->lock);
 		k->done++;
-		pthread_cond_signal(&k->change);
+		pthread_cond_broadcast(&k->change);
 	}
 	pthread_mutex_unlock(&k->lock);
 	return NULL;
+}
+
+/*
+ * Touch the memory of pieces that are to be read, beside the reader: new memory
+ * can take longer than the disk, most of all where a host has to find it first.
+ */
+static void *toucher(void *arg)
+{
+	struct jbd2_keep *k = arg;
+	uint32_t next = 0;
+	int rc = 0;
+
+	pthread_mutex_lock(&k->lock);
+	while (!k->quit && !rc) {
+		if (next < k->begun)
+			next = k->begun;
+		if (next >= k->limit) {
+			pthread_cond_wait(&k->change, &k->lock);
+			continue;
+		}
+		pthread_mutex_unlock(&k->lock);
+		rc = madvise(k->data + next++ * piece_bytes(k), piece_bytes(k),
+			MADV_POPULATE_WRITE);
+		pthread_mutex_lock(&k->lock);
+	}
+	pthread_mutex_unlock(&k->lock);
+	return NULL; /* only for speed: an old kernel has no such advice */
 }
 
 static bool start_thread(struct jbd2_keep *k)
@@ -63,6 +96,9 @@ static bool start_thread(struct jbd2_keep *k)
 	pthread_mutex_init(&k->lock, NULL);
 	pthread_cond_init(&k->change, NULL);
 	k->running = !pthread_create(&k->thread, NULL, reader, k);
+	if (k->running)
+		k->touching =
+			!pthread_create(&k->toucher, NULL, toucher, k);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	if (!k->running) {
 		pthread_mutex_destroy(&k->lock);
@@ -144,7 +180,7 @@ const uint8_t *jbd2_keep_fetch(struct jbd2_keep *k, uint32_t block)
 						       : k->room;
 		if (limit > k->limit)
 			k->limit = limit;
-		pthread_cond_signal(&k->change);
+		pthread_cond_broadcast(&k->change);
 		wait_for(k, idx + 1);
 		k->seen = idx + 1; /* to come back here for the next one */
 	}
@@ -181,9 +217,12 @@ void jbd2_keep_stop(struct jbd2_keep *k)
 		return;
 	pthread_mutex_lock(&k->lock);
 	k->quit = true;
-	pthread_cond_signal(&k->change);
+	pthread_cond_broadcast(&k->change);
 	pthread_mutex_unlock(&k->lock);
 	pthread_join(k->thread, NULL);
+	if (k->touching)
+		pthread_join(k->toucher, NULL);
+	k->touching = false;
 	pthread_mutex_destroy(&k->lock);
 	pthread_cond_destroy(&k->change);
 	k->running = false;

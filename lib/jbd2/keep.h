@@ -31,11 +31,11 @@ struct jbd2_keep {
 	uint32_t most;            /* pieces that may be asked for */
 	uint32_t seen;            /* pieces that are there, as the walk knows */
 	/* shared with the thread */
-	pthread_t thread;
+	pthread_t thread, toucher;
 	pthread_mutex_t lock;
 	pthread_cond_t change;
-	bool running, quit;
-	uint32_t done, limit;
+	bool running, touching, quit;
+	uint32_t begun, done, limit;
 };
 
 /* Keep up to BYTES of a log of END blocks that starts at START. Without
