@@ -116,6 +116,25 @@ static int move(const struct options *o, struct result *r)
 	return rj_move(o->device, &mo, &r->move, &r->err);
 }
 
+/* Failures of a recovery that only the log's absence or damage explains. With
+ * the right key, more memory, or a working volume it would have gone on. */
+static bool log_lost(int rc)
+{
+	switch (-rc) {
+	case RJ_E_NOTFOUND:
+	case RJ_E_UNREACHABLE:
+	case RJ_E_DENIED:
+	case RJ_E_CORRUPT:
+	case RJ_E_GAP:
+	case RJ_E_FOREIGN:
+	case RJ_E_PROTOCOL:
+	case RJ_E_UNSUPPORTED:
+		return true;
+	default:
+		return false;
+	}
+}
+
 void change_journal(const struct options *o, struct result *r)
 {
 	struct rj_move_end from;
@@ -125,12 +144,12 @@ void change_journal(const struct options *o, struct result *r)
 	if (rc && r->move.needs_recovery && (o->yes || o->force) &&
 		!o->dry_run) {
 		rc = recover(o, r);
-		if (!rc)
+		if (!rc) {
 			rc = move(o, r);
-		else if (o->force && rc != -RJ_E_BUSY)
+		} else if (log_lost(rc)) {
+			r->move.needs_recovery = false;
 			r->move.journal_lost = true;
-		else
-			r->move.needs_recovery = true;
+		}
 	}
 	if (rc && o->force &&
 		(r->move.journal_lost ||

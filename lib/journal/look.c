@@ -237,7 +237,7 @@ int rj_mover_check_old(struct rj_mover *m, struct rj_error *err)
 		break;
 	}
 	if (rc && rc != -RJ_E_BUSY && rc != -RJ_E_REFUSED &&
-		rc != -RJ_E_NOMEM && m->from != RJ_PLACE_NONE)
+		rc != -RJ_E_NOMEM && rc != -RJ_E_KEY && m->from != RJ_PLACE_NONE)
 		m->report->journal_lost = true;
 	return rc;
 }

@@ -120,3 +120,15 @@ PATH=$T_DIR/bin:$PATH status 5 "-f, and a second e2fsck finds errors" \
 is "untouched" "$(sha256sum <"$T_DIR/c.img")" "$sum"
 status 0 "with the real one" "$rjtune" -f -z "$T_DIR/undo2" -J size=2 "$T_DIR/c.img"
 check "sound, with an internal journal" e2fsck -fn "$T_DIR/c.img"
+
+# ---- the device is lost, and with it what had to be replayed ----
+truncate -s 4M "$T_DIR/lost"; loop_over "$T_DIR/lost"; L=$DEV
+check "a journal on a device" "$rjtune" -q -J device="$L" "$V"
+mount "$V" "$T_DIR/mnt"; touch "$T_DIR/mnt/new"; sync -f "$T_DIR/mnt"
+cp "$img" "$T_DIR/crash.img"; umount "$T_DIR/mnt"
+losetup -d "$L"
+lost() { among "$V" -- "$rjtune" "$@" "$T_DIR/crash.img"; }
+status 4 "it needs recovery" lost -J size=2
+status 5 "which cannot be had" lost -y -J size=2
+status 0 "-f: without it" lost -f -z "$T_DIR/undo3" -J size=2
+check "sound, with an internal journal" e2fsck -fn "$T_DIR/crash.img"
