@@ -174,7 +174,7 @@ static void make_head(struct conn *c)
 			"POST /v3/kv/put HTTP/1.1\r\nHost: x\r\n"
 			"Content-Type: application/json\r\n"
 			"Content-Length: %zu\r\n\r\n{\"key\":\"%s\",\"value\":\"",
-			strlen(key64) + 19 + body_len + 3, key64);
+			strlen(key64) + 19 + body_len + 2, key64);
 		break;
 	case ECHO_BACK:
 		break;
