@@ -92,6 +92,7 @@ static int run(struct world *w, const struct move *m, struct trace *t,
 		snprintf(words, sizeof(words), "-J device=$J");
 	snprintf(path, sizeof(path), "%.4000s/trace", w->dir);
 	snprintf(command, sizeof(command),
+		"ASAN_OPTIONS=verify_asan_link_order=0:detect_leaks=0 "
 		"RJ_RECORD_FILES='%.4000s'${J:+:$J} RJ_RECORD_TO='%.4000s' "
 		"LD_PRELOAD='%.2000s' tune2fs %s '%.4000s'",
 		w->disks[VOLUME].path, path, recorder(), words,
