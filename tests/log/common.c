@@ -7,6 +7,7 @@
 
 #include "support/memstore.h"
 #include "support/memtree.h"
+#include "support/treerules.h"
 
 static struct memshelf *shelf;
 static struct memgrove *grove; /* RJ_TEST_STORE=tree: mode B, in memory */
@@ -35,10 +36,12 @@ struct rj_store *t_store(void)
 	struct rj_store *s = NULL;
 	struct rj_error err;
 
-	if (url && !strcmp(url, "tree")) {
+	if (url && !strncmp(url, "tree", 4)) {
 		if (!grove)
 			grove = memgrove_new();
-		if (grove)
+		if (grove && url[4] == ':') /* see support/treerules.h */
+			s = treerules_store(grove, url + 5);
+		else if (grove)
 			s = memtree_store(grove, NULL, NULL);
 		if (!s)
 			bail("out of memory");

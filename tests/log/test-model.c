@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "log/common.h"
+#include "support/treerules.h"
 #include "util/environ.h"
 
 #define WRITERS  3
@@ -263,6 +264,7 @@ static void run(unsigned *appended)
 
 	memset(&m, 0, sizeof(m));
 	t_log_begin(&m.t);
+	treerules_calm(false);
 	for (i = 0; i < WRITERS; i++)
 		if (rj_fault_open(t_store(), &m.store[i], &m.t.err))
 			exit(99);
@@ -270,6 +272,7 @@ static void run(unsigned *appended)
 		step(&m);
 	for (i = 0; i < WRITERS; i++)
 		rj_fault_clear(m.store[i]);
+	treerules_calm(true);
 	read_and_compare(&m, 0);
 	/* whatever was, one more writer finds a log that it can go on with */
 	claim(&m, 0);
