@@ -78,3 +78,23 @@ b_way() {
 	chmod 711 "$T_DIR" || return 1
 	[ "$(stat -c %a "${TMPDIR:-/tmp}")" != 700 ] || chmod 711 "$TMPDIR"
 }
+
+# b_faults PORT SCHEME LINE...: a proxy of HTTP faults before PORT, with those lines
+# in rj.conf; sets FAULT_PORT. RJ_SEED repeats what it draws.
+b_faults() {
+	local seed=${RJ_SEED:-$RANDOM$RANDOM}
+	note "RJ_SEED=$seed"
+	"$RJ_BUILD/tests/backends/faultproxy" "$1" "${RJ_FAULTS:-20}" "$seed" \
+		>"$T_DIR/faults" 2>&1 </dev/null &
+	FAULT_PID=$!
+	at_exit b_end "$FAULT_PID"
+	wait_for 5 grep -q '^port ' "$T_DIR/faults" || return 1
+	FAULT_PORT=$(sed -n 's/^port //p' "$T_DIR/faults")
+	b_conf "$2://127.0.0.1:$FAULT_PORT" "${@:3}" "request_timeout = 5"
+}
+# b_faults_seen: end it; each kind of fault has struck
+b_faults_seen() {
+	b_end "$FAULT_PID"
+	note "$(tr '\n' ' ' <"$T_DIR/faults")"
+	check "each kind of fault has struck" awk '$2 == 0 {bad = 1} END {exit bad || NR != 8}' "$T_DIR/faults"
+}

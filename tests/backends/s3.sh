@@ -25,6 +25,13 @@ check "path style with TLS" "$RACERS" "$RGW_TLS_URL" 4 3
 check "${RJ_RACERS:-16} racers, ${RJ_ROUNDS:-6} rounds: one winner in each" \
 	"$RACERS" "$S3" "${RJ_RACERS:-16}" "${RJ_ROUNDS:-6}"
 
+# the same suite through a proxy that harms every fifth request
+b_faults "$RGW_PORT" "s3+http" "user = $RGW_AK" "password = $RGW_SK"
+check "the conformance suite under faults" env RJ_TEST_RETRY=1 \
+	RJ_TEST_STORE="s3+http://127.0.0.1:$FAULT_PORT/$RGW_BUCKET/faults" \
+	timeout 120 "$RJ_BUILD/tests/store/test-conform"
+b_faults_seen
+
 # errors in words, and no secret in them
 b_conf "s3+http://127.0.0.1:$RGW_PORT/logs/wrong" "password = hunter2hunter2"
 refused() { # STATUS NAME URL REGEX

@@ -291,6 +291,8 @@ static void check_race(const struct racer *r, unsigned i)
 	}
 	CU_ASSERT_EQUAL(winners, 1);
 	CU_ASSERT_EQUAL(losers, RACERS - 1);
+	for (j = 0; j < RACERS && winners != 1; j++)
+		printf("# key %u: racer %u: %d\n", i + 1, j, r[j].result[i]);
 	rj_buf_free(&out);
 }
 
@@ -607,7 +609,7 @@ int main(void)
 	};
 	const char *given = getenv("RJ_TEST_STORE");
 	const char *tmp = getenv("TMPDIR");
-	char dir[400], command[420];
+	char dir[400], command[420], suite[64];
 	int status;
 
 	if (given) {
@@ -619,8 +621,10 @@ int main(void)
 			return 99;
 		snprintf(url, sizeof(url), "file://%s", dir);
 	}
+	snprintf(suite, sizeof(suite), "store-%.*s",
+		(int)(strcspn(url, ":") < 32 ? strcspn(url, ":") : 32), url);
 	store = t_open(url);
-	status = RJTEST_RUN(given ? "store-rj" : "store-file", tests);
+	status = RJTEST_RUN(suite, tests);
 	rj_store_close(store);
 	if (!given) {
 		snprintf(command, sizeof(command), "rm -rf '%s'", dir);
