@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # 1,000 volumes over 200 connections, RJ_MANY_ROUNDS segments each, trimmed as
 # they go: in bounded memory and disk. 720 rounds are an hour with a segment
-# every 5 seconds (the long form; result in doc/rjserver-storage.md).
+# every 5 seconds (the long form; result in doc/rjserver-kills.md).
 . "$RJ_SRC/tests/support/lib.sh" || exit 99
 . "$RJ_SRC/tests/rjserver/common.sh"
 
