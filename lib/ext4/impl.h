@@ -71,9 +71,10 @@ int rj_ext4_patch_super(struct rj_volume *v, uint8_t raw[RJ_SUPER_BYTES],
 	const struct rj_volume_patch *p, struct rj_error *err);
 /*
  * Make SUPER the superblock, its extension and the rest of its second sector
- * aside: its journal, UUID and extension into the backups first (a flush, also
- * when FLUSH_FIRST says that something else was written), then its first
- * sector (and the checksum) into the primary, in one write, and a flush.
+ * aside: its journal, UUID and extension into the backups first (a flush when
+ * FLUSH_FIRST says that something else was written), then its first sector (and
+ * the checksum) into the primary, in one write, and a flush. The primary's
+ * extension must hold an intent, for a cut in between.
  */
 int rj_ext4_install_super(struct rj_volume *v,
 	const uint8_t super[RJ_SUPER_BYTES], bool flush_first,

@@ -220,7 +220,9 @@ int rj_ext4_install_super(struct rj_volume *v,
 		rc = encode_sbx(v, &p, true, sbx, err);
 	if (!rc)
 		rc = install_backups(v, super, sbx, err);
-	if (!rc && (flush_first || v->facts.backups))
+	/* backups that a cut leaves behind are written again by the resume,
+	 * which the extension asks for until this is over */
+	if (!rc && flush_first)
 		rc = v->bio.flush(&v->bio, err);
 	if (rc)
 		return rc;

@@ -39,13 +39,14 @@ static int count_state(void *arg, const struct state *s)
 /* All of them, or evenly drawn ones; the first and the last always. */
 static bool drawn(const struct run *r)
 {
+	unsigned long most = r->second ? r->o->again_states : r->o->states;
 	uint64_t h;
 
-	if (!r->o->states || r->total <= r->o->states || r->count == 1 ||
-		r->count == r->total)
+	if (!most || r->total <= most || r->count == 1 || r->count == r->total)
 		return true;
-	h = contents_hash(r->o->seed, &r->count, sizeof(r->count));
-	return h % r->total < r->o->states;
+	h = contents_hash(r->o->seed ^ r->t->states, &r->count,
+		sizeof(r->count));
+	return h % r->total < most;
 }
 
 static void report(struct run *r, const struct state *s, const char *what)

@@ -25,7 +25,8 @@ bool options_parse(int argc, char **argv, struct options *o)
 	const char *seed = getenv("RJ_SEED");
 	int c;
 
-	*o = (struct options){.tool = "rjtune", .uuid_and_size = true};
+	*o = (struct options){
+		.tool = "rjtune", .uuid_and_size = true, .again_states = 10};
 	o->seed = seed ? strtoul(seed, NULL, 0) : (unsigned long)time(NULL);
 	while ((c = getopt_long(argc, argv, "", longs, NULL)) >= 0) {
 		switch (c) {
