@@ -11,7 +11,15 @@ lives() { # RULE LIVES [SEED]
 found() { ! lives "$1" 300 7 >"$T_DIR/out" 2>&1; }
 
 check "every rule kept, ${RJ_LIVES:=60} lives" lives faults "$RJ_LIVES"
-raced() { ! timeout 60 env RJ_TEST_STORE=tree:shared RJ_ROUNDS=4 "$RJ_BUILD/tests/log/test-race" >"$T_DIR/out" 2>&1; }
+# a race that is lost only now and then: it is given more than one chance
+raced() {
+	local i
+	for ((i = 0; i < 20; i++)); do
+		timeout 60 env RJ_TEST_STORE=tree:shared RJ_ROUNDS=4 \
+			"$RJ_BUILD/tests/log/test-race" >"$T_DIR/out" 2>&1 || return 0
+	done
+	return 1
+}
 check "without it: a folder is made by one only" raced
 check "without it: a look behind each put" found nolook
 check "without it: a list must show the own epoch" found blind
