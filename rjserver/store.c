@@ -161,7 +161,8 @@ int store_get(struct store *s, const struct okey *okey, struct rj_buf *out,
 	if (!e)
 		return rj_fail(err, RJ_E_NOTFOUND, "no such object");
 	f = store_file(s, pos_file(e->pos));
-	if (rj_buf_reserve(out, e->length))
+	/* an empty one, too, needs something to point at */
+	if (rj_buf_reserve(out, e->length ? e->length : 1))
 		return rj_fail(err, RJ_E_NOMEM, "out of memory");
 	if (e->state == IDX_DAMAGED || !f ||
 		rj_pread_all(f->fd, out->data + out->len, e->length,

@@ -136,10 +136,17 @@ static void drop_if_empty(struct index *idx, struct journal *j)
 	idx->journal_count--;
 }
 
+/* Entry AT of D, or its end; NULL, which nothing may be added to, where there
+ * never was one. */
+static struct idx_entry *entry(const struct dir *d, size_t at)
+{
+	return d->base ? d->base + d->head + at : NULL;
+}
+
 /* How many entries have a number of at most NUMBER. */
 static size_t upper_bound(const struct dir *d, uint64_t number)
 {
-	const struct idx_entry *e = d->base + d->head;
+	const struct idx_entry *e = entry(d, 0);
 	size_t lo = 0, hi = d->count, mid;
 
 	if (!hi || e[hi - 1].number <= number)
@@ -210,7 +217,7 @@ struct idx_entry *idx_insert(struct index *idx, const struct okey *okey)
 		return NULL;
 	}
 	at = upper_bound(d, okey->key.number);
-	e = d->base + d->head + at;
+	e = entry(d, at);
 	if (at && e[-1].number == okey->key.number)
 		return NULL;
 	memmove(e + 1, e, (d->count - at) * sizeof(*e));
@@ -230,7 +237,7 @@ void idx_remove(struct index *idx, const struct okey *okey)
 		return;
 	j = find_journal(idx, okey->name, okey->key.journal_uuid);
 	d = &j->dirs[okey->key.kind];
-	at = (size_t)(e - (d->base + d->head));
+	at = (size_t)(e - entry(d, 0));
 	d->count--;
 	if (at == 0)
 		d->head++;
@@ -251,7 +258,7 @@ struct idx_entry *idx_below(struct index *idx, const struct okey *okey,
 		return NULL;
 	d = &j->dirs[okey->key.kind];
 	*count = upper_bound(d, below - 1);
-	return d->base + d->head;
+	return entry(d, 0);
 }
 
 void idx_remove_below(
@@ -290,7 +297,7 @@ const struct idx_entry *idx_list(struct index *idx, const struct okey *okey,
 	d = &j->dirs[okey->key.kind];
 	at = upper_bound(d, after);
 	*count = d->count - at;
-	return d->base + d->head + at;
+	return entry(d, at);
 }
 
 static int by_uuid(const void *a, const void *b)
