@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "log/ahead.h"
+#include "print.h"
 
 #define CLAIM_BYTES 4096
 
@@ -49,6 +50,7 @@ int target_open(struct target *t, const struct options *o, struct rj_error *err)
 	if (rc)
 		return rc;
 	rj_log_sealing_use(&t->sealing, &t->id);
+	t->key_of_conf = !o->keyfile;
 	return rj_store_open(t->named ? store : url, NULL, &t->store, err);
 }
 
@@ -126,6 +128,35 @@ static int volume_of_last(struct target *t, uint64_t last, struct rj_error *err)
 	return rc == -RJ_E_CORRUPT ? 0 : rc;
 }
 
+static bool encrypted(struct target *t, uint64_t number)
+{
+	struct rj_buf bytes = {0};
+	struct rj_seghdr h = {.flags = RJ_SEG_F_AESGCM}; /* when in doubt */
+
+	if (!rj_log_fetch(t->store, &t->id, number, 0, &bytes, NULL) &&
+		bytes.len >= RJ_SEG_HEADER_BYTES)
+		rj_seghdr_decode(bytes.data, &h, NULL);
+	rj_buf_free(&bytes);
+	return h.flags & RJ_SEG_F_AESGCM;
+}
+
+/* rj.conf may name a key for a prefix under which some logs are not encrypted.
+ * One that begins and ends so is read without; that is said, because whoever
+ * can write to the store could have made all of it. */
+static void doubt_key(struct target *t, const struct rj_listing *l)
+{
+	char line[sizeof(t->text) + 120];
+
+	if (!t->id.key || !t->key_of_conf || !l->last ||
+		encrypted(t, l->first) || encrypted(t, l->last))
+		return;
+	t->id.key = NULL;
+	snprintf(line, sizeof(line),
+		"%s: warning: not encrypted, though rj.conf names a key for it",
+		t->text);
+	complain(line);
+}
+
 int target_choose(struct target *t, struct rj_error *err)
 {
 	struct rj_listing l = {0};
@@ -145,6 +176,8 @@ int target_choose(struct target *t, struct rj_error *err)
 			err, RJ_E_NOTFOUND, "%s: there is no log", t->text);
 	if (!rc && !(epoch && volume_of_claim(t, epoch)) && l.last)
 		rc = volume_of_last(t, l.last, err);
+	if (!rc)
+		doubt_key(t, &l);
 	rj_listing_free(&l);
 	return rc;
 }

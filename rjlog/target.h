@@ -11,6 +11,7 @@
 struct target {
 	struct rj_store *store;
 	struct rj_log_sealing sealing;
+	bool key_of_conf; /* the key is rj.conf's, not --key's */
 	bool named;          /* the URL holds a journal's UUID */
 	struct rj_log_id id; /* target_choose() */
 	char text[600];      /* "URL/<uuid>", for messages and results */

@@ -197,6 +197,18 @@ static int check_device(struct rj_mover *m, bool *same, struct rj_error *err)
 	return 0;
 }
 
+/* Would the new log be sealed with the key that the present one has? */
+static bool same_key(const struct rj_mover *m)
+{
+	const uint8_t *have = m->f.sbx.key_fingerprint;
+	const struct rj_sealkey *key = m->new_sealing.key;
+
+	if (!key)
+		return !rj_sealkey_fingerprint_set(have);
+	return !memcmp(have, rj_sealkey_fingerprint(key),
+		RJ_SEALKEY_FINGERPRINT_BYTES);
+}
+
 static int check_remote(struct rj_mover *m, bool *same, struct rj_error *err)
 {
 	const struct rj_journal_opts *to = &m->opts->to;
@@ -207,12 +219,19 @@ static int check_remote(struct rj_mover *m, bool *same, struct rj_error *err)
 	rc = parse_words(m, &w, err);
 	if (!rc)
 		rc = choose_size(m, &w, err);
+	if (!rc)
+		rc = rj_log_sealing_load(url,
+			m->opts->keep	  ? m->opts->old_key
+			: to->key_file[0] ? to->key_file
+					  : NULL,
+			m->opts->keep ? m->f.sbx.key_fingerprint : NULL,
+			&m->new_sealing, err);
 	if (rc)
 		return rc;
 	if (m->opts->keep) {
 		m->blocks = m->f.sbx.journal_blocks;
 	} else if (m->from == RJ_PLACE_REMOTE && !strcmp(url, m->f.sbx.url) &&
-		   !m->opts->new_uuid &&
+		   !m->opts->new_uuid && same_key(m) &&
 		   (!to->size_mb || m->f.sbx.journal_blocks == m->blocks)) {
 		*same = true;
 		m->blocks = m->f.sbx.journal_blocks;
@@ -221,14 +240,6 @@ static int check_remote(struct rj_mover *m, bool *same, struct rj_error *err)
 	rc = rj_attach_open_store(url, to->ack_received || m->opts->keep,
 		m->opts, &m->new_store, err);
 	if (rc || *same)
-		return rc;
-	rc = rj_log_sealing_load(url,
-		m->opts->keep	  ? m->opts->old_key
-		: to->key_file[0] ? to->key_file
-				  : NULL,
-		m->opts->keep ? m->f.sbx.key_fingerprint : NULL,
-		&m->new_sealing, err);
-	if (rc)
 		return rc;
 	if (rj_uuid_random(m->new_journal))
 		return rj_fail(err, RJ_E_IO, "no random numbers to be had");

@@ -57,6 +57,27 @@ check "and with the key" "$RJLOG" verify --key "$T_DIR/key" "$url"
 conf "$T_DIR/key"
 check "rj.conf names it as well" "$RJLOG" verify "$url"
 
+# a log that is not encrypted, below a prefix for which rj.conf names a key
+mkdir "$T_DIR/plain"
+truncate -s 64M "$T_DIR/p.img"
+(umask 077; : >"$T_DIR/empty.conf")
+RJ_CONF=$T_DIR/empty.conf "$MKRJFS" -q -J "remote=file://$T_DIR/plain" "$T_DIR/p.img" 2>"$T_DIR/err" ||
+	note "$(cat "$T_DIR/err")"
+status 0 "a log that is not encrypted is read without the key" "$RJLOG" verify "file://$T_DIR/plain"
+like "with a warning" "$OUT" 'warning: not encrypted, though rj.conf names a key'
+status 4 "but not where the key was asked for" "$RJLOG" verify --key "$T_DIR/key" "file://$T_DIR/plain"
+# re-keyed: the same place, another key
+check "moved to another key at the same URL" "$RJ_BUILD/rjtune/rjtune" -q \
+	-J "remote=file://$T_DIR/plain,key=$T_DIR/other" "$T_DIR/p.img"
+like "which the volume knows by its fingerprint" \
+	"$("$RJ_BUILD/rjtune/rjtune" -l --old-key="$T_DIR/other" "$T_DIR/p.img" 2>&1)" 'Key fingerprint: *[0-9a-f]{32}'
+check "and again" "$RJ_BUILD/rjtune/rjtune" -q --old-key="$T_DIR/other" \
+	-J "remote=file://$T_DIR/plain,key=$T_DIR/key" "$T_DIR/p.img"
+is "three logs" "$(ls "$T_DIR/plain" | wc -l)" 3
+status 0 "with the same key there is nothing to do" "$RJ_BUILD/rjtune/rjtune" \
+	-J "remote=file://$T_DIR/plain,key=$T_DIR/key" "$T_DIR/p.img"
+like "which is said" "$OUT" 'nothing to do'
+
 # ---- a store that lies ----
 log=$(echo "$store"/*/log)
 last=$(ls "$log" | tail -n 1)
