@@ -3,7 +3,8 @@
  * log-read URL MIB SEGMENT_KIB [DELAY_US...]: write a log of MIB in segments of
  * SEGMENT_KIB to URL, then read it back into a ring, one segment after the
  * other and with fetches ahead; each once more with DELAY_US added to every
- * request, as a network would. Prints a line for each. Removes the log.
+ * request, as a network would. And, without a delay, by one stream, if the
+ * store has it. Prints a line for each. Removes the log.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -64,7 +65,13 @@ static int into_ring(
 	return rj_ring_apply(arg, seg, err);
 }
 
-static int read_log(const char *url, const struct rj_log_id *id, bool ahead,
+enum way {
+	ONE_BY_ONE,
+	AHEAD,
+	STREAM
+};
+
+static int read_log(const char *url, const struct rj_log_id *id, enum way way,
 	unsigned delay_us, struct rj_error *err)
 {
 	struct rj_fault delay = {.op = RJ_FAULT_ANY,
@@ -74,18 +81,22 @@ static int read_log(const char *url, const struct rj_log_id *id, bool ahead,
 	struct rj_log_summary sum;
 	struct rj_ring *ring = NULL;
 	struct rj_store_ops ops;
+	static const char *const names[] = {"one by one", "ahead", "stream"};
 	int64_t ns;
 	int rc = rj_store_open(url, NULL, &inner, err);
 
-	if (!rc)
+	if (!rc && way == STREAM)
+		s = inner;
+	else if (!rc)
 		rc = rj_fault_open(inner, &s, err);
 	if (!rc)
 		rc = rj_ring_new(BLOCK, BLOCKS, &ring, err);
-	if (rc)
+	if (rc || (way == STREAM && !s->ops->stream))
 		goto out;
-	rj_fault_add(s, &delay);
+	if (way != STREAM)
+		rj_fault_add(s, &delay); /* this layer has no streams */
 	ops = *s->ops;
-	if (!ahead)
+	if (way == ONE_BY_ONE)
 		ops.dup = NULL; /* but one handle: the sequential way */
 	s->ops = &ops;
 	ns = rj_monotonic_ns();
@@ -94,7 +105,7 @@ static int read_log(const char *url, const struct rj_log_id *id, bool ahead,
 	if (!rc)
 		printf("%4u us, %-10s %6llu segments, %7.1f MiB: %7.3f s, "
 		       "%6.0f MiB/s\n",
-			delay_us, ahead ? "ahead" : "one by one",
+			delay_us, names[way],
 			(unsigned long long)sum.segments,
 			(double)sum.bytes / (1 << 20), (double)ns / 1e9,
 			(double)sum.bytes / (1 << 20) / ((double)ns / 1e9));
@@ -132,9 +143,11 @@ int main(int argc, char **argv)
 		rc = write_log(s, &id, ring, mib, kib, &err);
 	for (i = 3; !rc && i < argc; i++) {
 		delay = i == 3 ? 0 : (unsigned)atoi(argv[i]);
-		rc = read_log(argv[1], &id, false, delay, &err);
+		rc = read_log(argv[1], &id, ONE_BY_ONE, delay, &err);
 		if (!rc)
-			rc = read_log(argv[1], &id, true, delay, &err);
+			rc = read_log(argv[1], &id, AHEAD, delay, &err);
+		if (!rc && i == 3)
+			rc = read_log(argv[1], &id, STREAM, 0, &err);
 	}
 	if (rc)
 		fprintf(stderr, "log-read: %s\n", err.msg);

@@ -20,6 +20,11 @@ struct worker {
 	bool running;
 };
 
+/*
+ * One of three states: a stream is under way, its thread begins segments and
+ * the workers only check them; there is none (any more), the workers fetch what
+ * it did not bring; stop.
+ */
 struct rj_ahead {
 	const struct rj_log_id *id;
 	const struct rj_listing *listing;
@@ -27,14 +32,18 @@ struct rj_ahead {
 	atomic_bool stop;
 	pthread_mutex_t lock; /* of all below */
 	pthread_cond_t room;  /* a segment may be begun, or stop */
+	pthread_cond_t came;  /* one came by the stream, or it is over, or stop */
 	pthread_cond_t ready; /* a segment came */
 	uint64_t left;        /* not yet begun */
 	uint64_t begin;       /* the next to fetch */
+	uint64_t check;       /* the next of the stream's to check; or BEGIN */
+	bool streaming;
 	uint64_t want;        /* the next to hand out */
 	bool lent;            /* want - 1 is with the caller */
 	uint64_t held; /* bytes fetched or being fetched, by the listing */
 	struct slot slots[RJ_AHEAD_SEGMENTS];
 	struct worker workers[RJ_AHEAD_THREADS];
+	struct worker streamer;
 };
 
 static struct slot *slot_of(struct rj_ahead *a, uint64_t n)
@@ -57,26 +66,41 @@ static bool may_begin(const struct rj_ahead *a, uint64_t bytes)
 	return a->begin == a->want || a->held + bytes <= RJ_AHEAD_BYTES;
 }
 
-/* Take the next number to fetch; false: there is none. */
-static bool take(struct rj_ahead *a, uint64_t *number)
+/* BYTES of the next segment will come. */
+static uint64_t begin_next(struct rj_ahead *a, uint64_t bytes)
 {
-	uint64_t bytes = 0;
+	uint64_t number = a->begin++;
+
+	a->left--;
+	a->held += bytes;
+	slot_of(a, number)->bytes = bytes;
+	return number;
+}
+
+/* Take the next number to check (*CAME) or to fetch; false: there is none. */
+static bool take(struct rj_ahead *a, uint64_t *number, bool *came)
+{
+	uint64_t bytes;
 	bool got = false;
 
+	*came = false;
 	pthread_mutex_lock(&a->lock);
-	while (!a->stop && a->left) {
+	while (!a->stop && !got) {
 		bytes = rj_listing_bytes(a->listing, a->begin);
-		if (may_begin(a, bytes)) {
-			got = true;
+		if (a->check != a->begin) {
+			*number = a->check++;
+			*came = got = true;
+		} else if (a->streaming) {
+			pthread_cond_wait(&a->came, &a->lock);
+		} else if (!a->left) {
 			break;
+		} else if (may_begin(a, bytes)) {
+			*number = begin_next(a, bytes);
+			a->check = a->begin;
+			got = true;
+		} else {
+			pthread_cond_wait(&a->room, &a->lock);
 		}
-		pthread_cond_wait(&a->room, &a->lock);
-	}
-	if (got) {
-		*number = a->begin++;
-		a->left--;
-		a->held += bytes;
-		slot_of(a, *number)->bytes = bytes;
 	}
 	pthread_mutex_unlock(&a->lock);
 	return got;
@@ -86,28 +110,86 @@ static void fetch(struct worker *w, uint64_t number, struct rj_fetched *f)
 {
 	struct rj_ahead *a = w->a;
 
-	f->open_rc = 0;
 	f->fetch_rc = rj_log_fetch_until(w->store, a->id, number, a->retry_ms,
 		&a->stop, &f->bytes, &f->fetch_err);
-	if (!f->fetch_rc)
-		f->open_rc = rj_segment_open_with(f->bytes.data,
-			f->bytes.len, a->id->key, &f->seg, &f->open_err);
 }
 
 static void *work(void *arg)
 {
 	struct worker *w = arg;
 	struct rj_ahead *a = w->a;
+	struct rj_fetched *f;
 	uint64_t number;
+	bool came;
 
-	while (take(a, &number)) {
-		fetch(w, number, &slot_of(a, number)->fetched);
+	while (take(a, &number, &came)) {
+		f = &slot_of(a, number)->fetched;
+		f->open_rc = 0;
+		if (!came)
+			fetch(w, number, f);
+		if (!f->fetch_rc)
+			f->open_rc = rj_segment_open_with(f->bytes.data,
+				f->bytes.len, a->id->key, &f->seg,
+				&f->open_err);
 		pthread_mutex_lock(&a->lock);
 		slot_of(a, number)->ready = true;
 		if (number == a->want)
 			pthread_cond_signal(&a->ready);
 		pthread_mutex_unlock(&a->lock);
 	}
+	return NULL;
+}
+
+/* Wait for room for NUMBER, which the stream brought. False: it is of no use,
+ * or we are to stop. */
+static bool wait_for_room(struct rj_ahead *a, uint64_t number, uint64_t bytes)
+{
+	while (!a->stop && a->left && number == a->begin &&
+		!may_begin(a, bytes))
+		pthread_cond_wait(&a->room, &a->lock);
+	return !a->stop && a->left && number == a->begin;
+}
+
+/* Not 0 ends the stream, whatever it is: what is missing will be fetched. */
+static int on_object(
+	void *arg, uint64_t number, const uint8_t *data, size_t len)
+{
+	struct rj_ahead *a = arg;
+	uint64_t bytes = rj_listing_bytes(a->listing, number);
+	struct rj_fetched *f;
+	int end = 1;
+
+	pthread_mutex_lock(&a->lock);
+	if (!wait_for_room(a, number, bytes))
+		goto out;
+	f = &slot_of(a, number)->fetched;
+	f->fetch_rc = 0;
+	f->bytes.len = 0;
+	if (rj_buf_append(&f->bytes, data, len))
+		goto out;
+	begin_next(a, bytes);
+	pthread_cond_signal(&a->came);
+	end = !a->left;
+out:
+	pthread_mutex_unlock(&a->lock);
+	return end;
+}
+
+/* Whether it ended well is of no interest: it brought what it brought, and the
+ * rest is fetched one by one, with patience and with the right errors. */
+static void *run_stream(void *arg)
+{
+	struct worker *w = arg;
+	struct rj_ahead *a = w->a;
+	struct rj_key dir = rj_log_key(a->id, RJ_KEY_LOG, 0);
+	struct rj_error unseen;
+
+	rj_store_stream(w->store, &dir, a->begin, RJ_SEG_MAX_BYTES, on_object,
+		a, &unseen);
+	pthread_mutex_lock(&a->lock);
+	a->streaming = false;
+	pthread_cond_broadcast(&a->came);
+	pthread_mutex_unlock(&a->lock);
 	return NULL;
 }
 
@@ -140,6 +222,13 @@ struct rj_fetched *rj_ahead_next(struct rj_ahead *a)
 	return &s->fetched;
 }
 
+static void end_worker(struct worker *w)
+{
+	if (w->running)
+		pthread_join(w->thread, NULL);
+	rj_store_close(w->store);
+}
+
 void rj_ahead_stop(struct rj_ahead *a)
 {
 	unsigned i;
@@ -149,41 +238,52 @@ void rj_ahead_stop(struct rj_ahead *a)
 	pthread_mutex_lock(&a->lock);
 	a->stop = true;
 	pthread_cond_broadcast(&a->room);
+	pthread_cond_broadcast(&a->came);
 	pthread_mutex_unlock(&a->lock);
-	for (i = 0; i < RJ_AHEAD_THREADS; i++) {
-		if (a->workers[i].running)
-			pthread_join(a->workers[i].thread, NULL);
-		rj_store_close(a->workers[i].store);
-	}
+	end_worker(&a->streamer);
+	for (i = 0; i < RJ_AHEAD_THREADS; i++)
+		end_worker(&a->workers[i]);
 	for (i = 0; i < RJ_AHEAD_SEGMENTS; i++) {
 		rj_segment_release(&a->slots[i].fetched.seg);
 		rj_buf_free(&a->slots[i].fetched.bytes);
 	}
 	pthread_cond_destroy(&a->ready);
+	pthread_cond_destroy(&a->came);
 	pthread_cond_destroy(&a->room);
 	pthread_mutex_destroy(&a->lock);
 	free(a);
 }
 
-/* How many threads there are now: as many as could be had of COUNT. Signals
- * are for the caller's own threads. */
-static unsigned start_workers(
+static bool start_one(struct rj_ahead *a, struct worker *w,
+	struct rj_store *store, void *(*run)(void *))
+{
+	w->a = a;
+	if (rj_store_dup(store, &w->store, NULL))
+		return false;
+	w->running = !pthread_create(&w->thread, NULL, run, w);
+	return w->running;
+}
+
+/* How many workers there are now: as many as could be had of COUNT; and the
+ * stream, if it can be had. Signals are for the caller's own threads. */
+static unsigned start_threads(
 	struct rj_ahead *a, struct rj_store *store, unsigned count)
 {
 	sigset_t all, before;
-	struct worker *w;
 	unsigned i;
 
+	a->streaming = store->ops->stream != NULL;
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
-	for (i = 0; i < count; i++) {
-		w = &a->workers[i];
-		w->a = a;
-		if (rj_store_dup(store, &w->store, NULL))
+	for (i = 0; i < count; i++)
+		if (!start_one(a, &a->workers[i], store, work))
 			break;
-		w->running = !pthread_create(&w->thread, NULL, work, w);
-		if (!w->running)
-			break;
+	if (i && a->streaming &&
+		!start_one(a, &a->streamer, store, run_stream)) {
+		pthread_mutex_lock(&a->lock);
+		a->streaming = false;
+		pthread_cond_broadcast(&a->came);
+		pthread_mutex_unlock(&a->lock);
 	}
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	return i;
@@ -204,14 +304,15 @@ struct rj_ahead *rj_ahead_start(struct rj_store *store,
 	a->id = id;
 	a->listing = l;
 	a->retry_ms = retry_ms;
-	a->begin = a->want = first;
+	a->begin = a->check = a->want = first;
 	a->left = last - first + 1;
 	pthread_mutex_init(&a->lock, NULL);
 	pthread_cond_init(&a->room, NULL);
+	pthread_cond_init(&a->came, NULL);
 	pthread_cond_init(&a->ready, NULL);
 	count = last - first < RJ_AHEAD_THREADS ? (unsigned)(last - first + 1)
 						: RJ_AHEAD_THREADS;
-	if (start_workers(a, store, count))
+	if (start_threads(a, store, count))
 		return a;
 	rj_ahead_stop(a);
 	return NULL;

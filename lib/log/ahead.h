@@ -5,8 +5,14 @@
  * itself (its seal takes the time); they are handed out strictly in order, and
  * how one follows from the other is for the caller to check.
  *
+ * A store that streams (rj_store_stream()) is asked for the whole range at
+ * once, by one more thread; the others then only check. Wherever and however
+ * that stream ends, they fetch what it did not bring, so that nothing about
+ * errors and patience depends on it.
+ *
  * At most RJ_AHEAD_SEGMENTS are held at a time and, going by the sizes that the
- * listing gave, RJ_AHEAD_BYTES (a single larger one is let through).
+ * listing gave, RJ_AHEAD_BYTES (a single larger one is let through); and one
+ * that the stream has brought and that waits for room.
  */
 #ifndef RJ_LOG_AHEAD_H
 #define RJ_LOG_AHEAD_H
@@ -39,7 +45,8 @@ struct rj_ahead *rj_ahead_start(struct rj_store *store,
 /* Wait for the next in order; valid until the next call. Not to be called more
  * often than there are segments. */
 struct rj_fetched *rj_ahead_next(struct rj_ahead *a);
-/* End all threads (after the requests that they are in) and free. NULL-safe. */
+/* End all threads (after the requests that they are in; a stream at the next
+ * segment that it brings) and free. NULL-safe. */
 void rj_ahead_stop(struct rj_ahead *a);
 
 #endif

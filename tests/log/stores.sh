@@ -23,3 +23,5 @@ like "the objects are files under their keys" \
 
 check "rjserver starts" start_server "$T_DIR/store"
 run_all "rj://" "$SRV_URL/log"
+check "test-ahead on rj://" timeout 120 env RJ_TEST_STORE="$SRV_URL/log" \
+	"$RJ_BUILD/tests/log/test-ahead"
