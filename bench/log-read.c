@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "log/log.h"
 #include "log/ring.h"
@@ -83,6 +84,7 @@ static int read_log(const char *url, const struct rj_log_id *id, enum way way,
 	struct rj_store_ops ops;
 	static const char *const names[] = {"one by one", "ahead", "stream"};
 	int64_t ns;
+	clock_t cpu;
 	int rc = rj_store_open(url, NULL, &inner, err);
 
 	if (!rc && way == STREAM)
@@ -99,16 +101,19 @@ static int read_log(const char *url, const struct rj_log_id *id, enum way way,
 	if (way == ONE_BY_ONE)
 		ops.dup = NULL; /* but one handle: the sequential way */
 	s->ops = &ops;
+	cpu = clock();
 	ns = rj_monotonic_ns();
 	rc = rj_log_read(s, id, NULL, into_ring, ring, &sum, err);
 	ns = rj_monotonic_ns() - ns;
+	cpu = clock() - cpu;
 	if (!rc)
 		printf("%4u us, %-10s %6llu segments, %7.1f MiB: %7.3f s, "
-		       "%6.0f MiB/s\n",
+		       "%6.0f MiB/s, %.2f s CPU\n",
 			delay_us, names[way],
 			(unsigned long long)sum.segments,
 			(double)sum.bytes / (1 << 20), (double)ns / 1e9,
-			(double)sum.bytes / (1 << 20) / ((double)ns / 1e9));
+			(double)sum.bytes / (1 << 20) / ((double)ns / 1e9),
+			(double)cpu / CLOCKS_PER_SEC);
 	fflush(stdout);
 out:
 	rj_ring_free(ring);

@@ -151,12 +151,12 @@ static bool wait_for_room(struct rj_ahead *a, uint64_t number, uint64_t bytes)
 }
 
 /* Not 0 ends the stream, whatever it is: what is missing will be fetched. */
-static int on_object(
-	void *arg, uint64_t number, const uint8_t *data, size_t len)
+static int on_object(void *arg, uint64_t number, struct rj_buf *object)
 {
 	struct rj_ahead *a = arg;
 	uint64_t bytes = rj_listing_bytes(a->listing, number);
 	struct rj_fetched *f;
+	struct rj_buf old;
 	int end = 1;
 
 	pthread_mutex_lock(&a->lock);
@@ -164,9 +164,9 @@ static int on_object(
 		goto out;
 	f = &slot_of(a, number)->fetched;
 	f->fetch_rc = 0;
-	f->bytes.len = 0;
-	if (rj_buf_append(&f->bytes, data, len))
-		goto out;
+	old = f->bytes; /* its memory is good for the next of the stream */
+	f->bytes = *object;
+	*object = old;
 	begin_next(a, bytes);
 	pthread_cond_signal(&a->came);
 	end = !a->left;

@@ -87,24 +87,19 @@ static int feed_line(struct rj_objects *o, const char **p, const char *end)
 	return rc;
 }
 
-/* An object that came in one piece is handed over where it lies. */
 static int feed_object(struct rj_objects *o, const char **p, const char *end)
 {
 	size_t n = o->want - o->object.len;
-	const void *data = *p; /* bytes, as the stream has them */
 
 	if (n > (size_t)(end - *p))
 		n = (size_t)(end - *p);
-	if (n < o->want) {
-		if (rj_buf_append(&o->object, *p, n))
-			return rj_fail(o->err, RJ_E_NOMEM, "out of memory");
-		data = o->object.data;
-	}
+	if (rj_buf_append(&o->object, *p, n))
+		return rj_fail(o->err, RJ_E_NOMEM, "out of memory");
 	*p += n;
-	if (n < o->want && o->object.len < o->want)
+	if (o->object.len < o->want)
 		return 0;
 	o->in_object = false;
-	return o->fn(o->arg, o->number, data, o->want);
+	return o->fn(o->arg, o->number, &o->object);
 }
 
 int rj_objects_feed(void *objects, const void *data, size_t len)

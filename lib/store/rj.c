@@ -299,8 +299,7 @@ struct unbroken {
 	bool missing;
 };
 
-static int unbroken_object(
-	void *arg, uint64_t number, const uint8_t *data, size_t len)
+static int unbroken_object(void *arg, uint64_t number, struct rj_buf *object)
 {
 	struct unbroken *u = arg;
 
@@ -308,7 +307,7 @@ static int unbroken_object(
 	if (u->missing)
 		return 1;
 	u->next++;
-	return u->fn(u->arg, number, data, len);
+	return u->fn(u->arg, number, object);
 }
 
 static int rj_stream(struct rj_store *s, const struct rj_key *dir,

@@ -62,10 +62,12 @@ typedef int (*rj_store_list_fn)(void *arg, uint64_t number, uint64_t bytes);
 /* The same for each journal of a store, in ascending order of UUID. */
 typedef int (*rj_store_journal_fn)(
 	void *arg, const uint8_t uuid[RJ_UUID_BYTES]);
-/* Called for each object of a stream, in ascending order of number; DATA is
- * valid during the call. A non-zero return ends the stream with that. */
+/* Called for each object of a stream, in ascending order of number. OBJECT's
+ * bytes are valid during the call; to keep them take the buffer, and leave
+ * another in its place, empty or of no further use. A non-zero return ends the
+ * stream with that. */
 typedef int (*rj_store_stream_fn)(
-	void *arg, uint64_t number, const uint8_t *data, size_t len);
+	void *arg, uint64_t number, struct rj_buf *object);
 
 struct rj_store_ops {
 	/*

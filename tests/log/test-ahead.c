@@ -85,7 +85,7 @@ struct passing {
 	struct rj_error *err;
 };
 
-static int w_pass(void *arg, uint64_t number, const uint8_t *data, size_t len)
+static int w_pass(void *arg, uint64_t number, struct rj_buf *object)
 {
 	struct passing *p = arg;
 
@@ -93,7 +93,7 @@ static int w_pass(void *arg, uint64_t number, const uint8_t *data, size_t len)
 		return rj_fail(p->err, RJ_E_UNREACHABLE, "cut");
 	raise_to(&p->w->most_held, ++p->w->begun - p->w->used);
 	p->w->streamed++;
-	return p->fn(p->arg, number, data, len);
+	return p->fn(p->arg, number, object);
 }
 
 /* Objects up to the first that is not there, or to the cut. */
@@ -126,8 +126,8 @@ static int w_stream(struct rj_store *s, const struct rj_key *dir, uint64_t from,
 			break;
 		raise_to(&w->most_held, ++w->begun - w->used);
 		w->streamed++;
-		rc = fn(arg, key.number, buf.data, buf.len);
-		memset(buf.data, 0xA5, buf.len); /* valid during the call */
+		rc = fn(arg, key.number, &buf);
+		rj_buf_free(&buf); /* valid during the call */
 	}
 	rj_buf_free(&buf);
 	return rc;

@@ -479,14 +479,14 @@ struct streamed {
 	unsigned count, wrong, stop_at;
 };
 
-static int see_object(
-	void *arg, uint64_t number, const uint8_t *data, size_t len)
+static int see_object(void *arg, uint64_t number, struct rj_buf *object)
 {
 	struct streamed *st = arg;
 	size_t want_len = number * 700000 % 3000000;
 	uint8_t *want = t_bytes(want_len + 1, (unsigned)number);
 
-	st->wrong += len != want_len || memcmp(data, want, len) != 0;
+	st->wrong += object->len != want_len ||
+		     (want_len && memcmp(object->data, want, want_len) != 0);
 	free(want);
 	if (st->count < 8)
 		st->number[st->count] = number;

@@ -10,13 +10,17 @@
 static struct rj_error err;
 static char seen[400];
 
-static int see(
-	void *arg, uint64_t number, const uint8_t *data, size_t len)
+static int see(void *arg, uint64_t number, struct rj_buf *object)
 {
 	size_t at = strlen(seen);
 
 	snprintf(seen + at, sizeof(seen) - at, "[%llu:%.*s]",
-		(unsigned long long)number, (int)len, (const char *)data);
+		(unsigned long long)number, (int)object->len,
+		object->len ? (const char *)object->data : "");
+	if (number == 2) /* who takes the buffer leaves one, as it may be */
+		rj_buf_free(object);
+	else if (number == 3)
+		rj_buf_append(object, "left behind", 11);
 	return number == 77 ? 1 : 0;
 }
 
