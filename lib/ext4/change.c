@@ -2,6 +2,7 @@
 /* What would change, worked out by libext2fs on an overlay. */
 #include "ext4/change.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -47,16 +48,14 @@ static int collect_block(ext2_filsys fs, blk64_t *nr, e2_blkcnt_t at,
 	return 0;
 }
 
-/* The journal inode's blocks: of data in order, and all with those that map
- * them. */
-static errcode_t collect_blocks(
-	ext2_filsys fs, struct run_list *data, struct run_list *all)
+errcode_t rj_change_collect(ext2_filsys fs, ext2_ino_t ino,
+	struct run_list *data, struct run_list *all)
 {
 	struct collect c = {.data = data, .all = all};
 	errcode_t e;
 
-	e = ext2fs_block_iterate3(fs, EXT2_JOURNAL_INO, BLOCK_FLAG_READ_ONLY,
-		NULL, collect_block, &c);
+	e = ext2fs_block_iterate3(
+		fs, ino, BLOCK_FLAG_READ_ONLY, NULL, collect_block, &c);
 	return e ? e : c.failed ? EXT2_ET_NO_MEMORY : 0;
 }
 
@@ -118,7 +117,8 @@ static int make_inode(ext2_filsys fs, struct rj_change *c,
 			"%s: no room for a journal of %u blocks; free some, or give a smaller size=",
 			path, o->blocks + o->fc_blocks);
 	if (!e)
-		e = collect_blocks(fs, &c->journal, NULL);
+		e = rj_change_collect(
+			fs, EXT2_JOURNAL_INO, &c->journal, NULL);
 	if (!e && !c->journal.count)
 		e = EXT2_ET_NO_JOURNAL;
 	if (e)
@@ -152,18 +152,24 @@ static bool needs_reseal(const struct rj_volume *v)
 	       !(ro & EXT4_FEATURE_RO_COMPAT_METADATA_CSUM);
 }
 
-/* All inside the overlay. OLD gets the old journal's runs of data. */
+static bool drops_orphan_file(
+	const struct rj_volume *v, const struct rj_change_opts *o)
+{
+	return o->drop_orphan_file && v->facts.orphan_file;
+}
+
+/* All inside the overlay. OLD gets the old journal's runs of data, ORPHAN the
+ * blocks of the orphan file that goes. */
 static int change_blocks(struct rj_volume *v, ext2_filsys fs,
 	struct rj_change *c, const struct rj_change_opts *o,
-	struct run_list *old, struct rj_error *err)
+	struct run_list *old, struct run_list *orphan, struct rj_error *err)
 {
 	struct run_list all = {0};
 	errcode_t e = ext2fs_read_bitmaps(fs);
-	blk64_t at;
 	int rc = 0;
 
 	if (!e && o->drop_inode)
-		e = collect_blocks(fs, old, &all);
+		e = rj_change_collect(fs, EXT2_JOURNAL_INO, old, &all);
 	if (!e && o->drop_inode)
 		e = clear_inode(fs);
 	if (e)
@@ -184,12 +190,8 @@ static int change_blocks(struct rj_volume *v, ext2_filsys fs,
 		}
 		ext2fs_mark_super_dirty(fs);
 	}
-	if (!rc && !o->drop_inode && !o->make_inode && o->uuid &&
-		!ext2fs_get_free_blocks2(fs, 0, 0,
-			(int)fs->desc_blocks * 2 + 8, NULL, &at)) {
-		c->redo_at = at;
-		c->redo_room = fs->desc_blocks * 2 + 8;
-	}
+	if (!rc && drops_orphan_file(v, o))
+		rc = rj_change_drop_orphan_file(v, fs, orphan, err);
 	free(all.runs);
 	return rc;
 }
@@ -258,6 +260,29 @@ static void best_run(struct rj_change *c, const struct run_list *l)
 	}
 }
 
+/* Where no journal comes or goes the record stands in blocks that are free, now
+ * and at the end: of ORPHAN, the bitmap in memory knows only the latter. */
+static int find_room(struct rj_volume *v, ext2_filsys fs, struct rj_change *c,
+	const struct run_list *orphan, struct rj_error *err)
+{
+	uint64_t need = rj_change_redo_blocks(c);
+	blk64_t at;
+	size_t i;
+
+	for (i = 0; i < orphan->count; i++)
+		ext2fs_mark_block_bitmap_range2(fs->block_map,
+			orphan->runs[i].first,
+			(unsigned int)orphan->runs[i].count);
+	if (need > INT_MAX ||
+		ext2fs_get_free_blocks2(fs, 0, 0, (int)need, NULL, &at))
+		return rj_fail(err, RJ_E_NOSPACE,
+			"%s: no %llu free blocks in a row for the record of what is to change",
+			v->path, (unsigned long long)need);
+	c->redo_at = at;
+	c->redo_room = need;
+	return 0;
+}
+
 /* metadata_csum's checksums everywhere begin with the UUID, unless the
  * superblock keeps a seed of its own (tune2fs -O metadata_csum_seed). */
 static void seed_from_old_uuid(struct rj_change *c)
@@ -278,7 +303,7 @@ static void seed_from_old_uuid(struct rj_change *c)
 static int plan_blocks(struct rj_volume *v, struct rj_change *c,
 	const struct rj_change_opts *o, struct rj_error *err)
 {
-	struct run_list old = {0};
+	struct run_list old = {0}, orphan = {0};
 	struct overlay ov = {0};
 	ext2_filsys fs = NULL;
 	errcode_t e;
@@ -286,24 +311,27 @@ static int plan_blocks(struct rj_volume *v, struct rj_change *c,
 
 	rc = rj_overlay_open(v, &ov, &fs, err);
 	if (!rc)
-		rc = change_blocks(v, fs, c, o, &old, err);
+		rc = change_blocks(v, fs, c, o, &old, &orphan, err);
 	if (!rc) {
 		e = ext2fs_flush2(fs, EXT2_FLAG_FLUSH_NO_SYNC);
 		if (e)
 			rc = rj_ext4_fail(err, RJ_E_IO, e,
 				"%s: cannot work out its new blocks", v->path);
 	}
-	if (fs)
-		ext2fs_free(fs);
 	if (!rc)
 		rc = take_images(v, c, &ov, err);
 	if (!rc) {
 		best_run(c, &c->journal);
 		if (!c->journal.count)
 			best_run(c, &old);
+		if (c->count && !c->journal.count && !old.count)
+			rc = find_room(v, fs, c, &orphan, err);
 	}
+	if (fs)
+		ext2fs_free(fs);
 	rj_overlay_free(&ov);
 	free(old.runs);
+	free(orphan.runs);
 	return rc;
 }
 
@@ -320,7 +348,7 @@ int rj_change_plan(struct rj_volume *v, const struct rj_change_opts *o,
 	memcpy(c->old_uuid, v->facts.uuid, RJ_UUID_BYTES);
 	rc = rj_volume_reload(v, err);
 	memcpy(c->super, v->super, RJ_SUPER_BYTES);
-	if (!rc && (o->drop_inode || o->make_inode ||
+	if (!rc && (o->drop_inode || o->make_inode || drops_orphan_file(v, o) ||
 			   (o->uuid && needs_reseal(v))))
 		rc = plan_blocks(v, c, o, err);
 	if (!rc && o->uuid) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * A change of many blocks of a volume that a power cut cannot leave half done:
- * giving it a journal inode, or taking it away. All new contents are worked out
+ * giving it a journal inode, or taking that or the orphan file away. All new contents are worked out
  * first, then written as a redo record into blocks that are free (or belong to
  * the journal that comes or goes), and only then, block by block, in place.
  * Between the first and the last of these the superblock shuts out everybody
@@ -16,6 +16,9 @@ struct rj_change;
 
 struct rj_change_opts {
 	bool drop_inode; /* free the journal inode's blocks and clear it */
+	/* Free the orphan file and take its feature away; a volume that has
+	 * none stays as it is. */
+	bool drop_orphan_file;
 	bool make_inode; /* a journal inode of BLOCKS and FC_BLOCKS blocks */
 	uint32_t blocks;
 	uint32_t fc_blocks; /* behind the log proper; 0: none */
@@ -28,7 +31,8 @@ struct rj_change_opts {
 
 /*
  * Work out the change; reads only. With neither inode nor UUID to change it is
- * empty, and rj_change_blocks() 0. RJ_E_NOSPACE: no room for the journal.
+ * empty, and rj_change_blocks() 0. RJ_E_NOSPACE: no room for the journal, or for
+ * the redo record. RJ_E_REFUSED: inodes are in the orphan file.
  */
 int rj_change_plan(struct rj_volume *v, const struct rj_change_opts *opts,
 	struct rj_change **out, struct rj_error *err);

@@ -169,6 +169,7 @@ static void update_backup(uint8_t raw[RJ_SUPER_BYTES],
 		FIELD(s_jnl_blocks),
 		FIELD(s_checksum_seed),
 		FIELD(s_default_mount_opts),
+		FIELD(s_orphan_file_inum),
 #undef FIELD
 	};
 	uint32_t bits = SB_LE32(raw, s_feature_incompat);
@@ -180,6 +181,12 @@ static void update_backup(uint8_t raw[RJ_SUPER_BYTES],
 	bits |= SB_LE32(primary, s_feature_incompat) &
 		EXT4_FEATURE_INCOMPAT_CSUM_SEED;
 	SB_PUT32(raw, s_feature_incompat, bits);
+	if (!(SB_LE32(raw, s_feature_compat) &
+		    EXT4_FEATURE_COMPAT_ORPHAN_FILE)) {
+		bits = SB_LE32(raw, s_feature_ro_compat);
+		bits &= ~(uint32_t)EXT4_FEATURE_RO_COMPAT_ORPHAN_PRESENT;
+		SB_PUT32(raw, s_feature_ro_compat, bits);
+	}
 	memcpy(raw + RJ_SBX_OFFSET, sbx, RJ_SBX_BYTES);
 	rj_ext4_super_seal(raw);
 }
@@ -207,6 +214,26 @@ static int install_backups(struct rj_volume *v,
 	return rc;
 }
 
+/* The orphan file's inode number stands in the sector that the switch leaves
+ * alone: it goes (or stays) before that, while nobody can mount the volume. */
+static int install_orphan_file(struct rj_volume *v,
+	const uint8_t super[RJ_SUPER_BYTES], struct rj_error *err)
+{
+	uint32_t ino = SB_LE32(super, s_orphan_file_inum);
+	uint8_t raw[RJ_SUPER_BYTES];
+	int rc;
+
+	if (ino == SB_LE32(v->super, s_orphan_file_inum))
+		return 0;
+	memcpy(raw, v->super, sizeof(raw));
+	SB_PUT32(raw, s_orphan_file_inum, ino);
+	rj_ext4_super_seal(raw);
+	rc = v->bio.write(&v->bio, raw, sizeof(raw), RJ_SUPER_OFFSET, err);
+	if (!rc)
+		memcpy(v->super, raw, sizeof(raw));
+	return rc;
+}
+
 int rj_ext4_install_super(struct rj_volume *v,
 	const uint8_t super[RJ_SUPER_BYTES], bool flush_first,
 	struct rj_error *err)
@@ -220,6 +247,8 @@ int rj_ext4_install_super(struct rj_volume *v,
 		rc = encode_sbx(v, &p, true, sbx, err);
 	if (!rc)
 		rc = install_backups(v, super, sbx, err);
+	if (!rc)
+		rc = install_orphan_file(v, super, err);
 	/* backups that a cut leaves behind are written again by the resume,
 	 * which the extension asks for until this is over */
 	if (!rc && flush_first)

@@ -40,6 +40,11 @@ static uint64_t head_blocks(uint64_t count, uint32_t block_size)
 	return (head_bytes(count) + block_size - 1) / block_size;
 }
 
+uint64_t rj_change_redo_blocks(const struct rj_change *c)
+{
+	return head_blocks(c->count, c->block_size) + c->count;
+}
+
 static uint32_t head_crc(uint8_t *head, uint64_t count)
 {
 	uint32_t kept = rj_get_le32(head + R_CRC), crc;
@@ -82,7 +87,7 @@ int rj_change_write_redo(struct rj_volume *v, struct rj_change *c,
 {
 	uint32_t bs = c->block_size;
 	uint64_t first = head_blocks(c->count, bs);
-	uint64_t blocks = first + c->count;
+	uint64_t blocks = rj_change_redo_blocks(c);
 	uint8_t *raw, *entry, *image;
 	size_t i;
 	int rc;

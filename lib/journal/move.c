@@ -161,6 +161,8 @@ static int make_new(struct rj_mover *m, struct rj_error *err)
 {
 	switch (m->to) {
 	case RJ_PLACE_NONE:
+		if (m->f.orphan_file && !m->opts->keep)
+			rj_mover_say(m, "take the orphan file away too, which is for volumes with a journal");
 		return 0;
 	case RJ_PLACE_INTERNAL:
 		if (m->opts->keep)

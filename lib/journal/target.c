@@ -250,6 +250,8 @@ int rj_mover_check_new(struct rj_mover *m, bool *same, struct rj_error *err)
 {
 	struct rj_change_opts o = {.drop_inode = m->from == RJ_PLACE_INTERNAL &&
 						 m->to != RJ_PLACE_INTERNAL,
+		/* without a journal e2fsck takes it for damage */
+		.drop_orphan_file = m->to == RJ_PLACE_NONE && !m->opts->keep,
 		.uuid = m->opts->new_uuid};
 	int rc = 0;
 
@@ -261,11 +263,6 @@ int rj_mover_check_new(struct rj_mover *m, bool *same, struct rj_error *err)
 	switch (m->to) {
 	case RJ_PLACE_NONE:
 		*same = m->from == RJ_PLACE_NONE;
-		/* tune2fs 1.47.0 does it, and e2fsck then finds damage */
-		if (!*same && m->f.orphan_file)
-			return rj_fail(err, RJ_E_REFUSED,
-				"%s: its orphan file needs a journal; take it away first, with tune2fs -O ^orphan_file",
-				m->path);
 		break;
 	case RJ_PLACE_INTERNAL:
 		return check_inode(m, same, err);

@@ -145,6 +145,18 @@ static void placement_of(const struct rj_volume_facts *f, struct look *out)
 	}
 }
 
+/* Its inode's number without the feature: tune2fs -O orphan_file would take that
+ * inode, whosever it is by then. e2fsck 1.47.0 does not see it. */
+static int orphan_file(struct judge *j, const struct rj_volume_facts *f,
+	struct look *out)
+{
+	out->orphan_inode = rj_get_le32(j->w->disks[VOLUME].map + 1024 + 0x280);
+	if (!f->orphan_file == !out->orphan_inode)
+		return 0;
+	return no(j, "orphan file: feature %d, inode %u", f->orphan_file,
+		out->orphan_inode);
+}
+
 static uint64_t objects_hash(struct judge *j)
 {
 	struct trace t = {0};
@@ -182,6 +194,8 @@ int judge_look(struct judge *j, struct look *out)
 	if (f->needs_recovery || !f->clean)
 		rc = no(j, "the superblock says %s",
 			f->clean ? "needs recovery" : "not clean");
+	if (!rc)
+		rc = orphan_file(j, f, out);
 	if (!rc && out->placement == RJ_PLACE_INTERNAL)
 		rc = internal_blocks(j, f->block_size, &out->journal_blocks);
 	if (!rc && out->placement == RJ_PLACE_DEVICE)
@@ -237,6 +251,8 @@ static const char *differ(const struct look *a, const struct look *b)
 		return "URL";
 	if (a->free_blocks != b->free_blocks)
 		return "free blocks";
+	if (a->orphan_inode != b->orphan_inode)
+		return "orphan file";
 	if (a->device_user != b->device_user)
 		return "the device's user";
 	return NULL;

@@ -15,6 +15,7 @@ struct look {
 	uint32_t journal_device;
 	char url[RJ_SBX_URL_BYTES];
 	bool under_way; /* the extension holds an intent */
+	uint32_t orphan_inode; /* of the orphan file; 0: none */
 	bool device_user; /* the journal device has this volume as its user */
 	uint64_t free_blocks;
 	uint64_t hash; /* of all that counts: equal ones get one verdict */

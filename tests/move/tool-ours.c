@@ -9,9 +9,8 @@
 
 static bool has(const struct move *m)
 {
-	/* there is no orphan file without a journal: refused */
-	if (!strcmp(m->f->name, "orphan_file") &&
-		(m->from == SPOT_NONE || m->to == SPOT_NONE))
+	/* without a journal there is no orphan file: a volume as csum-1k */
+	if (!strcmp(m->f->name, "orphan_file") && m->from == SPOT_NONE)
 		return false;
 	if (m->change == CHANGE_UUID)
 		return true;
