@@ -47,6 +47,10 @@ static void apply(uint8_t raw[RJ_SUPER_BYTES], const struct rj_volume_patch *p,
 			EXT4_FEATURE_INCOMPAT_CSUM_SEED))
 		SB_PUT32(raw, s_checksum_seed,
 			rj_crc32c(~0u, SB_AT(raw, s_uuid), RJ_UUID_BYTES));
+	if (p->clear_orphan_inode &&
+		!(SB_LE32(raw, s_feature_compat) &
+			EXT4_FEATURE_COMPAT_ORPHAN_FILE))
+		SB_PUT32(raw, s_orphan_file_inum, 0);
 	/* backups carry neither (write_backup_super()) */
 	if (primary && p->set_needs_recovery) {
 		bits = SB_LE32(raw, s_feature_incompat);

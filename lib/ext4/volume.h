@@ -97,6 +97,8 @@ struct rj_volume_patch {
 	uint32_t mount_opts;
 	bool set_checksum_seed; /* s_checksum_seed from the UUID as it is: for
 				 * a UUID that is about to change */
+	bool clear_orphan_inode; /* s_orphan_file_inum 0, unless the feature
+				  * is there */
 	bool primary_only; /* leave the backups: for fields they need not carry,
 			    * such as needs_recovery, epoch and floor */
 };

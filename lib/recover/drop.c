@@ -59,6 +59,31 @@ static int put_back(struct rj_recovery *r, struct rj_error *err)
 	return rc;
 }
 
+/* e2fsck 1.47.0 takes the orphan file away, but only its next run frees the
+ * inode, and the superblock still has its number, which a new orphan file would
+ * take: one run more. Whether all is well the others judge. */
+static int drop_orphan_file(struct rj_recovery *r, struct rj_error *err)
+{
+	const char *const args[] = {"-fy", "-z", r->opts->undo_file, NULL};
+	const struct rj_volume_patch p = {.clear_orphan_inode = true};
+	struct rj_volume *v = NULL;
+	int status, rc, rc2;
+
+	if (!r->facts.orphan_file)
+		return 0;
+	rj_recovery_say(r, "taking the orphan file away with e2fsck");
+	rc = rj_recovery_e2fsck(r, args, r->opts->quiet, &status, err);
+	if (rc)
+		return rc;
+	r->report->fsck_status |= status & ~RJ_FSCK_UNCORRECTED;
+	rc = rj_volume_open(
+		r->device, RJ_VOLUME_WRITE, r->opts->undo_file, &v, err);
+	if (!rc)
+		rc = rj_volume_patch(v, &p, err);
+	rc2 = rj_volume_close(v, rc ? NULL : err);
+	return rc ? rc : rc2;
+}
+
 static int drop(struct rj_recovery *r, struct rj_error *err)
 {
 	struct rj_error undo;
@@ -68,6 +93,8 @@ static int drop(struct rj_recovery *r, struct rj_error *err)
 	rc = take_away(r, err);
 	/* e2fsck shall not look for a journal any more */
 	r->report->placement = RJ_PLACE_INTERNAL;
+	if (!rc)
+		rc = drop_orphan_file(r, err);
 	if (!rc)
 		rc = rj_recovery_verified_e2fsck(r, err);
 	r->report->placement = RJ_PLACE_NONE;

@@ -97,6 +97,19 @@ status 0 "from there to none" "$rjtune" -q -J none "$V"
 check "sound" sound "$V"
 is "the files, mounted" "$(files "$V")" "$before"
 
+# ---- the journal is lost ----
+check "a journal again" "$rjtune" -q -J size=2 "$V"
+check "and an orphan file" tune2fs -O orphan_file "$V"
+check "both to a remote log" "$rjtune" -q -J remote="file://$T_DIR/a" "$V"
+mv "$T_DIR/a" "$T_DIR/lost"
+status 0 "-f gives it up" "$rjtune" -f -z "$T_DIR/undo" -J none "$V"
+check "sound" sound "$V"
+is "it is gone" "$(has_it "$V"; echo $?) $(inode)" "1 0"
+cp "$img" "$T_DIR/copy" # a mount changes what e2undo goes by
+is "the files, mounted" "$(files "$V")" "$before"
+check "e2undo takes it back" e2undo "$T_DIR/undo" "$T_DIR/copy"
+check "to the orphan file" has_it "$T_DIR/copy"
+
 # ---- what is in it counts ----
 refused() { # STATUS NAME REGEX
 	local sum
