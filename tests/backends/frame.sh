@@ -55,7 +55,7 @@ b_listens() { (: <>"/dev/tcp/127.0.0.1/$1") 2>/dev/null; }
 b_end() {
 	kill -TERM "$1" 2>/dev/null || return 0
 	wait_for "${2:-10}" b_gone "$1" || kill -KILL "$1" 2>/dev/null
-	wait_for 5 b_gone "$1"
+	wait_for 30 b_gone "$1"
 	return 0
 }
 b_gone() {
@@ -88,7 +88,7 @@ b_faults() {
 		>"$T_DIR/faults" 2>&1 </dev/null &
 	FAULT_PID=$!
 	at_exit b_end "$FAULT_PID"
-	wait_for 5 grep -q '^port ' "$T_DIR/faults" || return 1
+	wait_for 30 grep -q '^port ' "$T_DIR/faults" || return 1
 	FAULT_PORT=$(sed -n 's/^port //p' "$T_DIR/faults")
 	b_conf "$2://127.0.0.1:$FAULT_PORT" "${@:3}" "request_timeout = 5"
 }

@@ -58,7 +58,7 @@ dav_start() {
 	fi
 	setsid apache2 -D FOREGROUND -f "$1/httpd.conf" >"$1/out.log" 2>&1 </dev/null &
 	at_exit b_end $!
-	wait_for 10 dav_answers || return 1
+	wait_for 30 dav_answers || return 1
 	b_conf "davs://127.0.0.1:$DAV_PORT" "user = u" "password = pw" "ca = $1/cert.pem"
 	B_URL=davs://127.0.0.1:$DAV_PORT/logs/journals
 }

@@ -39,7 +39,7 @@ sftp_start() { # DIR
 		>"$dir/log" 2>&1 </dev/null &
 	pid=$!
 	at_exit sftp_end "$pid"
-	wait_for 10 b_listens "$port" || { note "$(cat "$dir/log")"; return 1; }
+	wait_for 30 b_listens "$port" || { note "$(cat "$dir/log")"; return 1; }
 	B_URL=sftp://127.0.0.1:$port$dir/logs
 	b_conf "sftp://127.0.0.1:$port" "user=$(id -un)" "clientkey=$dir/id" \
 		"known_hosts=$dir/known_hosts"

@@ -40,7 +40,7 @@ b_fenced() {
 	status 1 "fenced: the first one's next fsync fails" \
 		$LIMIT dd if=/dev/zero of="$mnt/late" bs=1k count=1 conv=fsync
 	like "fenced: because of the second" "$($LIMIT "$RJCTL" status "$img")" 'another writer'
-	check "fenced: the kernel has aborted the journal" wait_for 10 b_aborted "$mnt"
+	check "fenced: the kernel has aborted the journal" wait_for 30 b_aborted "$mnt"
 	umount "$mnt" 2>/dev/null || umount -l "$mnt"
 	kill_pid "$second"
 	kill_pid "$first"

@@ -27,11 +27,11 @@ round() {
 	like "$name: as it should be" "$(shown)" " $type .*data=$mode|$type rw,relatime"
 	check "$name: fsynced files" fsynced "$mnt" 5 "$T_DIR/sums"
 	check "$name: unmount with ${1##*/}" "$@" "$mnt"
-	check "$name: nothing is left" wait_for 10 nothing_left "$img"
+	check "$name: nothing is left" wait_for 30 nothing_left "$img"
 	check "$name: mount again" mountrj "$img" "$mnt"
 	check "$name: the files are there" sh -c "cd '$mnt' && sha256sum --quiet -c '$T_DIR/sums'"
 	umountrj "$mnt"
-	check "$name: nothing is left after umount.rj" wait_for 10 nothing_left "$img"
+	check "$name: nothing is left after umount.rj" wait_for 30 nothing_left "$img"
 }
 round ext3 1024 ordered $LIMIT "$UMOUNT_RJ"
 round ext3 2048 journal $LIMIT umount
@@ -40,7 +40,7 @@ round ext4 1024 journal $LIMIT umount
 round ext4 2048 ordered $LIMIT "$UMOUNT_RJ"
 round ext4 4096 journal $LIMIT "$UMOUNT_RJ"
 check "e2fsck finds nothing" served_fsck "$img" -fn
-wait_for 10 nothing_left "$img"
+wait_for 30 nothing_left "$img"
 
 # the smallest journal that mkrjfs makes, not too short for the kernel
 for size in 1024 2048 4096; do
@@ -61,26 +61,26 @@ like "mounted already: says where" "$OUT" "^mount.rj: $img: mounted on $mnt; unm
 check "remount" mountrj "$img" "$mnt" -o remount,ro
 like "it is read-only" "$(shown)" ' ro,'
 check "verbose unmount" umountrj "$mnt" -v
-check "nothing is left" wait_for 10 nothing_left "$img"
+check "nothing is left" wait_for 30 nothing_left "$img"
 check "read-only" mountrj "$img" "$mnt" -o ro
 # "uhelper=" is for ordinary users alone: root's umount would not wait
 like "umount is told to run umount.rj, whoever calls it" \
 	"$(grep -F "TARGET=$mnt " /run/mount/utab)" '[=,]helper=rj'
 like "it is" "$(shown)" ' ro,'
 umountrj "$mnt"
-check "nothing is left after that" wait_for 10 nothing_left "$img"
+check "nothing is left after that" wait_for 30 nothing_left "$img"
 check "ro,noload" mountrj "$img" "$mnt" -o ro,noload
 is "needs no daemon" "$(pgrep -f "rjournald .*$img")" ""
 umountrj "$mnt"
 status 0 "-f only looks" mountrj -f "$img" "$mnt"
-check "and starts nothing" wait_for 10 nothing_left "$img"
+check "and starts nothing" wait_for 30 nothing_left "$img"
 
 # ---- what goes wrong ----
 status 32 "an option that ext4 does not know" mountrj "$img" "$mnt" -o frobnicate
 like "mount's own message" "$OUT" '^mount: '
-check "the daemon is stopped" wait_for 10 nothing_left "$img"
+check "the daemon is stopped" wait_for 30 nothing_left "$img"
 status 32 "no such directory" mountrj "$img" "$T_DIR/nowhere"
-check "the daemon is stopped again" wait_for 10 nothing_left "$img"
+check "the daemon is stopped again" wait_for 30 nothing_left "$img"
 truncate -s 8M "$T_DIR/plain.img" && mke2fs -q -F -j "$T_DIR/plain.img"
 status 32 "a volume with its own journal" mountrj "$T_DIR/plain.img" "$mnt"
 like "says how to mount it" "$OUT" 'plain.img: this volume has no remote journal; mount it without -t rj$'
@@ -96,4 +96,4 @@ lose=$SRV_PID
 kill_pid "$lose"
 status 32 "the server is away" mountrj "$img" "$mnt"
 like "one line of rjournald names the store" "$OUT" "rjournald: .*127.0.0.1:$SRV_PORT"
-check "nothing is left then" wait_for 10 nothing_left "$img"
+check "nothing is left then" wait_for 30 nothing_left "$img"

@@ -4,7 +4,7 @@
 RJCTL=$RJ_BUILD/rjctl/rjctl
 MARK=$RJ_BUILD/tests/rjournald/mark
 # a wedged device must not hang the suite
-LIMIT="timeout -k 5 60"
+LIMIT="timeout -k 5 120"
 need_fuse_loop
 grep -q ext4 /proc/filesystems || modprobe ext4 2>/dev/null ||
 	skip_all "no ext4 in this kernel"

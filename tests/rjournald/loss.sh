@@ -20,7 +20,7 @@ check "a file before" put_file "$mnt/before"
 lose_server
 (put_file "$mnt/during" && touch "$T_DIR/synced") &
 writer=$!
-check "without the server rjournald waits" wait_for 10 mode waiting
+check "without the server rjournald waits" wait_for 30 mode waiting
 sleep 0.5
 check "and so does the fsync" test ! -e "$T_DIR/synced"
 check "status answers meanwhile" $LIMIT "$RJCTL" status "$mnt"
@@ -32,7 +32,7 @@ check "and another volume be checked" $LIMIT e2fsck -fn "$T_DIR/other"
 check "the server comes back" restart_server
 check "and everything goes on" wait_for 20 test -e "$T_DIR/synced"
 wait "$writer"
-check "rjournald serves again" wait_for 10 mode serving
+check "rjournald serves again" wait_for 30 mode serving
 check "a file afterwards" put_file "$mnt/after"
 (cd "$mnt" && sha256sum before during after) >"$T_DIR/sums"
 status 0 "the machine stops" crash "$img" "$mnt" "$T_DIR/c.img"
@@ -44,7 +44,7 @@ check "all three are there after a crash" sh -c "cd '$mnt' && sha256sum --quiet 
 lose_server
 put_file "$mnt/never" 2>"$T_DIR/err" &
 writer=$!
-wait_for 10 mode waiting
+wait_for 30 mode waiting
 kill -TERM "$DPID"
 sleep 0.3
 check "one SIGTERM does not end it: it waits" kill -0 "$DPID"
@@ -53,7 +53,7 @@ check "another one does" wait_for 40 gone "$DPID"
 wait "$writer"
 is "the fsync was not acknowledged" $(($? != 0)) 1
 $LIMIT umount -l "$mnt"
-check "nothing is left" wait_for 10 nothing_left "$img"
+check "nothing is left" wait_for 30 nothing_left "$img"
 restart_server
 check "it can be served again" serve "$img"
 mount_served "$img" "$mnt"
@@ -61,12 +61,12 @@ check "with all that was acknowledged" sh -c "cd '$mnt' && sha256sum --quiet -c 
 lose_server
 put_file "$mnt/never" 2>/dev/null &
 writer=$!
-wait_for 10 mode waiting
+wait_for 30 mode waiting
 status 0 "stop --force" $LIMIT "$RJCTL" stop --force "$img"
-check "ends it" wait_for 10 gone "$DPID"
+check "ends it" wait_for 30 gone "$DPID"
 wait "$writer"
 $LIMIT umount -l "$mnt"
-wait_for 10 nothing_left "$img"
+wait_for 30 nothing_left "$img"
 
 # ---- on_loss=error ----
 restart_server
@@ -77,7 +77,7 @@ mount_served "$img" "$mnt"
 fsynced "$mnt" 10 "$T_DIR/sums"
 lose_server
 status 1 "the fsync fails" $LIMIT dd if=/dev/zero of="$mnt/x" bs=1k count=1 conv=fsync
-check "rjournald has failed" wait_for 10 mode failed
+check "rjournald has failed" wait_for 30 mode failed
 restart_server
 status 1 "and does not begin again with a server" \
 	$LIMIT dd if=/dev/zero of="$mnt/y" bs=1k count=1 conv=fsync
@@ -97,9 +97,9 @@ second=$(daemon_pid "$T_DIR/copy.img")
 at_exit kill_pid "$second"
 status 1 "the first one's next fsync fails" \
 	$LIMIT dd if=/dev/zero of="$mnt/g" bs=1k count=1 conv=fsync
-check "it has failed for good" wait_for 10 mode failed
+check "it has failed for good" wait_for 30 mode failed
 like "because of the other writer" "$($LIMIT "$RJCTL" status "$img")" 'another writer'
 $LIMIT umount "$mnt"
 status 1 "stop: it can not drain" sh -c "kill -TERM $first; while kill -0 $first 2>/dev/null; do sleep 0.1; done; exit 1"
 kill -TERM "$second"
-check "the second stops" wait_for 10 gone "$second"
+check "the second stops" wait_for 30 gone "$second"

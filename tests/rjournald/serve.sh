@@ -35,14 +35,14 @@ status 1 "stop is refused while it is mounted" $LIMIT "$RJCTL" stop "$mnt"
 like "and says so" "$OUT" 'volume is mounted'
 check "the daemon is still there, and the volume works" put_file "$mnt/c"
 $LIMIT umount "$mnt"
-check "after the unmount it stops, as it was asked to" wait_for 10 nothing_left "$img"
+check "after the unmount it stops, as it was asked to" wait_for 30 nothing_left "$img"
 note "$(left "$img")"
 
 # ---- foreground, and a signal ----
 "$RJOURNALD" -f "$img" >"$T_DIR/out" 2>"$T_DIR/err" &
 pid=$!
 at_exit kill_pid "$pid"
-check "-f: the device on stdout" wait_for 10 grep -q '^/dev/loop' "$T_DIR/out"
+check "-f: the device on stdout" wait_for 30 grep -q '^/dev/loop' "$T_DIR/out"
 like "-f: the log on stderr" "$(cat "$T_DIR/err")" 'serving the journal of .*v.img from file://'
 LOOP=$(cat "$T_DIR/out")
 mount_served "$img" "$mnt" && put_file "$mnt/d" && umount "$mnt"
@@ -66,14 +66,14 @@ check "--until-unmount" serve "$img" --until-unmount
 mount_served "$img" "$mnt" && put_file "$mnt/e"
 sleep 0.1
 $LIMIT umount "$mnt"
-check "ends with the unmount" wait_for 10 nothing_left "$img"
+check "ends with the unmount" wait_for 30 nothing_left "$img"
 
 # ---- everything dies; the kernel recovers by itself ----
 check "again" serve "$img"
 mount_served "$img" "$mnt" data=journal
 fsynced "$mnt" 20 "$T_DIR/sums"
 status 0 "the machine stops" crash "$img" "$mnt" "$T_DIR/crashed.img"
-wait_for 10 not grep -qF "$T_DIR/mnt" /proc/mounts
+wait_for 30 not grep -qF "$T_DIR/mnt" /proc/mounts
 img=$T_DIR/crashed.img
 like "the volume needs recovery" "$(dumpe2fs -h "$img" 2>/dev/null)" needs_recovery
 check "rjournald serves it, over what the dead one left" serve "$img"

@@ -81,7 +81,7 @@ alone() {
 		exec timeout 5 "$@"' bash "$RJSERVER" -d "$D" -l 192.0.2.1:0 "$@" \
 		>"$T_DIR/o" 2>"$T_DIR/e" &
 	SERVER_PID=$!
-	wait_for 10 ready_or_dead "$T_DIR/o"
+	wait_for 30 ready_or_dead "$T_DIR/o"
 	kill $SERVER_PID # timeout passes it on
 	wait $SERVER_PID
 }

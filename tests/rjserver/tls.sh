@@ -68,7 +68,7 @@ refused() { # NAME REGEX COMMAND...
 	before=$(wc -l <"$LOG") had=$(counted tls)
 	"${@:3}" >"$T_DIR/got" 2>&1 </dev/null
 	counted_more() { [ "$(counted tls)" -gt "$had" ]; }
-	check "$1: is counted" wait_for 3 counted_more
+	check "$1: is counted" wait_for 30 counted_more
 	like "and said" "$(tail -n +$((before + 1)) "$LOG")" "refused: 127.0.0.1: $2"
 	is "and nothing was read" "$(grep -c segment "$T_DIR/got")" 0
 }

@@ -86,7 +86,7 @@ like "it is served" "$served" "^/dev/loop"
 status 3 "served, not mounted" "$rjtune" -q -J none "$V"
 like "rjctl stop is named" "$OUT" "rjctl stop"
 check "stopped" "$RJ_BUILD/rjctl/rjctl" stop "$V"
-check "and then it moves" wait_for 10 "$rjtune" -q -J none "$V"
+check "and then it moves" wait_for 30 "$rjtune" -q -J none "$V"
 
 # ---- cut off: the process is killed when it writes behind byte 65536 ----
 cut() { # PLACE

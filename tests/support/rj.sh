@@ -17,7 +17,7 @@ gone() {
 # kill_pid PID: end it for sure, and wait until it is gone
 kill_pid() {
 	kill -KILL "$1" 2>/dev/null
-	wait_for 10 gone "$1"
+	wait_for 60 gone "$1"
 	return 0
 }
 
@@ -28,7 +28,7 @@ start_server() {
 	"$RJSERVER" -d "$dir" -l "127.0.0.1:$port" --insecure >"$log" 2>&1 &
 	SRV_PID=$!
 	at_exit kill_pid "$SRV_PID"
-	wait_for 10 grep -q 'listening on' "$log" || { note "$(cat "$log")"; return 1; }
+	wait_for 60 grep -q 'listening on' "$log" || { note "$(cat "$log")"; return 1; }
 	SRV_PORT=$(sed -n 's/.*listening on .*:\([0-9]*\)$/\1/p' "$log")
 	SRV_URL=rj://127.0.0.1:$SRV_PORT
 }
@@ -68,7 +68,7 @@ serve() {
 }
 # unserve: end it cleanly
 unserve() {
-	kill -TERM "$DPID" && wait_for 20 gone "$DPID"
+	kill -TERM "$DPID" && wait_for 60 gone "$DPID"
 }
 # mount_served IMAGE DIR OPTIONS
 mount_served() {
