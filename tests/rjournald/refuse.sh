@@ -62,7 +62,7 @@ status 2 "no device" "$RJOURNALD"
 status 2 "two devices" "$RJOURNALD" "$img" "$img"
 check "after all this the volume is served" serve "$img"
 status 0 "and stopped" $LIMIT "$RJCTL" stop
-is "nothing is left" "$(left "$img")" ""
+check "nothing is left" wait_for 30 nothing_left "$img"
 status 1 "rjctl: nobody there" "$RJCTL" status "$img"
 like "rjctl: says so" "$OUT" "$img: no rjournald serves this volume"
 status 2 "rjctl: an unknown command" "$RJCTL" frobnicate

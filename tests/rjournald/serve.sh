@@ -50,7 +50,7 @@ check "it stays after an unmount" test -b "$RJ_RUN"/*/control -o -S "$RJ_RUN"/*/
 kill -TERM "$pid"
 wait "$pid"
 is "SIGTERM: status 0" $? 0
-is "and nothing is left" "$(left "$img")" ""
+check "and nothing is left" wait_for 30 nothing_left "$img"
 
 # ---- epoch and floor are noted, so that a log cut short is noticed ----
 last=$(find "$T_DIR/store" -path '*/log/*' | sort | tail -n 1)
@@ -81,7 +81,7 @@ check "the kernel recovers and mounts" mount_served "$img" "$mnt"
 check "every fsynced file is there" sh -c "cd '$mnt' && sha256sum --quiet -c '$T_DIR/sums'"
 $LIMIT umount "$mnt"
 is "rjctl stop" "$($LIMIT "$RJCTL" stop "$img")" stopped
-is "nothing is left" "$(left "$img")" ""
+check "nothing is left" wait_for 30 nothing_left "$img"
 check "and the volume is in order" served_fsck "$img" -fn
 
 # ---- the loop device is a shared thing: it is left as it was ----
@@ -122,4 +122,4 @@ serve "$img" && mount_served "$img" "$mnt"
 check "and fsynced files are missing" not sh -c "cd '$mnt' && sha256sum --quiet -c '$T_DIR/sums'"
 $LIMIT umount "$mnt"
 $LIMIT "$RJCTL" -q stop "$img"
-is "nothing is left in the end" "$(left "$img")" ""
+check "nothing is left in the end" wait_for 30 nothing_left "$img"
