@@ -9,6 +9,7 @@
 
 #include "format/key.h"
 #include "util/environ.h"
+#include "util/hex.h"
 
 static const struct {
 	const char *word;
@@ -112,14 +113,12 @@ int account_new_token(
 {
 	uint8_t secret[32];
 	char *at;
-	size_t i;
 
 	if (rj_random_bytes(secret, sizeof(secret)) ||
 		rj_random_bytes(x->salt, sizeof(x->salt)))
 		return rj_fail(err, RJ_E_IO, "no random bytes to be had");
 	at = token + snprintf(token, TOKEN_TEXT, "%s.", x->name);
-	for (i = 0; i < sizeof(secret); i++)
-		snprintf(at + 2 * i, 3, "%02x", secret[i]);
+	rj_hex_text(secret, sizeof(secret), at);
 	OPENSSL_cleanse(secret, sizeof(secret));
 	if (hash_of(x->salt, at, x->hash))
 		return rj_fail(err, RJ_E_NOMEM, "cannot hash a token");

@@ -15,19 +15,13 @@
 #include "inifile.h"
 #include "util/buf.h"
 #include "util/fileio.h"
+#include "util/hex.h"
 
 static bool unhex(const char *text, uint8_t *out, size_t len)
 {
-	unsigned byte;
-	size_t i;
-
-	for (i = 0; i < len; i++) {
-		if (strspn(text + 2 * i, "0123456789abcdef") < 2 ||
-			sscanf(text + 2 * i, "%2x", &byte) != 1)
-			return false;
-		out[i] = (uint8_t)byte;
-	}
-	return true;
+	/* one way to write a token: in lower case */
+	return strspn(text, "0123456789abcdef") >= 2 * len &&
+	       rj_hex_parse(text, len, out);
 }
 
 /* "sha256:SALT:HASH" */
@@ -115,19 +109,9 @@ int accounts_load(const char *path, struct accounts *out, struct rj_error *err)
 	return 0;
 }
 
-static int put_hex(struct rj_buf *b, const uint8_t *data, size_t len)
-{
-	int rc = 0;
-	size_t i;
-
-	for (i = 0; i < len && !rc; i++)
-		rc = rj_buf_printf(b, "%02x", data[i]);
-	return rc;
-}
-
 static int put_account(struct rj_buf *b, const struct account *x)
 {
-	char text[48];
+	char salt[2 * TOKEN_SALT + 1], hash[2 * TOKEN_HASH + 1], text[48];
 	unsigned i;
 	int rc;
 
@@ -138,13 +122,10 @@ static int put_account(struct rj_buf *b, const struct account *x)
 	/* one a line: lines have a limit */
 	for (i = 0; i < x->volume_count; i++)
 		rc = rc ?: rj_buf_printf(b, "volumes = %s\n", x->volumes[i]);
-	if (x->has_token) {
-		rc = rc ?: rj_buf_printf(b, "token = sha256:");
-		rc = rc ?: put_hex(b, x->salt, TOKEN_SALT);
-		rc = rc ?: rj_buf_printf(b, ":");
-		rc = rc ?: put_hex(b, x->hash, TOKEN_HASH);
-		rc = rc ?: rj_buf_printf(b, "\n");
-	}
+	if (x->has_token)
+		rc = rc ?: rj_buf_printf(b, "token = sha256:%s:%s\n",
+				rj_hex_text(x->salt, TOKEN_SALT, salt),
+				rj_hex_text(x->hash, TOKEN_HASH, hash));
 	if (x->certificate[0])
 		rc = rc ?: rj_buf_printf(
 				b, "certificate = %s\n", x->certificate);

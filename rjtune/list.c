@@ -8,15 +8,7 @@
 
 #include "journal/info.h"
 #include "rjtune.h"
-
-static const char *hex(const uint8_t *bytes, size_t count, char *out)
-{
-	size_t i;
-
-	for (i = 0; i < count; i++)
-		sprintf(out + 2 * i, "%02x", bytes[i]);
-	return out;
-}
+#include "util/hex.h"
 
 static bool all_zero(const uint8_t *bytes, size_t count)
 {
@@ -88,7 +80,7 @@ static void print_remote(const struct rj_journal_info *i)
 	line("Key fingerprint:",
 		all_zero(s->key_fingerprint, 16)
 			? "none, not encrypted"
-			: hex(s->key_fingerprint, 16, text));
+			: rj_hex_text(s->key_fingerprint, 16, text));
 	line("When the store is lost:", on_loss_name(s->on_loss));
 	line("Acknowledged when:", s->ack_received ? "received" : "durable");
 }
@@ -179,7 +171,7 @@ static struct json_object *json_journal(const struct rj_journal_info *i)
 		add_u64(j, "floor", s->floor);
 		if (!all_zero(s->key_fingerprint, 16))
 			add(j, "key_fingerprint",
-				hex(s->key_fingerprint, 16, text));
+				rj_hex_text(s->key_fingerprint, 16, text));
 		add(j, "on_loss", on_loss_name(s->on_loss));
 		add(j, "ack", s->ack_received ? "received" : "durable");
 	}

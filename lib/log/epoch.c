@@ -8,6 +8,7 @@
 #include "log/listing.h"
 #include "log/retry.h"
 #include "util/environ.h"
+#include "util/hex.h"
 
 #define TRIES      16
 #define MAX_OBJECT 4096
@@ -31,15 +32,8 @@ static int write_text(const struct rj_log_id *id, uint64_t epoch,
 	char volume[RJ_UUID_TEXT], journal[RJ_UUID_TEXT], host[65], when[32];
 	time_t now = (time_t)(rj_realtime_ns() / 1000000000);
 	char hex[2 * RJ_SEG_NONCE_BYTES + 1];
-	static const char digits[] = "0123456789abcdef";
 	struct tm tm = {0};
-	size_t i;
 
-	for (i = 0; i < RJ_SEG_NONCE_BYTES; i++) {
-		hex[2 * i] = digits[nonce[i] >> 4];
-		hex[2 * i + 1] = digits[nonce[i] & 15];
-	}
-	hex[2 * i] = 0;
 	/* with a key, nothing readable is left at the store */
 	if (id->key)
 		memcpy(host, "-", sizeof("-"));
@@ -53,7 +47,8 @@ static int write_text(const struct rj_log_id *id, uint64_t epoch,
 		"host %s\ntime %s\n",
 		(unsigned long long)epoch,
 		rj_uuid_text(id->volume_uuid, volume),
-		rj_uuid_text(id->journal_uuid, journal), hex, host, when);
+		rj_uuid_text(id->journal_uuid, journal),
+		rj_hex_text(nonce, RJ_SEG_NONCE_BYTES, hex), host, when);
 }
 
 /*

@@ -16,6 +16,7 @@
 
 #include "util/environ.h"
 #include "util/fileio.h"
+#include "util/hex.h"
 
 #define FIRST_LINE "rj-key 1\n"
 /* first line, 64 digits, newline */
@@ -73,10 +74,7 @@ bool rj_sealkey_fingerprint_set(const uint8_t fp[RJ_SEALKEY_FINGERPRINT_BYTES])
 void rj_sealkey_fingerprint_text(const uint8_t fp[RJ_SEALKEY_FINGERPRINT_BYTES],
 	char text[RJ_SEALKEY_FINGERPRINT_TEXT])
 {
-	int i;
-
-	for (i = 0; i < RJ_SEALKEY_FINGERPRINT_BYTES; i++)
-		snprintf(text + 2 * i, 3, "%02x", fp[i]);
+	rj_hex_text(fp, RJ_SEALKEY_FINGERPRINT_BYTES, text);
 }
 
 const uint8_t *rj_sealkey_fingerprint(const struct rj_sealkey *key)
@@ -119,35 +117,16 @@ void rj_sealkey_free(struct rj_sealkey *key)
 	free(key);
 }
 
-static int hex_digit(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	if (c >= 'a' && c <= 'f')
-		return c - 'a' + 10;
-	if (c >= 'A' && c <= 'F')
-		return c - 'A' + 10;
-	return -1;
-}
-
 /* The text of a key file; the last newline may be missing. */
 static int parse(const char *text, size_t len, uint8_t bytes[RJ_SEALKEY_BYTES])
 {
-	size_t head = sizeof(FIRST_LINE) - 1, i;
-	int high, low;
+	size_t head = sizeof(FIRST_LINE) - 1;
 
 	if (len == FILE_BYTES && text[len - 1] == '\n')
 		len--;
 	if (len != FILE_BYTES - 1 || memcmp(text, FIRST_LINE, head) != 0)
 		return -1;
-	for (i = 0; i < RJ_SEALKEY_BYTES; i++) {
-		high = hex_digit(text[head + 2 * i]);
-		low = hex_digit(text[head + 2 * i + 1]);
-		if (high < 0 || low < 0)
-			return -1;
-		bytes[i] = (uint8_t)(high << 4 | low);
-	}
-	return 0;
+	return rj_hex_parse(text + head, RJ_SEALKEY_BYTES, bytes) ? 0 : -1;
 }
 
 /* At most LEN bytes of the open file; how many, or -1 with errno. */
@@ -237,17 +216,15 @@ static int write_key(int fd, const char *path, struct rj_error *err)
 {
 	char text[FILE_BYTES + 1];
 	uint8_t bytes[RJ_SEALKEY_BYTES];
-	int at, i, rc;
+	int rc;
 
 	rc = rj_random_bytes(bytes, sizeof(bytes));
 	if (rc) {
 		rj_fail(err, -rc, "the system gives no random bytes");
 	} else {
-		at = snprintf(text, sizeof(text), "%s", FIRST_LINE);
-		for (i = 0; i < RJ_SEALKEY_BYTES; i++)
-			at += snprintf(text + at, sizeof(text) - (size_t)at,
-				"%02x", bytes[i]);
-		text[at] = '\n';
+		strcpy(text, FIRST_LINE);
+		rj_hex_text(bytes, sizeof(bytes), text + strlen(text));
+		text[FILE_BYTES - 1] = '\n';
 		rc = rj_write_all(fd, text, FILE_BYTES, path, err);
 	}
 	OPENSSL_cleanse(text, sizeof(text));

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "store/dav-list.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "store/xml.h"
+#include "util/hex.h"
 
 struct listing {
 	const char *store, *path;
@@ -34,22 +34,15 @@ static int on_start(void *arg, const char *name)
 	return 0;
 }
 
-static int hex(char c)
-{
-	if (!isxdigit((unsigned char)c))
-		return -1;
-	return isdigit((unsigned char)c) ? c - '0'
-					 : tolower((unsigned char)c) - 'a' + 10;
-}
-
 /* Undo %XX in place. */
 static void decode(char *s)
 {
 	char *out = s;
+	uint8_t byte;
 
 	for (; *s; s++) {
-		if (*s == '%' && hex(s[1]) >= 0 && hex(s[2]) >= 0) {
-			*out++ = (char)(hex(s[1]) << 4 | hex(s[2]));
+		if (*s == '%' && rj_hex_parse(s + 1, 1, &byte)) {
+			*out++ = (char)byte;
 			s += 2;
 		} else {
 			*out++ = *s;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "util/environ.h"
+#include "util/hex.h"
 
 char *rj_uuid_text(const uint8_t uuid[RJ_UUID_BYTES], char out[RJ_UUID_TEXT])
 {
@@ -22,32 +23,16 @@ char *rj_uuid_text(const uint8_t uuid[RJ_UUID_BYTES], char out[RJ_UUID_TEXT])
 	return out;
 }
 
-static int nibble(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	if (c >= 'a' && c <= 'f')
-		return c - 'a' + 10;
-	if (c >= 'A' && c <= 'F')
-		return c - 'A' + 10;
-	return -1;
-}
-
 bool rj_uuid_parse(const char *text, uint8_t out[RJ_UUID_BYTES])
 {
 	uint8_t tmp[RJ_UUID_BYTES];
-	int i, hi, lo;
+	int i;
 
 	for (i = 0; i < RJ_UUID_BYTES; i++) {
 		if ((i == 4 || i == 6 || i == 8 || i == 10) && *text++ != '-')
 			return false;
-		hi = nibble(*text);
-		if (hi < 0)
+		if (!rj_hex_parse(text, 1, &tmp[i]))
 			return false;
-		lo = nibble(text[1]);
-		if (lo < 0)
-			return false;
-		tmp[i] = (uint8_t)(hi << 4 | lo);
 		text += 2;
 	}
 	if (*text)
