@@ -117,27 +117,21 @@ static bool volume_of_claim(struct target *t, uint64_t epoch)
 /* The volume, from the last segment's header, even one that is damaged. */
 static int volume_of_last(struct target *t, uint64_t last, struct rj_error *err)
 {
-	struct rj_buf bytes = {0};
 	struct rj_seghdr h;
-	int rc = rj_log_fetch(t->store, &t->id, last, 0, &bytes, err);
+	int rc = rj_log_fetch_header(t->store, &t->id, last, &h, err);
 
-	if (!rc && bytes.len >= RJ_SEG_HEADER_BYTES &&
-		!rj_seghdr_decode(bytes.data, &h, NULL))
+	if (!rc)
 		memcpy(t->id.volume_uuid, h.volume_uuid, RJ_UUID_BYTES);
-	rj_buf_free(&bytes);
-	return rc == -RJ_E_CORRUPT ? 0 : rc;
+	return rc == -RJ_E_CORRUPT || rc == -RJ_E_UNSUPPORTED ? 0 : rc;
 }
 
+/* In doubt it is. */
 static bool encrypted(struct target *t, uint64_t number)
 {
-	struct rj_buf bytes = {0};
-	struct rj_seghdr h = {.flags = RJ_SEG_F_AESGCM}; /* when in doubt */
+	struct rj_seghdr h;
 
-	if (!rj_log_fetch(t->store, &t->id, number, 0, &bytes, NULL) &&
-		bytes.len >= RJ_SEG_HEADER_BYTES)
-		rj_seghdr_decode(bytes.data, &h, NULL);
-	rj_buf_free(&bytes);
-	return h.flags & RJ_SEG_F_AESGCM;
+	return rj_log_fetch_header(t->store, &t->id, number, &h, NULL) ||
+	       h.flags & RJ_SEG_F_AESGCM;
 }
 
 /* rj.conf may name a key for a prefix under which some logs are not encrypted.

@@ -225,6 +225,22 @@ int rj_log_fetch(struct rj_store *store, const struct rj_log_id *id,
 		store, id, sequence, retry_ms, NULL, out, err);
 }
 
+int rj_log_fetch_header(struct rj_store *store, const struct rj_log_id *id,
+	uint64_t sequence, struct rj_seghdr *out, struct rj_error *err)
+{
+	struct rj_buf bytes = {0};
+	int rc = rj_log_fetch(store, id, sequence, 0, &bytes, err);
+
+	if (!rc && bytes.len < RJ_SEG_HEADER_BYTES)
+		rc = rj_fail(err, RJ_E_CORRUPT,
+			"%s: segment %llu is shorter than a header", store->url,
+			(unsigned long long)sequence);
+	if (!rc)
+		rc = rj_seghdr_decode(bytes.data, out, err);
+	rj_buf_free(&bytes);
+	return rc;
+}
+
 int rj_log_fail_store(const struct rj_store *store, const char *what,
 	uint64_t number, struct rj_error *err)
 {

@@ -62,6 +62,12 @@ int rj_log_fetch_until(struct rj_store *store, const struct rj_log_id *id,
 	uint64_t sequence, int retry_ms, const atomic_bool *stop,
 	struct rj_buf *out, struct rj_error *err);
 /*
+ * The header of segment SEQUENCE, by itself: its range checks hold, its seal was
+ * not tried. What rj_log_fetch() and rj_seghdr_decode() report.
+ */
+int rj_log_fetch_header(struct rj_store *store, const struct rj_log_id *id,
+	uint64_t sequence, struct rj_seghdr *out, struct rj_error *err);
+/*
  * ERR holds a store's message: put "URL: WHAT segment NUMBER: " before it, with
  * the url once. Keeps the code; returns it negated.
  */

@@ -46,50 +46,31 @@ static uint64_t number_at(const struct numbers *n, uint64_t index)
 	return r->first + index;
 }
 
-/* When segment NUMBER was sealed, by its header alone: time decides here only
- * what is kept longer. */
-static int sealed_at(struct rj_store *store, const struct rj_log_id *id,
-	uint64_t number, uint64_t *time_ns, struct rj_error *err)
-{
-	struct rj_buf bytes = {0};
-	struct rj_seghdr h;
-	int rc;
-
-	rc = rj_log_fetch(store, id, number, 0, &bytes, err);
-	if (!rc && bytes.len < RJ_SEG_HEADER_BYTES)
-		rc = rj_fail(err, RJ_E_CORRUPT,
-			"%s: segment %llu is shorter than a header",
-			store->url, (unsigned long long)number);
-	if (!rc)
-		rc = rj_seghdr_decode(bytes.data, &h, err);
-	if (!rc)
-		*time_ns = h.time_ns;
-	rj_buf_free(&bytes);
-	return rc;
-}
-
 /* The first listed segment below LIMIT that is not older than RETAIN_S, by
- * halving; LIMIT if all are older. */
+ * halving; LIMIT if all are older. By the headers alone: time decides here only
+ * what is kept longer. */
 static int retained_from(struct rj_store *store, const struct rj_log_id *id,
 	const struct rj_listing *l, uint64_t limit, uint64_t retain_s,
 	uint64_t *out, struct rj_error *err)
 {
-	uint64_t now = (uint64_t)rj_realtime_ns(), cut, low = 0, high, mid, t;
+	uint64_t now = (uint64_t)rj_realtime_ns(), cut, low = 0, high, mid;
+	struct rj_seghdr h;
 	struct numbers n;
 	int rc;
 
-	number_list(l, limit, &n);
-	high = n.count;
 	*out = limit;
 	if (!retain_s)
 		return 0;
+	number_list(l, limit, &n);
+	high = n.count;
 	cut = retain_s >= now / 1000000000 ? 0 : now - retain_s * 1000000000;
 	while (low < high) {
 		mid = low + (high - low) / 2;
-		rc = sealed_at(store, id, number_at(&n, mid), &t, err);
+		rc = rj_log_fetch_header(
+			store, id, number_at(&n, mid), &h, err);
 		if (rc)
 			return rc;
-		if (t >= cut)
+		if (h.time_ns >= cut)
 			high = mid;
 		else
 			low = mid + 1;
