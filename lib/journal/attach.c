@@ -211,10 +211,24 @@ static int write_superblocks(struct rj_volume *v,
 	return rj_volume_patch(v, &p, err);
 }
 
+int rj_attach_begin_log(struct rj_store *store, const struct rj_log_id *id,
+	uint32_t block_size, uint32_t blocks, int retry_ms,
+	struct rj_log_writer **out, struct rj_error *err)
+{
+	struct rj_log_claim_opts o = {.new_log = true, .retry_ms = retry_ms};
+	int rc;
+
+	rc = rj_store_probe_brief(store, id->journal_uuid, err);
+	if (!rc)
+		rc = rj_log_claim(store, id, &o, out, err);
+	return rc ? rc
+		  : rj_journal_put_empty(*out, block_size, blocks,
+			    id->journal_uuid, id->volume_uuid, 1, err);
+}
+
 int rj_attach_remote(const char *device, const struct rj_journal_opts *opts,
 	struct rj_error *err)
 {
-	struct rj_log_claim_opts claim = {.new_log = true};
 	const struct rj_move_opts plain = {0};
 	const struct rj_volume_facts *f;
 	struct rj_log_writer *w = NULL;
@@ -250,14 +264,8 @@ int rj_attach_remote(const char *device, const struct rj_journal_opts *opts,
 	if (rc)
 		goto out;
 	rj_log_sealing_use(&sealing, &id);
-	rc = rj_store_probe_brief(store, id.journal_uuid, err);
-	if (rc)
-		goto out;
-	rc = rj_log_claim(store, &id, &claim, &w, err);
-	if (rc)
-		goto out;
-	rc = rj_journal_put_empty(w, f->block_size, blocks, id.journal_uuid,
-		id.volume_uuid, 1, err);
+	rc = rj_attach_begin_log(
+		store, &id, f->block_size, blocks, 0, &w, err);
 	if (rc)
 		goto out;
 	rc = write_superblocks(v, opts, w, &id, blocks, err);

@@ -13,21 +13,25 @@ static void clear(struct rj_sbx *s)
 	memset(s->intent_uuid, 0, sizeof(s->intent_uuid));
 }
 
+void rj_mover_forget_log(struct rj_sbx *s)
+{
+	memset(s->url, 0, sizeof(s->url));
+	memset(s->journal_uuid, 0, sizeof(s->journal_uuid));
+	memset(s->key_fingerprint, 0, sizeof(s->key_fingerprint));
+	s->epoch = s->floor = 0;
+	s->journal_blocks = 0;
+	s->on_loss = RJ_LOSS_BLOCK;
+	s->ack_received = false;
+}
+
 void rj_mover_settle(struct rj_sbx *s, enum rj_placement to, bool keep)
 {
 	enum rj_placement from = s->placement;
 
 	clear(s);
 	s->placement = to;
-	if (to != RJ_PLACE_REMOTE) {
-		memset(s->url, 0, sizeof(s->url));
-		memset(s->journal_uuid, 0, sizeof(s->journal_uuid));
-		memset(s->key_fingerprint, 0, sizeof(s->key_fingerprint));
-		s->epoch = s->floor = 0;
-		s->journal_blocks = 0;
-		s->on_loss = RJ_LOSS_BLOCK;
-		s->ack_received = false;
-	}
+	if (to != RJ_PLACE_REMOTE)
+		rj_mover_forget_log(s);
 	if (keep)
 		return;
 	s->incompat = 0;

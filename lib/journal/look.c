@@ -57,13 +57,7 @@ static void start_sbx(struct rj_mover *m)
 	s->placement = m->from;
 	if (m->from == RJ_PLACE_REMOTE)
 		return;
-	memset(s->url, 0, sizeof(s->url));
-	memset(s->journal_uuid, 0, sizeof(s->journal_uuid));
-	memset(s->key_fingerprint, 0, sizeof(s->key_fingerprint));
-	s->epoch = s->floor = 0;
-	s->journal_blocks = 0;
-	s->on_loss = RJ_LOSS_BLOCK;
-	s->ack_received = false;
+	rj_mover_forget_log(s);
 	s->incompat = 0;
 }
 
@@ -118,7 +112,7 @@ static void first_failure(int *rc, int later, struct rj_error *err,
 		*err = *why;
 }
 
-int rj_mover_close(struct rj_mover *m, int rc, struct rj_error *err)
+static int close_all(struct rj_mover *m, int rc, struct rj_error *err)
 {
 	struct rj_error why;
 
@@ -133,6 +127,23 @@ int rj_mover_close(struct rj_mover *m, int rc, struct rj_error *err)
 	first_failure(&rc, rj_jdev_close(&m->old_device, &why), err, &why);
 	first_failure(&rc, rj_volume_close(m->v, &why), err, &why);
 	return rc;
+}
+
+int rj_mover_run(const char *device, const struct rj_move_opts *opts,
+	struct rj_move_report *report,
+	int (*steps)(struct rj_mover *m, struct rj_error *err),
+	struct rj_error *err)
+{
+	struct rj_mover m = {.path = device, .opts = opts, .report = report};
+	struct rj_error own;
+	int rc;
+
+	memset(report, 0, sizeof(*report));
+	/* the steps read back what kind of failure it was */
+	if (!err)
+		err = &own;
+	rc = steps(&m, err);
+	return close_all(&m, rc, err);
 }
 
 int rj_mover_check(struct rj_mover *m, struct rj_error *err)

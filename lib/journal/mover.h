@@ -43,8 +43,14 @@ void rj_mover_warn(struct rj_mover *m, const char *fmt, ...)
 /* RESUME: also with a wrong checksum, if the extension is whole and says that a
  * move is under way: a power cut tore that write. */
 int rj_mover_open(struct rj_mover *m, bool resume, struct rj_error *err);
-/* Closes and frees everything of M; the first failure wins, as RC. */
-int rj_mover_close(struct rj_mover *m, int rc, struct rj_error *err);
+/*
+ * STEPS, by a mover for DEVICE; closes whatever they opened. The first failure
+ * wins, and ERR (may be NULL; never where STEPS see it) tells it.
+ */
+int rj_mover_run(const char *device, const struct rj_move_opts *opts,
+	struct rj_move_report *report,
+	int (*steps)(struct rj_mover *m, struct rj_error *err),
+	struct rj_error *err);
 /* Refuse what is in use, needs recovery, or has a move under way. */
 int rj_mover_check(struct rj_mover *m, struct rj_error *err);
 /* Find and judge the old journal. */
@@ -62,6 +68,13 @@ int rj_mover_open_store(const struct rj_move_opts *opts, const char *url,
 int rj_attach_open_store(const char *url, bool received_will_do,
 	const struct rj_move_opts *opts, struct rj_store **out,
 	struct rj_error *err);
+/*
+ * Try STORE, claim the new log ID there, and put an empty journal of BLOCKS
+ * blocks of BLOCK_SIZE bytes into it. The caller frees OUT, also after a failure.
+ */
+int rj_attach_begin_log(struct rj_store *store, const struct rj_log_id *id,
+	uint32_t block_size, uint32_t blocks, int retry_ms,
+	struct rj_log_writer **out, struct rj_error *err);
 /* Does it answer, and let us in? Reads only. */
 int rj_attach_probe(struct rj_store *store, struct rj_error *err);
 
@@ -74,6 +87,8 @@ int rj_mover_close_log(struct rj_mover *m, struct rj_error *err);
 int rj_mover_make_log(struct rj_mover *m, struct rj_error *err);
 
 /* intent.c */
+/* S knows of no remote log. */
+void rj_mover_forget_log(struct rj_sbx *s);
 /* S says that the journal is at TO and that nothing is under way. KEEP: it was
  * not moved there now; a remote one keeps its URL. */
 void rj_mover_settle(struct rj_sbx *s, enum rj_placement to, bool keep);

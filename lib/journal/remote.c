@@ -4,7 +4,6 @@
 
 #include "journal/mover.h"
 #include "log/ring.h"
-#include "store/probe.h"
 
 static int apply(
 	void *arg, const struct rj_segment *seg, struct rj_error *err)
@@ -85,20 +84,11 @@ int rj_mover_close_log(struct rj_mover *m, struct rj_error *err)
 
 int rj_mover_make_log(struct rj_mover *m, struct rj_error *err)
 {
-	struct rj_log_claim_opts o = {
-		.new_log = true, .retry_ms = m->opts->retry_ms};
-	struct rj_log_id id;
-	int rc;
+	struct rj_log_id id = {0};
 
-	memset(&id, 0, sizeof(id));
 	memcpy(id.volume_uuid, m->uuid, RJ_UUID_BYTES);
 	memcpy(id.journal_uuid, m->new_journal, RJ_UUID_BYTES);
 	rj_log_sealing_use(&m->new_sealing, &id);
-	rc = rj_store_probe_brief(m->new_store, id.journal_uuid, err);
-	if (!rc)
-		rc = rj_log_claim(m->new_store, &id, &o, &m->new_log, err);
-	return rc ? rc
-		  : rj_journal_put_empty(m->new_log, m->f.block_size,
-			    m->blocks, id.journal_uuid, id.volume_uuid, 1,
-			    err);
+	return rj_attach_begin_log(m->new_store, &id, m->f.block_size,
+		m->blocks, m->opts->retry_ms, &m->new_log, err);
 }

@@ -251,15 +251,7 @@ static int run(struct rj_mover *m, struct rj_error *err)
 int rj_move_resume(const char *device, const struct rj_move_opts *opts,
 	struct rj_move_report *report, struct rj_error *err)
 {
-	struct rj_mover m = {.path = device, .opts = opts, .report = report};
-	struct rj_error own;
-	int rc;
-
-	memset(report, 0, sizeof(*report));
-	if (!err)
-		err = &own;
-	rc = run(&m, err);
-	return rj_mover_close(&m, rc, err);
+	return rj_mover_run(device, opts, report, run, err);
 }
 
 bool rj_move_pending(const char *device)
