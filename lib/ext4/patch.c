@@ -238,6 +238,22 @@ static int install_orphan_file(struct rj_volume *v,
 	return rc;
 }
 
+/* The one write, durable, after which V knows the volume by RAW. */
+static int put_super(struct rj_volume *v, const uint8_t raw[RJ_SUPER_BYTES],
+	struct rj_error *err)
+{
+	int rc;
+
+	rc = v->bio.write(&v->bio, raw, RJ_SUPER_BYTES, RJ_SUPER_OFFSET, err);
+	if (!rc)
+		rc = v->bio.flush(&v->bio, err);
+	if (rc)
+		return rc;
+	memcpy(v->super, raw, RJ_SUPER_BYTES);
+	rj_ext4_facts_from_super(v);
+	return 0;
+}
+
 int rj_ext4_install_super(struct rj_volume *v,
 	const uint8_t super[RJ_SUPER_BYTES], bool flush_first,
 	struct rj_error *err)
@@ -265,14 +281,7 @@ int rj_ext4_install_super(struct rj_volume *v,
 	memcpy(raw + RJ_SUPER_BYTES / 2, v->super + RJ_SUPER_BYTES / 2,
 		RJ_SUPER_BYTES / 2);
 	rj_ext4_super_seal(raw);
-	rc = v->bio.write(&v->bio, raw, sizeof(raw), RJ_SUPER_OFFSET, err);
-	if (!rc)
-		rc = v->bio.flush(&v->bio, err);
-	if (rc)
-		return rc;
-	memcpy(v->super, raw, sizeof(raw));
-	rj_ext4_facts_from_super(v);
-	return 0;
+	return put_super(v, raw, err);
 }
 
 int rj_volume_patch(struct rj_volume *v, const struct rj_volume_patch *p,
@@ -321,12 +330,5 @@ int rj_volume_patch(struct rj_volume *v, const struct rj_volume_patch *p,
 	rc = rj_ext4_patch_super(v, raw, p, err);
 	if (rc)
 		return rc;
-	rc = v->bio.write(&v->bio, raw, sizeof(raw), RJ_SUPER_OFFSET, err);
-	if (!rc)
-		rc = v->bio.flush(&v->bio, err);
-	if (rc)
-		return rc;
-	memcpy(v->super, raw, sizeof(raw));
-	rj_ext4_facts_from_super(v);
-	return 0;
+	return put_super(v, raw, err);
 }

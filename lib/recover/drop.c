@@ -13,6 +13,20 @@
 #include "util/environ.h"
 #include "util/proc.h"
 
+static int patch(struct rj_recovery *r, const struct rj_volume_patch *p,
+	struct rj_error *err)
+{
+	struct rj_volume *v = NULL;
+	int rc, rc2;
+
+	rc = rj_volume_open(
+		r->device, RJ_VOLUME_WRITE, r->opts->undo_file, &v, err);
+	if (!rc)
+		rc = rj_volume_patch(v, p, err);
+	rc2 = rj_volume_close(v, rc ? NULL : err);
+	return rc ? rc : rc2;
+}
+
 /* No journal, and "with errors" until e2fsck has been through: a cut in
  * between leaves a volume that says what it needs. */
 static int take_away(struct rj_recovery *r, struct rj_error *err)
@@ -23,18 +37,11 @@ static int take_away(struct rj_recovery *r, struct rj_error *err)
 		.set_error_flag = true,
 		.set_sbx = r->facts.has_sbx,
 	};
-	struct rj_volume *v = NULL;
-	int rc, rc2;
 
 	p.sbx.moved_from = r->report->placement;
 	p.sbx.moved_to = RJ_PLACE_NONE;
 	p.sbx.moved_at = (uint64_t)(rj_realtime_ns() / 1000000000);
-	rc = rj_volume_open(
-		r->device, RJ_VOLUME_WRITE, r->opts->undo_file, &v, err);
-	if (!rc)
-		rc = rj_volume_patch(v, &p, err);
-	rc2 = rj_volume_close(v, rc ? NULL : err);
-	return rc ? rc : rc2;
+	return patch(r, &p, err);
 }
 
 /* e2undo: as it was before take_away(). */
@@ -66,8 +73,7 @@ static int drop_orphan_file(struct rj_recovery *r, struct rj_error *err)
 {
 	const char *const args[] = {"-fy", "-z", r->opts->undo_file, NULL};
 	const struct rj_volume_patch p = {.clear_orphan_inode = true};
-	struct rj_volume *v = NULL;
-	int status, rc, rc2;
+	int status, rc;
 
 	if (!r->facts.orphan_file)
 		return 0;
@@ -76,12 +82,7 @@ static int drop_orphan_file(struct rj_recovery *r, struct rj_error *err)
 	if (rc)
 		return rc;
 	r->report->fsck_status |= status & ~RJ_FSCK_UNCORRECTED;
-	rc = rj_volume_open(
-		r->device, RJ_VOLUME_WRITE, r->opts->undo_file, &v, err);
-	if (!rc)
-		rc = rj_volume_patch(v, &p, err);
-	rc2 = rj_volume_close(v, rc ? NULL : err);
-	return rc ? rc : rc2;
+	return patch(r, &p, err);
 }
 
 static int drop(struct rj_recovery *r, struct rj_error *err)
