@@ -18,6 +18,10 @@
 
 #define MAX_LIST (256u << 20)
 
+static int ftp_open_tree(const struct rj_url *url,
+	const struct rj_store_opts *opts, struct rj_tree **out,
+	struct rj_error *err);
+
 static const struct rj_net_kind ftp_kind = {
 	.plain = "ftp",
 	.tls = "ftps",
@@ -27,6 +31,7 @@ static const struct rj_net_kind ftp_kind = {
 	.peer = "FTP server",
 	.starttls = true,
 	.short_poll = true,
+	.open = ftp_open_tree,
 };
 
 static struct rj_net *net_of(struct rj_tree *t)
@@ -316,32 +321,14 @@ static int ftp_remove(struct rj_tree *t, const char *folder, const char *name,
 	return missing(n, folder, name, err);
 }
 
-static int ftp_open_tree(const struct rj_url *url,
-	const struct rj_store_opts *opts, struct rj_tree **out,
-	struct rj_error *err);
-
-static int ftp_dup(
-	struct rj_tree *t, struct rj_tree **out, struct rj_error *err)
-{
-	struct rj_net *n = net_of(t);
-
-	return ftp_open_tree(&n->url, &n->opts, out, err);
-}
-
-static void ftp_close(struct rj_tree *t)
-{
-	rj_net_fini(net_of(t));
-	free(t);
-}
-
 static const struct rj_tree_ops ftp_ops = {
 	.make = ftp_make,
 	.put = ftp_put,
 	.get = ftp_get,
 	.list = ftp_list,
 	.remove = ftp_remove,
-	.dup = ftp_dup,
-	.close = ftp_close,
+	.dup = rj_net_dup,
+	.close = rj_net_close,
 };
 
 static int ftp_open_tree(const struct rj_url *url,
@@ -356,7 +343,7 @@ static int ftp_open_tree(const struct rj_url *url,
 	n->base.ops = &ftp_ops;
 	rc = rj_net_init(n, &ftp_kind, url, opts, err);
 	if (rc) {
-		ftp_close(&n->base);
+		rj_net_close(&n->base);
 		return rc;
 	}
 	/* whole paths: nothing depends on where the server thinks we are */
@@ -375,12 +362,5 @@ int rj_store_ftp_open(const struct rj_url *url,
 	const struct rj_store_opts *opts, struct rj_store **out,
 	struct rj_error *err)
 {
-	struct rj_tree *t;
-	int rc;
-
-	rc = rj_net_check(&ftp_kind, url, err);
-	if (rc || !out)
-		return rc;
-	rc = ftp_open_tree(url, opts, &t, err);
-	return rc ? rc : rj_lease_open(t, out, err);
+	return rj_net_open_store(&ftp_kind, url, opts, out, err);
 }

@@ -20,6 +20,10 @@
 
 #define MAX_LIST (256u << 20)
 
+static int imap_open_tree(const struct rj_url *url,
+	const struct rj_store_opts *opts, struct rj_tree **out,
+	struct rj_error *err);
+
 static const struct rj_net_kind imap_kind = {
 	.plain = "imap",
 	.tls = "imaps",
@@ -28,6 +32,8 @@ static const struct rj_net_kind imap_kind = {
 	.protocols = "imap,imaps",
 	.peer = "IMAP server",
 	.starttls = true,
+	.box = "mailbox",
+	.open = imap_open_tree,
 };
 
 struct imap {
@@ -486,18 +492,6 @@ static int imap_remove(struct rj_tree *t, const char *folder, const char *name,
 
 /* ---- opening ---- */
 
-static int imap_open_tree(const struct rj_url *url,
-	const struct rj_store_opts *opts, struct rj_tree **out,
-	struct rj_error *err);
-
-static int imap_dup(
-	struct rj_tree *t, struct rj_tree **out, struct rj_error *err)
-{
-	struct rj_net *n = &imap_of(t)->net;
-
-	return imap_open_tree(&n->url, &n->opts, out, err);
-}
-
 static void imap_close(struct rj_tree *t)
 {
 	struct imap *m = imap_of(t);
@@ -513,7 +507,7 @@ static const struct rj_tree_ops imap_ops = {
 	.get = imap_get,
 	.list = imap_list,
 	.remove = imap_remove,
-	.dup = imap_dup,
+	.dup = rj_net_dup,
 	.close = imap_close,
 };
 
@@ -540,16 +534,5 @@ int rj_store_imap_open(const struct rj_url *url,
 	const struct rj_store_opts *opts, struct rj_store **out,
 	struct rj_error *err)
 {
-	struct rj_tree *t;
-	int rc;
-
-	rc = rj_net_check(&imap_kind, url, err);
-	if (!rc && strspn(url->path, "/") == strlen(url->path))
-		rc = rj_fail(err, RJ_E_INVAL,
-			"%s://%s%s: no mailbox; write %s://host/mailbox",
-			url->scheme, url->host, url->path, url->scheme);
-	if (rc || !out)
-		return rc;
-	rc = imap_open_tree(url, opts, &t, err);
-	return rc ? rc : rj_lease_open(t, out, err);
+	return rj_net_open_store(&imap_kind, url, opts, out, err);
 }

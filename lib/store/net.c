@@ -135,6 +135,11 @@ int rj_net_check(const struct rj_net_kind *kind, const struct rj_url *url,
 			"%s://%s%s: the path may have letters, digits, / . _ ~ "
 			"and -",
 			url->scheme, url->host, url->path);
+	if (kind->box && strspn(url->path, "/") == strlen(url->path))
+		return rj_fail(err, RJ_E_INVAL,
+			"%s://%s%s: no %s; write %s://host/%s", url->scheme,
+			url->host, url->path, kind->box, url->scheme,
+			kind->box);
 	return 0;
 }
 
@@ -293,6 +298,35 @@ int rj_net_fail(struct rj_net *n, CURLcode code, struct rj_error *err)
 		return rj_curl_fail(n->easy, code, n->base.url, n->kind->peer,
 			n->detail, &n->opts, err);
 	}
+}
+
+/* ---- opening and closing ---- */
+
+int rj_net_dup(struct rj_tree *t, struct rj_tree **out, struct rj_error *err)
+{
+	struct rj_net *n = (struct rj_net *)t;
+
+	return n->kind->open(&n->url, &n->opts, out, err);
+}
+
+void rj_net_close(struct rj_tree *t)
+{
+	rj_net_fini((struct rj_net *)t);
+	free(t);
+}
+
+int rj_net_open_store(const struct rj_net_kind *kind, const struct rj_url *url,
+	const struct rj_store_opts *opts, struct rj_store **out,
+	struct rj_error *err)
+{
+	struct rj_tree *t;
+	int rc;
+
+	rc = rj_net_check(kind, url, err);
+	if (rc || !out)
+		return rc;
+	rc = kind->open(url, opts, &t, err);
+	return rc ? rc : rj_lease_open(t, out, err);
 }
 
 /* ---- names ---- */

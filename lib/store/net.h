@@ -23,6 +23,9 @@ struct rj_net_kind {
 	const char *peer;		 /* in messages: "FTP server" */
 	bool starttls;			 /* PLAIN encrypts, once connected */
 	bool short_poll;		 /* see rj_net_perform() */
+	const char *box;		 /* the path is of one, and not empty */
+	int (*open)(const struct rj_url *url, const struct rj_store_opts *opts,
+		struct rj_tree **out, struct rj_error *err);
 };
 
 /* The head of every such tree's own struct. */
@@ -69,6 +72,13 @@ int rj_net_init(struct rj_net *n, const struct rj_net_kind *kind,
 	const struct rj_url *url, const struct rj_store_opts *opts,
 	struct rj_error *err);
 void rj_net_fini(struct rj_net *n);
+/* A tree's dup; and close, of one that has nothing of its own to free. */
+int rj_net_dup(struct rj_tree *t, struct rj_tree **out, struct rj_error *err);
+void rj_net_close(struct rj_tree *t);
+/* A store of KIND at URL, as rj_store_open() wants it; OUT NULL: only check. */
+int rj_net_open_store(const struct rj_net_kind *kind, const struct rj_url *url,
+	const struct rj_store_opts *opts, struct rj_store **out,
+	struct rj_error *err);
 /* Only look whether URL is one of KIND's. */
 int rj_net_check(const struct rj_net_kind *kind, const struct rj_url *url,
 	struct rj_error *err);

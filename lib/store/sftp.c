@@ -18,11 +18,16 @@
 
 #define MAX_LIST (256u << 20)
 
+static int sftp_open_tree(const struct rj_url *url,
+	const struct rj_store_opts *opts, struct rj_tree **out,
+	struct rj_error *err);
+
 static const struct rj_net_kind sftp_kind = {
 	.plain = "sftp",
 	.plain_port = 22,
 	.protocols = "sftp",
 	.peer = "SSH server",
+	.open = sftp_open_tree,
 };
 
 static struct rj_net *net_of(struct rj_tree *t)
@@ -264,32 +269,14 @@ static int sftp_remove(struct rj_tree *t, const char *folder, const char *name,
 		folder, name);
 }
 
-static int sftp_open_tree(const struct rj_url *url,
-	const struct rj_store_opts *opts, struct rj_tree **out,
-	struct rj_error *err);
-
-static int sftp_dup(
-	struct rj_tree *t, struct rj_tree **out, struct rj_error *err)
-{
-	struct rj_net *n = net_of(t);
-
-	return sftp_open_tree(&n->url, &n->opts, out, err);
-}
-
-static void sftp_close(struct rj_tree *t)
-{
-	rj_net_fini(net_of(t));
-	free(t);
-}
-
 static const struct rj_tree_ops sftp_ops = {
 	.make = sftp_make,
 	.put = sftp_put,
 	.get = sftp_get,
 	.list = sftp_list,
 	.remove = sftp_remove,
-	.dup = sftp_dup,
-	.close = sftp_close,
+	.dup = rj_net_dup,
+	.close = rj_net_close,
 };
 
 /* The host's key must be known, and ours is a file or a password. */
@@ -334,7 +321,7 @@ static int sftp_open_tree(const struct rj_url *url,
 		rc = rj_fail(err, RJ_E_UNSUPPORTED,
 			"%s: this machine's libcurl has no SSH", n->base.url);
 	if (rc) {
-		sftp_close(&n->base);
+		rj_net_close(&n->base);
 		return rc;
 	}
 	*out = &n->base;
@@ -345,12 +332,5 @@ int rj_store_sftp_open(const struct rj_url *url,
 	const struct rj_store_opts *opts, struct rj_store **out,
 	struct rj_error *err)
 {
-	struct rj_tree *t;
-	int rc;
-
-	rc = rj_net_check(&sftp_kind, url, err);
-	if (rc || !out)
-		return rc;
-	rc = sftp_open_tree(url, opts, &t, err);
-	return rc ? rc : rj_lease_open(t, out, err);
+	return rj_net_open_store(&sftp_kind, url, opts, out, err);
 }
