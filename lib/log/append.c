@@ -2,8 +2,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "log/listing.h"
-#include "log/verify.h"
 #include "log/writer.h"
 #include "util/environ.h"
 
@@ -30,95 +28,44 @@ int rj_writer_seal(struct rj_log_writer *w, struct rj_seg_draft *draft,
 	return rj_segment_seal(draft, &w->out, w->next.chain, err);
 }
 
-/* The number is taken: by our own bytes (an answer was lost), or by others'? */
-static int read_back(
-	struct rj_log_writer *w, const struct rj_key *key, struct rj_error *err)
-{
-	int rc;
-
-	w->back.len = 0;
-	rc = rj_store_get(w->store, key, RJ_SEG_MAX_BYTES, &w->back, err);
-	if (rc == -RJ_E_NOTFOUND)
-		return rj_fail(err, RJ_E_PROTOCOL,
-			"%s: segment %llu: the store says that it exists, and "
-			"then that it does not",
-			w->store->url, (unsigned long long)key->number);
-	if (rc)
-		return rc;
-	if (w->back.len == w->out.len &&
-		!memcmp(w->back.data, w->out.data, w->out.len))
-		return 0;
-	return rj_fail(err, RJ_E_EXISTS, "another segment has that number");
-}
-
 int rj_writer_put(struct rj_log_writer *w, struct rj_error *err)
 {
-	struct rj_key key = rj_log_key(&w->id, RJ_KEY_LOG, w->next.sequence);
-	int rc;
+	int rc = rj_sealed_put(w->store, &w->id, w->next.sequence, w->out.data,
+		w->out.len, &w->back, err);
 
-	rc = rj_store_put_new(w->store, &key, w->out.data, w->out.len, err);
-	if (rc == -RJ_E_EXISTS)
-		rc = read_back(w, &key, err);
-	if (rc && rc != -RJ_E_EXISTS)
-		rj_log_fail_store(w->store, "cannot append segment",
-			w->next.sequence, err);
-	if (!rc) {
-		w->tail = w->next;
-		w->pending = false;
-	}
-	return rc;
-}
-
-/* Another's bytes stand where ours should: whose? This writer is finished. */
-static int taken_over(struct rj_log_writer *w, struct rj_error *err)
-{
-	struct rj_segment seg = {0};
-	struct rj_verify v;
-	int rc;
-
-	rj_verify_start(&v, w->store->url, &w->id, w->next.sequence);
-	rc = rj_verify_next(&v, w->back.data, w->back.len, &seg, err);
-	if (!rc && seg.header.epoch > w->epoch)
-		rc = rj_fail(err, RJ_E_FENCED,
-			"%s: segment %llu: another writer took over with epoch "
-			"%llu (ours was %llu)",
-			w->store->url, (unsigned long long)w->next.sequence,
-			(unsigned long long)seg.header.epoch,
-			(unsigned long long)w->epoch);
-	else if (!rc)
-		rc = rj_fail(err, RJ_E_FENCED,
-			"%s: segment %llu: epoch %llu stands where epoch %llu "
-			"was to write: this log has two writers",
-			w->store->url, (unsigned long long)w->next.sequence,
-			(unsigned long long)seg.header.epoch,
-			(unsigned long long)w->epoch);
-	rj_segment_release(&seg);
+	if (!rc)
+		rj_log_kept(w);
 	return rc;
 }
 
 static int send_pending(struct rj_log_writer *w, struct rj_error *err)
 {
 	struct rj_error why = {0};
-	bool over;
+	bool taken;
 	int rc;
 
-	rc = rj_writer_put(w, &why);
-	/* in mode B it is the store that says so */
-	over = rc == -RJ_E_EXISTS || rc == -RJ_E_FENCED;
-	if (rc == -RJ_E_EXISTS)
-		rc = taken_over(w, &why);
-	if (over) {
+	rc = rj_log_put_sealed(w->store, &w->id, w->next.sequence, w->epoch,
+		w->out.data, w->out.len, &w->back, &taken, &why);
+	if (taken) {
 		w->dead = rc;
 		w->dead_why = why;
 		w->pending = false;
 	}
-	if (!rc && w->must_base) { /* the base that was asked for */
+	if (!rc)
+		rj_log_kept(w);
+	else if (err)
+		*err = why;
+	return rc;
+}
+
+void rj_log_kept(struct rj_log_writer *w)
+{
+	w->tail = w->next;
+	if (w->pending && w->must_base) { /* the base that was asked for */
 		w->must_base = false;
 		w->floor = w->tail.sequence;
 	}
-	if (rc && err)
-		*err = why;
-	return rc;
+	w->pending = false;
 }
 
 static int still_dead(const struct rj_log_writer *w, struct rj_error *err)
@@ -128,7 +75,7 @@ static int still_dead(const struct rj_log_writer *w, struct rj_error *err)
 	return w->dead;
 }
 
-int rj_log_append(struct rj_log_writer *w, const struct rj_log_append *a,
+int rj_log_seal(struct rj_log_writer *w, const struct rj_log_append *a,
 	struct rj_error *err)
 {
 	struct rj_seg_draft draft = {
@@ -160,10 +107,16 @@ int rj_log_append(struct rj_log_writer *w, const struct rj_log_append *a,
 	if (draft.header.oldest < w->floor)
 		draft.header.oldest = w->floor;
 	rc = rj_writer_seal(w, &draft, err);
-	if (rc)
-		return rc;
-	w->pending = true;
-	return send_pending(w, err);
+	w->pending = !rc;
+	return rc;
+}
+
+int rj_log_append(struct rj_log_writer *w, const struct rj_log_append *a,
+	struct rj_error *err)
+{
+	int rc = rj_log_seal(w, a, err);
+
+	return rc ? rc : send_pending(w, err);
 }
 
 int rj_log_retry(struct rj_log_writer *w, struct rj_error *err)
@@ -178,6 +131,26 @@ int rj_log_retry(struct rj_log_writer *w, struct rj_error *err)
 bool rj_log_pending(const struct rj_log_writer *w)
 {
 	return w->pending;
+}
+
+bool rj_log_sealed(const struct rj_log_writer *w, struct rj_log_sealed *out)
+{
+	if (!w->pending)
+		return false;
+	out->at = w->next;
+	out->bytes = w->out.data;
+	out->len = w->out.len;
+	return true;
+}
+
+void rj_log_writer_use(struct rj_log_writer *w, struct rj_store *store)
+{
+	w->store = store;
+}
+
+bool rj_log_writer_dead(const struct rj_log_writer *w)
+{
+	return w->dead != 0;
 }
 
 const struct rj_log_tail *rj_log_writer_tail(const struct rj_log_writer *w)

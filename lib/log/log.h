@@ -161,4 +161,49 @@ bool rj_log_pending(const struct rj_log_writer *w);
 /* NULL-safe. Does not touch the log. */
 void rj_log_writer_free(struct rj_log_writer *w);
 
+/* ---- writing in two steps: a fallback file, a second store ---- */
+
+/* A sealed segment. A (number, epoch) pair is sealed once, ever: wherever these
+ * bytes are put, and however often, they are the same. */
+struct rj_log_sealed {
+	struct rj_log_tail at; /* its own number, epoch, oldest and chain */
+	const uint8_t *bytes;  /* the writer's, until it seals again */
+	size_t len;
+};
+
+/*
+ * The first half of rj_log_append(): seal the next segment, and send nothing.
+ * From then on it is pending. Same errors as there: RJ_E_INVAL while another one
+ * is pending.
+ */
+int rj_log_seal(struct rj_log_writer *w, const struct rj_log_append *a,
+	struct rj_error *err);
+/* What is pending; false if nothing is. */
+bool rj_log_sealed(const struct rj_log_writer *w, struct rj_log_sealed *out);
+/*
+ * The pending segment is durable elsewhere, and whoever keeps it there will put
+ * it with rj_log_put_sealed(), before anything that follows it: go on behind it
+ * as if the store had acknowledged it.
+ */
+void rj_log_kept(struct rj_log_writer *w);
+/* From here on put into STORE (the caller's, as in rj_log_claim()), another
+ * handle of the same store: one with other time limits. */
+void rj_log_writer_use(struct rj_log_writer *w, struct rj_store *store);
+/* The writer's store has another's segment at our number: it is dead. */
+bool rj_log_writer_dead(const struct rj_log_writer *w);
+
+/*
+ * Put the LEN sealed bytes DATA, segment SEQUENCE of EPOCH, unless they are there
+ * already. One attempt. BACK is scratch, for reading back. Put in order, never
+ * skip one: whether the segment before is there is for the caller to know.
+ * 0: it is in the log, as durable as the store says. With *TAKEN (may be NULL)
+ * the number is for ever another's: RJ_E_FENCED (a newer epoch's, or in mode B
+ * one was claimed), RJ_E_CORRUPT or RJ_E_FOREIGN (unreadable or foreign). All
+ * else is what rj_store_put_new() and rj_store_get() report, and may be tried
+ * again. Messages name the store and the segment.
+ */
+int rj_log_put_sealed(struct rj_store *store, const struct rj_log_id *id,
+	uint64_t sequence, uint64_t epoch, const void *data, size_t len,
+	struct rj_buf *back, bool *taken, struct rj_error *err);
+
 #endif

@@ -10,7 +10,7 @@ struct rj_log_writer {
 	struct rj_log_id id;
 	uint64_t epoch;
 	uint8_t nonce[RJ_SEG_NONCE_BYTES];
-	struct rj_log_tail tail; /* acknowledged */
+	struct rj_log_tail tail; /* acknowledged, or kept: rj_log_kept() */
 	struct rj_log_tail next; /* of the segment in OUT */
 	bool pending;            /* OUT was sent and not acknowledged */
 	bool must_base;          /* our fence breaks the log off */
@@ -26,6 +26,13 @@ struct rj_log_writer {
  * identity, number, epoch, nonce, chain and time are filled in here.
  */
 int rj_writer_seal(struct rj_log_writer *w, struct rj_seg_draft *draft,
+	struct rj_error *err);
+/*
+ * Put LEN bytes DATA as segment SEQUENCE, once. RJ_E_EXISTS: another's segment
+ * has the number; its bytes are in BACK.
+ */
+int rj_sealed_put(struct rj_store *store, const struct rj_log_id *id,
+	uint64_t sequence, const void *data, size_t len, struct rj_buf *back,
 	struct rj_error *err);
 /*
  * Put w->out once. 0: it is in the log, and w->tail has moved on. RJ_E_EXISTS:

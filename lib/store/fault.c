@@ -219,6 +219,12 @@ static int fault_dup(
 	return rc ? rc : new_handle(inner, fs->faults, out, err);
 }
 
+static int fault_adopt(struct rj_store *s, const uint8_t journal[RJ_UUID_BYTES],
+	uint64_t epoch, uint64_t fence, struct rj_error *err)
+{
+	return rj_store_adopt(fault_of(s)->inner, journal, epoch, fence, err);
+}
+
 static void fault_close(struct rj_store *s)
 {
 	struct fault_store *fs = fault_of(s);
@@ -241,6 +247,7 @@ static const struct rj_store_ops fault_ops = {
 	.remove = fault_remove,
 	.list_journals = fault_list_journals,
 	.dup = fault_dup,
+	.adopt = fault_adopt,
 	.close = fault_close,
 };
 

@@ -417,6 +417,20 @@ static int lease_dup(
 	return 0;
 }
 
+static int lease_adopt(struct rj_store *s, const uint8_t journal[RJ_UUID_BYTES],
+	uint64_t epoch, uint64_t fence, struct rj_error *err)
+{
+	struct lease *l = lease_of(s);
+
+	turn_to(l, journal);
+	l->own = epoch;
+	l->reader = l->know_before = l->have_view = false;
+	l->first = fence;
+	l->acked = true;
+	l->fenced_by = 0;
+	return 0;
+}
+
 static void lease_close(struct rj_store *s)
 {
 	struct lease *l = lease_of(s);
@@ -433,6 +447,7 @@ static const struct rj_store_ops lease_ops = {
 	.remove = lease_remove,
 	.list_journals = lease_list_journals,
 	.dup = lease_dup,
+	.adopt = lease_adopt,
 	.close = lease_close,
 };
 

@@ -135,6 +135,14 @@ struct rj_store_ops {
 	 * thread. Does not contact a server. May be NULL. */
 	int (*dup)(struct rj_store *s, struct rj_store **out,
 		struct rj_error *err);
+	/*
+	 * Mode B: from here on write as the owner of EPOCH of JOURNAL, whose
+	 * fence has the number FENCE: for the process that goes on putting what
+	 * that epoch's writer sealed. No other process does, and the fence was
+	 * acknowledged. NULL (mode A): every handle may put.
+	 */
+	int (*adopt)(struct rj_store *s, const uint8_t journal[RJ_UUID_BYTES],
+		uint64_t epoch, uint64_t fence, struct rj_error *err);
 	void (*close)(struct rj_store *s);
 };
 
@@ -210,6 +218,14 @@ static inline int rj_store_stream(struct rj_store *s, const struct rj_key *dir,
 		return rj_fail(err, RJ_E_UNSUPPORTED,
 			"%s: this kind of store does not stream", s->url);
 	return s->ops->stream(s, dir, from, max, fn, arg, err);
+}
+
+/* Nothing to be done in mode A. */
+static inline int rj_store_adopt(struct rj_store *s,
+	const uint8_t journal[RJ_UUID_BYTES], uint64_t epoch, uint64_t fence,
+	struct rj_error *err)
+{
+	return s->ops->adopt ? s->ops->adopt(s, journal, epoch, fence, err) : 0;
 }
 
 /* RJ_E_UNSUPPORTED: this kind of store has but one handle. */

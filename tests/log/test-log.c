@@ -338,6 +338,82 @@ static void an_outage_keeps_the_bytes_and_retry_sends_them(void)
 	t_log_end(&t);
 }
 
+/* A sealed segment that is kept elsewhere and put later, by another handle. */
+static void what_was_kept_is_put_later_in_order(void)
+{
+	struct rj_buf kept[3] = {0}, back = {0};
+	struct rj_log_sealed sealed;
+	struct rj_log_writer *w;
+	struct t_log t;
+	bool taken;
+	unsigned i;
+
+	t_log_begin(&t);
+	w = t_claim(&t, NULL);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(w);
+	CU_ASSERT_FALSE(rj_log_sealed(w, &sealed));
+	t_fault(&t, RJ_FAULT_PUT, RJ_FAULT_FAIL, 1, 0);
+	for (i = 0; i < 3; i++) {
+		T_FAILS(&t, t_append(&t, w, 3 + i, 2, (uint8_t)(0x41 + i)),
+			RJ_E_UNREACHABLE, "cannot append");
+		CU_ASSERT_TRUE_FATAL(rj_log_sealed(w, &sealed));
+		CU_ASSERT_EQUAL(sealed.at.sequence, 2 + i);
+		CU_ASSERT_EQUAL(
+			rj_buf_append(&kept[i], sealed.bytes, sealed.len), 0);
+		rj_log_kept(w);
+		CU_ASSERT_EQUAL(rj_log_writer_tail(w)->sequence, 2 + i);
+	}
+	rj_fault_clear(t.store);
+	T_WORKS(&t, rj_store_adopt(t.raw, t.id.journal_uuid,
+			    rj_log_writer_epoch(w), 1, &t.err));
+	for (i = 0; i < 6; i++) { /* and again: they are there */
+		T_WORKS(&t, rj_log_put_sealed(t.raw, &t.id, 2 + i % 3,
+				    rj_log_writer_epoch(w), kept[i % 3].data,
+				    kept[i % 3].len, &back, &taken, &t.err));
+		CU_ASSERT_FALSE(taken);
+	}
+	T_WORKS(&t, t_append(&t, w, 9, 1, 0x77)); /* behind them */
+	T_WORKS(&t, t_read(&t, NULL));
+	CU_ASSERT_TRUE(t_same_ring(&t));
+	for (i = 0; i < 3; i++)
+		rj_buf_free(&kept[i]);
+	rj_buf_free(&back);
+	rj_log_writer_free(w);
+	t_log_end(&t);
+}
+
+/* Somebody took over meanwhile: what was kept is not put over it. */
+static void what_was_kept_is_not_put_over_another_writer(void)
+{
+	struct rj_buf kept = {0}, back = {0};
+	struct rj_log_writer *w, *newer;
+	struct rj_log_sealed sealed;
+	struct t_log t;
+	bool taken;
+
+	t_log_begin(&t);
+	w = t_claim(&t, NULL);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(w);
+	t_fault(&t, RJ_FAULT_PUT, RJ_FAULT_FAIL, 1, 0);
+	T_FAILS(&t, t_append(&t, w, 3, 2, 0x41), RJ_E_UNREACHABLE,
+		"cannot append");
+	CU_ASSERT_TRUE_FATAL(rj_log_sealed(w, &sealed));
+	CU_ASSERT_EQUAL(rj_buf_append(&kept, sealed.bytes, sealed.len), 0);
+	rj_log_kept(w);
+	rj_fault_clear(t.store);
+	T_WORKS(&t, rj_log_claim(t.raw, &t.id, NULL, &newer, &t.err));
+	T_FAILS(&t, rj_log_put_sealed(t.store, &t.id, 2,
+			    rj_log_writer_epoch(w), kept.data, kept.len, &back,
+			    &taken, &t.err),
+		RJ_E_FENCED, "epoch 2");
+	CU_ASSERT_TRUE(taken);
+	rj_buf_free(&kept);
+	rj_buf_free(&back);
+	rj_log_writer_free(newer);
+	rj_log_writer_free(w);
+	t_log_end(&t);
+}
+
 static void a_full_store_keeps_the_bytes_too(void)
 {
 	struct rj_fault full = {
@@ -497,6 +573,8 @@ int main(void)
 		RJTEST(a_claim_goes_above_every_number_it_knows),
 		RJTEST(new_log_must_be_empty),
 		RJTEST(an_outage_keeps_the_bytes_and_retry_sends_them),
+		RJTEST(what_was_kept_is_put_later_in_order),
+		RJTEST(what_was_kept_is_not_put_over_another_writer),
 		RJTEST(a_full_store_keeps_the_bytes_too),
 		RJTEST(a_lost_answer_is_recognised),
 		RJTEST(a_lost_answer_and_then_a_takeover),
