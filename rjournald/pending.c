@@ -19,9 +19,28 @@ int rj_pending_init(struct rj_pending *p, uint32_t blocks, struct rj_error *err)
 	return 0;
 }
 
+void rj_pending_init_over(struct rj_pending *p, uint32_t blocks, uint64_t *bits)
+{
+	uint32_t b;
+
+	memset(p, 0, sizeof(*p));
+	p->bits = bits;
+	p->blocks = blocks;
+	p->low = blocks;
+	p->borrowed = true;
+	for (b = 0; b < blocks; b++) {
+		if (!rj_pending_test(p, b))
+			continue;
+		p->count++;
+		p->low = b < p->low ? b : p->low;
+		p->end = b + 1;
+	}
+}
+
 void rj_pending_release(struct rj_pending *p)
 {
-	free(p->bits);
+	if (!p->borrowed)
+		free(p->bits);
 	memset(p, 0, sizeof(*p));
 }
 

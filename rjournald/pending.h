@@ -17,11 +17,15 @@ struct rj_pending {
 	uint32_t blocks;   /* length of the ring */
 	uint32_t count;    /* blocks marked */
 	uint32_t low, end; /* all marked blocks lie in [low, end) */
+	bool borrowed;	   /* the bitmap is the caller's */
 };
 
 /* Everything is allocated here, nothing later. RJ_E_NOMEM. */
 int rj_pending_init(
 	struct rj_pending *p, uint32_t blocks, struct rj_error *err);
+/* The same over a bitmap of the caller's, 64 blocks in a word, which stays as it
+ * is. */
+void rj_pending_init_over(struct rj_pending *p, uint32_t blocks, uint64_t *bits);
 void rj_pending_release(struct rj_pending *p);
 /* Mark COUNT blocks from BLOCK, which must lie inside the ring. */
 void rj_pending_mark(struct rj_pending *p, uint32_t block, uint32_t count);

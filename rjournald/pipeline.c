@@ -26,6 +26,7 @@ struct rj_pipeline {
 	rj_rule_fn rule;
 	struct rj_sink sink;
 	bool write_through;
+	struct rj_kept *kept; /* NULL: nothing outlives us */
 	struct rj_track track;
 	struct rj_pending pending;
 	bool partial; /* some pending write did not cover whole blocks */
@@ -49,6 +50,10 @@ static void set_mode(struct rj_pipeline *p, enum rj_pipeline_mode mode)
 static int fail_for_good(struct rj_pipeline *p, const struct rj_error *why)
 {
 	p->failure = *why;
+	if (p->kept) {
+		p->kept->failure = *why;
+		p->kept->failed = why->code;
+	}
 	set_mode(p, RJ_MODE_FAILED);
 	rj_log(RJ_LOG_ERROR, "%s; nothing is acknowledged any more", why->msg);
 	return -(int)why->code;
@@ -213,6 +218,10 @@ static void shipped(struct rj_pipeline *p, const struct rj_log_append *a,
 	p->segments++;
 	p->acked = sequence;
 	p->oldest = oldest;
+	if (p->kept) {
+		p->kept->acked = sequence;
+		p->kept->oldest = oldest;
+	}
 	rj_pending_clear(&p->pending);
 	p->pending_shown = 0;
 	p->partial = false;
@@ -291,6 +300,8 @@ int rj_pipeline_write(struct rj_pipeline *p, const void *data, size_t len,
 			(unsigned long long)bytes);
 	if (!len)
 		return 0;
+	if (p->kept)
+		rj_kept_begin(p->kept, off, len);
 	memcpy(p->ring->data + off, data, len);
 	block = (uint32_t)(off / size);
 	end = (uint32_t)((off + len + size - 1) / size);
@@ -299,6 +310,8 @@ int rj_pipeline_write(struct rj_pipeline *p, const void *data, size_t len,
 	rj_pending_mark(&p->pending, block, end - block);
 	p->pending_shown = p->pending.count;
 	rj_track_written(&p->track, p->ring, block, end - block);
+	if (p->kept)
+		rj_kept_end(p->kept, &p->track);
 	if (p->pending.count >= p->ship_blocks)
 		return ship(p, err);
 	if (!p->write_through)
@@ -352,12 +365,52 @@ const char *rj_pipeline_failure(const struct rj_pipeline *p)
 	return p->mode == RJ_MODE_FAILED ? p->failure.msg : NULL;
 }
 
+/* What the worker before us left. */
+static void resume(struct rj_pipeline *p)
+{
+	struct rj_kept *k = p->kept;
+
+	p->track = k->track[k->track_turn];
+	p->acked = k->acked;
+	p->oldest = k->oldest;
+	p->pending_shown = p->pending.count;
+	/* not known: so nothing of it waits longer than the next write */
+	p->partial = p->pending.count != 0;
+	set_mode(p, RJ_MODE_WAITING);
+	if (k->failed) {
+		p->failure = k->failure;
+		set_mode(p, RJ_MODE_FAILED);
+	}
+}
+
+static void begin(struct rj_pipeline *p, const struct rj_log_tail *tail)
+{
+	p->acked = tail->sequence;
+	p->oldest = tail->oldest;
+	if (!p->kept)
+		return;
+	p->kept->acked = tail->sequence;
+	p->kept->oldest = tail->oldest;
+}
+
+void rj_pipeline_continue(struct rj_pipeline *p, const struct rj_log_tail *tail)
+{
+	begin(p, tail);
+	set_mode(p, RJ_MODE_SERVING);
+}
+
+void rj_pipeline_fail(struct rj_pipeline *p, const struct rj_error *why)
+{
+	if (p->mode != RJ_MODE_FAILED)
+		fail_for_good(p, why);
+}
+
 int rj_pipeline_new(const struct rj_pipeline_opts *opts,
 	struct rj_pipeline **out, struct rj_error *err)
 {
 	struct rj_ring *ring = opts->ring;
 	struct rj_pipeline *p = calloc(1, sizeof(*p));
-	int rc;
+	int rc = 0;
 
 	*out = NULL;
 	if (!p)
@@ -368,15 +421,24 @@ int rj_pipeline_new(const struct rj_pipeline_opts *opts,
 	p->rule = opts->rule;
 	p->write_through = opts->write_through;
 	p->sink = opts->sink;
-	p->acked = opts->tail.sequence;
-	p->oldest = opts->tail.oldest;
+	p->kept = opts->kept ? opts->kept->kept : NULL;
 	/* a small journal: ship before a batch could go round it */
 	p->ship_blocks = RJ_PIPELINE_SHIP_BYTES / ring->block_size;
 	if (p->ship_blocks > ring->blocks / 4 + 1)
 		p->ship_blocks = ring->blocks / 4 + 1;
 	set_mode(p, RJ_MODE_SERVING);
 	rj_track_init(&p->track, ring, opts->sb_block);
-	rc = rj_pending_init(&p->pending, ring->blocks, err);
+	if (opts->kept)
+		rj_pending_init_over(
+			&p->pending, ring->blocks, opts->kept->bits);
+	else
+		rc = rj_pending_init(&p->pending, ring->blocks, err);
+	if (opts->resumed)
+		resume(p);
+	else
+		begin(p, &opts->tail);
+	if (p->kept && !opts->resumed)
+		rj_kept_end(p->kept, &p->track);
 	p->runs = calloc(ring->blocks, sizeof(*p->runs));
 	if (!rc && !p->runs)
 		rc = rj_fail(err, RJ_E_NOMEM, "out of memory");

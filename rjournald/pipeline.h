@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "format/sbx.h"
+#include "kept.h"
 #include "log/log.h"
 #include "log/ring.h"
 #include "rule.h"
@@ -37,6 +38,14 @@ struct rj_pipeline_opts {
 	/* The device has no write cache to flush: a write that is answered must
 	 * be durable, but for what the commit rule lets wait. */
 	bool write_through;
+	/*
+	 * Where to keep what the next worker needs; RING lies in it. NULL:
+	 * nowhere. RESUMED: it is another worker's, after rj_kept_settle(); TAIL
+	 * is not looked at, and nothing may be shipped before
+	 * rj_pipeline_continue().
+	 */
+	struct rj_kept_map *kept;
+	bool resumed;
 };
 
 /* Ship before a flush asks for it when so much is pending: keeps segments well
@@ -68,6 +77,10 @@ struct rj_pipeline_stat {
 /* RJ_E_NOMEM. */
 int rj_pipeline_new(const struct rj_pipeline_opts *opts,
 	struct rj_pipeline **out, struct rj_error *err);
+/* A resumed pipeline: the sink is there, and appends behind TAIL. */
+void rj_pipeline_continue(struct rj_pipeline *p, const struct rj_log_tail *tail);
+/* A resumed pipeline: there will be no sink, because of WHY. */
+void rj_pipeline_fail(struct rj_pipeline *p, const struct rj_error *why);
 /* NULL-safe. */
 void rj_pipeline_free(struct rj_pipeline *p);
 

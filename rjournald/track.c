@@ -119,6 +119,10 @@ static void see_log_block(
 	t->fast_blocks = 0;
 	if (!t->known)
 		return;
+	/* the last one once more: the kernel sends it again when a worker died
+	 * before it was answered */
+	if (tid + 1 == t->running_tid && behind(t, b) == t->commit_end)
+		return;
 	if (tid != t->running_tid) {
 		t->known = false;
 		return;

@@ -49,12 +49,9 @@ static uint8_t *map_bounded(struct rj_ring *r, uint64_t memory)
 	return p;
 }
 
-static int ring_new(uint32_t block_size, uint32_t blocks,
-	const uint64_t *memory, struct rj_ring **out, struct rj_error *err)
+static int check_size(
+	uint32_t block_size, uint32_t blocks, struct rj_error *err)
 {
-	struct rj_ring *r = NULL;
-
-	*out = NULL;
 	if (block_size < 1024 || block_size > 65536 ||
 		(block_size & (block_size - 1)))
 		return rj_fail(err, RJ_E_INVAL,
@@ -67,6 +64,18 @@ static int ring_new(uint32_t block_size, uint32_t blocks,
 			"a journal of %u blocks of %u bytes is too large "
 			"for this machine",
 			blocks, block_size);
+	return 0;
+}
+
+static int ring_new(uint32_t block_size, uint32_t blocks,
+	const uint64_t *memory, struct rj_ring **out, struct rj_error *err)
+{
+	struct rj_ring *r = NULL;
+	int rc = check_size(block_size, blocks, err);
+
+	*out = NULL;
+	if (rc)
+		return rc;
 	r = calloc(1, sizeof(*r));
 	if (!r)
 		goto no_memory;
@@ -98,17 +107,45 @@ int rj_ring_new_bounded(uint32_t block_size, uint32_t blocks, uint64_t memory,
 	return ring_new(block_size, blocks, &memory, out, err);
 }
 
+int rj_ring_new_over(uint32_t block_size, uint32_t blocks, uint8_t *data,
+	uint64_t *seq, struct rj_ring **out, struct rj_error *err)
+{
+	struct rj_ring *r;
+	int rc = check_size(block_size, blocks, err);
+
+	*out = NULL;
+	if (rc)
+		return rc;
+	r = calloc(1, sizeof(*r));
+	if (!r)
+		return rj_fail(err, RJ_E_NOMEM, "out of memory for a journal");
+	r->block_size = block_size;
+	r->blocks = blocks;
+	r->data = data;
+	r->seq = seq;
+	r->spill_fd = -1;
+	r->borrowed = true;
+	*out = r;
+	return 0;
+}
+
 void rj_ring_free(struct rj_ring *ring)
 {
 	if (!ring)
 		return;
-	if (ring->data)
+	if (ring->data && !ring->borrowed)
 		munmap(ring->data, data_bytes(ring));
-	if (ring->seq)
+	if (ring->seq && !ring->borrowed)
 		munmap(ring->seq, seq_bytes(ring));
 	if (ring->spill_fd >= 0)
 		close(ring->spill_fd); /* it has no name: nothing to lose */
 	free(ring);
+}
+
+/* Shared memory keeps what it holds when a mapping lets go of it. */
+static int drop_advice(const struct rj_ring *ring)
+{
+	return ring->borrowed ? MADV_REMOVE : MADV_DONTNEED;
 }
 
 /* All zeros again, without touching it. */
@@ -116,15 +153,15 @@ static int drop_data(struct rj_ring *ring)
 {
 	if (ring->spill_fd >= 0)
 		return rj_spill_clear(ring->spill_fd, data_bytes(ring));
-	return madvise(ring->data, data_bytes(ring), MADV_DONTNEED);
+	return madvise(ring->data, data_bytes(ring), drop_advice(ring));
 }
 
 /* A base stands alone: what was read before it does not count any more, so
  * that reading on and reading afresh give the same ring. */
-static void forget(struct rj_ring *ring)
+void rj_ring_clear(struct rj_ring *ring)
 {
 	if (drop_data(ring) ||
-		madvise(ring->seq, seq_bytes(ring), MADV_DONTNEED)) {
+		madvise(ring->seq, seq_bytes(ring), drop_advice(ring))) {
 		/* locked memory refuses: do it by hand */
 		memset(ring->data, 0, data_bytes(ring));
 		memset(ring->seq, 0, seq_bytes(ring));
@@ -150,7 +187,7 @@ int rj_ring_apply(struct rj_ring *ring, const struct rj_segment *seg,
 			seg->body.journal_blocks, seg->body.block_size,
 			ring->blocks, ring->block_size);
 	if (seg->header.flags & RJ_SEG_F_BASE)
-		forget(ring);
+		rj_ring_clear(ring);
 	for (i = 0; i < seg->body.run_count; i++) {
 		run = &seg->runs[i];
 		bytes = (size_t)run->count * ring->block_size;

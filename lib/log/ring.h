@@ -6,6 +6,7 @@
 #ifndef RJ_LOG_RING_H
 #define RJ_LOG_RING_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "segment/segment.h"
@@ -18,6 +19,8 @@ struct rj_ring {
 	uint8_t *data; /* blocks * block_size bytes */
 	uint64_t *seq; /* per block: the segment that wrote it last; 0: none */
 	int spill_fd;  /* of the file that DATA is; -1: it is plain memory */
+	bool borrowed; /* DATA and SEQ are the caller's, page aligned, in memory
+			* that is shared */
 };
 
 /* RJ_E_NOMEM, RJ_E_INVAL (a block size that is no power of two in 1024..65536,
@@ -32,6 +35,12 @@ int rj_ring_new(uint32_t block_size, uint32_t blocks, struct rj_ring **out,
  */
 int rj_ring_new_bounded(uint32_t block_size, uint32_t blocks, uint64_t memory,
 	struct rj_ring **out, struct rj_error *err);
+/* A ring over memory of the caller's: DATA and SEQ as in struct rj_ring, which
+ * must outlive it. RJ_E_NOMEM, RJ_E_INVAL. */
+int rj_ring_new_over(uint32_t block_size, uint32_t blocks, uint8_t *data,
+	uint64_t *seq, struct rj_ring **out, struct rj_error *err);
+/* As if nothing had ever been written. */
+void rj_ring_clear(struct rj_ring *ring);
 /* NULL-safe. */
 void rj_ring_free(struct rj_ring *ring);
 /* Copy SEG's blocks into the ring: a base replaces all that was there, a fence

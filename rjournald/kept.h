@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What outlives a worker: one file in memory (memfd) that the keeper holds and
+ * each worker maps. It has the ring, which segment each block went into, which
+ * blocks are pending, and the few numbers below. A worker can be killed
+ * between any two instructions: every step here is ordered so that what is
+ * found afterwards is right, or is known not to be.
+ */
+#ifndef RJ_JOURNALD_KEPT_H
+#define RJ_JOURNALD_KEPT_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "ext4/volume.h"
+#include "log/ring.h"
+#include "segment/segment.h"
+#include "track.h"
+#include "util/error.h"
+
+/* Counted up whenever anything below changes its meaning: a worker of another
+ * release than the one before must understand what it finds. */
+#define RJ_KEPT_VERSION 1
+#define RJ_KEPT_OPENS	64
+#define RJ_KEPT_INIT	256
+
+struct rj_kept {
+	char magic[8];
+	uint32_t version, header_bytes; /* RJ_KEPT_VERSION, sizeof */
+	uint32_t blocks, block_size;
+
+	/* ---- pipeline.c ---- */
+	_Atomic uint64_t acked, oldest; /* as the store acknowledged them */
+	/*
+	 * The write that is being copied into the ring: what is found here has
+	 * not been answered, and may have been copied in part. The kernel sends
+	 * it again.
+	 */
+	_Atomic uint64_t writing_at, writing_bytes; /* bytes; 0: none */
+	struct rj_track track[2]; /* after the last write; which one: */
+	_Atomic uint32_t track_turn;
+	_Atomic uint32_t failed; /* an rj_code: nothing is acknowledged again */
+	struct rj_error failure;
+
+	/* ---- load.c ---- */
+	struct rj_volume_facts facts;
+	_Atomic uint64_t epoch; /* the newest that is known to be ours */
+	uint8_t nonce[RJ_SEG_NONCE_BYTES]; /* of the claim made, or begun */
+
+	/* ---- front.c ---- */
+	uint8_t init[RJ_KEPT_INIT]; /* FUSE_INIT as the kernel sent it */
+	uint32_t init_bytes;
+	_Atomic uint64_t opens[RJ_KEPT_OPENS]; /* who has the file open */
+
+	/* ---- daemon.c ---- */
+	_Atomic uint32_t phase;
+	_Atomic uint32_t restarts; /* workers after the first */
+	int64_t started_ns;	   /* monotonic: when the device was ready */
+	char loop_path[32];
+};
+
+/* The pieces of the mapping. */
+struct rj_kept_map {
+	struct rj_kept *kept;
+	uint8_t *data;
+	uint64_t *seq, *bits;
+	size_t bytes; /* of it all */
+	int fd;	      /* of the memory; the caller's to close */
+};
+
+/* Make one, all zero, for a journal of BLOCKS blocks. RJ_E_NOMEM, RJ_E_INVAL. */
+int rj_kept_create(uint32_t block_size, uint32_t blocks,
+	struct rj_kept_map *out, struct rj_error *err);
+/* Map what another worker left in FD, which OUT takes over on success.
+ * RJ_E_UNSUPPORTED: it is of another release. RJ_E_CORRUPT, RJ_E_NOMEM. */
+int rj_kept_attach(int fd, struct rj_kept_map *out, struct rj_error *err);
+/* Unmap and close. */
+void rj_kept_release(struct rj_kept_map *m);
+
+/* The pipeline is going to change blocks of the ring, for a write at AT. */
+void rj_kept_begin(struct rj_kept *k, uint64_t at, uint64_t bytes);
+/* It did; TRACK is how the log looks now. */
+void rj_kept_end(struct rj_kept *k, const struct rj_track *track);
+/*
+ * After a worker's death: which blocks are not known to be at the store. Marks
+ * in BITS, beside those that are marked, every block whose segment was never
+ * acknowledged; takes out those of a write that was cut off, whatever they
+ * were, as half a write must not be shipped: it comes again.
+ */
+void rj_kept_settle(struct rj_kept_map *m);
+
+#endif
