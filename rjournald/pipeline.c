@@ -169,8 +169,14 @@ static void pause_ms(const struct rj_pipeline *p, int ms)
 		rj_sleep_ns(BACKOFF_SLICE_MS * MS);
 }
 
+/* Another attempt may succeed: the store does not answer, or has no room now. */
+static bool may_come_back(int rc)
+{
+	return rc == -RJ_E_UNREACHABLE || rc == -RJ_E_NOSPACE;
+}
+
 /*
- * The store did not answer. The very same bytes are tried until it does:
+ * The store did not take it. The very same bytes are tried until it does:
  * forever with RJ_LOSS_BLOCK (the kernel's requests queue up behind this one),
  * once with RJ_LOSS_ERROR.
  */
@@ -182,7 +188,7 @@ static int try_again(struct rj_pipeline *p, struct rj_error *err)
 	if (p->on_loss == RJ_LOSS_ERROR)
 		return p->sink.retry(p->sink.arg, err);
 	rj_log(RJ_LOG_WARNING, "%s; waiting for it", err->msg);
-	while (rc == -RJ_E_UNREACHABLE) {
+	while (may_come_back(rc)) {
 		pause_ms(p, ms);
 		if (p->abandoned)
 			return rj_fail(err, RJ_E_CANCELLED,
@@ -199,7 +205,7 @@ static int put(struct rj_pipeline *p, const struct rj_log_append *a,
 	int64_t start = rj_monotonic_ns();
 	int rc = p->sink.append(p->sink.arg, a, err);
 
-	if (rc == -RJ_E_UNREACHABLE)
+	if (may_come_back(rc))
 		rc = try_again(p, err);
 	p->ship_ns += (uint64_t)(rj_monotonic_ns() - start);
 	if (rc)
