@@ -206,7 +206,7 @@ static enum status ls_segments(const struct options *o, struct target *t)
 	struct rj_error err;
 	int rc;
 
-	progress_init(&ls.progress, o->quiet);
+	progress_init(&ls.progress, o, t->text);
 	add_text(top, "url", t->text);
 	if (o->json) {
 		ls.segments = json_object_new_array();

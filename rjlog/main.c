@@ -15,6 +15,7 @@ static enum status run(const struct options *o)
 		[COMMAND_SHOW] = run_show,
 		[COMMAND_VERIFY] = run_verify,
 		[COMMAND_PRUNE] = run_prune,
+		[COMMAND_COPY] = run_copy,
 	};
 	struct target t = {0};
 	enum status status;
@@ -23,7 +24,7 @@ static enum status run(const struct options *o)
 
 	if (o->command == COMMAND_PROBE)
 		return run_probe(o);
-	rc = target_open(&t, o, &err);
+	rc = target_open(&t, o, o->url, &err);
 	/* a URL that cannot be read is wrong usage, as a missing one is */
 	if (!rc && (o->command != COMMAND_LS || t.named))
 		rc = target_choose(&t, &err);

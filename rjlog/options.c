@@ -3,14 +3,17 @@
 
 #include <getopt.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "config.h"
 
 static const char help_text[] =
 	"Usage: rjlog ls|show|verify|probe|prune [-n] [-v] [-q] [--json] URL\n"
+	"       rjlog copy [-n] [-q] [--json] URL TO\n"
 	"\n"
-	"Look at remote logs, and check them. Only prune ever changes a log.\n"
+	"Look at remote logs, check them, and copy them. Only prune ever changes\n"
+	"a log.\n"
 	"\n"
 	"  ls URL              the logs that the store at URL keeps; with\n"
 	"                      /JOURNAL-UUID behind it, that log's segments\n"
@@ -18,10 +21,13 @@ static const char help_text[] =
 	"  verify URL[/UUID]   check every segment and the journal in them\n"
 	"  probe URL           race, write and read: what this store can do\n"
 	"  prune URL[/UUID]    delete the segments that no replay needs\n"
+	"  copy URL[/UUID] TO  copy the log, byte for byte, to the store at TO\n"
 	"\n"
 	"With only one log at URL its UUID may be left out.\n"
 	"\n"
-	"  -n, --dry-run       prune: only say what would be deleted\n"
+	"  -n, --dry-run       prune, copy: only say what would be done\n"
+	"  -C FD               write progress to FD (\"pass done total url\");\n"
+	"                      0: a bar on the terminal\n"
 	"  -v, --verbose       show: the journal's superblock too\n"
 	"  -q, --quiet         no results in text, only errors and the status\n"
 	"      --key FILE      the key file of an encrypted log (default: the\n"
@@ -31,7 +37,7 @@ static const char help_text[] =
 	"      --help          print this\n"
 	"\n"
 	"Exit status: 0 good, 4 the log is damaged, incomplete or another's, or\n"
-	"no journal can be kept at that store,\n"
+	"no journal can be kept at that store, or TO holds something else,\n"
 	"8 operational error, 16 usage, 32 no key or the wrong one.\n";
 
 enum {
@@ -66,6 +72,7 @@ static bool parse_command(const char *word, enum command *out)
 		[COMMAND_VERIFY] = "verify",
 		[COMMAND_PROBE] = "probe",
 		[COMMAND_PRUNE] = "prune",
+		[COMMAND_COPY] = "copy",
 	};
 	unsigned i;
 
@@ -78,6 +85,45 @@ static bool parse_command(const char *word, enum command *out)
 	return false;
 }
 
+static bool parse_fd(const char *text, int *out)
+{
+	char *end;
+	long v = strtol(text, &end, 10);
+
+	if (!*text || *end || v < 0 || v > 65535)
+		return false;
+	*out = (int)v;
+	return true;
+}
+
+/* The words behind the options. */
+static enum options_verdict take_words(int count, char **words, struct options *o)
+{
+	int want;
+
+	if (!count)
+		return bad("no command given: ls, show, verify, probe, prune or "
+			   "copy",
+			NULL);
+	if (!parse_command(words[0], &o->command))
+		return bad("no such command", words[0]);
+	want = o->command == COMMAND_COPY ? 3 : 2;
+	if (count == 1)
+		return bad("no URL given", NULL);
+	if (count < want)
+		return bad("no URL given to copy to", NULL);
+	if (count > want)
+		return bad(want == 2 ? "more than one URL given"
+				     : "more than two URLs given",
+			words[want]);
+	if (o->dry_run && o->command != COMMAND_PRUNE &&
+		o->command != COMMAND_COPY)
+		return bad("-n is for prune and copy", NULL);
+	o->url = words[1];
+	o->to = words[2]; /* NULL but for copy */
+	return OPTIONS_RUN;
+}
+
 enum options_verdict options_parse(int argc, char **argv, struct options *o)
 {
 	static char name[] = "rjlog";
@@ -85,7 +131,7 @@ enum options_verdict options_parse(int argc, char **argv, struct options *o)
 
 	memset(o, 0, sizeof(*o));
 	argv[0] = name; /* getopt prints it, and a path is noise */
-	while ((c = getopt_long(argc, argv, "nvqV", long_options, NULL)) != -1) {
+	while ((c = getopt_long(argc, argv, "nvqC:V", long_options, NULL)) != -1) {
 		switch (c) {
 		case 'n':
 			o->dry_run = true;
@@ -95,6 +141,10 @@ enum options_verdict options_parse(int argc, char **argv, struct options *o)
 			break;
 		case 'q':
 			o->quiet = true;
+			break;
+		case 'C':
+			if (!parse_fd(optarg, &o->progress_fd))
+				return bad("-C wants a file descriptor", optarg);
 			break;
 		case OPT_JSON:
 			o->json = true;
@@ -112,17 +162,5 @@ enum options_verdict options_parse(int argc, char **argv, struct options *o)
 			return OPTIONS_BAD;
 		}
 	}
-	if (optind == argc)
-		return bad("no command given: ls, show, verify, probe or prune",
-			NULL);
-	if (!parse_command(argv[optind], &o->command))
-		return bad("no such command", argv[optind]);
-	if (optind + 1 == argc)
-		return bad("no URL given", NULL);
-	if (optind + 2 < argc)
-		return bad("more than one URL given", argv[optind + 2]);
-	if (o->dry_run && o->command != COMMAND_PRUNE)
-		return bad("-n is for prune", NULL);
-	o->url = argv[optind + 1];
-	return OPTIONS_RUN;
+	return take_words(argc - optind, argv + optind, o);
 }

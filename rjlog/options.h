@@ -10,6 +10,7 @@ enum command {
 	COMMAND_VERIFY,
 	COMMAND_PROBE,
 	COMMAND_PRUNE,
+	COMMAND_COPY,
 };
 
 /* The exit status; the largest that applies wins. */
@@ -26,7 +27,9 @@ struct options {
 	const char *url; /* of a store, or of one log: with /<journal uuid> */
 	const char *keyfile; /* --key; NULL: rj.conf's */
 	bool json, quiet, verbose;
-	bool dry_run; /* prune */
+	const char *to;	     /* copy: the store to copy to */
+	bool dry_run;	     /* prune, copy */
+	int progress_fd;     /* -C; 0: a bar, if there is a terminal */
 };
 
 /* What the tool should do after parsing. */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "print.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -41,10 +42,40 @@ void complain(const char *msg)
 	fprintf(stderr, "rjlog: %s\n", msg);
 }
 
-void progress_init(struct progress *p, bool quiet)
+void progress_init(
+	struct progress *p, const struct options *o, const char *url)
 {
-	*p = (struct progress){.on = !quiet && isatty(STDERR_FILENO)};
+	*p = (struct progress){.fd = -1,
+		.pass = 1,
+		.what = "reading the log",
+		.url = url,
+		.percent = -1};
+	if (o->progress_fd > 0)
+		p->fd = o->progress_fd;
+	else
+		p->on = !o->quiet && isatty(STDERR_FILENO);
 	p->begun_ns = rj_monotonic_ns();
+}
+
+void progress_pass(struct progress *p, const char *what)
+{
+	progress_clear(p);
+	p->what = what;
+	p->percent = -1;
+	p->pass++;
+}
+
+/* The form of e2fsck -C. A reader that went away is no reason to stop. */
+static void tell(struct progress *p, uint64_t done, uint64_t total)
+{
+	int percent = (int)(done * 100 / total);
+
+	if (percent == p->percent)
+		return;
+	p->percent = percent;
+	if (dprintf(p->fd, "%d %" PRIu64 " %" PRIu64 " %s\n", p->pass, done,
+		    total, p->url) < 0)
+		p->fd = -1;
 }
 
 void progress_step(struct progress *p, uint64_t done, uint64_t total)
@@ -53,6 +84,8 @@ void progress_step(struct progress *p, uint64_t done, uint64_t total)
 	int64_t now;
 	int filled;
 
+	if (p->fd >= 0 && total)
+		tell(p, done, total);
 	if (!p->on || !total)
 		return;
 	now = rj_monotonic_ns();
@@ -62,7 +95,7 @@ void progress_step(struct progress *p, uint64_t done, uint64_t total)
 	p->shown_ns = now;
 	p->drawn = true;
 	filled = (int)(done * BAR_WIDTH / total);
-	fprintf(stderr, "\rreading the log |%.*s%*s| %3d%%", filled, bar,
+	fprintf(stderr, "\r%-20s |%.*s%*s| %3d%%", p->what, filled, bar,
 		BAR_WIDTH - filled, "", (int)(done * 100 / total));
 	fflush(stderr);
 }
@@ -70,6 +103,6 @@ void progress_step(struct progress *p, uint64_t done, uint64_t total)
 void progress_clear(struct progress *p)
 {
 	if (p->drawn)
-		fprintf(stderr, "\r%*s\r", BAR_WIDTH + 32, "");
+		fprintf(stderr, "\r%*s\r", BAR_WIDTH + 36, "");
 	p->drawn = false;
 }

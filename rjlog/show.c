@@ -66,7 +66,7 @@ enum status run_show(const struct options *o, struct target *t)
 	struct rj_error err = {0};
 	int rc;
 
-	progress_init(&progress, o->quiet);
+	progress_init(&progress, o, t->text);
 	rc = rj_log_read(t->store, &t->id, &ro, journal_take, &j, &sum, &err);
 	progress_clear(&progress);
 	if (!rc)

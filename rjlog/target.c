@@ -27,9 +27,9 @@ enum status status_of(int rc)
 	}
 }
 
-int target_open(struct target *t, const struct options *o, struct rj_error *err)
+int target_open(struct target *t, const struct options *o, const char *url,
+	struct rj_error *err)
 {
-	const char *url = o->url;
 	char store[RJ_ERROR_BYTES];
 	size_t len = strlen(url);
 	char *slash;
@@ -211,6 +211,7 @@ static int walk_range(struct target *t, const struct rj_listing *l,
 			.fetch_err = &f->fetch_err,
 			.open_err = &f->open_err,
 			.seg = &f->seg,
+			.raw = &f->bytes,
 		};
 		rc = fn(arg, &seen);
 		rj_segment_release(&own.seg);

@@ -20,8 +20,9 @@ struct target {
 /* The exit status that an error of the library means. */
 enum status status_of(int rc);
 
-/* Open the store of O's URL, with the key it names; zero T before, target_close() in any case. */
-int target_open(struct target *t, const struct options *o,
+/* Open the store at URL, with the key of O or else of rj.conf; zero T before,
+ * target_close() in any case. */
+int target_open(struct target *t, const struct options *o, const char *url,
 	struct rj_error *err);
 /*
  * Find out which log is meant, and whose it is. RJ_E_INVAL: several are there;
@@ -36,6 +37,7 @@ struct segment_seen {
 	int fetch_rc, open_rc; /* with their errors */
 	const struct rj_error *fetch_err, *open_err;
 	struct rj_segment *seg; /* if both are 0; released by the walk */
+	const struct rj_buf *raw; /* its bytes, if fetch_rc is 0 */
 };
 
 /*

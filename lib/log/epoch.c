@@ -26,8 +26,9 @@ static void host_name(char *out, size_t len)
 			*p = '_';
 }
 
-static int write_text(const struct rj_log_id *id, uint64_t epoch,
-	const uint8_t *nonce, struct rj_buf *out)
+int rj_epoch_text(const struct rj_log_id *id, uint64_t epoch,
+	const uint8_t nonce[RJ_SEG_NONCE_BYTES], struct rj_buf *out,
+	struct rj_error *err)
 {
 	char volume[RJ_UUID_TEXT], journal[RJ_UUID_TEXT], host[65], when[32];
 	time_t now = (time_t)(rj_realtime_ns() / 1000000000);
@@ -42,13 +43,16 @@ static int write_text(const struct rj_log_id *id, uint64_t epoch,
 	gmtime_r(&now, &tm);
 	strftime(when, sizeof(when), "%Y-%m-%dT%H:%M:%SZ", &tm);
 	out->len = 0;
-	return rj_buf_printf(out,
+	if (rj_buf_printf(out,
 		"rj-epoch 1\nepoch %llu\nvolume %s\njournal %s\nnonce %s\n"
 		"host %s\ntime %s\n",
 		(unsigned long long)epoch,
 		rj_uuid_text(id->volume_uuid, volume),
 		rj_uuid_text(id->journal_uuid, journal),
-		rj_hex_text(nonce, RJ_SEG_NONCE_BYTES, hex), host, when);
+		rj_hex_text(nonce, RJ_SEG_NONCE_BYTES, hex), host, when))
+		return rj_fail(
+			err, RJ_E_NOMEM, "out of memory to claim an epoch");
+	return 0;
 }
 
 /*
@@ -95,11 +99,9 @@ int rj_epoch_claim(struct rj_store *store, const struct rj_log_id *id,
 			goto out;
 		}
 		above++;
-		if (write_text(id, above, nonce, &text)) {
-			rc = rj_fail(err, RJ_E_NOMEM,
-				"out of memory to claim an epoch");
+		rc = rj_epoch_text(id, above, nonce, &text, err);
+		if (rc)
 			goto out;
-		}
 		key = rj_log_key(id, RJ_KEY_EPOCH, above);
 		rc = put(store, &key, &text, retry_ms, err);
 		if (rc != -RJ_E_EXISTS)

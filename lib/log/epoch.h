@@ -16,4 +16,9 @@ int rj_epoch_claim(struct rj_store *store, const struct rj_log_id *id,
 	uint64_t above, const uint8_t nonce[RJ_SEG_NONCE_BYTES], int retry_ms,
 	uint64_t *epoch, struct rj_error *err);
 
+/* The text of a claim, into OUT (emptied first). RJ_E_NOMEM. */
+int rj_epoch_text(const struct rj_log_id *id, uint64_t epoch,
+	const uint8_t nonce[RJ_SEG_NONCE_BYTES], struct rj_buf *out,
+	struct rj_error *err);
+
 #endif

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "segment/digest.h"
+
 void rj_verify_start(struct rj_verify *v, const char *url,
 	const struct rj_log_id *id, uint64_t first)
 {
@@ -147,6 +149,23 @@ int rj_verify_opened(struct rj_verify *v, int opened,
 	v->chained = true;
 	v->next = h->sequence + 1;
 	return 0;
+}
+
+int rj_verify_header(struct rj_verify *v, const uint8_t *data, size_t len,
+	struct rj_segment *seg, struct rj_error *err)
+{
+	struct rj_error why = {0};
+	int rc = 0;
+
+	memset(seg, 0, sizeof(*seg));
+	if (len < RJ_SEG_HEADER_BYTES)
+		rc = rj_fail(&why, RJ_E_CORRUPT, "it is shorter than a header");
+	if (!rc)
+		rc = rj_seghdr_decode(data, &seg->header, &why);
+	if (!rc)
+		rc = rj_digest(data, RJ_SEG_HEADER_BYTES, NULL, 0, seg->chain,
+			&why);
+	return rj_verify_opened(v, rc, &why, seg, err);
 }
 
 int rj_verify_end(const struct rj_verify *v, struct rj_error *err)

@@ -40,6 +40,14 @@ int rj_verify_next(struct rj_verify *v, const uint8_t *data, size_t len,
 int rj_verify_opened(struct rj_verify *v, int opened,
 	const struct rj_error *why, struct rj_segment *seg,
 	struct rj_error *err);
+/*
+ * The same for LEN bytes DATA that are encrypted with a key that nobody here
+ * has (rj_segment_open() said RJ_E_KEY): number, owner, chain and epochs, by the
+ * header. Of the body only the length was checked; SEG has a header and a chain,
+ * and nothing to release.
+ */
+int rj_verify_header(struct rj_verify *v, const uint8_t *data, size_t len,
+	struct rj_segment *seg, struct rj_error *err);
 /* At the end of the log: RJ_E_CORRUPT when a break has no base behind it. */
 int rj_verify_end(const struct rj_verify *v, struct rj_error *err);
 

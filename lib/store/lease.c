@@ -251,6 +251,48 @@ static int lease_put_new(struct rj_store *s, const struct rj_key *key,
 	return rc;
 }
 
+/*
+ * An object of a log that was written elsewhere. The names say how its epochs
+ * stand behind each other; whoever claims one here later stands behind them.
+ */
+static int lease_put_copy(struct rj_store *s, const struct rj_key *key,
+	const struct rj_store_place *place, const void *data, size_t len,
+	struct rj_error *err)
+{
+	bool claim = key->kind == RJ_KEY_EPOCH;
+	struct lease *l = lease_of(s);
+	struct rj_lease_object o = {
+		.number = key->number,
+		.fence = place->fence,
+		.behind = place->behind,
+	};
+	char folder[RJ_TREE_FOLDER], name[RJ_TREE_NAME] = CLAIM;
+	struct rj_buf there = {0};
+	int rc;
+
+	turn_to(l, key->journal_uuid);
+	l->have_view = false;
+	rj_lease_folder(
+		l->journal, claim ? key->number : place->epoch, folder);
+	if (!claim) {
+		rj_lease_name(&o, name);
+		return l->tree->ops->put(l->tree, folder, name, data, len, err);
+	}
+	rc = l->tree->ops->make(l->tree, folder, err);
+	if (rc == -RJ_E_EXISTS) { /* of a copy that was cut off before its text? */
+		rc = l->tree->ops->get(
+			l->tree, folder, CLAIM, RJ_SEG_MAX_BYTES, &there, err);
+		rj_buf_free(&there);
+		if (!rc)
+			return exists(s, key, err);
+		if (rc == -RJ_E_NOTFOUND)
+			rc = 0;
+	}
+	if (rc)
+		return rc;
+	return l->tree->ops->put(l->tree, folder, CLAIM, data, len, err);
+}
+
 /* ---- reading ---- */
 
 static int lease_get(struct rj_store *s, const struct rj_key *key, size_t max,
@@ -442,6 +484,7 @@ static void lease_close(struct rj_store *s)
 
 static const struct rj_store_ops lease_ops = {
 	.put_new = lease_put_new,
+	.put_copy = lease_put_copy,
 	.get = lease_get,
 	.list = lease_list,
 	.remove = lease_remove,

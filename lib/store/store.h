@@ -69,6 +69,13 @@ typedef int (*rj_store_journal_fn)(
 typedef int (*rj_store_stream_fn)(
 	void *arg, uint64_t number, struct rj_buf *object);
 
+/* Where a copied segment belongs; for an epoch claim all 0. */
+struct rj_store_place {
+	uint64_t epoch;	 /* the segment's own */
+	bool fence;
+	uint64_t behind; /* of a fence: the epoch of the segment before; 0: none */
+};
+
 struct rj_store_ops {
 	/*
 	 * Create the object KEY with LEN bytes of DATA, only if there is none.
@@ -131,6 +138,17 @@ struct rj_store_ops {
 	int (*stream)(struct rj_store *s, const struct rj_key *dir,
 		uint64_t from, size_t max, rj_store_stream_fn fn, void *arg,
 		struct rj_error *err);
+	/*
+	 * Put an object of a log that is copied from elsewhere, where PLACE says
+	 * that it belongs: no epoch is claimed by it, and nobody becomes a
+	 * writer. For stores of mode B, where the object's epoch is a part of
+	 * its name. Callers only ever repeat the same bytes. 0 and the errors as
+	 * of put_new; RJ_E_EXISTS for an epoch that has its text. NULL: put_new
+	 * does it.
+	 */
+	int (*put_copy)(struct rj_store *s, const struct rj_key *key,
+		const struct rj_store_place *place, const void *data,
+		size_t len, struct rj_error *err);
 	/* Another handle of the same store with the same options, for another
 	 * thread. Does not contact a server. May be NULL. */
 	int (*dup)(struct rj_store *s, struct rj_store **out,
@@ -172,6 +190,15 @@ static inline int rj_store_put_new(struct rj_store *s, const struct rj_key *key,
 	const void *data, size_t len, struct rj_error *err)
 {
 	return s->ops->put_new(s, key, data, len, err);
+}
+
+static inline int rj_store_put_copy(struct rj_store *s,
+	const struct rj_key *key, const struct rj_store_place *place,
+	const void *data, size_t len, struct rj_error *err)
+{
+	if (!s->ops->put_copy)
+		return s->ops->put_new(s, key, data, len, err);
+	return s->ops->put_copy(s, key, place, data, len, err);
 }
 
 static inline int rj_store_get(struct rj_store *s, const struct rj_key *key,
