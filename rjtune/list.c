@@ -67,6 +67,21 @@ static void line(const char *name, const char *value)
 	printf("%-24s %s\n", name, value);
 }
 
+static const char *probed_mode(const struct rj_sbx *s)
+{
+	return s->probed & RJ_SBX_PROBED_A ? "A"
+	       : s->probed & RJ_SBX_PROBED_B ? "B"
+					     : "none";
+}
+
+/* The day of a number of days since 1970. */
+static const char *day_text(uint16_t day, char out[64])
+{
+	time_text((uint64_t)day * 86400, out);
+	out[10] = 0; /* without the time */
+	return out;
+}
+
 static void print_remote(const struct rj_journal_info *i)
 {
 	const struct rj_sbx *s = &i->volume.sbx;
@@ -83,6 +98,14 @@ static void print_remote(const struct rj_journal_info *i)
 			: rj_hex_text(s->key_fingerprint, 16, text));
 	line("When the store is lost:", on_loss_name(s->on_loss));
 	line("Acknowledged when:", s->ack_received ? "received" : "durable");
+	if (s->probed)
+		printf("%-24s mode %s (%s), %s%s%s\n", "Store when attached:",
+			probed_mode(s),
+			s->probed & RJ_SBX_PROBED_RACED ? "tried" : "not tried",
+			s->probed & RJ_SBX_PROBED_DURABLE ? "durable"
+							 : "received",
+			s->probed_day ? ", on " : "",
+			s->probed_day ? day_text(s->probed_day, text) : "");
 }
 
 static void print_text(const struct options *o, const struct rj_journal_info *i)
@@ -143,6 +166,20 @@ static void add_bool(struct json_object *o, const char *key, bool v)
 	json_object_object_add(o, key, json_object_new_boolean(v));
 }
 
+static struct json_object *json_probed(const struct rj_sbx *s)
+{
+	struct json_object *p = json_object_new_object();
+	char text[64];
+
+	add(p, "mode", probed_mode(s));
+	add_bool(p, "raced", s->probed & RJ_SBX_PROBED_RACED);
+	add(p, "durability",
+		s->probed & RJ_SBX_PROBED_DURABLE ? "durable" : "received");
+	if (s->probed_day)
+		add(p, "day", day_text(s->probed_day, text));
+	return p;
+}
+
 static struct json_object *json_journal(const struct rj_journal_info *i)
 {
 	struct json_object *j = json_object_new_object();
@@ -174,6 +211,8 @@ static struct json_object *json_journal(const struct rj_journal_info *i)
 				rj_hex_text(s->key_fingerprint, 16, text));
 		add(j, "on_loss", on_loss_name(s->on_loss));
 		add(j, "ack", s->ack_received ? "received" : "durable");
+		if (s->probed)
+			json_object_object_add(j, "probed", json_probed(s));
 	}
 	add_bool(j, "reachable", i->reachable);
 	if (!i->reachable)

@@ -29,7 +29,7 @@ struct rj_sbx_raw {
 	uint8_t intent_op[1];
 	uint8_t intent_state[1];
 	uint8_t intent_placement[1];
-	uint8_t reserved1[2];
+	uint8_t probed_day[2];
 	uint8_t journal_uuid[16];
 	uint8_t epoch[8];
 	uint8_t floor[8];
@@ -42,7 +42,8 @@ struct rj_sbx_raw {
 	uint8_t moved_at[8];
 	uint8_t moved_from[1];
 	uint8_t moved_to[1];
-	uint8_t reserved2[2];
+	uint8_t probed[1];
+	uint8_t reserved1[1];
 	uint8_t crc[4];
 };
 
@@ -63,7 +64,7 @@ RJ_SBX_AT(flags, 0x1A);
 RJ_SBX_AT(intent_op, 0x1B);
 RJ_SBX_AT(intent_state, 0x1C);
 RJ_SBX_AT(intent_placement, 0x1D);
-RJ_SBX_AT(reserved1, 0x1E);
+RJ_SBX_AT(probed_day, 0x1E);
 RJ_SBX_AT(journal_uuid, 0x20);
 RJ_SBX_AT(epoch, 0x30);
 RJ_SBX_AT(floor, 0x38);
@@ -76,7 +77,8 @@ RJ_SBX_AT(redo_block, 0xE8);
 RJ_SBX_AT(moved_at, 0xF0);
 RJ_SBX_AT(moved_from, 0xF8);
 RJ_SBX_AT(moved_to, 0xF9);
-RJ_SBX_AT(reserved2, 0xFA);
+RJ_SBX_AT(probed, 0xFA);
+RJ_SBX_AT(reserved1, 0xFB);
 RJ_SBX_AT(crc, 0xFC);
 _Static_assert(sizeof(struct rj_sbx_raw) == RJ_SBX_BYTES,
 	"superblock extension: wrong size");

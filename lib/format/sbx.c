@@ -188,6 +188,8 @@ int rj_sbx_decode(const uint8_t raw[RJ_SBX_BYTES], struct rj_sbx *out,
 	memcpy(s.intent_uuid, r->intent_uuid, sizeof(s.intent_uuid));
 	s.redo_block = rj_get_le64(r->redo_block);
 	s.moved_at = rj_get_le64(r->moved_at);
+	s.probed = r->probed[0] & RJ_SBX_PROBED_KNOWN;
+	s.probed_day = rj_get_le16(r->probed_day);
 	s.moved_from = r->moved_from[0];
 	s.moved_to = r->moved_to[0];
 	memcpy(s.key_fingerprint, r->key_fingerprint,
@@ -242,6 +244,8 @@ int rj_sbx_encode(const struct rj_sbx *sbx, uint8_t raw[RJ_SBX_BYTES],
 	memcpy(r.intent_uuid, sbx->intent_uuid, sizeof(r.intent_uuid));
 	rj_put_le64(r.redo_block, sbx->redo_block);
 	rj_put_le64(r.moved_at, sbx->moved_at);
+	r.probed[0] = sbx->probed & RJ_SBX_PROBED_KNOWN;
+	rj_put_le16(r.probed_day, sbx->probed_day);
 	r.moved_from[0] = (uint8_t)sbx->moved_from;
 	r.moved_to[0] = (uint8_t)sbx->moved_to;
 	memcpy(r.key_fingerprint, sbx->key_fingerprint,

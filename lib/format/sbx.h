@@ -45,6 +45,14 @@ enum rj_on_loss {
 				      * was not yet confirmed; do it again */
 #define RJ_SBX_INCOMPAT_KNOWN \
 	(RJ_SBX_INCOMPAT_LOG_VOID | RJ_SBX_INCOMPAT_CHECK_PENDING)
+/* What the store was seen to do when the log was begun there. */
+#define RJ_SBX_PROBED_A	      0x1 /* put-if-absent is exclusive: mode A */
+#define RJ_SBX_PROBED_B	      0x2 /* making a folder is: mode B */
+#define RJ_SBX_PROBED_RACED   0x4 /* racers tried, and one won each time; else
+				   * it is only what this kind of store says */
+#define RJ_SBX_PROBED_DURABLE 0x8 /* acknowledged: survives its power cut */
+#define RJ_SBX_PROBED_KNOWN   0xF
+
 #define RJ_SBX_RO_COMPAT_KNOWN	 0
 #define RJ_SBX_COMPAT_KNOWN	 0
 
@@ -69,6 +77,8 @@ struct rj_sbx {
 	 * none is known). */
 	enum rj_placement moved_from, moved_to;
 	uint64_t moved_at;
+	uint8_t probed;	     /* RJ_SBX_PROBED_* of the log at url; 0: not known */
+	uint16_t probed_day; /* when, in days since 1970 UTC */
 	char url[RJ_SBX_URL_BYTES]; /* "" unless placement is remote */
 };
 

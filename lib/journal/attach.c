@@ -16,6 +16,7 @@
 #define MIN_BLOCKS 1024 /* as mke2fs -J size= */
 #define MAX_BLOCKS 10240000
 #define RETRY_NS   10000000000LL
+#define DAY_NS     (24 * 3600 * 1000000000LL)
 
 int rj_attach_blocks(const struct rj_journal_opts *opts, uint32_t block_size,
 	uint64_t volume_blocks, uint32_t *out, struct rj_error *err)
@@ -187,7 +188,8 @@ static int check_volume(const struct rj_volume *v, struct rj_error *err)
 /* The superblocks, last of all: from here on the volume has its journal. */
 static int write_superblocks(struct rj_volume *v,
 	const struct rj_journal_opts *opts, const struct rj_log_writer *w,
-	const struct rj_log_id *id, uint32_t blocks, struct rj_error *err)
+	const struct rj_log_id *id, uint32_t blocks, const struct rj_sbx *seen,
+	struct rj_error *err)
 {
 	struct rj_volume_patch p = {
 		.set_sbx = true,
@@ -196,7 +198,9 @@ static int write_superblocks(struct rj_volume *v,
 			.ack_received = opts->ack_received,
 			.epoch = rj_log_writer_epoch(w),
 			.floor = rj_log_writer_tail(w)->sequence,
-			.journal_blocks = blocks},
+			.journal_blocks = blocks,
+			.probed = seen->probed,
+			.probed_day = seen->probed_day},
 		.set_journal = true,
 		.has_journal = true,
 		.journal_device = RJ_JOURNAL_DEVICE_REMOTE,
@@ -213,12 +217,13 @@ static int write_superblocks(struct rj_volume *v,
 
 int rj_attach_begin_log(struct rj_store *store, const struct rj_log_id *id,
 	uint32_t block_size, uint32_t blocks, int retry_ms,
-	struct rj_log_writer **out, struct rj_error *err)
+	struct rj_log_writer **out, struct rj_sbx *seen, struct rj_error *err)
 {
 	struct rj_log_claim_opts o = {.new_log = true, .retry_ms = retry_ms};
 	int rc;
 
-	rc = rj_store_probe_brief(store, id->journal_uuid, err);
+	rc = rj_store_probe_brief(store, id->journal_uuid, &seen->probed, err);
+	seen->probed_day = (uint16_t)(rj_realtime_ns() / DAY_NS);
 	if (!rc)
 		rc = rj_log_claim(store, id, &o, out, err);
 	return rc ? rc
@@ -236,6 +241,7 @@ int rj_attach_remote(const char *device, const struct rj_journal_opts *opts,
 	struct rj_volume *v = NULL;
 	struct rj_log_sealing sealing = {0};
 	struct rj_log_id id = {0};
+	struct rj_sbx seen = {0};
 	uint32_t blocks;
 	int rc, rc2;
 
@@ -265,10 +271,10 @@ int rj_attach_remote(const char *device, const struct rj_journal_opts *opts,
 		goto out;
 	rj_log_sealing_use(&sealing, &id);
 	rc = rj_attach_begin_log(
-		store, &id, f->block_size, blocks, 0, &w, err);
+		store, &id, f->block_size, blocks, 0, &w, &seen, err);
 	if (rc)
 		goto out;
-	rc = write_superblocks(v, opts, w, &id, blocks, err);
+	rc = write_superblocks(v, opts, w, &id, blocks, &seen, err);
 out:
 	rc2 = rj_volume_close(v, rc ? NULL : err);
 	rj_log_writer_free(w);

@@ -20,6 +20,8 @@ void rj_mover_forget_log(struct rj_sbx *s)
 	memset(s->key_fingerprint, 0, sizeof(s->key_fingerprint));
 	s->epoch = s->floor = 0;
 	s->journal_blocks = 0;
+	s->probed = 0;
+	s->probed_day = 0;
 	s->on_loss = RJ_LOSS_BLOCK;
 	s->ack_received = false;
 }

@@ -63,6 +63,8 @@ static void final_sbx(const struct rj_mover *m, struct rj_sbx *s)
 		s->floor = rj_log_writer_tail(m->new_log)->sequence;
 		memcpy(s->journal_uuid, m->new_journal, RJ_UUID_BYTES);
 		s->journal_blocks = m->blocks;
+		s->probed = m->seen.probed;
+		s->probed_day = m->seen.probed_day;
 		set_fingerprint(m, s);
 	}
 	if (m->to == RJ_PLACE_REMOTE && !m->opts->keep) {

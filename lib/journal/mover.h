@@ -27,6 +27,7 @@ struct rj_mover {
 	/* remote */
 	struct rj_store *old_store, *new_store;
 	struct rj_log_writer *old_log, *new_log;
+	struct rj_sbx seen; /* of the new store: probed, probed_day */
 	struct rj_log_sealing old_sealing, new_sealing;
 	uint32_t blocks, fc_blocks; /* of the new journal */
 	struct rj_change *change;   /* NULL: superblocks alone change */
@@ -71,10 +72,11 @@ int rj_attach_open_store(const char *url, bool received_will_do,
 /*
  * Try STORE, claim the new log ID there, and put an empty journal of BLOCKS
  * blocks of BLOCK_SIZE bytes into it. The caller frees OUT, also after a failure.
+ * SEEN gets what the store was seen to do, and when.
  */
 int rj_attach_begin_log(struct rj_store *store, const struct rj_log_id *id,
 	uint32_t block_size, uint32_t blocks, int retry_ms,
-	struct rj_log_writer **out, struct rj_error *err);
+	struct rj_log_writer **out, struct rj_sbx *seen, struct rj_error *err);
 /* Does it answer, and let us in? Reads only. */
 int rj_attach_probe(struct rj_store *store, struct rj_error *err);
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "format/sbx.h"
 #include "store/probe-run.h"
 #include "util/environ.h"
 
@@ -337,8 +338,23 @@ int rj_store_probe(const char *url, const struct rj_probe_opts *opts,
 	return rc;
 }
 
+/* What the store says of itself. */
+static uint8_t kind_bits(const struct rj_store_caps *caps)
+{
+	uint8_t bits = 0;
+
+	if (caps->put_new)
+		bits |= RJ_SBX_PROBED_A;
+	else if (caps->exclusive_container)
+		bits |= RJ_SBX_PROBED_B;
+	if (caps->durability == RJ_DURABLE)
+		bits |= RJ_SBX_PROBED_DURABLE;
+	return bits;
+}
+
 int rj_store_probe_brief(struct rj_store *store,
-	const uint8_t journal_uuid[RJ_UUID_BYTES], struct rj_error *err)
+	const uint8_t journal_uuid[RJ_UUID_BYTES], uint8_t *seen,
+	struct rj_error *err)
 {
 	struct rj_probe out = {0};
 	struct probe_run r = {
@@ -352,6 +368,8 @@ int rj_store_probe_brief(struct rj_store *store,
 	if (!err)
 		err = &local;
 	memcpy(out.journal_uuid, journal_uuid, RJ_UUID_BYTES);
+	if (seen)
+		*seen = kind_bits(&store->caps);
 	rc = rj_store_dup(store, &r.other, err);
 	if (rc == -RJ_E_UNSUPPORTED)
 		return 0;
@@ -365,6 +383,8 @@ int rj_store_probe_brief(struct rj_store *store,
 	else
 		clean_up(&r);
 	rj_store_close(r.other);
+	if (seen && !rc && out.one_winner)
+		*seen |= RJ_SBX_PROBED_RACED;
 	return rc ? rc : rj_probe_verdict(store->url, &out, err);
 }
 

@@ -64,10 +64,12 @@ int rj_store_probe(const char *url, const struct rj_probe_opts *opts,
  * short race, for epochs of the log JOURNAL_UUID itself, so that nothing else
  * is left where nothing can be removed. Nothing is tried if the log has an
  * epoch already (an attempt before this one got further), nor on a store that
- * has but one handle. RJ_E_UNSUPPORTED: as rj_probe_verdict(); else as above.
+ * has but one handle. SEEN (may be NULL) gets RJ_SBX_PROBED_* (format/sbx.h).
+ * RJ_E_UNSUPPORTED: as rj_probe_verdict(); else as above.
  */
 int rj_store_probe_brief(struct rj_store *store,
-	const uint8_t journal_uuid[RJ_UUID_BYTES], struct rj_error *err);
+	const uint8_t journal_uuid[RJ_UUID_BYTES], uint8_t *seen,
+	struct rj_error *err);
 
 /* RJ_E_UNSUPPORTED, with the reason, if P forbids to keep a journal there. */
 int rj_probe_verdict(

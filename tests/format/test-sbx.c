@@ -28,6 +28,8 @@ static struct rj_sbx sample(void)
 		.redo_block = 0x0102030405060708,
 		.moved_from = RJ_PLACE_INTERNAL,
 		.moved_to = RJ_PLACE_REMOTE,
+		.probed = RJ_SBX_PROBED_A | RJ_SBX_PROBED_RACED,
+		.probed_day = 20779,
 		.moved_at = 1795300000,
 		.url = "rj://journal.example.org:7400/vol-1",
 	};
@@ -71,6 +73,8 @@ static void round_trip(void)
 	CU_ASSERT_EQUAL(out.redo_block, in.redo_block);
 	CU_ASSERT_EQUAL(out.moved_from, in.moved_from);
 	CU_ASSERT_EQUAL(out.moved_to, in.moved_to);
+	CU_ASSERT_EQUAL(out.probed, in.probed);
+	CU_ASSERT_EQUAL(out.probed_day, in.probed_day);
 	CU_ASSERT_EQUAL(out.moved_at, in.moved_at);
 	CU_ASSERT(rj_uuid_equal(out.journal_uuid, in.journal_uuid));
 	CU_ASSERT(rj_uuid_equal(out.intent_uuid, in.intent_uuid));
@@ -89,16 +93,16 @@ static void known_bytes(void)
 	CU_ASSERT_EQUAL(rj_sbx_encode(&in, raw, NULL), 0);
 	CU_ASSERT(!memcmp(raw,
 		"RJSB\1\0\0\1\1\0\0\0\0\0\0\0\0\0\0\0"
-		"\xD4\xC3\xB2\xA1\3\1\1\7\10\2\0\0",
+		"\xD4\xC3\xB2\xA1\3\1\1\7\10\2\x2B\x51",
 		32));
 	CU_ASSERT_EQUAL(raw[0x20], 0x10);
 	CU_ASSERT(!memcmp(raw + 0x30, "\x88\x77\x66\x55\x44\x33\x22\x11", 8));
 	CU_ASSERT_EQUAL(rj_get_le32(raw + 0x40), 8192);
 	CU_ASSERT(!memcmp(raw + 0xE8,
 		"\x08\x07\x06\x05\x04\x03\x02\x01"
-		"\xA0\x1A\x02\x6B\0\0\0\0\1\3\0\0",
+		"\xA0\x1A\x02\x6B\0\0\0\0\1\3\5\0",
 		20));
-	CU_ASSERT_EQUAL(rj_get_le32(raw + 0xFC), 0xbf5858a2);
+	CU_ASSERT_EQUAL(rj_get_le32(raw + 0xFC), 0x6df5b9ea);
 }
 
 static void every_flipped_byte_is_seen(void)
@@ -153,8 +157,8 @@ static void other_feature_words(void)
 	CU_ASSERT_EQUAL(rj_sbx_encode(&in, raw, &err), 0);
 	raw[0x0C] = 4;
 	raw[0x10] = 9;
-	raw[0x1E] = 1; /* reserved: ignored */
-	raw[0xFA] = 1;
+	raw[0xFB] = 1; /* reserved: ignored */
+	raw[0xFA] = 0xF5; /* and so are unknown bits of probed */
 	seal(raw);
 	CU_ASSERT_EQUAL(rj_sbx_decode(raw, &out, &err), 0);
 	CU_ASSERT_EQUAL(out.ro_compat, 4);
@@ -163,8 +167,8 @@ static void other_feature_words(void)
 	out.ro_compat = 0;
 	CU_ASSERT_EQUAL(rj_sbx_encode(&out, raw, &err), 0);
 	CU_ASSERT_EQUAL(raw[0x10], 0);
-	CU_ASSERT_EQUAL(raw[0x1E], 0);
-	CU_ASSERT_EQUAL(raw[0xFA], 0);
+	CU_ASSERT_EQUAL(raw[0xFB], 0);
+	CU_ASSERT_EQUAL(raw[0xFA], 5);
 }
 
 static void ranges(void)
@@ -284,7 +288,7 @@ static const struct {
 	FIELD(intent_op),
 	FIELD(intent_state),
 	FIELD(intent_placement),
-	FIELD(reserved1),
+	FIELD(probed_day),
 	FIELD(journal_uuid),
 	FIELD(epoch),
 	FIELD(floor),
@@ -297,7 +301,8 @@ static const struct {
 	FIELD(moved_at),
 	FIELD(moved_from),
 	FIELD(moved_to),
-	FIELD(reserved2),
+	FIELD(probed),
+	FIELD(reserved1),
 	FIELD(crc),
 };
 #define FIELDS (sizeof(fields) / sizeof(fields[0]))

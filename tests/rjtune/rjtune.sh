@@ -62,6 +62,8 @@ status 0 "and back, to a journal that is there already" "$rjtune" -J device="$J1
 is "the files, mounted" "$(files)" "$before"
 status 0 "device to remote" "$rjtune" -J remote="$A" "$V"
 is "remote, listed" "$(get url)" "$A"
+like "with what the store was seen to do" "$("$rjtune" -l "$V")" "^Store when attached: +mode A \(tried\), durable, on $(date -u +%Y)-"
+is "as JSON too" "$(get mode) $(get raced) $(get durability)" "A true durable"
 is "reachable" "$(get reachable)" true
 status 0 "remote to remote" "$rjtune" -J remote="$B",size=4,on_loss=error "$V"
 is "the other one, listed" "$(get url)" "$B"
