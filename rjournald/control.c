@@ -63,17 +63,12 @@ static const char *phase_name(const struct rj_daemon *d)
 
 static void put_pipeline(const struct rj_daemon *d, struct json_object *o)
 {
-	static const char *const modes[] = {
-		[RJ_MODE_SERVING] = "serving",
-		[RJ_MODE_WAITING] = "waiting",
-		[RJ_MODE_FAILED] = "failed",
-	};
 	struct rj_pipeline_stat st;
 	const char *why = rj_pipeline_failure(d->pipeline);
 
 	rj_pipeline_stat(d->pipeline, &st);
-	put_text(o, "mode", modes[st.mode]);
-	put_number(o, "mode_since", (uint64_t)(st.mode_since_ns / 1000000000));
+	put_text(o, "mode", rj_state_name(st.state));
+	put_number(o, "mode_since", (uint64_t)(st.since_ns / 1000000000));
 	if (why)
 		put_text(o, "error", why);
 	put_number(o, "acknowledged", st.acked);

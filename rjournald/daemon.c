@@ -179,7 +179,7 @@ static void take_signal(struct rj_daemon *d)
 	if (read(d->signal_fd, &info, sizeof(info)) != sizeof(info))
 		return;
 	rj_pipeline_stat(d->pipeline, &st);
-	if (d->phase != RJ_PHASE_HOLDING && st.mode != RJ_MODE_SERVING)
+	if (d->phase != RJ_PHASE_HOLDING && st.state != RJ_STATE_ONLINE)
 		rj_daemon_force(d);
 	else
 		rj_daemon_stop(d);

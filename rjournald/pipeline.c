@@ -31,20 +31,25 @@ struct rj_pipeline {
 	struct rj_pending pending;
 	bool partial; /* some pending write did not cover whole blocks */
 	struct rj_seg_run *runs;
-	struct rj_error failure; /* why, in RJ_MODE_FAILED */
+	struct rj_live *live, own_live;
+	struct rj_error failure; /* why, once it has FAILED */
+	atomic_bool failed;
 	atomic_bool abandoned;
 	/* what rj_pipeline_stat() shows */
-	_Atomic int mode;
-	_Atomic int64_t mode_since;
 	_Atomic uint64_t acked, oldest, segments, bytes, flushes, ordered;
 	_Atomic uint64_t ship_ns;
 	_Atomic uint32_t pending_shown;
 };
 
-static void set_mode(struct rj_pipeline *p, enum rj_pipeline_mode mode)
+/* From here on p->failure is what everybody gets. */
+static void over(struct rj_pipeline *p)
 {
-	p->mode = mode;
-	p->mode_since = rj_realtime_ns();
+	enum rj_code code = p->failure.code;
+
+	p->failed = true;
+	rj_live_event(p->live, code == RJ_E_FENCED      ? RJ_EVENT_FENCED
+			       : code == RJ_E_CANCELLED ? RJ_EVENT_FORCE
+							: RJ_EVENT_BROKEN);
 }
 
 static int fail_for_good(struct rj_pipeline *p, const struct rj_error *why)
@@ -54,7 +59,7 @@ static int fail_for_good(struct rj_pipeline *p, const struct rj_error *why)
 		p->kept->failure = *why;
 		p->kept->failed = why->code;
 	}
-	set_mode(p, RJ_MODE_FAILED);
+	over(p);
 	rj_log(RJ_LOG_ERROR, "%s; nothing is acknowledged any more", why->msg);
 	return -(int)why->code;
 }
@@ -184,9 +189,9 @@ static int try_again(struct rj_pipeline *p, struct rj_error *err)
 {
 	int ms = BACKOFF_FIRST_MS, rc = -RJ_E_UNREACHABLE;
 
-	set_mode(p, RJ_MODE_WAITING);
 	if (p->on_loss == RJ_LOSS_ERROR)
 		return p->sink.retry(p->sink.arg, err);
+	rj_live_event(p->live, RJ_EVENT_LOST_BLOCK);
 	rj_log(RJ_LOG_WARNING, "%s; waiting for it", err->msg);
 	while (may_come_back(rc)) {
 		pause_ms(p, ms);
@@ -210,8 +215,9 @@ static int put(struct rj_pipeline *p, const struct rj_log_append *a,
 	p->ship_ns += (uint64_t)(rj_monotonic_ns() - start);
 	if (rc)
 		return fail_for_good(p, err);
-	if (p->mode == RJ_MODE_WAITING) {
-		set_mode(p, RJ_MODE_SERVING);
+	if (p->live->state == RJ_STATE_WAITING ||
+		p->live->state == RJ_STATE_DRAINING) {
+		rj_live_event(p->live, RJ_EVENT_RETURNED);
 		rj_log(RJ_LOG_NOTICE, "the store is back");
 	}
 	return 0;
@@ -246,11 +252,11 @@ static int ship(struct rj_pipeline *p, struct rj_error *err)
 	bool superblock;
 	int rc;
 
-	if (p->abandoned && p->mode != RJ_MODE_FAILED) {
+	if (p->abandoned && !p->failed) {
 		rj_fail(&e, RJ_E_CANCELLED, "told to stop at once");
 		fail_for_good(p, &e);
 	}
-	if (p->mode == RJ_MODE_FAILED)
+	if (p->failed)
 		return failed(p, err);
 	if (!p->pending.count)
 		return 0;
@@ -296,7 +302,7 @@ int rj_pipeline_write(struct rj_pipeline *p, const void *data, size_t len,
 	uint32_t size = p->ring->block_size, block, end;
 	uint64_t bytes = (uint64_t)p->ring->blocks * size;
 
-	if (p->mode == RJ_MODE_FAILED)
+	if (p->failed)
 		return failed(p, err);
 	if (off > bytes || len > bytes - off || len > RJ_PIPELINE_WRITE_BYTES)
 		return rj_fail(err, RJ_E_INVAL,
@@ -332,7 +338,7 @@ int rj_pipeline_write(struct rj_pipeline *p, const void *data, size_t len,
 int rj_pipeline_flush(struct rj_pipeline *p, struct rj_error *err)
 {
 	p->flushes++;
-	if (p->mode == RJ_MODE_FAILED)
+	if (p->failed)
 		return failed(p, err);
 	if (unfinished(p)) {
 		p->ordered++;
@@ -353,8 +359,8 @@ void rj_pipeline_abandon(struct rj_pipeline *p)
 
 void rj_pipeline_stat(const struct rj_pipeline *p, struct rj_pipeline_stat *out)
 {
-	out->mode = p->mode;
-	out->mode_since_ns = p->mode_since;
+	out->state = (enum rj_state)p->live->state;
+	out->since_ns = p->live->since_ns;
 	out->acked = p->acked;
 	out->oldest = p->oldest;
 	out->pending = p->pending_shown;
@@ -367,8 +373,8 @@ void rj_pipeline_stat(const struct rj_pipeline *p, struct rj_pipeline_stat *out)
 
 const char *rj_pipeline_failure(const struct rj_pipeline *p)
 {
-	/* written before the mode, and never again */
-	return p->mode == RJ_MODE_FAILED ? p->failure.msg : NULL;
+	/* written before that, and never again */
+	return p->failed ? p->failure.msg : NULL;
 }
 
 /* What the worker before us left. */
@@ -382,10 +388,10 @@ static void resume(struct rj_pipeline *p)
 	p->pending_shown = p->pending.count;
 	/* not known: so nothing of it waits longer than the next write */
 	p->partial = p->pending.count != 0;
-	set_mode(p, RJ_MODE_WAITING);
+	rj_live_event(p->live, RJ_EVENT_LOST_BLOCK);
 	if (k->failed) {
 		p->failure = k->failure;
-		set_mode(p, RJ_MODE_FAILED);
+		over(p);
 	}
 }
 
@@ -402,12 +408,12 @@ static void begin(struct rj_pipeline *p, const struct rj_log_tail *tail)
 void rj_pipeline_continue(struct rj_pipeline *p, const struct rj_log_tail *tail)
 {
 	begin(p, tail);
-	set_mode(p, RJ_MODE_SERVING);
+	rj_live_event(p->live, RJ_EVENT_RETURNED);
 }
 
 void rj_pipeline_fail(struct rj_pipeline *p, const struct rj_error *why)
 {
-	if (p->mode != RJ_MODE_FAILED)
+	if (!p->failed)
 		fail_for_good(p, why);
 }
 
@@ -432,7 +438,9 @@ int rj_pipeline_new(const struct rj_pipeline_opts *opts,
 	p->ship_blocks = RJ_PIPELINE_SHIP_BYTES / ring->block_size;
 	if (p->ship_blocks > ring->blocks / 4 + 1)
 		p->ship_blocks = ring->blocks / 4 + 1;
-	set_mode(p, RJ_MODE_SERVING);
+	p->live = opts->live ? opts->live : &p->own_live;
+	if (!opts->live)
+		rj_live_init(p->live);
 	rj_track_init(&p->track, ring, opts->sb_block);
 	if (opts->kept)
 		rj_pending_init_over(

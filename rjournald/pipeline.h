@@ -17,6 +17,7 @@
 #include "log/log.h"
 #include "log/ring.h"
 #include "rule.h"
+#include "state.h"
 #include "util/error.h"
 
 /* Where segments go: the writer of lib/log, or a test. The calls are those of
@@ -31,7 +32,11 @@ struct rj_sink {
 struct rj_pipeline_opts {
 	struct rj_ring *ring;    /* stays the caller's */
 	uint32_t sb_block;       /* the journal superblock's block */
-	enum rj_on_loss on_loss; /* RJ_LOSS_LOCAL is taken for BLOCK */
+	/* What to do when the sink says RJ_E_UNREACHABLE, or RJ_E_NOSPACE.
+	 * LOCAL is the sink's business (shipper.h): if it still says so it is
+	 * to be waited for, as with BLOCK. */
+	enum rj_on_loss on_loss;
+	struct rj_live *live; /* the caller's; NULL: the pipeline has its own */
 	rj_rule_fn rule;
 	struct rj_sink sink;
 	struct rj_log_tail tail; /* what the sink appends behind */
@@ -56,22 +61,16 @@ struct rj_pipeline_opts {
 
 struct rj_pipeline;
 
-enum rj_pipeline_mode {
-	RJ_MODE_SERVING,
-	RJ_MODE_WAITING, /* the store is lost; trying the same segment again */
-	RJ_MODE_FAILED,  /* nothing will ever be acknowledged again */
-};
-
 struct rj_pipeline_stat {
-	enum rj_pipeline_mode mode;
-	uint64_t acked;           /* last segment that the store acknowledged */
+	enum rj_state state;
+	uint64_t acked;           /* last segment that the sink acknowledged */
 	uint64_t oldest;          /* first segment that a replay needs */
 	uint32_t pending;         /* blocks written and not acknowledged */
 	uint64_t segments, bytes; /* shipped by this daemon; journal bytes */
 	uint64_t flushes;         /* asked for */
 	uint64_t flushes_ordered; /* answered without shipping (commit rule) */
 	uint64_t ship_ns;         /* spent in the sink */
-	int64_t mode_since_ns;    /* realtime */
+	int64_t since_ns;         /* realtime: of the state */
 };
 
 /* RJ_E_NOMEM. */

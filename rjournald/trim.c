@@ -50,7 +50,7 @@ static void trim(struct rj_trimmer *t)
 
 	rj_pipeline_stat(t->opts.pipeline, &st);
 	o.below = st.oldest;
-	if (st.mode != RJ_MODE_SERVING || st.oldest > st.acked ||
+	if (st.state != RJ_STATE_ONLINE || st.oldest > st.acked ||
 		(st.oldest == t->done_below && !o.retain_s))
 		return;
 	rc = rj_log_trim(t->store, &t->opts.id, &o, &report, &err);

@@ -32,7 +32,7 @@ check "and another volume be checked" $LIMIT e2fsck -fn "$T_DIR/other"
 check "the server comes back" restart_server
 check "and everything goes on" wait_for 20 test -e "$T_DIR/synced"
 wait "$writer"
-check "rjournald serves again" wait_for 30 mode serving
+check "rjournald serves again" wait_for 30 mode online
 check "a file afterwards" put_file "$mnt/after"
 (cd "$mnt" && sha256sum before during after) >"$T_DIR/sums"
 status 0 "the machine stops" crash "$img" "$mnt" "$T_DIR/c.img"

@@ -27,7 +27,7 @@ check "files are written and fsynced" put_file "$mnt/a"
 put_file "$mnt/a2" && put_file "$mnt/a3"
 status=$($LIMIT "$RJCTL" status --json "$mnt")
 like "status: mounted, serving, nothing pending" "$status" \
-	'"state":"mounted","mode":"serving".*"pending_blocks":0,'
+	'"state":"mounted","mode":"online".*"pending_blocks":0,'
 like "and some flushes needed no segment" "$status" '"flushes_ordered":[1-9]'
 echo unsynced >"$mnt/b"
 is "rjctl flush" "$($LIMIT "$RJCTL" flush "$img")" flushed

@@ -48,7 +48,7 @@ static void a_commit_is_one_segment(void)
 	CU_ASSERT(tk_recover(&k, &damaged) == k.acked && !damaged);
 	rj_pipeline_stat(k.p, &st);
 	CU_ASSERT(st.acked == 5 && st.pending == 0 && st.flushes_ordered == 2);
-	CU_ASSERT(st.mode == RJ_MODE_SERVING && st.segments == 5);
+	CU_ASSERT(st.state == RJ_STATE_ONLINE && st.segments == 5);
 	/* nothing pending: nothing to ship */
 	CU_ASSERT(tk_flush(&k) == 0 && k.sink->last == 5);
 	tk_stop(&k);
@@ -209,7 +209,7 @@ static void block_waits_for_the_store(void)
 	CU_ASSERT(k.sink->retries == 3 && k.sink->appends == 3);
 	CU_ASSERT(slept > 0);
 	rj_pipeline_stat(k.p, &st);
-	CU_ASSERT(st.mode == RJ_MODE_SERVING && st.acked == 3);
+	CU_ASSERT(st.state == RJ_STATE_ONLINE && st.acked == 3);
 	tk_stop(&k);
 	rj_environ_set(NULL);
 }
@@ -256,7 +256,7 @@ static void error_fails_for_good(void)
 	CU_ASSERT(rj_pipeline_drain(k.p, NULL) == -RJ_E_UNREACHABLE);
 	CU_ASSERT(k.sink->retries == 1 && k.sink->appends == 2);
 	rj_pipeline_stat(k.p, &st);
-	CU_ASSERT(st.mode == RJ_MODE_FAILED && st.acked == 1 && st.pending);
+	CU_ASSERT(st.state == RJ_STATE_FAILED && st.acked == 1 && st.pending);
 	tk_stop(&k);
 }
 

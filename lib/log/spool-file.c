@@ -1,0 +1,429 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Where the fallback file is: a file, a file in a folder, a block device. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "log/spool.h"
+#include "util/fileio.h"
+
+#define ZERO_BYTES (1u << 20)
+
+/* A file whose writes are durable when they return. */
+struct file_bio {
+	struct rj_bio bio;
+	int fd;	    /* for reading; locked while it is open for writing */
+	int direct; /* O_DIRECT | O_DSYNC, or only O_DSYNC; -1: read only */
+};
+
+static int file_read(struct rj_bio *bio, void *out, size_t len, uint64_t off,
+	struct rj_error *err)
+{
+	return rj_pread_all(((struct file_bio *)bio)->fd, out, len, off,
+		bio->name, err);
+}
+
+static int file_write(struct rj_bio *bio, const void *data, size_t len,
+	uint64_t off, struct rj_error *err)
+{
+	return rj_pwrite_all(((struct file_bio *)bio)->direct, data, len, off,
+		bio->name, err);
+}
+
+static int file_flush(struct rj_bio *bio, struct rj_error *err)
+{
+	return 0; /* O_DSYNC */
+}
+
+static void file_free(struct rj_bio *bio)
+{
+	struct file_bio *b = (struct file_bio *)bio;
+
+	if (b->direct != -1)
+		close(b->direct);
+	close(b->fd);
+	free(b);
+}
+
+/* The second descriptor, around the page cache where the file can do that. */
+static int open_direct(const char *path, struct rj_error *err, int *out)
+{
+	*out = open(path, O_WRONLY | O_DSYNC | O_DIRECT | O_CLOEXEC);
+	if (*out == -1 && errno == EINVAL)
+		*out = open(path, O_WRONLY | O_DSYNC | O_CLOEXEC);
+	return *out == -1 ? rj_fail_errno(err, errno, "%s", path) : 0;
+}
+
+/* Takes FD over, also when it fails. */
+static int new_bio(int fd, const char *path, bool readonly, struct rj_bio **out,
+	struct rj_error *err)
+{
+	struct file_bio *b = calloc(1, sizeof(*b));
+	int rc;
+
+	if (!b) {
+		close(fd);
+		return rj_fail(err, RJ_E_NOMEM, "out of memory");
+	}
+	b->fd = fd;
+	b->direct = -1;
+	b->bio.read = file_read;
+	b->bio.free = file_free;
+	snprintf(b->bio.name, sizeof(b->bio.name), "%s", path);
+	rc = rj_fd_size(fd, path, &b->bio.size_bytes, err);
+	if (!rc && !readonly) {
+		b->bio.write = file_write;
+		b->bio.flush = file_flush;
+		rc = open_direct(path, err, &b->direct);
+	}
+	if (rc)
+		file_free(&b->bio);
+	else
+		*out = &b->bio;
+	return rc;
+}
+
+int rj_spool_resolve(const char *path, const struct rj_log_id *id,
+	char out[RJ_SPOOL_PATH_BYTES], struct rj_error *err)
+{
+	char uuid[RJ_UUID_TEXT];
+	struct stat st;
+	int n;
+
+	if (path[0] != '/')
+		return rj_fail(err, RJ_E_INVAL,
+			"fallback=%s: give the whole path, beginning with /",
+			path);
+	if (!stat(path, &st) && S_ISDIR(st.st_mode))
+		n = snprintf(out, RJ_SPOOL_PATH_BYTES, "%s/%s.rjfallback", path,
+			rj_uuid_text(id->journal_uuid, uuid));
+	else
+		n = snprintf(out, RJ_SPOOL_PATH_BYTES, "%s", path);
+	return n < RJ_SPOOL_PATH_BYTES
+		       ? 0
+		       : rj_fail(err, RJ_E_INVAL, "%s: path too long", path);
+}
+
+/* What is behind ST must not be the volume, nor lie on it. */
+static int check_place(const char *path, const struct stat *st,
+	const char *volume, struct rj_error *err)
+{
+	struct stat v;
+
+	if (!S_ISREG(st->st_mode) && !S_ISBLK(st->st_mode))
+		return rj_fail(err, RJ_E_INVAL,
+			"%s: neither a file nor a block device: it cannot be the fallback",
+			path);
+	if (!volume || stat(volume, &v))
+		return 0;
+	if ((st->st_dev == v.st_dev && st->st_ino == v.st_ino) ||
+		(S_ISBLK(v.st_mode) &&
+			st->st_dev == v.st_rdev) ||
+		(S_ISBLK(v.st_mode) && S_ISBLK(st->st_mode) &&
+			st->st_rdev == v.st_rdev))
+		return rj_fail(err, RJ_E_INVAL,
+			"%s: is on %s itself: the fallback must be elsewhere",
+			path, volume);
+	return 0;
+}
+
+/* Open PATH, and lock it for writing. RJ_E_NOTFOUND. */
+static int open_file(const char *path, const char *volume, bool readonly,
+	struct rj_bio **out, struct stat *st, struct rj_error *err)
+{
+	int fd = open(path, (readonly ? O_RDONLY : O_RDWR) | O_CLOEXEC), rc;
+
+	*out = NULL;
+	if (fd == -1 && (errno == ENOENT || errno == ENOTDIR))
+		return rj_fail(
+			err, RJ_E_NOTFOUND, "%s: no fallback file is there", path);
+	if (fd == -1)
+		return rj_fail_errno(err, errno, "%s", path);
+	if (fstat(fd, st))
+		rc = rj_fail_errno(err, errno, "%s", path);
+	else
+		rc = check_place(path, st, volume, err);
+	if (!rc && !readonly && flock(fd, LOCK_EX | LOCK_NB))
+		rc = rj_fail(err, RJ_E_BUSY,
+			"%s: another process uses this fallback file", path);
+	if (rc) {
+		close(fd);
+		return rc;
+	}
+	return new_bio(fd, path, readonly, out, err);
+}
+
+int rj_spool_file_open(const char *path, const struct rj_log_id *id,
+	const char *volume, bool readonly, struct rj_spool_file *out,
+	struct rj_error *err)
+{
+	struct rj_spool_file f = {0};
+	struct stat st;
+	int rc;
+
+	memset(out, 0, sizeof(*out));
+	rc = rj_spool_resolve(path, id, f.path, err);
+	if (!rc)
+		rc = open_file(f.path, volume, readonly, &f.bio, &st, err);
+	if (!rc)
+		rc = rj_spool_open(f.bio, id, &f.spool, err);
+	if (rc)
+		rj_spool_file_close(&f);
+	else
+		*out = f;
+	return rc;
+}
+
+void rj_spool_file_close(struct rj_spool_file *f)
+{
+	rj_spool_close(f->spool);
+	rj_bio_free(f->bio);
+	f->spool = NULL;
+	f->bio = NULL;
+}
+
+static bool blank(struct rj_bio *bio)
+{
+	uint8_t raw[65536], zero = 0;
+	size_t i;
+
+	if (bio->size_bytes < sizeof(raw) ||
+		bio->read(bio, raw, sizeof(raw), 0, NULL))
+		return false;
+	for (i = 0; i < sizeof(raw); i++)
+		zero |= raw[i];
+	return !zero;
+}
+
+/* PATH exists: may it be taken? *OURS: it is a fallback file of this journal. */
+static int judge(struct rj_bio *bio, const struct stat *st,
+	const struct rj_log_id *id, bool *ours, struct rj_error *err)
+{
+	struct rj_spool_facts facts;
+	struct rj_spool *s = NULL;
+	struct rj_error why;
+	int rc;
+
+	*ours = false;
+	if (S_ISREG(st->st_mode) && !st->st_size)
+		return 0;
+	if (S_ISBLK(st->st_mode) && blank(bio))
+		return bio->size_bytes >= RJ_SPOOL_MIN_BYTES
+			       ? 0
+			       : rj_fail(err, RJ_E_NOSPACE,
+					 "%s: too small for a fallback; it needs %u MiB at least",
+					 bio->name, RJ_SPOOL_MIN_BYTES >> 20);
+	rc = rj_spool_open(bio, id, &s, &why);
+	if (rc == -RJ_E_NOTRJ || rc == -RJ_E_IO)
+		return rj_fail(err, RJ_E_EXISTS,
+			"%s: holds something else; name a file that does not exist, or an empty device",
+			bio->name);
+	if (rc) {
+		*err = why;
+		return rc;
+	}
+	rj_spool_facts(s, &facts);
+	rj_spool_close(s);
+	*ours = true;
+	if (facts.state != RJ_SPOOL_IDLE)
+		return rj_fail(err, RJ_E_REFUSED,
+			"%s: holds segments of this journal that may be needed; run rjrecover first",
+			bio->name);
+	return 0;
+}
+
+static int fill(const char *path, int fd, uint64_t bytes, struct rj_error *err)
+{
+	uint8_t *zero = calloc(1, ZERO_BYTES);
+	uint64_t off, len;
+	int rc = 0, e;
+
+	if (!zero)
+		return rj_fail(err, RJ_E_NOMEM, "out of memory");
+	e = posix_fallocate(fd, 0, (off_t)bytes);
+	if (e == ENOSPC || e == EFBIG)
+		rc = rj_fail(err, RJ_E_NOSPACE,
+			"%s: no room for a fallback file of %llu MiB", path,
+			(unsigned long long)bytes >> 20);
+	/* blocks that were written once: a write there is one flush, and the
+	 * file system's own journal has no part in it */
+	for (off = 0; !rc && off < bytes; off += len) {
+		len = bytes - off < ZERO_BYTES ? bytes - off : ZERO_BYTES;
+		rc = rj_pwrite_all(fd, zero, (size_t)len, off, path, err);
+	}
+	if (!rc)
+		rc = rj_fsync(fd, path, err);
+	free(zero);
+	return rc;
+}
+
+static int sync_folder(const char *path, struct rj_error *err)
+{
+	char dir[RJ_SPOOL_PATH_BYTES], *slash;
+
+	snprintf(dir, sizeof(dir), "%s", path);
+	slash = strrchr(dir, '/');
+	slash[slash == dir] = 0;
+	return rj_fsync_dir(dir, err);
+}
+
+/* A new or an empty file: fill it. *MADE: it was not there before. */
+static int make_file(const char *path, uint64_t bytes, bool *made,
+	struct rj_error *err)
+{
+	int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600), rc;
+
+	*made = fd != -1;
+	if (fd == -1 && errno == EEXIST)
+		fd = open(path, O_RDWR | O_CLOEXEC);
+	if (fd == -1)
+		return rj_fail_errno(err, errno, "%s", path);
+	rc = fill(path, fd, bytes, err);
+	if (!rc && fchmod(fd, 0600))
+		rc = rj_fail_errno(err, errno, "%s", path);
+	close(fd);
+	if (!rc && *made)
+		rc = sync_folder(path, err);
+	return rc;
+}
+
+/* The folder that a new file would go to, and its room. */
+static int check_folder(const char *path, const char *volume,
+	uint64_t bytes, struct rj_error *err)
+{
+	char dir[RJ_SPOOL_PATH_BYTES], *slash;
+	struct stat st, v;
+
+	if (bytes < RJ_SPOOL_MIN_BYTES)
+		return rj_fail(err, RJ_E_NOSPACE,
+			"%s: %llu MiB are too few for a fallback; it needs %u MiB at least",
+			path, (unsigned long long)bytes >> 20,
+			RJ_SPOOL_MIN_BYTES >> 20);
+	snprintf(dir, sizeof(dir), "%s", path);
+	slash = strrchr(dir, '/');
+	slash[slash == dir] = 0;
+	if (stat(dir, &st))
+		return rj_fail_errno(err, errno, "%s", dir);
+	if (!S_ISDIR(st.st_mode))
+		return rj_fail(err, RJ_E_INVAL, "%s: not a folder", dir);
+	if (volume && !stat(volume, &v) && S_ISBLK(v.st_mode) &&
+		v.st_rdev == st.st_dev)
+		return rj_fail(err, RJ_E_INVAL,
+			"%s: is on %s itself: the fallback must be elsewhere",
+			path, volume);
+	if (access(dir, W_OK))
+		return rj_fail_errno(err, errno, "%s", dir);
+	return 0;
+}
+
+static int look(const char *path, const struct rj_log_id *id,
+	const char *volume, uint64_t bytes, char *file, bool *ours,
+	bool *fresh, struct rj_error *err)
+{
+	struct rj_bio *bio = NULL;
+	struct stat st;
+	int rc;
+
+	*ours = *fresh = false;
+	rc = rj_spool_resolve(path, id, file, err);
+	if (rc)
+		return rc;
+	rc = open_file(file, volume, true, &bio, &st, err);
+	if (rc == -RJ_E_NOTFOUND) {
+		*fresh = true;
+		return check_folder(file, volume, bytes, err);
+	}
+	if (!rc) {
+		rc = judge(bio, &st, id, ours, err);
+		*fresh = S_ISREG(st.st_mode) && !st.st_size;
+		rj_bio_free(bio);
+	}
+	if (!rc && *fresh)
+		rc = check_folder(file, volume, bytes, err);
+	return rc;
+}
+
+int rj_spool_check(const char *path, const struct rj_log_id *id,
+	const char *volume, uint64_t bytes, struct rj_error *err)
+{
+	char file[RJ_SPOOL_PATH_BYTES];
+	bool ours, fresh;
+
+	return look(path, id, volume, bytes ? bytes : RJ_SPOOL_MIN_BYTES, file,
+		&ours, &fresh, err);
+}
+
+int rj_spool_make(const char *path, const struct rj_log_id *id,
+	const char *volume, uint64_t bytes, struct rj_error *err)
+{
+	char file[RJ_SPOOL_PATH_BYTES];
+	struct rj_bio *bio = NULL;
+	bool ours, fresh, made = false;
+	struct stat st;
+	int rc;
+
+	if (!bytes)
+		bytes = RJ_SPOOL_MIN_BYTES;
+	rc = look(path, id, volume, bytes, file, &ours, &fresh, err);
+	if (rc || ours)
+		return rc;
+	if (fresh)
+		rc = make_file(file, bytes, &made, err);
+	if (!rc)
+		rc = open_file(file, volume, false, &bio, &st, err);
+	if (!rc) {
+		rc = rj_spool_format(bio, id, err);
+		rj_bio_free(bio);
+	}
+	if (rc && made)
+		unlink(file);
+	return rc;
+}
+
+int rj_spool_file_remove(
+	const char *path, const struct rj_log_id *id, struct rj_error *err)
+{
+	struct rj_spool_facts facts;
+	struct rj_spool_file f;
+	struct stat st;
+	int rc;
+
+	rc = rj_spool_file_open(path, id, NULL, false, &f, err);
+	if (rc == -RJ_E_NOTFOUND)
+		return 0;
+	if (rc)
+		return rc;
+	rj_spool_facts(f.spool, &facts);
+	if (facts.state != RJ_SPOOL_IDLE)
+		rc = rj_fail(err, RJ_E_REFUSED,
+			"%s: holds segments that may be needed: it is kept",
+			f.path);
+	else if (!stat(f.path, &st) && S_ISREG(st.st_mode) && unlink(f.path))
+		rc = rj_fail_errno(err, errno, "%s", f.path);
+	rj_spool_file_close(&f);
+	return rc;
+}
+
+int rj_spool_file_put_aside(struct rj_spool_file *f,
+	char kept[RJ_SPOOL_PATH_BYTES + 16], struct rj_error *err)
+{
+	struct rj_spool_facts facts;
+	struct stat st;
+	int rc;
+
+	rj_spool_facts(f->spool, &facts);
+	snprintf(kept, RJ_SPOOL_PATH_BYTES + 16, "%s", f->path);
+	rc = rj_spool_give_up(f->spool, err);
+	if (rc || stat(f->path, &st) || !S_ISREG(st.st_mode))
+		return rc;
+	snprintf(kept, RJ_SPOOL_PATH_BYTES + 16, "%.250s.kept-%llu", f->path,
+		(unsigned long long)facts.epoch % 1000000000);
+	if (rename(f->path, kept))
+		return rj_fail_errno(err, errno, "%s", kept);
+	return sync_folder(f->path, err);
+}

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Open a fallback file: which header counts, and which records are there. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "log/spool-inside.h"
+#include "util/crc32c.h"
+
+#define LOOK_BYTES (1u << 20)
+
+/* Of the two slots, the newest that checks; into H. */
+static int read_headers(
+	struct rj_bio *bio, struct rj_spool_header *h, struct rj_error *err)
+{
+	uint8_t raw[RJ_SPOOL_HEADER_BYTES];
+	struct rj_spool_header one;
+	struct rj_error why[2];
+	int rc[2], i, good = 0;
+
+	for (i = 0; i < 2; i++) {
+		rc[i] = bio->read(bio, raw, sizeof(raw),
+			(uint64_t)i * RJ_SPOOL_ALIGN, &why[i]);
+		if (rc[i] == -RJ_E_IO || rc[i] == -RJ_E_INVAL) {
+			if (err)
+				*err = why[i];
+			return rc[i];
+		}
+		if (!rc[i])
+			rc[i] = rj_spool_header_decode(raw, &one, &why[i]);
+		if (!rc[i] && (!good++ || one.generation > h->generation))
+			*h = one;
+	}
+	if (good) {
+		/* one that we cannot read may be the newer one */
+		i = rc[0] ? 0 : 1;
+		if (rc[i] != -RJ_E_UNSUPPORTED)
+			return 0;
+		good = 0;
+	} else {
+		i = rc[0] == -RJ_E_NOTRJ ? 1 : 0;
+	}
+	if (err)
+		*err = why[i];
+	rj_fail_prefix(err, "%s", bio->name);
+	return rc[i];
+}
+
+/* Is there whole record SEQUENCE at POSITION? Its bytes are left in BUF. */
+static bool record_at(struct rj_spool *s, uint64_t sequence, uint64_t position,
+	struct rj_buf *buf, uint32_t *bytes)
+{
+	struct rj_spool_place at = {.session = s->h.session,
+		.sequence = sequence, .position = position};
+	uint8_t raw[RJ_SPOOL_RECORD_HEAD];
+	struct rj_spool_record rec;
+
+	if (s->bio->read(s->bio, raw, sizeof(raw),
+		    rj_spool_place_of(s, position), NULL) ||
+		rj_spool_record_decode(raw, &rec, NULL) ||
+		rec.session != s->h.session || rec.sequence != sequence ||
+		rec.position != position)
+		return false;
+	at.bytes = *bytes = rec.bytes;
+	return !rj_spool_fetch(s, &at, buf, NULL);
+}
+
+int rj_spool_fetch(const struct rj_spool *s, const struct rj_spool_place *at,
+	struct rj_buf *out, struct rj_error *err)
+{
+	uint64_t off = rj_spool_place_of(s, at->position);
+	uint8_t raw[RJ_SPOOL_RECORD_HEAD];
+	struct rj_spool_record rec;
+	int rc;
+
+	out->len = 0;
+	if (rj_buf_reserve(out, at->bytes))
+		return rj_fail(err, RJ_E_NOMEM, "out of memory");
+	rc = s->bio->read(s->bio, raw, sizeof(raw), off, err);
+	if (!rc)
+		rc = s->bio->read(s->bio, out->data, at->bytes,
+			off + RJ_SPOOL_RECORD_HEAD, err);
+	if (rc)
+		return rc;
+	if (rj_spool_record_decode(raw, &rec, NULL) ||
+		rec.session != at->session || rec.sequence != at->sequence ||
+		rec.bytes != at->bytes ||
+		rec.payload != rj_crc32c(~0u, out->data, at->bytes))
+		return rj_fail(err, RJ_E_CORRUPT,
+			"%s: segment %llu is damaged in the fallback file",
+			s->bio->name, (unsigned long long)at->sequence);
+	out->len = at->bytes;
+	return 0;
+}
+
+/* Is any record of this outage here that comes behind SEQUENCE? */
+static bool later_record(
+	struct rj_spool *s, uint64_t sequence, struct rj_buf *buf)
+{
+	uint64_t off, len, i;
+	struct rj_spool_record rec;
+
+	if (rj_buf_reserve(buf, LOOK_BYTES))
+		return true; /* to be safe */
+	for (off = 0; off < s->h.area_bytes; off += len) {
+		len = s->h.area_bytes - off < LOOK_BYTES
+			      ? s->h.area_bytes - off
+			      : LOOK_BYTES;
+		if (s->bio->read(s->bio, buf->data, (size_t)len,
+			    RJ_SPOOL_AREA + off, NULL))
+			return true;
+		for (i = 0; i < len; i += RJ_SPOOL_ALIGN)
+			if (!rj_spool_record_decode(buf->data + i, &rec, NULL) &&
+				rec.session == s->h.session &&
+				rec.sequence > sequence)
+				return true;
+	}
+	return false;
+}
+
+/* Find all records from the header's on. A record that is torn may be the last
+ * one, which was never acknowledged; any other is damage. */
+static int scan(struct rj_spool *s, struct rj_error *err)
+{
+	uint64_t at = s->h.position, area = s->h.area_bytes, n;
+	struct rj_buf buf = {0};
+	struct rj_seghdr seg;
+	uint32_t bytes = 0;
+	int rc = 0;
+
+	for (n = s->h.next;; n++) {
+		if (!record_at(s, n, at, &buf, &bytes)) {
+			if (at % area)
+				at += area - at % area;
+			if (!record_at(s, n, at, &buf, &bytes))
+				break;
+		}
+		if (rj_seghdr_decode(buf.data, &seg, err)) {
+			rc = rj_fail_prefix(err, "%s", s->bio->name);
+			goto out;
+		}
+		rj_spool_took(s, n, at, bytes);
+		s->oldest = seg.oldest;
+		at = s->tail;
+	}
+	if (n <= s->h.last || later_record(s, n, &buf))
+		rc = rj_fail(err, RJ_E_CORRUPT,
+			"%s: segment %llu is damaged in the fallback file, and there are others behind it: nothing of it is used (the file is kept)",
+			s->bio->name, (unsigned long long)n);
+out:
+	rj_buf_free(&buf);
+	return rc;
+}
+
+static int check_owner(const struct rj_spool *s, const struct rj_log_id *id,
+	struct rj_error *err)
+{
+	char a[RJ_UUID_TEXT], b[RJ_UUID_TEXT];
+
+	if (!rj_uuid_equal(s->h.journal_uuid, id->journal_uuid) ||
+		!rj_uuid_equal(s->h.volume_uuid, id->volume_uuid))
+		return rj_fail(err, RJ_E_FOREIGN,
+			"%s: it is the fallback file of journal %s, not of %s",
+			s->bio->name, rj_uuid_text(s->h.journal_uuid, a),
+			rj_uuid_text(id->journal_uuid, b));
+	if (s->h.area_bytes > s->bio->size_bytes - RJ_SPOOL_AREA)
+		return rj_fail(err, RJ_E_CORRUPT,
+			"%s: the fallback file was cut off: it says that it has %llu bytes more",
+			s->bio->name,
+			(unsigned long long)(s->h.area_bytes + RJ_SPOOL_AREA -
+					     s->bio->size_bytes));
+	return 0;
+}
+
+int rj_spool_open(struct rj_bio *bio, const struct rj_log_id *id,
+	struct rj_spool **out, struct rj_error *err)
+{
+	struct rj_spool *s = calloc(1, sizeof(*s));
+	int rc;
+
+	*out = NULL;
+	if (!s)
+		return rj_fail(err, RJ_E_NOMEM, "out of memory");
+	s->bio = bio;
+	if (bio->size_bytes < RJ_SPOOL_AREA)
+		rc = rj_fail(err, RJ_E_NOTRJ, "%s: not a fallback file",
+			bio->name);
+	else
+		rc = read_headers(bio, &s->h, err);
+	if (!rc)
+		rc = check_owner(s, id, err);
+	if (rc)
+		goto out;
+	s->entry_count = s->h.area_bytes / RJ_SPOOL_ALIGN + 1;
+	s->entries = calloc(s->entry_count, sizeof(*s->entries));
+	if (!s->entries) {
+		rc = rj_fail(err, RJ_E_NOMEM, "out of memory");
+		goto out;
+	}
+	s->first = s->next = s->h.next ? s->h.next : 1;
+	s->last = s->next - 1;
+	s->tail = s->h.position;
+	if (s->h.state != RJ_SPOOL_IDLE)
+		rc = scan(s, err);
+	if (!rc) {
+		*out = s;
+		s = NULL;
+	}
+out:
+	rj_spool_close(s);
+	return rc;
+}

@@ -1,0 +1,424 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "shipper.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "util/environ.h"
+#include "util/log.h"
+
+#define MS	       1000000LL
+#define PROBE_FIRST_NS (200 * MS)
+#define PROBE_MAX_NS   (2000 * MS)
+/* So few are left: ship them with commits held up, and hand back. */
+#define LAST_FEW 4
+/* While it catches up a commit waits until two more were shipped, so that the
+ * end comes nearer; but never longer than this. */
+#define PACE_NS	 (20 * MS)
+#define PACE_FOR 2
+
+struct rj_shipper {
+	struct rj_shipper_opts o;
+	pthread_mutex_t lock;
+	pthread_cond_t wake;	/* something to do, or told to stop */
+	pthread_cond_t shipped; /* one more was */
+	pthread_t thread;
+	bool running, stop;
+	bool told_full; /* the file takes nothing, and it was said */
+	uint64_t paced; /* shipped this far when the last commit was taken */
+	int64_t probe_ns;
+	struct rj_buf bytes, back; /* of step() */
+	uint64_t losses, kept_segments, kept_bytes;
+	struct rj_error why; /* of the last loss */
+};
+
+static enum rj_state state_of(const struct rj_shipper *s)
+{
+	return (enum rj_state)s->o.live->state;
+}
+
+static void event(struct rj_shipper *s, enum rj_event e)
+{
+	rj_live_event(s->o.live, e);
+}
+
+/* The store does not take the pending segment: from here on locally. */
+static int go_local(
+	struct rj_shipper *s, const struct rj_error *why, struct rj_error *err)
+{
+	int rc;
+
+	s->why = *why;
+	rc = rj_spool_begin(s->o.spool, rj_log_writer_tail(s->o.writer),
+		rj_log_writer_epoch(s->o.writer), s->o.fence, err);
+	if (rc)
+		return rc;
+	event(s, RJ_EVENT_LOST_LOCAL);
+	s->losses++;
+	s->paced = 0;
+	s->probe_ns = PROBE_FIRST_NS;
+	rj_log(RJ_LOG_WARNING, "%s; going on in %s from segment %llu",
+		why->msg, rj_spool_name(s->o.spool),
+		(unsigned long long)rj_log_writer_tail(s->o.writer)->sequence +
+			1);
+	return 0;
+}
+
+/* Keep the pending segment in the file. */
+static int keep(struct rj_shipper *s, struct rj_error *err)
+{
+	struct rj_log_sealed seg;
+	int rc;
+
+	if (!rj_log_sealed(s->o.writer, &seg))
+		return 0;
+	rc = rj_spool_append(s->o.spool, &seg, err);
+	if (rc) {
+		event(s, RJ_EVENT_FULL);
+		if (!s->told_full)
+			rj_log(RJ_LOG_WARNING,
+				"%s; waiting until the store has taken some of it",
+				err->msg);
+		s->told_full = true;
+		/* it takes the store to go on, whatever the file's trouble is */
+		err->code = RJ_E_UNREACHABLE;
+		return -RJ_E_UNREACHABLE;
+	}
+	if (s->told_full)
+		event(s, RJ_EVENT_ROOM);
+	s->told_full = false;
+	s->kept_segments++;
+	s->kept_bytes += seg.len;
+	rj_log_kept(s->o.writer);
+	pthread_cond_signal(&s->wake);
+	return 0;
+}
+
+/* Is this failure of a put one that the fallback file is for? All but a number
+ * that is another's (then the writer is dead) and our own trouble. */
+static bool is_loss(const struct rj_shipper *s, int rc)
+{
+	return !rj_log_writer_dead(s->o.writer) && rc != -RJ_E_NOMEM &&
+	       rc != -RJ_E_INVAL;
+}
+
+/* Put the pending segment where it belongs now. */
+static int place(struct rj_shipper *s, struct rj_error *err)
+{
+	struct rj_error why;
+	int rc;
+
+	if (rj_state_over(state_of(s))) {
+		*err = s->why;
+		return -(int)err->code;
+	}
+	if (rj_state_local(state_of(s)))
+		return keep(s, err);
+	rc = rj_log_retry(s->o.writer, &why);
+	if (!rc) {
+		event(s, RJ_EVENT_RETURNED);
+		return 0;
+	}
+	if (!is_loss(s, rc)) {
+		s->why = *err = why;
+		event(s, rc == -RJ_E_FENCED ? RJ_EVENT_FENCED
+					    : RJ_EVENT_BROKEN);
+		return rc;
+	}
+	rc = go_local(s, &why, err);
+	if (!rc)
+		return keep(s, err);
+	/* neither the store nor the file: wait for either */
+	event(s, RJ_EVENT_LOST_BLOCK);
+	if (!s->told_full)
+		rj_log(RJ_LOG_ERROR, "%s", err->msg);
+	s->told_full = true;
+	*err = why;
+	err->code = RJ_E_UNREACHABLE;
+	return -RJ_E_UNREACHABLE;
+}
+
+/* Do not run away from the one who catches up behind us. */
+static void pace(struct rj_shipper *s)
+{
+	struct rj_spool_facts f;
+	struct timespec until;
+
+	if (state_of(s) != RJ_STATE_RESYNCING || !s->running)
+		return;
+	clock_gettime(CLOCK_MONOTONIC, &until);
+	until.tv_nsec += PACE_NS;
+	until.tv_sec += until.tv_nsec / 1000000000;
+	until.tv_nsec %= 1000000000;
+	for (;;) {
+		rj_spool_facts(s->o.spool, &f);
+		if (state_of(s) != RJ_STATE_RESYNCING ||
+			f.next >= s->paced + PACE_FOR ||
+			pthread_cond_timedwait(&s->shipped, &s->lock, &until))
+			break;
+	}
+	s->paced = f.next;
+}
+
+int rj_shipper_append(
+	void *arg, const struct rj_log_append *a, struct rj_error *err)
+{
+	struct rj_shipper *s = arg;
+	struct rj_error unseen;
+	int rc;
+
+	if (!err)
+		err = &unseen;
+	pthread_mutex_lock(&s->lock);
+	pace(s);
+	rc = rj_log_seal(s->o.writer, a, err);
+	if (!rc)
+		rc = place(s, err);
+	pthread_mutex_unlock(&s->lock);
+	return rc;
+}
+
+int rj_shipper_retry(void *arg, struct rj_error *err)
+{
+	struct rj_shipper *s = arg;
+	struct rj_error unseen;
+	int rc;
+
+	pthread_mutex_lock(&s->lock);
+	rc = place(s, err ? err : &unseen);
+	pthread_mutex_unlock(&s->lock);
+	return rc;
+}
+
+/* ---- in the background ---- */
+
+/*
+ * Everything is there: commits may go to the store again. That the file says so
+ * only spares the next start its looking: it would put what the store has.
+ */
+static int64_t hand_back(struct rj_shipper *s)
+{
+	struct rj_error err;
+
+	if (rj_spool_idle(s->o.spool, &err))
+		rj_log(RJ_LOG_ERROR, "%s", err.msg);
+	event(s, RJ_EVENT_CAUGHT_UP);
+	s->why.msg[0] = 0;
+	rj_log(RJ_LOG_NOTICE, "the store has everything again");
+	pthread_cond_broadcast(&s->shipped);
+	return -1;
+}
+
+/* The store was lost and the file took nothing, not one segment: there is
+ * nothing to catch up with, and only a put tells whether the store is back. */
+static int64_t hand_back_empty(struct rj_shipper *s)
+{
+	event(s, RJ_EVENT_RETURNED);
+	return hand_back(s);
+}
+
+/* A put ended with RC; TAKEN: the number is another's. */
+static int64_t account(struct rj_shipper *s, uint64_t sequence, int rc,
+	bool taken, const struct rj_error *why)
+{
+	int64_t wait = s->probe_ns;
+
+	if (rj_state_over(state_of(s)))
+		return -1;
+	if (!rc) {
+		if (state_of(s) != RJ_STATE_RESYNCING)
+			rj_log(RJ_LOG_NOTICE,
+				"the store is back; it gets what %s holds",
+				rj_spool_name(s->o.spool));
+		event(s, RJ_EVENT_RETURNED);
+		rj_spool_shipped(s->o.spool, sequence);
+		s->probe_ns = PROBE_FIRST_NS;
+		pthread_cond_broadcast(&s->shipped);
+		return 0;
+	}
+	if (taken) {
+		s->why = *why;
+		event(s, RJ_EVENT_FENCED);
+		rj_log(RJ_LOG_ERROR,
+			"%s; segments that were acknowledged here are in %s, and are kept",
+			why->msg, rj_spool_name(s->o.spool));
+		return -1;
+	}
+	if (why->code == RJ_E_CORRUPT)
+		rj_log(RJ_LOG_ERROR, "%s", why->msg);
+	event(s, RJ_EVENT_LOST_LOCAL);
+	s->why = *why;
+	s->probe_ns = s->probe_ns * 2 < PROBE_MAX_NS ? s->probe_ns * 2
+						     : PROBE_MAX_NS;
+	return wait;
+}
+
+/* Ship segment NEXT. HELD: the lock is kept all the time. */
+static int64_t ship_next(
+	struct rj_shipper *s, const struct rj_spool_place *at, bool held)
+{
+	struct rj_error why = {0};
+	bool taken = false;
+	int rc;
+
+	if (!held)
+		pthread_mutex_unlock(&s->lock);
+	rc = rj_spool_fetch(s->o.spool, at, &s->bytes, &why);
+	if (!rc)
+		rc = rj_log_put_sealed(s->o.store, s->o.id, at->sequence,
+			rj_log_writer_epoch(s->o.writer), s->bytes.data,
+			s->bytes.len, &s->back, &taken, &why);
+	if (!held)
+		pthread_mutex_lock(&s->lock);
+	return account(s, at->sequence, rc, taken, &why);
+}
+
+int64_t rj_shipper_step(struct rj_shipper *s)
+{
+	struct rj_spool_place at;
+	struct rj_spool_facts f;
+	int64_t wait;
+	bool few;
+
+	pthread_mutex_lock(&s->lock);
+	do {
+		wait = -1;
+		if (!rj_state_local(state_of(s)))
+			break;
+		rj_spool_facts(s->o.spool, &f);
+		few = state_of(s) == RJ_STATE_RESYNCING &&
+		      f.last + 1 <= f.next + LAST_FEW;
+		if (rj_spool_find(s->o.spool, f.next, &at))
+			wait = ship_next(s, &at, few);
+		else if (state_of(s) == RJ_STATE_RESYNCING)
+			wait = hand_back(s);
+		else if (s->told_full) /* the file took nothing: ask the store */
+			wait = hand_back_empty(s);
+	} while (few && !wait);
+	pthread_mutex_unlock(&s->lock);
+	return wait;
+}
+
+/* True: told to stop. WAIT_NS as rj_shipper_step() returns it. */
+static bool wait_for_turn(struct rj_shipper *s, int64_t wait_ns)
+{
+	struct timespec until;
+	bool stop;
+
+	clock_gettime(CLOCK_MONOTONIC, &until);
+	until.tv_sec += (wait_ns + until.tv_nsec) / 1000000000;
+	until.tv_nsec = (wait_ns + until.tv_nsec) % 1000000000;
+	pthread_mutex_lock(&s->lock);
+	if (wait_ns < 0) {
+		while (!s->stop && !rj_state_local(state_of(s)))
+			pthread_cond_wait(&s->wake, &s->lock);
+	} else if (wait_ns > 0) {
+		while (!s->stop &&
+			!pthread_cond_timedwait(&s->wake, &s->lock, &until))
+			;
+	}
+	stop = s->stop;
+	pthread_mutex_unlock(&s->lock);
+	return stop;
+}
+
+static void *run(void *arg)
+{
+	struct rj_shipper *s = arg;
+	int64_t wait = -1;
+
+	while (!wait_for_turn(s, wait)) {
+		wait = rj_shipper_step(s);
+		/* local, and nothing kept yet: the append is on its way */
+		if (wait < 0 && rj_state_local(state_of(s)))
+			wait = MS;
+	}
+	return NULL;
+}
+
+int rj_shipper_start(struct rj_shipper *s, struct rj_error *err)
+{
+	int e = pthread_create(&s->thread, NULL, run, s);
+
+	if (e)
+		return rj_fail_errno(err, e, "cannot start a thread");
+	s->running = true;
+	return 0;
+}
+
+int rj_shipper_stop(struct rj_shipper *s, struct rj_error *err)
+{
+	struct rj_spool_facts f;
+	int rc;
+
+	if (s->running) {
+		pthread_mutex_lock(&s->lock);
+		s->stop = true;
+		pthread_cond_signal(&s->wake);
+		pthread_mutex_unlock(&s->lock);
+		pthread_join(s->thread, NULL);
+		s->running = false;
+	}
+	rj_spool_facts(s->o.spool, &f);
+	if (f.state == RJ_SPOOL_IDLE)
+		return 0;
+	rc = rj_spool_note(s->o.spool, err);
+	if (f.last >= f.next)
+		rj_log(RJ_LOG_WARNING,
+			"%s holds segments %llu to %llu, which the store does not have: keep it; the next start, or rjrecover, brings them there",
+			rj_spool_name(s->o.spool), (unsigned long long)f.next,
+			(unsigned long long)f.last);
+	return rc;
+}
+
+void rj_shipper_stat(struct rj_shipper *s, struct rj_shipper_stat *out)
+{
+	pthread_mutex_lock(&s->lock);
+	rj_spool_facts(s->o.spool, &out->spool);
+	out->remote = rj_state_local(state_of(s))
+			      ? out->spool.next - 1
+			      : rj_log_writer_tail(s->o.writer)->sequence;
+	out->losses = s->losses;
+	out->kept_segments = s->kept_segments;
+	out->kept_bytes = s->kept_bytes;
+	snprintf(out->why, sizeof(out->why), "%s", s->why.msg);
+	pthread_mutex_unlock(&s->lock);
+}
+
+int rj_shipper_new(const struct rj_shipper_opts *opts, struct rj_shipper **out,
+	struct rj_error *err)
+{
+	struct rj_shipper *s = calloc(1, sizeof(*s));
+	pthread_condattr_t attr;
+
+	*out = NULL;
+	if (!s)
+		return rj_fail(err, RJ_E_NOMEM, "out of memory");
+	s->o = *opts;
+	s->probe_ns = PROBE_FIRST_NS;
+	pthread_mutex_init(&s->lock, NULL);
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_cond_init(&s->wake, &attr);
+	pthread_cond_init(&s->shipped, &attr);
+	pthread_condattr_destroy(&attr);
+	*out = s;
+	return 0;
+}
+
+void rj_shipper_free(struct rj_shipper *s)
+{
+	if (!s)
+		return;
+	if (s->running)
+		rj_shipper_stop(s, NULL);
+	pthread_cond_destroy(&s->shipped);
+	pthread_cond_destroy(&s->wake);
+	pthread_mutex_destroy(&s->lock);
+	rj_buf_free(&s->bytes);
+	rj_buf_free(&s->back);
+	free(s);
+}

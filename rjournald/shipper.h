@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A sink that outlives the store (on_loss=local): what the store does not
+ * acknowledge in time goes to the fallback file, and is acknowledged from
+ * there; when the store is back it gets all of it in order, while commits go
+ * on, and then commits go to it again. doc/fallback.md has the rules.
+ *
+ * As long as the store answers nothing is handed to another thread.
+ */
+#ifndef RJ_JOURNALD_SHIPPER_H
+#define RJ_JOURNALD_SHIPPER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "log/log.h"
+#include "log/spool.h"
+#include "pipeline.h"
+#include "state.h"
+#include "util/error.h"
+
+struct rj_shipper;
+
+/* All stay the caller's and must outlive the shipper. */
+struct rj_shipper_opts {
+	struct rj_log_writer *writer; /* its store bounds each put */
+	uint64_t fence;		      /* the number of that writer's fence */
+	/* Another handle of the same store, for the catching up alone. */
+	struct rj_store *store;
+	const struct rj_log_id *id;
+	struct rj_spool *spool; /* idle */
+	struct rj_live *live;
+};
+
+struct rj_shipper_stat {
+	struct rj_spool_facts spool;
+	uint64_t remote; /* the last segment that the store has acknowledged */
+	/* Since the start: how often the store was lost, and what was kept. */
+	uint64_t losses, kept_segments, kept_bytes;
+	char why[RJ_ERROR_BYTES]; /* the last failure of the store; "" if none */
+};
+
+int rj_shipper_new(const struct rj_shipper_opts *opts, struct rj_shipper **out,
+	struct rj_error *err);
+/* NULL-safe. Stops the thread first. */
+void rj_shipper_free(struct rj_shipper *s);
+
+/* The two calls of a struct rj_sink; ARG is the shipper. RJ_E_UNREACHABLE: the
+ * store is lost and the file takes nothing; retry. RJ_E_FENCED and others: the
+ * end. */
+int rj_shipper_append(
+	void *arg, const struct rj_log_append *a, struct rj_error *err);
+int rj_shipper_retry(void *arg, struct rj_error *err);
+
+/*
+ * One turn of the work in the background: at most one put while commits go on,
+ * or, near the end, the last few with commits held up. Returns how long to wait
+ * before the next turn (nanoseconds); negative: there is nothing to do until an
+ * append goes to the file. Whoever has no thread calls it himself.
+ */
+int64_t rj_shipper_step(struct rj_shipper *s);
+/* A thread that calls it. */
+int rj_shipper_start(struct rj_shipper *s, struct rj_error *err);
+/* End the thread (after the put that it is in), and durably write down how far
+ * the file goes. */
+int rj_shipper_stop(struct rj_shipper *s, struct rj_error *err);
+/* From any thread. */
+void rj_shipper_stat(struct rj_shipper *s, struct rj_shipper_stat *out);
+
+#endif
