@@ -45,6 +45,7 @@ struct rj_store_caps {
 };
 
 struct rj_conf;
+struct rj_meter;
 
 struct rj_store_opts {
 	int connect_timeout_ms; /* 0: as in rj.conf, else 5000 */
@@ -168,6 +169,9 @@ struct rj_store_ops {
 struct rj_store {
 	const struct rj_store_ops *ops;
 	struct rj_store_caps caps;
+	/* Counts what put_new() takes (store/meter.h); of the caller, who sets
+	 * it, and passed on to dups. NULL: nothing is counted. */
+	struct rj_meter *meter;
 	char url[512]; /* for messages: never holds a credential */
 };
 
@@ -186,11 +190,9 @@ int rj_store_check_url(const char *url, struct rj_error *err);
 /* NULL-safe. */
 void rj_store_close(struct rj_store *s);
 
-static inline int rj_store_put_new(struct rj_store *s, const struct rj_key *key,
-	const void *data, size_t len, struct rj_error *err)
-{
-	return s->ops->put_new(s, key, data, len, err);
-}
+/* As the operation; counted, if the handle has a meter. */
+int rj_store_put_new(struct rj_store *s, const struct rj_key *key,
+	const void *data, size_t len, struct rj_error *err);
 
 static inline int rj_store_put_copy(struct rj_store *s,
 	const struct rj_key *key, const struct rj_store_place *place,
@@ -259,10 +261,15 @@ static inline int rj_store_adopt(struct rj_store *s,
 static inline int rj_store_dup(
 	struct rj_store *s, struct rj_store **out, struct rj_error *err)
 {
+	int rc;
+
 	if (!s->ops->dup)
 		return rj_fail(err, RJ_E_UNSUPPORTED,
 			"%s: this kind of store has but one handle", s->url);
-	return s->ops->dup(s, out, err);
+	rc = s->ops->dup(s, out, err);
+	if (!rc)
+		(*out)->meter = s->meter;
+	return rc;
 }
 
 #endif
