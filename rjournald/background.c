@@ -63,13 +63,10 @@ int rj_background(int *ready_fd, struct rj_error *err)
 	return 0;
 }
 
-int rj_background_ready(int *ready_fd, const char *line, struct rj_error *err)
+int rj_background_detach(struct rj_error *err)
 {
-	int null, i, rc;
+	int null, i;
 
-	rc = rj_write_all(*ready_fd, line, strlen(line), "pipe", err);
-	if (rc)
-		return rc;
 	null = open("/dev/null", O_RDWR);
 	if (null == -1)
 		return rj_fail_errno(err, errno, "/dev/null");
@@ -78,5 +75,14 @@ int rj_background_ready(int *ready_fd, const char *line, struct rj_error *err)
 			return rj_fail_errno(err, errno, "/dev/null");
 	if (null > 2)
 		close(null);
-	return rj_close(ready_fd, "pipe", err);
+	return 0;
+}
+
+int rj_background_ready(int *ready_fd, const char *line, struct rj_error *err)
+{
+	int rc = rj_write_all(*ready_fd, line, strlen(line), "pipe", err);
+
+	if (!rc)
+		rc = rj_background_detach(err);
+	return rc ? rc : rj_close(ready_fd, "pipe", err);
 }

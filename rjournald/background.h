@@ -15,4 +15,7 @@ int rj_background(int *ready_fd, struct rj_error *err);
  * /dev/null afterwards). */
 int rj_background_ready(int *ready_fd, const char *line, struct rj_error *err);
 
+/* The same letting go, without telling. */
+int rj_background_detach(struct rj_error *err);
+
 #endif

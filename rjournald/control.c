@@ -96,8 +96,9 @@ static void answer_status(const struct rj_daemon *d, int client)
 	put_text(o, "state", phase_name(d));
 	put_pipeline(d, o);
 	put_text(o, "on_loss", losses[l->facts.sbx.on_loss]);
-	put_number(o, "epoch", rj_log_writer_epoch(l->writer));
-	put_text(o, "store", l->store->url);
+	put_number(o, "epoch", l->memory.kept->epoch);
+	put_text(o, "store",
+		rj_daemon_writing(d) ? l->store->url : l->facts.sbx.url);
 	put_text(o, "device", l->device);
 	put_text(o, "journal_device", d->loop.path);
 	put_text(o, "volume_uuid", rj_uuid_text(l->facts.uuid, uuid));
@@ -105,7 +106,9 @@ static void answer_status(const struct rj_daemon *d, int client)
 		rj_uuid_text(l->facts.sbx.journal_uuid, uuid));
 	put_number(o, "block_size", l->ring->block_size);
 	put_number(o, "journal_blocks", l->ring->blocks);
-	put_number(o, "pid", (uint64_t)getpid());
+	put_number(o, "pid", (uint64_t)getppid());
+	put_number(o, "worker_pid", (uint64_t)getpid());
+	put_number(o, "restarts", l->memory.kept->restarts);
 	text = json_object_to_json_string_ext(
 		o, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE);
 	/* longer than rj_control_answer() takes, in two parts */
@@ -129,6 +132,10 @@ static void obey(struct rj_daemon *d, int client, const char *line)
 				? "ok"
 				: "busy: volume is mounted; rjournald stops "
 				  "when it is unmounted");
+	} else if (strcmp(line, "restart") == 0) {
+		if (!rj_daemon_restart(d, client))
+			rj_control_answer(client,
+				"error: this kernel cannot hand over what is under way (Linux 6.9 can)");
 	} else if (strcmp(line, "mounted") == 0) {
 		rj_daemon_mounted(d);
 		rj_control_answer(client, "ok");

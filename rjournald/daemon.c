@@ -25,19 +25,34 @@
 #define MOUNT_POLL_MS 20
 #define MOUNT_WAIT_NS 60000000000LL
 
+/* rjctl restart: how long to wait for a request that is being answered. */
+#define HOLD_MS 500
+
+/* What a worker is started with. */
+struct job {
+	struct rj_options opts;
+	rj_rule_fn rule;
+	struct rj_say say;
+	int ready_fd; /* the first worker tells there that it is ready */
+};
+
 static int log_append(
 	void *arg, const struct rj_log_append *a, struct rj_error *err)
 {
-	return rj_log_append(arg, a, err);
+	const struct rj_loaded *l = arg;
+
+	return rj_log_append(l->writer, a, err);
 }
 
 static int log_retry(void *arg, struct rj_error *err)
 {
-	return rj_log_retry(arg, err);
+	const struct rj_loaded *l = arg;
+
+	return rj_log_retry(l->writer, err);
 }
 
-static int start_pipeline(
-	struct rj_daemon *d, rj_rule_fn rule, struct rj_error *err)
+static int start_pipeline(struct rj_daemon *d, rj_rule_fn rule, bool resumed,
+	struct rj_error *err)
 {
 	struct rj_loaded *l = &d->loaded;
 	struct rj_pipeline_opts opts = {
@@ -45,19 +60,25 @@ static int start_pipeline(
 		.sb_block = l->sb_block,
 		.on_loss = l->facts.sbx.on_loss,
 		.rule = rule,
-		.sink = {log_append, log_retry, l->writer},
-		.tail = *rj_log_writer_tail(l->writer),
+		.sink = {log_append, log_retry, l},
 		.write_through = true,
+		.kept = &l->memory,
+		.resumed = resumed,
 	};
+
+	if (l->writer)
+		opts.tail = *rj_log_writer_tail(l->writer);
 
 	return rj_pipeline_new(&opts, &d->pipeline, err);
 }
 
-static int start_front(struct rj_daemon *d, struct rj_error *err)
+static int start_front(struct rj_daemon *d, bool resumed, struct rj_error *err)
 {
 	struct rj_front_opts opts = {
 		.mountpoint = d->loaded.dir.mnt,
-		.source = d->loaded.device,
+		.fuse_fd = d->fuse_fd,
+		.kept = d->loaded.memory.kept,
+		.resumed = resumed,
 		.ring = d->loaded.ring,
 		.pipeline = d->pipeline,
 		.event_fd = d->event_fd,
@@ -79,7 +100,9 @@ static int start_loop(struct rj_daemon *d, struct rj_error *err)
 		return rj_fail_errno(err, errno, "%s", path);
 	rc = rj_loop_attach(fd, path, &d->loop, err);
 	close(fd);
-	d->started_ns = rj_monotonic_ns();
+	d->loaded.memory.kept->started_ns = rj_monotonic_ns();
+	snprintf(d->loaded.memory.kept->loop_path, sizeof(d->loop.path), "%s",
+		d->loop.path);
 	return rc;
 }
 
@@ -134,12 +157,26 @@ bool rj_daemon_drain(struct rj_daemon *d, int client)
 	return true;
 }
 
+/* Remembered for the next worker. */
+static void set_phase(struct rj_daemon *d, enum rj_phase phase)
+{
+	d->phase = phase;
+	d->loaded.memory.kept->phase = phase;
+}
+
+bool rj_daemon_writing(const struct rj_daemon *d)
+{
+	return d->takeover.running ? d->takeover.done && d->loaded.writer
+				   : d->loaded.writer != NULL;
+}
+
 static void let_go(struct rj_daemon *d)
 {
 	if (d->phase != RJ_PHASE_HOLDING)
 		return;
+	set_phase(d, RJ_PHASE_LEAVING);
 	rj_loop_let_go(&d->loop);
-	d->phase = RJ_PHASE_LEAVING;
+	rj_keeper_say(d->post, RJ_WORD_LET_GO);
 }
 
 bool rj_daemon_stop(struct rj_daemon *d)
@@ -167,7 +204,21 @@ void rj_daemon_force(struct rj_daemon *d)
 	rj_log(RJ_LOG_ERROR, "told to stop at once");
 	d->forced = true;
 	d->status = 1;
+	rj_keeper_say(d->post, RJ_WORD_FINAL);
+	rj_takeover_cancel(&d->takeover);
 	rj_pipeline_abandon(d->pipeline);
+}
+
+bool rj_daemon_restart(struct rj_daemon *d, int client)
+{
+	if (!rj_front_can_resume(d->front))
+		return false;
+	/* it makes no difference to the kernel, but for a request less to be
+	 * handed out again */
+	rj_front_hold(d->front, HOLD_MS);
+	rj_control_answer(client, "ok");
+	rj_keeper_say(d->post, RJ_WORD_RESTART);
+	_exit(0);
 }
 
 /* The first signal asks; another one, when the store is lost, insists. */
@@ -188,13 +239,14 @@ static void take_signal(struct rj_daemon *d)
 /* Is it time for the next phase? */
 static void step(struct rj_daemon *d)
 {
-	int64_t waited = rj_monotonic_ns() - d->started_ns;
+	int64_t waited =
+		rj_monotonic_ns() - d->loaded.memory.kept->started_ns;
 
 	if (d->draining && d->drained) {
 		pthread_join(d->drainer, NULL);
 		d->draining = false;
 		if (d->phase == RJ_PHASE_DRAINING) {
-			d->phase = RJ_PHASE_DONE;
+			set_phase(d, RJ_PHASE_DONE);
 			if (d->drain_rc)
 				d->status = 1;
 		}
@@ -207,40 +259,14 @@ static void step(struct rj_daemon *d)
 			d->loaded.dir.mnt);
 		d->status = 1;
 		let_go(d);
-		d->phase = RJ_PHASE_DRAINING;
+		set_phase(d, RJ_PHASE_DRAINING);
 		rj_daemon_drain(d, -1);
 	}
 	if (d->phase == RJ_PHASE_LEAVING && !rj_front_users(d->front))
-		d->phase = RJ_PHASE_DRAINING;
+		set_phase(d, RJ_PHASE_DRAINING);
 	if (d->phase == RJ_PHASE_DRAINING && !d->draining &&
 		!rj_daemon_drain(d, -1))
-		d->phase = RJ_PHASE_DONE; /* no thread to be had: give up */
-}
-
-static void loop(struct rj_daemon *d)
-{
-	struct pollfd fds[] = {
-		{.fd = d->signal_fd, .events = POLLIN},
-		{.fd = d->listen_fd, .events = POLLIN},
-		{.fd = d->event_fd, .events = POLLIN},
-	};
-	uint64_t count;
-	int ms;
-
-	while (step(d), d->phase != RJ_PHASE_DONE && !d->forced) {
-		ms = d->phase == RJ_PHASE_HOLDING && d->opts.until_unmount
-			     ? MOUNT_POLL_MS
-			     : -1;
-		if (poll(fds, 3, ms) <= 0)
-			continue;
-		if (fds[0].revents)
-			take_signal(d);
-		if (fds[1].revents)
-			rj_control_serve(d);
-		if (fds[2].revents &&
-			read(d->event_fd, &count, sizeof(count)) == -1)
-			continue; /* another wake-up ate it */
-	}
+		set_phase(d, RJ_PHASE_DONE); /* no thread to be had: give up */
 }
 
 /* Told to stop at once: threads may hang in the store or hold the pipeline.
@@ -249,6 +275,7 @@ static void __attribute__((noreturn)) force_exit(struct rj_daemon *d)
 {
 	umount2(d->loaded.dir.mnt, MNT_DETACH);
 	rj_release_dir(&d->loaded.dir);
+	rj_keeper_say(d->post, RJ_WORD_BYE);
 	_exit(d->status);
 }
 
@@ -271,6 +298,7 @@ static void start_trimmer(struct rj_daemon *d)
 
 	if (!opts.interval_s)
 		opts.interval_s = TRIM_INTERVAL_S;
+	d->trimming = true;
 	rj_load_log_id(&d->loaded, &opts.id);
 	rc = rj_conf_load(d->loaded.store->url, &conf, &err);
 	if (!rc) {
@@ -281,6 +309,52 @@ static void start_trimmer(struct rj_daemon *d)
 	if (rc)
 		rj_log(RJ_LOG_WARNING, "old segments will not be deleted: %s",
 			err.msg);
+}
+
+static void loop(struct rj_daemon *d)
+{
+	struct pollfd fds[] = {
+		{.fd = d->signal_fd, .events = POLLIN},
+		{.fd = d->listen_fd, .events = POLLIN},
+		{.fd = d->event_fd, .events = POLLIN},
+	};
+	uint64_t count;
+	int ms;
+
+	while (step(d), d->phase != RJ_PHASE_DONE && !d->forced) {
+		ms = d->phase == RJ_PHASE_HOLDING && d->opts.until_unmount
+			     ? MOUNT_POLL_MS
+			     : -1;
+		if (poll(fds, 3, ms) <= 0)
+			continue;
+		if (!d->trimming && rj_daemon_writing(d))
+			start_trimmer(d);
+		if (fds[0].revents)
+			take_signal(d);
+		if (fds[1].revents)
+			rj_control_serve(d);
+		if (fds[2].revents &&
+			read(d->event_fd, &count, sizeof(count)) == -1)
+			continue; /* another wake-up ate it */
+	}
+}
+
+static int hand_over(struct rj_daemon *d, struct rj_error *err)
+{
+	const struct rj_held held = {{
+		[RJ_HELD_MEMORY] = d->loaded.memory.fd,
+		[RJ_HELD_FUSE] = d->fuse_fd,
+		[RJ_HELD_LOOP] = d->loop.fd,
+		[RJ_HELD_LOCK] = d->loaded.dir.lock,
+		[RJ_HELD_LISTEN] = d->listen_fd,
+	}};
+
+	if (!rj_front_can_resume(d->front)) {
+		rj_log(RJ_LOG_NOTICE,
+			"this kernel is older than Linux 6.9: should rjournald be killed, the journal fails");
+		rj_keeper_say(d->post, RJ_WORD_FINAL);
+	}
+	return rj_keeper_hold(d->post, &held, err);
 }
 
 static int start(struct rj_daemon *d, rj_rule_fn rule, struct rj_error *err)
@@ -294,9 +368,12 @@ static int start(struct rj_daemon *d, rj_rule_fn rule, struct rj_error *err)
 	rj_harden_ring(d->loaded.ring);
 	rc = start_events(d, err);
 	if (!rc)
-		rc = start_pipeline(d, rule, err);
+		rc = start_pipeline(d, rule, false, err);
 	if (!rc)
-		rc = start_front(d, err);
+		rc = rj_front_mount(d->loaded.dir.mnt, d->loaded.device,
+			&d->fuse_fd, err);
+	if (!rc)
+		rc = start_front(d, false, err);
 	if (!rc)
 		rc = start_loop(d, err);
 	if (!rc)
@@ -304,19 +381,58 @@ static int start(struct rj_daemon *d, rj_rule_fn rule, struct rj_error *err)
 	if (!rc)
 		rc = rj_control_listen(
 			d->loaded.dir.control, &d->listen_fd, err);
+	if (!rc)
+		rc = hand_over(d, err);
 	return rc;
+}
+
+/* Go on where another worker ended. */
+static int start_again(struct rj_daemon *d, rj_rule_fn rule,
+	const struct rj_held *held, struct rj_error *err)
+{
+	int rc;
+
+	rc = rj_load_again(d->opts.device, held, &d->loaded, err);
+	if (rc)
+		return rc;
+	d->fuse_fd = held->fd[RJ_HELD_FUSE];
+	d->listen_fd = held->fd[RJ_HELD_LISTEN];
+	d->loop.fd = held->fd[RJ_HELD_LOOP];
+	d->phase = (enum rj_phase)d->loaded.memory.kept->phase;
+	snprintf(d->loop.path, sizeof(d->loop.path), "%s",
+		d->loaded.memory.kept->loop_path);
+	if (d->phase != RJ_PHASE_HOLDING)
+		rj_loop_let_go(&d->loop);
+	rj_harden();
+	rj_harden_ring(d->loaded.ring);
+	rc = start_events(d, err);
+	if (!rc)
+		rc = start_pipeline(d, rule, true, err);
+	if (!rc)
+		rc = start_front(d, true, err);
+	if (rc)
+		return rc;
+	d->takeover.loaded = &d->loaded;
+	d->takeover.pipeline = d->pipeline;
+	d->takeover.front = d->front;
+	d->takeover.post = d->post;
+	d->takeover.event_fd = d->event_fd;
+	return rj_takeover_start(&d->takeover, err);
 }
 
 static void finish(struct rj_daemon *d)
 {
 	struct rj_error err;
 
+	/* it was the last; what a death leaves, the next start clears away */
+	rj_keeper_say(d->post, RJ_WORD_FINAL);
 	rj_loop_let_go(&d->loop);
 	if (d->phase == RJ_PHASE_DONE && !d->status &&
 		rj_unload_note(&d->loaded, &err))
 		rj_log(RJ_LOG_WARNING,
 			"%s: the log's position was not noted: %s",
 			d->loaded.device, err.msg);
+	rj_takeover_finish(&d->takeover);
 	rj_front_stop(d->front);
 	rj_trimmer_stop(d->trimmer);
 	rj_pipeline_free(d->pipeline);
@@ -326,11 +442,12 @@ static void finish(struct rj_daemon *d)
 		close(d->signal_fd);
 	if (d->event_fd != -1)
 		close(d->event_fd);
+	if (d->fuse_fd != -1)
+		close(d->fuse_fd);
 	rj_unload(&d->loaded);
 }
 
-static int announce(struct rj_daemon *d, struct rj_say *say, int *ready_fd,
-	struct rj_error *err)
+static int announce(struct rj_daemon *d, struct job *job, struct rj_error *err)
 {
 	char line[sizeof(d->loop.path) + 1];
 	int rc;
@@ -341,48 +458,101 @@ static int announce(struct rj_daemon *d, struct rj_say *say, int *ready_fd,
 		if (fflush(stdout))
 			return rj_fail_errno(err, errno, "stdout");
 	} else {
-		rc = rj_background_ready(ready_fd, line, err);
+		rc = rj_background_ready(&job->ready_fd, line, err);
 		if (rc)
 			return rc;
-		rj_say_to_syslog(say);
+		rj_say_to_syslog(&job->say);
 	}
 	rj_log(RJ_LOG_NOTICE, "serving the journal of %s from %s as %s",
 		d->loaded.device, d->loaded.store->url, d->loop.path);
 	return 0;
 }
 
-int rj_daemon_run(const struct rj_options *opts, rj_rule_fn rule)
+/* A worker's whole life. */
+static int work(void *arg, int post, const struct rj_held *held)
 {
+	struct job *job = arg;
 	struct rj_daemon d = {
-		.opts = *opts,
+		.opts = job->opts,
 		.loaded.dir.lock = -1,
 		.loop.fd = -1,
+		.post = post,
+		.fuse_fd = -1,
 		.event_fd = -1,
 		.signal_fd = -1,
 		.listen_fd = -1,
 	};
-	struct rj_say say;
 	struct rj_error err;
-	int ready_fd = -1, rc = 0;
+	int rc;
 
-	rj_say_setup(&say, opts->quiet     ? RJ_LOG_WARNING
-			   : opts->verbose ? RJ_LOG_DEBUG
-					   : RJ_LOG_NOTICE);
-	if (!opts->foreground)
-		rc = rj_background(&ready_fd, &err);
-	if (!rc)
-		rc = start(&d, rule, &err);
-	if (!rc)
-		rc = announce(&d, &say, &ready_fd, &err);
+	if (held)
+		rc = start_again(&d, job->rule, held, &err);
+	else
+		rc = start(&d, job->rule, &err);
+	if (!rc && !held)
+		rc = announce(&d, job, &err);
+	if (!rc && !held)
+		start_trimmer(&d);
 	if (rc) {
 		rj_log(RJ_LOG_ERROR, "%s", err.msg);
+		if (held)
+			_exit(1); /* another one may do better */
 		d.status = 1;
 	} else {
-		start_trimmer(&d);
 		loop(&d);
 	}
 	if (d.forced)
 		force_exit(&d);
 	finish(&d);
 	return d.status;
+}
+
+/* The keeper lets go of the terminal when the first worker does. */
+static void detach(void *arg)
+{
+	struct job *job = arg;
+	struct rj_error err;
+
+	if (job->opts.foreground)
+		return;
+	if (rj_background_detach(&err))
+		rj_log(RJ_LOG_WARNING, "%s", err.msg);
+	rj_say_to_syslog(&job->say);
+}
+
+int rj_daemon_run(const struct rj_options *opts, rj_rule_fn rule)
+{
+	struct job job = {.opts = *opts, .rule = rule, .ready_fd = -1};
+	struct rj_keeper_opts keeper = {
+		.work = work,
+		.arg = &job,
+		.program = opts->program,
+		.args = opts->args,
+		.detach = detach,
+		.ready_fd = -1,
+	};
+	struct rj_held held;
+	struct rj_error err;
+	int post, status;
+
+	rj_say_setup(&job.say, opts->quiet     ? RJ_LOG_WARNING
+			       : opts->verbose ? RJ_LOG_DEBUG
+					       : RJ_LOG_NOTICE);
+	if (opts->take_over) {
+		if (!rj_keeper_parse(opts->take_over, &post, &held)) {
+			rj_log(RJ_LOG_ERROR, "--take-over is for rjournald alone");
+			return 2;
+		}
+		if (!opts->foreground)
+			rj_say_to_syslog(&job.say);
+		status = work(&job, post, &held);
+		rj_keeper_say(post, RJ_WORD_BYE);
+		return status;
+	}
+	if (!opts->foreground && rj_background(&job.ready_fd, &err)) {
+		rj_log(RJ_LOG_ERROR, "%s", err.msg);
+		return 1;
+	}
+	keeper.ready_fd = job.ready_fd;
+	return rj_keeper_run(&keeper);
 }

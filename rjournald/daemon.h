@@ -13,6 +13,7 @@
 #include "options.h"
 #include "pipeline.h"
 #include "rule.h"
+#include "takeover.h"
 #include "trim.h"
 
 enum rj_phase {
@@ -28,10 +29,13 @@ struct rj_daemon {
 	struct rj_pipeline *pipeline;
 	struct rj_front *front;
 	struct rj_trimmer *trimmer; /* NULL: nothing is trimmed */
+	bool trimming;		    /* it was started, or that was tried */
+	struct rj_takeover takeover;
 	struct rj_loop loop;
 	enum rj_phase phase;
+	int post;    /* to the keeper */
+	int fuse_fd; /* the mount */
 	int event_fd, signal_fd, listen_fd;
-	int64_t started_ns; /* monotonic: when the loop device was ready */
 	bool forced;        /* stop --force: do not wait for anything */
 	int status;         /* exit status */
 	/* A drain by a thread of its own, as it may take long: */
@@ -54,8 +58,13 @@ bool rj_daemon_drain(struct rj_daemon *d, int client);
 /* Asked to stop: true if it goes at once, false if the volume is mounted and
  * it will go when that is over. */
 bool rj_daemon_stop(struct rj_daemon *d);
+/* Are we the log's writer (or else still about to take over)? */
+bool rj_daemon_writing(const struct rj_daemon *d);
 /* mount.rj has mounted the volume: with --until-unmount, let go. */
 void rj_daemon_mounted(struct rj_daemon *d);
+/* End, and let the program as it is on the disk now go on. False: this kernel
+ * has nothing for that. Does not come back otherwise. */
+bool rj_daemon_restart(struct rj_daemon *d, int client);
 /* Give up: fail what the kernel waits for, and end. */
 void rj_daemon_force(struct rj_daemon *d);
 

@@ -3,14 +3,21 @@
 #include "front.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <fuse_lowlevel.h>
+#include <linux/fuse.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "util/log.h"
@@ -27,20 +34,32 @@
  */
 #define THREADS	    16
 #define STACK_BYTES (256u << 10)
+/* A request with the longest write. */
+#define BUFFER_BYTES (RJ_PIPELINE_WRITE_BYTES + 4096u)
+
+/* Linux 6.9; older headers do not have them. */
+#define NOTIFY_RESEND 7
+#define HAS_RESEND_2  (1u << (39 - 32)) /* in fuse_init_in.flags2 */
+#define UNIQUE_RESEND (1ULL << 63)
 
 struct rj_front {
 	struct fuse_session *session;
+	struct rj_kept *kept;
 	struct rj_ring *ring;
 	struct rj_pipeline *pipeline;
-	pthread_mutex_t lock; /* the pipeline */
+	sem_t lock; /* the pipeline; who takes it need not give it back */
 	pthread_t threads[THREADS];
 	unsigned running;
-	bool mounted;
+	int fuse_fd; /* the session's own; -1: none yet */
 	int event_fd;
-	atomic_uint users;
+	uint8_t *buffers; /* one for each thread */
+	atomic_uint buffers_taken;
 	atomic_bool ended;
 	char mountpoint[256];
 };
+
+/* The number of the request that this thread answers. */
+static _Thread_local uint64_t current;
 
 static void wake(const struct rj_front *f)
 {
@@ -49,6 +68,12 @@ static void wake(const struct rj_front *f)
 	/* fails only when it is about to overflow: then it is set already */
 	if (write(f->event_fd, &one, sizeof(one)) != sizeof(one))
 		return;
+}
+
+static void lock_pipeline(struct rj_front *f)
+{
+	while (sem_wait(&f->lock) == -1) /* EINTR */
+		;
 }
 
 static uint64_t file_bytes(const struct rj_front *f)
@@ -159,6 +184,37 @@ static void op_readdir(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off,
 	fuse_reply_buf(req, buf, used);
 }
 
+/*
+ * Who has the file open is kept by the number of the request that opened it:
+ * so an open or a release that comes a second time, because a worker died
+ * before it was answered, is not counted twice.
+ */
+static bool note_open(struct rj_front *f, uint64_t number)
+{
+	uint64_t none;
+	unsigned i;
+
+	for (i = 0; i < RJ_KEPT_OPENS; i++)
+		if (f->kept->opens[i] == number)
+			return true;
+	for (i = 0; i < RJ_KEPT_OPENS; i++) {
+		none = 0;
+		if (atomic_compare_exchange_strong(
+			    &f->kept->opens[i], &none, number))
+			return true;
+	}
+	return false;
+}
+
+static void note_release(struct rj_front *f, uint64_t number)
+{
+	unsigned i;
+
+	for (i = 0; i < RJ_KEPT_OPENS; i++)
+		atomic_compare_exchange_strong(
+			&f->kept->opens[i], &(uint64_t){number}, 0);
+}
+
 static void op_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
 	struct rj_front *f = front_of(req);
@@ -168,9 +224,12 @@ static void op_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 		return;
 	}
 	fi->direct_io = 1;
-	f->users++;
-	if (fuse_reply_open(req, fi))
-		f->users--; /* interrupted: there will be no release */
+	fi->fh = current;
+	if (!note_open(f, current))
+		fuse_reply_err(req, ENFILE);
+	else if (fuse_reply_open(req, fi))
+		note_release(f, current); /* interrupted: there will be no
+					   * release */
 }
 
 static void op_release(
@@ -178,8 +237,9 @@ static void op_release(
 {
 	struct rj_front *f = front_of(req);
 
+	note_release(f, fi->fh);
 	fuse_reply_err(req, 0);
-	if (--f->users == 0)
+	if (!rj_front_users(f))
 		wake(f);
 }
 
@@ -202,9 +262,9 @@ static void op_write(fuse_req_t req, fuse_ino_t ino, const char *data,
 	struct rj_front *f = front_of(req);
 	int rc;
 
-	pthread_mutex_lock(&f->lock);
+	lock_pipeline(f);
 	rc = rj_pipeline_write(f->pipeline, data, size, (uint64_t)off, NULL);
-	pthread_mutex_unlock(&f->lock);
+	sem_post(&f->lock);
 	if (rc)
 		fuse_reply_err(req, errno_of(rc));
 	else
@@ -225,9 +285,9 @@ static void op_fsync(
 	struct rj_front *f = front_of(req);
 	int rc;
 
-	pthread_mutex_lock(&f->lock);
+	lock_pipeline(f);
 	rc = rj_pipeline_flush(f->pipeline, NULL);
-	pthread_mutex_unlock(&f->lock);
+	sem_post(&f->lock);
 	fuse_reply_err(req, rc ? errno_of(rc) : ENOSYS);
 }
 
@@ -261,45 +321,167 @@ static void fuse_says(enum fuse_log_level level, const char *fmt, va_list ap)
 	rj_log(level <= FUSE_LOG_ERR ? RJ_LOG_ERROR : RJ_LOG_INFO, "%s", line);
 }
 
+static void process(struct rj_front *f, uint8_t *mem, size_t size)
+{
+	struct fuse_buf buf = {.mem = mem, .size = size};
+	struct fuse_in_header head;
+
+	memcpy(&head, mem, sizeof(head));
+	current = head.unique & ~UNIQUE_RESEND;
+	fuse_session_process_buf(f->session, &buf);
+}
+
+/*
+ * Read into memory that is there: when a worker is killed while the kernel
+ * copies a request to a page that has yet to come, the request fails.
+ */
 static void *serve(void *arg)
 {
 	struct rj_front *f = arg;
-	struct fuse_buf buf = {0};
-	int n;
+	uint8_t *mem = f->buffers + (size_t)f->buffers_taken++ * BUFFER_BYTES;
+	ssize_t n;
 
 	while (!fuse_session_exited(f->session)) {
-		n = fuse_session_receive_buf(f->session, &buf);
-		if (n == -EINTR)
+		n = read(f->fuse_fd, mem, BUFFER_BYTES);
+		/* ENOENT: the request was interrupted before we had it */
+		if (n == -1 && (errno == EINTR || errno == EAGAIN ||
+				       errno == ENOENT))
 			continue;
-		if (n <= 0)
+		if (n < (ssize_t)sizeof(struct fuse_in_header))
 			break; /* unmounted */
-		fuse_session_process_buf(f->session, &buf);
+		process(f, mem, (size_t)n);
 	}
-	free(buf.mem);
 	f->ended = true;
 	wake(f);
 	return NULL;
 }
 
-static int new_session(
-	struct rj_front *f, const char *source, struct rj_error *err)
+int rj_front_mount(const char *mountpoint, const char *source, int *fd,
+	struct rj_error *err)
+{
+	char options[128], name[512];
+	int fuse = open("/dev/fuse", O_RDWR | O_CLOEXEC), rc;
+
+	if (fuse == -1)
+		return rj_fail_errno(err, errno,
+			"/dev/fuse (is the fuse module loaded?)");
+	snprintf(options, sizeof(options),
+		"fd=%d,rootmode=%o,user_id=0,group_id=0,default_permissions",
+		fuse, (unsigned)S_IFDIR);
+	snprintf(name, sizeof(name), "rjournald:%s", source);
+	if (mount(name, mountpoint, "fuse.rj", MS_NOSUID | MS_NODEV, options) ==
+		-1) {
+		rc = rj_fail_errno(err, errno,
+			"%s: cannot mount the journal's FUSE file system",
+			mountpoint);
+		close(fuse);
+		return rc;
+	}
+	*fd = fuse;
+	return 0;
+}
+
+/* The session answers on a descriptor of its own, over /dev/null for now. */
+static int new_session(struct rj_front *f, struct rj_error *err)
 {
 	struct fuse_args args = FUSE_ARGS_INIT(0, NULL);
-	char fsname[512];
+	char name[32];
 	int rc = 0;
 
-	snprintf(fsname, sizeof(fsname), "-ofsname=rjournald:%s", source);
-	if (fuse_opt_add_arg(&args, "rjournald") ||
-		fuse_opt_add_arg(&args, fsname) ||
-		fuse_opt_add_arg(&args, "-osubtype=rj,default_permissions"))
+	f->fuse_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+	if (f->fuse_fd == -1)
+		return rj_fail_errno(err, errno, "/dev/null");
+	snprintf(name, sizeof(name), "/dev/fd/%d", f->fuse_fd);
+	if (fuse_opt_add_arg(&args, "rjournald"))
 		rc = rj_fail(err, RJ_E_NOMEM, "out of memory");
 	if (!rc) {
 		f->session = fuse_session_new(&args, &ops, sizeof(ops), f);
-		if (!f->session)
+		if (!f->session || fuse_session_mount(f->session, name))
 			rc = rj_fail(err, RJ_E_IO, "cannot set up FUSE");
 	}
 	fuse_opt_free_args(&args);
 	return rc;
+}
+
+/* The kernel's greeting: the first request after the mount. */
+static int take_greeting(struct rj_front *f, int fuse_fd, struct rj_error *err)
+{
+	struct rj_kept *k = f->kept;
+	struct fuse_in_header head;
+	ssize_t n = read(fuse_fd, f->buffers, BUFFER_BYTES);
+
+	if (n == -1)
+		return rj_fail_errno(err, errno, "/dev/fuse");
+	memset(&head, 0, sizeof(head));
+	if (n >= (ssize_t)sizeof(head))
+		memcpy(&head, f->buffers, sizeof(head));
+	if (head.opcode != FUSE_INIT || n > RJ_KEPT_INIT)
+		return rj_fail(err, RJ_E_PROTOCOL,
+			"/dev/fuse: the kernel's first request is not FUSE_INIT");
+	memcpy(k->init, f->buffers, (size_t)n);
+	k->init_bytes = (uint32_t)n;
+	return 0;
+}
+
+static int ask_again(const struct rj_front *f, struct rj_error *err)
+{
+	const struct fuse_out_header resend = {
+		.len = sizeof(resend),
+		.error = NOTIFY_RESEND,
+	};
+
+	if (write(f->fuse_fd, &resend, sizeof(resend)) == -1)
+		return rj_fail_errno(err, errno,
+			"/dev/fuse: the kernel does not hand out again what was not answered");
+	return 0;
+}
+
+/*
+ * Bring the session to life: the greeting is processed now, or, if another
+ * worker has answered it, once more with its answer thrown away.
+ */
+static int greet(struct rj_front *f, const struct rj_front_opts *opts,
+	struct rj_error *err)
+{
+	uint8_t greeting[RJ_KEPT_INIT];
+	int rc = 0;
+
+	if (!opts->resumed)
+		rc = take_greeting(f, opts->fuse_fd, err);
+	if (rc)
+		return rc;
+	memcpy(greeting, f->kept->init, sizeof(greeting));
+	if (opts->resumed)
+		process(f, greeting, f->kept->init_bytes);
+	if (dup3(opts->fuse_fd, f->fuse_fd, O_CLOEXEC) == -1)
+		return rj_fail_errno(err, errno, "dup3");
+	if (opts->resumed)
+		return ask_again(f, err);
+	process(f, greeting, f->kept->init_bytes);
+	return 0;
+}
+
+bool rj_front_can_resume(const struct rj_front *f)
+{
+	struct fuse_init_in in = {0};
+	const struct rj_kept *k = f->kept;
+
+	if (k->init_bytes < sizeof(struct fuse_in_header) + sizeof(in))
+		return false;
+	memcpy(&in, k->init + sizeof(struct fuse_in_header), sizeof(in));
+	return in.flags & FUSE_INIT_EXT && in.flags2 & HAS_RESEND_2;
+}
+
+static int get_buffers(struct rj_front *f, struct rj_error *err)
+{
+	void *p = mmap(NULL, (size_t)THREADS * BUFFER_BYTES,
+		PROT_READ | PROT_WRITE,
+		MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+
+	if (p == MAP_FAILED)
+		return rj_fail(err, RJ_E_NOMEM, "out of memory");
+	f->buffers = p;
+	return 0;
 }
 
 static int start_threads(struct rj_front *f, struct rj_error *err)
@@ -333,21 +515,21 @@ int rj_front_start(const struct rj_front_opts *opts, struct rj_front **out,
 	*out = NULL;
 	if (!f)
 		return rj_fail(err, RJ_E_NOMEM, "out of memory");
-	pthread_mutex_init(&f->lock, NULL);
 	f->ring = opts->ring;
 	f->pipeline = opts->pipeline;
 	f->event_fd = opts->event_fd;
 	snprintf(f->mountpoint, sizeof(f->mountpoint), "%s", opts->mountpoint);
+	sem_init(&f->lock, 0, opts->resumed ? 0 : 1);
+	f->kept = opts->kept;
+	f->fuse_fd = -1;
 	fuse_set_log_func(fuse_says);
-	rc = new_session(f, opts->source, err);
-	if (!rc && fuse_session_mount(f->session, f->mountpoint))
-		rc = rj_fail(err, RJ_E_IO,
-			"%s: cannot mount the journal's FUSE file system",
-			f->mountpoint);
-	if (!rc) {
-		f->mounted = true;
+	rc = get_buffers(f, err);
+	if (!rc)
+		rc = new_session(f, err);
+	if (!rc)
+		rc = greet(f, opts, err);
+	if (!rc)
 		rc = start_threads(f, err);
-	}
 	if (rc) {
 		rj_front_stop(f);
 		return rc;
@@ -356,9 +538,32 @@ int rj_front_start(const struct rj_front_opts *opts, struct rj_front **out,
 	return 0;
 }
 
+void rj_front_release(struct rj_front *f)
+{
+	sem_post(&f->lock);
+}
+
+bool rj_front_hold(struct rj_front *f, int ms)
+{
+	struct timespec until;
+
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_sec += ms / 1000;
+	until.tv_nsec += ms % 1000 * 1000000L;
+	if (until.tv_nsec >= 1000000000L) {
+		until.tv_sec++;
+		until.tv_nsec -= 1000000000L;
+	}
+	return sem_timedwait(&f->lock, &until) == 0;
+}
+
 unsigned rj_front_users(const struct rj_front *f)
 {
-	return f->users;
+	unsigned i, n = 0;
+
+	for (i = 0; i < RJ_KEPT_OPENS; i++)
+		n += f->kept->opens[i] != 0;
+	return n;
 }
 
 bool rj_front_ended(const struct rj_front *f)
@@ -370,9 +575,9 @@ int rj_front_drain(struct rj_front *f, struct rj_error *err)
 {
 	int rc;
 
-	pthread_mutex_lock(&f->lock);
+	lock_pipeline(f);
 	rc = rj_pipeline_drain(f->pipeline, err);
-	pthread_mutex_unlock(&f->lock);
+	sem_post(&f->lock);
 	return rc;
 }
 
@@ -385,10 +590,12 @@ void rj_front_stop(struct rj_front *f)
 		umount2(f->mountpoint, MNT_DETACH);
 	while (f->running)
 		pthread_join(f->threads[--f->running], NULL);
-	if (f->mounted)
-		fuse_session_unmount(f->session);
-	if (f->session)
+	if (f->session) /* closes its descriptor, too */
 		fuse_session_destroy(f->session);
-	pthread_mutex_destroy(&f->lock);
+	else if (f->fuse_fd != -1)
+		close(f->fuse_fd);
+	if (f->buffers)
+		munmap(f->buffers, (size_t)THREADS * BUFFER_BYTES);
+	sem_destroy(&f->lock);
 	free(f);
 }

@@ -50,6 +50,19 @@ void rj_harden(void)
 	spare_from_oom();
 }
 
+void rj_harden_keeper(void)
+{
+	static const char never[] = "-1000";
+	int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+
+	/* what it has touched, and its few pages to come */
+	if (mlockall(MCL_CURRENT | MCL_ONFAULT) == -1 ||
+		(fd != -1 && write(fd, never, sizeof(never) - 1) == -1))
+		rj_log(RJ_LOG_DEBUG, "keeper: %s", strerror(errno));
+	if (fd != -1)
+		close(fd);
+}
+
 void rj_harden_ring(const struct rj_ring *ring)
 {
 	size_t bytes = (size_t)ring->blocks * ring->block_size;

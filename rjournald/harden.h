@@ -11,6 +11,8 @@
  * as a notice: serving goes on without it.
  */
 void rj_harden(void);
+/* The same for the keeper, which says nothing about it. */
+void rj_harden_keeper(void);
 /* Give every page of the ring its memory now, not in the middle of a commit. */
 void rj_harden_ring(const struct rj_ring *ring);
 

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include <unistd.h>
 
 #include "jbd2/jbd2.h"
 #include "util/environ.h"
@@ -13,6 +14,8 @@
 /* The kernel drops its journal a moment before it lets go of the volume. */
 #define NOTE_WAIT_NS  3000000000LL
 #define NOTE_RETRY_NS 5000000LL
+/* A worker that takes over does the waiting itself. */
+#define CLAIM_AGAIN_MS 1000
 
 static int check_facts(const char *device, const struct rj_volume_facts *f,
 	struct rj_error *err)
@@ -65,7 +68,7 @@ static int look_at_volume(struct rj_loaded *l, struct rj_error *err)
 		rc = check_facts(l->device, &l->facts, err);
 	if (rc)
 		return rc;
-	rc = rj_claim_dir(l->facts.uuid, &l->dir, err);
+	rc = rj_claim_dir(l->facts.uuid, getppid(), &l->dir, err);
 	if (rc)
 		return rj_fail_prefix(err, "%s", l->device);
 	rc = rj_volume_open(l->device, RJ_VOLUME_WRITE, NULL, &v, err);
@@ -148,12 +151,7 @@ static int read_rest(struct rj_loaded *l, const struct rj_log_id *id,
 	if (holds) {
 		read->resume = &sum->tail;
 	} else {
-		rj_ring_free(l->ring);
-		l->ring = NULL;
-		rc = rj_ring_new(l->facts.block_size,
-			l->facts.sbx.journal_blocks, &l->ring, err);
-		if (rc)
-			return rc;
+		rj_ring_clear(l->ring);
 		*r = (struct reading){.ring = l->ring};
 	}
 	return rj_log_read(l->store, id, read, take_segment, r, more, err);
@@ -257,6 +255,14 @@ int rj_unload_note(struct rj_loaded *l, struct rj_error *err)
 	return rc;
 }
 
+static int map_ring(struct rj_loaded *l, struct rj_error *err)
+{
+	const struct rj_kept *k = l->memory.kept;
+
+	return rj_ring_new_over(k->block_size, k->blocks, l->memory.data,
+		l->memory.seq, &l->ring, err);
+}
+
 int rj_load(const char *device, struct rj_loaded *out, struct rj_error *err)
 {
 	struct rj_loaded l = {.device = device, .dir.lock = -1};
@@ -275,11 +281,17 @@ int rj_load(const char *device, struct rj_loaded *out, struct rj_error *err)
 			"cannot give",
 			sbx->url);
 	if (!rc)
-		rc = rj_ring_new(
-			l.facts.block_size, sbx->journal_blocks, &l.ring, err);
+		rc = rj_kept_create(l.facts.block_size, sbx->journal_blocks,
+			&l.memory, err);
+	if (!rc)
+		rc = map_ring(&l, err);
 	l.sb_block = rj_jbd2_device_sb_block(l.facts.block_size);
 	if (!rc)
 		rc = read_and_claim(&l, err);
+	if (!rc) {
+		l.memory.kept->facts = l.facts;
+		l.memory.kept->epoch = rj_log_writer_epoch(l.writer);
+	}
 	if (rc) {
 		rj_unload(&l);
 		return rc;
@@ -288,11 +300,81 @@ int rj_load(const char *device, struct rj_loaded *out, struct rj_error *err)
 	return 0;
 }
 
+int rj_load_again(const char *device, const struct rj_held *held,
+	struct rj_loaded *out, struct rj_error *err)
+{
+	struct rj_loaded l = {.device = device, .dir.lock = -1};
+	int rc;
+
+	rc = rj_kept_attach(held->fd[RJ_HELD_MEMORY], &l.memory, err);
+	if (rc)
+		return rc;
+	l.facts = l.memory.kept->facts;
+	l.sb_block = rj_jbd2_device_sb_block(l.facts.block_size);
+	rj_kept_settle(&l.memory);
+	rc = map_ring(&l, err);
+	if (!rc)
+		rc = rj_claimed_dir_again(
+			l.facts.uuid, held->fd[RJ_HELD_LOCK], &l.dir, err);
+	if (rc) {
+		rj_ring_free(l.ring);
+		rj_kept_release(&l.memory);
+		return rc;
+	}
+	l.memory.kept->restarts++;
+	*out = l;
+	return 0;
+}
+
+static int open_again(struct rj_loaded *l, struct rj_error *err)
+{
+	const struct rj_sbx *sbx = &l->facts.sbx;
+	int rc;
+
+	rj_log_sealing_free(&l->sealing);
+	rc = rj_log_sealing_load(
+		sbx->url, NULL, sbx->key_fingerprint, &l->sealing, err);
+	return rc ? rc : rj_store_open(sbx->url, NULL, &l->store, err);
+}
+
+int rj_load_claim_again(struct rj_loaded *l, struct rj_error *err)
+{
+	struct rj_kept *k = l->memory.kept;
+	struct rj_log_claim_opts claim = {
+		.nonce = k->nonce,
+		.retry_ms = CLAIM_AGAIN_MS,
+	};
+	struct rj_log_id id = {0};
+	int rc = l->store ? 0 : open_again(l, err);
+
+	if (rc)
+		return rc;
+	rj_load_log_id(l, &id);
+	rc = rj_log_heir(l->store, &id, k->epoch, k->nonce, CLAIM_AGAIN_MS,
+		&claim.heir_of, err);
+	if (rc)
+		return rc;
+	/* in this order: if we die now, the next one can tell whose it was */
+	k->epoch = claim.min_epoch = claim.heir_of;
+	if (rj_random_bytes(k->nonce, sizeof(k->nonce)))
+		return rj_fail(err, RJ_E_IO, "no random bytes to be had");
+	rc = rj_log_claim(l->store, &id, &claim, &l->writer, err);
+	if (rc)
+		return rc;
+	k->epoch = rj_log_writer_epoch(l->writer);
+	if (rj_log_writer_tail(l->writer)->sequence <= k->acked)
+		return rj_fail(err, RJ_E_GAP,
+			"%s: segment %llu was acknowledged, and is not there any more",
+			l->store->url, (unsigned long long)k->acked);
+	return 0;
+}
+
 void rj_unload(struct rj_loaded *l)
 {
 	rj_log_writer_free(l->writer);
 	rj_store_close(l->store);
 	rj_ring_free(l->ring);
+	rj_kept_release(&l->memory);
 	rj_log_sealing_free(&l->sealing);
 	rj_release_dir(&l->dir);
 	l->writer = NULL;

@@ -10,6 +10,8 @@
 #include "log/log.h"
 #include "log/ring.h"
 #include "log/sealing.h"
+#include "keeper.h"
+#include "kept.h"
 #include "rundir.h"
 #include "util/error.h"
 
@@ -20,6 +22,7 @@ struct rj_loaded {
 	struct rj_store *store;
 	struct rj_log_sealing sealing;
 	struct rj_log_writer *writer;
+	struct rj_kept_map memory; /* the ring is in it */
 	struct rj_ring *ring;
 	uint32_t sb_block;
 };
@@ -35,6 +38,20 @@ struct rj_loaded {
  * what rj_log_read() and rj_log_claim() report. OUT is filled only on success.
  */
 int rj_load(const char *device, struct rj_loaded *out, struct rj_error *err);
+/*
+ * The same for a worker that takes over: all but the store, out of what the
+ * keeper HELD (memory and lock, which OUT takes over). What the worker before
+ * us left is settled. Contacts nobody.
+ */
+int rj_load_again(const char *device, const struct rj_held *held,
+	struct rj_loaded *out, struct rj_error *err);
+/*
+ * Then this: open the store and claim the next epoch, as the heir of the
+ * worker before us and of nobody else. May be called again after
+ * RJ_E_UNREACHABLE or RJ_E_BUSY. RJ_E_FENCED: another writer took over
+ * meanwhile. RJ_E_GAP: what was acknowledged is not there.
+ */
+int rj_load_claim_again(struct rj_loaded *l, struct rj_error *err);
 /*
  * Before serving: mark the volume with our epoch, the floor, and the device
  * number of JOURNAL_PATH, as the kernel does at mount. A volume that needs

@@ -45,12 +45,17 @@ int main(int argc, char **argv)
 		return 1;
 	}
 	opts.device = device;
-	if (chdir("/") == -1) {
+	/* for another start from scratch, whatever the directory then is */
+	argv[argc - 1] = device;
+	opts.args = argv + 1;
+	opts.program = realpath("/proc/self/exe", NULL);
+	if (!opts.program || chdir("/") == -1) {
 		perror("rjournald: /");
-		free(device);
-		return 1;
+		status = 1;
+	} else {
+		status = rj_daemon_run(&opts, RJ_COMMIT_RULE);
 	}
-	status = rj_daemon_run(&opts, RJ_COMMIT_RULE);
+	free((char *)opts.program);
 	free(device);
 	return status;
 }

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { OPT_HELP = 256, OPT_UNTIL_UNMOUNT };
+enum { OPT_HELP = 256, OPT_UNTIL_UNMOUNT, OPT_TAKE_OVER };
 
 static const struct option longs[] = {
 	{"help", no_argument, NULL, OPT_HELP},
@@ -16,6 +16,7 @@ static const struct option longs[] = {
 	{"quiet", no_argument, NULL, 'q'},
 	{"verbose", no_argument, NULL, 'v'},
 	{"until-unmount", no_argument, NULL, OPT_UNTIL_UNMOUNT},
+	{"take-over", required_argument, NULL, OPT_TAKE_OVER}, /* not for people */
 	{NULL, 0, NULL, 0},
 };
 
@@ -64,6 +65,9 @@ enum rj_options_result rj_options_parse(
 			break;
 		case OPT_UNTIL_UNMOUNT:
 			o.until_unmount = true;
+			break;
+		case OPT_TAKE_OVER:
+			o.take_over = optarg;
 			break;
 		case OPT_HELP:
 			help();

@@ -10,6 +10,11 @@ struct rj_options {
 	bool quiet;         /* -q: only warnings and errors */
 	bool verbose;       /* -v */
 	bool until_unmount; /* --until-unmount */
+	/* --take-over: what a keeper says to the program that it starts anew,
+	 * see keeper.h */
+	const char *take_over;
+	const char *program; /* its file; set by main() */
+	char *const *args;   /* after its name; set by main() */
 };
 
 enum rj_options_result {

@@ -4,12 +4,17 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define CLAIM_TRIES 100
+#include "util/environ.h"
+
+#define CLAIM_TRIES   100
+#define DYING_NS      5000000000LL
+#define DYING_TICK_NS 5000000LL
 
 static int make_dir(const char *path, mode_t mode, struct rj_error *err)
 {
@@ -65,27 +70,74 @@ static int clear_leftovers(struct rj_claimed_dir *d, struct rj_error *err)
 	return make_dir(d->mnt, 0700, err);
 }
 
-int rj_claim_dir(const uint8_t volume_uuid[RJ_UUID_BYTES],
+int rj_claimed_dir_again(const uint8_t volume_uuid[RJ_UUID_BYTES], int lock,
 	struct rj_claimed_dir *out, struct rj_error *err)
 {
-	struct rj_claimed_dir d = {.lock = -1};
-	int rc, tries = CLAIM_TRIES;
+	struct rj_claimed_dir d = {.lock = lock};
+	int rc;
 
 	if ((rc = rj_rundir_path(volume_uuid, NULL, d.dir, err)) ||
 		(rc = rj_rundir_path(volume_uuid, "mnt", d.mnt, err)) ||
 		(rc = rj_rundir_path(volume_uuid, "control", d.control, err)) ||
-		(rc = rj_rundir_path(volume_uuid, "lock", d.lock_path, err)) ||
-		(rc = make_dir(rj_rundir_root(), 0755, err)))
+		(rc = rj_rundir_path(volume_uuid, "lock", d.lock_path, err)))
 		return rc;
-	while (!(rc = try_lock(&d, err)) && --tries)
-		;
+	*out = d;
+	return 0;
+}
+
+/* Is the process that wrote itself into the lock file gone, or all but? */
+static bool holder_is_dead(const struct rj_claimed_dir *d)
+{
+	char path[64], line[512], *p;
+	bool dead;
+	FILE *f = fopen(d->lock_path, "re");
+	long pid = 0;
+
+	if (f && !fgets(line, sizeof(line), f))
+		line[0] = 0;
+	if (f)
+		fclose(f);
+	pid = f ? strtol(line, NULL, 10) : 0;
+	if (pid <= 0)
+		return false;
+	snprintf(path, sizeof(path), "/proc/%ld/stat", pid);
+	f = fopen(path, "re");
+	if (!f)
+		return true;
+	p = fgets(line, sizeof(line), f) ? strrchr(line, ')') : NULL;
+	dead = p && (p[2] == 'Z' || p[2] == 'X');
+	fclose(f);
+	return dead;
+}
+
+int rj_claim_dir(const uint8_t volume_uuid[RJ_UUID_BYTES], pid_t pid,
+	struct rj_claimed_dir *out, struct rj_error *err)
+{
+	int64_t until = rj_monotonic_ns() + DYING_NS;
+	struct rj_claimed_dir d = {0};
+	int rc, tries = CLAIM_TRIES;
+
+	rc = rj_claimed_dir_again(volume_uuid, -1, &d, err);
+	if (!rc)
+		rc = make_dir(rj_rundir_root(), 0755, err);
+	if (rc)
+		return rc;
+	/* a daemon that was just killed takes a moment to let go */
+	while (!(rc = try_lock(&d, err)) ||
+		(rc == -RJ_E_BUSY && rj_monotonic_ns() < until &&
+			holder_is_dead(&d))) {
+		if (rc)
+			rj_sleep_ns(DYING_TICK_NS);
+		else if (!--tries)
+			break;
+	}
 	if (rc < 0)
 		return rc;
 	if (!rc)
 		return rj_fail(err, RJ_E_BUSY, "%s: cannot be locked", d.dir);
 	rc = clear_leftovers(&d, err);
 	if (!rc && (ftruncate(d.lock, 0) == -1 ||
-			   dprintf(d.lock, "%d\n", (int)getpid()) < 0))
+			   dprintf(d.lock, "%d\n", (int)pid) < 0))
 		rc = rj_fail_errno(err, errno, "%s", d.lock_path);
 	if (rc) {
 		close(d.lock);

@@ -3,6 +3,8 @@
 #ifndef RJ_JOURNALD_RUNDIR_H
 #define RJ_JOURNALD_RUNDIR_H
 
+#include <sys/types.h>
+
 #include "util/rundir.h"
 
 struct rj_claimed_dir {
@@ -13,10 +15,13 @@ struct rj_claimed_dir {
 
 /*
  * Make the volume's runtime directory and take its lock; clear away what a
- * daemon that died left there (its FUSE mount, its socket). RJ_E_BUSY:
- * another daemon serves the volume.
+ * daemon that died left there (its FUSE mount, its socket). PID is that of the
+ * daemon, for people and scripts. RJ_E_BUSY: another daemon serves the volume.
  */
-int rj_claim_dir(const uint8_t volume_uuid[RJ_UUID_BYTES],
+int rj_claim_dir(const uint8_t volume_uuid[RJ_UUID_BYTES], pid_t pid,
+	struct rj_claimed_dir *out, struct rj_error *err);
+/* The directory that a worker before us claimed; LOCK is its lock. */
+int rj_claimed_dir_again(const uint8_t volume_uuid[RJ_UUID_BYTES], int lock,
 	struct rj_claimed_dir *out, struct rj_error *err);
 /* Remove everything again and let go of the lock. */
 void rj_release_dir(struct rj_claimed_dir *d);

@@ -215,6 +215,20 @@ static int put_fence(struct claim *c, struct rj_error *err)
 		c->store->url, (unsigned long long)c->verify.next - 1);
 }
 
+/* Is epoch HIGHEST that of the writer whose heir we are? */
+static int check_heir(
+	const struct claim *c, uint64_t highest, struct rj_error *err)
+{
+	uint64_t heir_of = c->opts->heir_of;
+
+	if (!heir_of || highest <= heir_of)
+		return 0;
+	return rj_fail(err, RJ_E_FENCED,
+		"%s: another writer took over with epoch %llu (ours was %llu)",
+		c->store->url, (unsigned long long)highest,
+		(unsigned long long)heir_of);
+}
+
 int rj_log_claim(struct rj_store *store, const struct rj_log_id *id,
 	const struct rj_log_claim_opts *opts, struct rj_log_writer **out,
 	struct rj_error *err)
@@ -222,7 +236,7 @@ int rj_log_claim(struct rj_store *store, const struct rj_log_id *id,
 	static const struct rj_log_claim_opts none;
 	struct claim c = {.store = store, .opts = opts ? opts : &none};
 	struct rj_error unseen;
-	int rc;
+	int rc = 0;
 
 	*out = NULL;
 	if (!err)
@@ -237,7 +251,10 @@ int rj_log_claim(struct rj_store *store, const struct rj_log_id *id,
 		return rj_fail(err, RJ_E_NOMEM, "out of memory for a log");
 	c.w->store = store;
 	c.w->id = *id;
-	rc = rj_random_bytes(c.w->nonce, sizeof(c.w->nonce));
+	if (c.opts->nonce)
+		memcpy(c.w->nonce, c.opts->nonce, sizeof(c.w->nonce));
+	else
+		rc = rj_random_bytes(c.w->nonce, sizeof(c.w->nonce));
 	if (rc) {
 		rc = rj_fail(err, RJ_E_IO, "no random bytes to be had");
 		goto out;
@@ -247,8 +264,13 @@ int rj_log_claim(struct rj_store *store, const struct rj_log_id *id,
 		goto out;
 	if (c.opts->min_epoch > c.highest_epoch)
 		c.highest_epoch = c.opts->min_epoch;
-	rc = rj_epoch_claim(store, id, c.highest_epoch, c.w->nonce,
-		c.opts->retry_ms, &c.w->epoch, err);
+	rc = check_heir(&c, c.highest_epoch, err);
+	if (rc)
+		goto out;
+	rc = rj_epoch_claim(store, id, c.highest_epoch, c.opts->heir_of != 0,
+		c.w->nonce, c.opts->retry_ms, &c.w->epoch, err);
+	if (rc == -RJ_E_BUSY && c.opts->heir_of) /* somebody was faster */
+		rc = check_heir(&c, c.highest_epoch + 1, err);
 	/* mode B: only now the log that we stand behind is certain */
 	if (!rc && !store->caps.put_new)
 		rc = survey(&c, err);

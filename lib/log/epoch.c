@@ -85,14 +85,15 @@ static int put(struct rj_store *store, const struct rj_key *key,
 }
 
 int rj_epoch_claim(struct rj_store *store, const struct rj_log_id *id,
-	uint64_t above, const uint8_t nonce[RJ_SEG_NONCE_BYTES], int retry_ms,
-	uint64_t *epoch, struct rj_error *err)
+	uint64_t above, bool only_next,
+	const uint8_t nonce[RJ_SEG_NONCE_BYTES], int retry_ms, uint64_t *epoch,
+	struct rj_error *err)
 {
 	struct rj_buf text = {0};
 	struct rj_key key;
 	int rc = 0, i;
 
-	for (i = 0; i < TRIES; i++) {
+	for (i = 0; i < (only_next ? 1 : TRIES); i++) {
 		if (above == UINT64_MAX) {
 			rc = rj_fail(err, RJ_E_CORRUPT,
 				"%s: no epoch number is left", store->url);

@@ -9,12 +9,13 @@
 #include "log/log.h"
 
 /*
- * Take the first free epoch above ABOVE. NONCE is the writer's. EPOCH gets
+ * Take the first free epoch above ABOVE (ONLY_NEXT: ABOVE + 1 or none). NONCE is the writer's. EPOCH gets
  * the number. RJ_E_BUSY: too many others took theirs at the same time.
  */
 int rj_epoch_claim(struct rj_store *store, const struct rj_log_id *id,
-	uint64_t above, const uint8_t nonce[RJ_SEG_NONCE_BYTES], int retry_ms,
-	uint64_t *epoch, struct rj_error *err);
+	uint64_t above, bool only_next,
+	const uint8_t nonce[RJ_SEG_NONCE_BYTES], int retry_ms, uint64_t *epoch,
+	struct rj_error *err);
 
 /* The text of a claim, into OUT (emptied first). RJ_E_NOMEM. */
 int rj_epoch_text(const struct rj_log_id *id, uint64_t epoch,

@@ -108,8 +108,24 @@ struct rj_log_claim_opts {
 	 * or RJ_E_FOREIGN. */
 	bool allow_break;
 	bool new_log; /* the log must be empty: RJ_E_EXISTS otherwise */
+	/* Take over from the writer that had this epoch, and from no other: a
+	 * newer one is RJ_E_FENCED, found before anything is written. 0:
+	 * whoever it was. */
+	uint64_t heir_of;
+	const uint8_t *nonce; /* RJ_SEG_NONCE_BYTES that nobody ever used;
+			       * NULL: drawn here */
 	int retry_ms; /* as in rj_log_read_opts */
 };
+
+/*
+ * A writer died, and perhaps others that were to take over from it. Which epoch
+ * was the last of them? EPOCH is the last one known; NONCE is that of the claim
+ * that was begun behind it and may have been cut off. NEWEST gets the one for
+ * heir_of. RJ_E_FENCED: somebody else has claimed a newer one.
+ */
+int rj_log_heir(struct rj_store *store, const struct rj_log_id *id,
+	uint64_t epoch, const uint8_t nonce[RJ_SEG_NONCE_BYTES], int retry_ms,
+	uint64_t *newest, struct rj_error *err);
 
 /*
  * Become the one writer: put epoch/<E+1> if absent, then a fence segment at

@@ -142,10 +142,10 @@ hung_neighbour() {
 	truncate -s 32M "$T_DIR/next" && "$MKRJFS" -q -F \
 		-J "remote=$SRV_URL/next,size=8" "$T_DIR/next" && serve "$T_DIR/next" &&
 		blockdev --flushbufs "$LOOP" || { not_ok "$1: a neighbour"; return; }
-	kill -STOP "$DPID"
+	freeze_daemon "$DPID"
 	status 0 "$1: rjrecover beside a journal that hangs" \
 		timeout -k 1 20 "$RJRECOVER" --verify=full "$T_DIR/a"
-	kill -CONT "$DPID"
+	thaw_daemon "$DPID"
 	unserve
 }
 orphans ext3

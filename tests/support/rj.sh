@@ -34,8 +34,20 @@ start_server() {
 }
 stop_server() { kill -TERM "$SRV_PID"; wait "$SRV_PID" 2>/dev/null; }
 
-# daemon_pid IMAGE: the rjournald that serves it
-daemon_pid() { pgrep -f "rjournald .*$1\$" | head -n 1; }
+# daemon_pid IMAGE: the rjournald that serves it: the keeper, whose end is that
+# of its worker. worker_pid IMAGE: the one that does the work.
+daemon_pid() {
+	local all pid
+	all=$(pgrep -f "rjournald .*$1\$")
+	for pid in $all; do
+		grep -qxF "$(ps -o ppid= -p "$pid" | tr -d ' ')" <<<"$all" ||
+			{ echo "$pid"; return; }
+	done
+}
+worker_pid() { pgrep -P "$(daemon_pid "$1")" -f "rjournald .*$1\$"; }
+# freeze_daemon, thaw_daemon PID: the keeper and its worker
+freeze_daemon() { kill -STOP "$1" $(pgrep -P "$1"); }
+thaw_daemon() { kill -CONT "$1" $(pgrep -P "$1"); }
 
 # crash IMAGE DIR COPY: the machine stops. The daemon is frozen first, so that
 # the journal's tail can not move while the image is being copied; then it is
@@ -44,7 +56,7 @@ crash() {
 	local image=$1 dir=$2 copy=$3 pid
 	pid=$(daemon_pid "$image")
 	[ -n "$pid" ] || return 1
-	kill -STOP "$pid" && cp --sparse=always "$image" "$copy" || return 1
+	freeze_daemon "$pid" && cp --sparse=always "$image" "$copy" || return 1
 	kill_pid "$pid"
 	umount -l "$dir" 2>/dev/null
 	return 0

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include <string.h>
+
+#include "log/epoch.h"
+#include "log/listing.h"
+#include "log/retry.h"
+#include "util/hex.h"
+
+#define MAX_OBJECT 4096
+
+/* Does the object of epoch NUMBER hold this nonce? */
+static int is_ours(struct rj_store *store, const struct rj_log_id *id,
+	uint64_t number, const uint8_t *nonce, int retry_ms, bool *ours,
+	struct rj_error *err)
+{
+	struct rj_key key = rj_log_key(id, RJ_KEY_EPOCH, number);
+	char hex[2 * RJ_SEG_NONCE_BYTES + 1];
+	struct rj_buf text = {0};
+	struct rj_retry retry;
+	int rc;
+
+	rj_retry_start(&retry, retry_ms);
+	do {
+		text.len = 0;
+		rc = rj_store_get(store, &key, MAX_OBJECT, &text, err);
+	} while (rj_retry_again(&retry, rc));
+	if (!rc)
+		rc = rj_buf_printf(&text, "%c", 0) ? -RJ_E_NOMEM : 0;
+	if (!rc)
+		*ours = strstr((char *)text.data,
+				rj_hex_text(nonce, RJ_SEG_NONCE_BYTES, hex)) !=
+			NULL;
+	rj_buf_free(&text);
+	return rc;
+}
+
+int rj_log_heir(struct rj_store *store, const struct rj_log_id *id,
+	uint64_t epoch, const uint8_t nonce[RJ_SEG_NONCE_BYTES], int retry_ms,
+	uint64_t *newest, struct rj_error *err)
+{
+	bool ours = false;
+	uint64_t highest;
+	int rc;
+
+	rc = rj_listing_epoch(store, id, retry_ms, &highest, err);
+	if (rc)
+		return rc;
+	*newest = epoch;
+	if (highest <= epoch)
+		return 0;
+	if (highest == epoch + 1) {
+		rc = is_ours(store, id, highest, nonce, retry_ms, &ours, err);
+		if (rc == -RJ_E_UNREACHABLE)
+			return rc;
+	}
+	*newest = highest;
+	return ours ? 0
+		    : rj_fail(err, RJ_E_FENCED,
+			      "%s: another writer took over with epoch %llu (ours was %llu)",
+			      store->url, (unsigned long long)highest,
+			      (unsigned long long)epoch);
+}

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "takeover.h"
+
+#include <unistd.h>
+
+#include "keeper.h"
+#include "util/environ.h"
+#include "util/log.h"
+
+#define MS	     1000000LL
+#define FIRST_MS     50
+#define MAX_MS	     2000
+#define SLICE_MS     50
+/* on_loss=error: how long a new worker looks for the store. */
+#define ERROR_WAIT_NS (10000 * MS)
+
+/* True: worth another try. */
+static bool patient(const struct rj_takeover *t, int rc, int64_t begun)
+{
+	if (t->cancelled || (rc != -RJ_E_UNREACHABLE && rc != -RJ_E_BUSY))
+		return false;
+	return t->loaded->facts.sbx.on_loss != RJ_LOSS_ERROR ||
+	       rj_monotonic_ns() - begun < ERROR_WAIT_NS;
+}
+
+static void pause_ms(const struct rj_takeover *t, int ms)
+{
+	for (; ms > 0 && !t->cancelled; ms -= SLICE_MS)
+		rj_sleep_ns(SLICE_MS * MS);
+}
+
+static void *take_over(void *arg)
+{
+	struct rj_takeover *t = arg;
+	int64_t begun = rj_monotonic_ns();
+	int rc, ms = FIRST_MS;
+	struct rj_error err;
+	bool said = false;
+	uint64_t one = 1;
+
+	while ((rc = rj_load_claim_again(t->loaded, &err)) != 0 &&
+		patient(t, rc, begun)) {
+		if (!said)
+			rj_log(RJ_LOG_WARNING, "%s; waiting for it", err.msg);
+		said = true;
+		pause_ms(t, ms);
+		ms = ms * 2 < MAX_MS ? ms * 2 : MAX_MS;
+	}
+	if (rc) {
+		rj_pipeline_fail(t->pipeline, &err);
+	} else {
+		rj_pipeline_continue(
+			t->pipeline, rj_log_writer_tail(t->loaded->writer));
+		rj_log(RJ_LOG_NOTICE,
+			"took over the journal of %s in %lld ms, epoch %llu",
+			t->loaded->device,
+			(long long)((rj_monotonic_ns() - begun) / MS),
+			(unsigned long long)rj_log_writer_epoch(
+				t->loaded->writer));
+	}
+	t->done = true;
+	rj_keeper_say(t->post, RJ_WORD_SERVING);
+	rj_front_release(t->front);
+	if (write(t->event_fd, &one, sizeof(one)) == -1)
+		return NULL; /* full: it is awake anyway */
+	return NULL;
+}
+
+int rj_takeover_start(struct rj_takeover *t, struct rj_error *err)
+{
+	int e = pthread_create(&t->thread, NULL, take_over, t);
+
+	if (e)
+		return rj_fail_errno(err, e, "cannot start a thread");
+	t->running = true;
+	return 0;
+}
+
+void rj_takeover_cancel(struct rj_takeover *t)
+{
+	t->cancelled = true;
+}
+
+void rj_takeover_finish(struct rj_takeover *t)
+{
+	if (!t->running)
+		return;
+	pthread_join(t->thread, NULL);
+	t->running = false;
+}
