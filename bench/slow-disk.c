@@ -5,6 +5,9 @@
  * than IMAGE's own, and keeps other requests waiting, as a disk does that has
  * to empty its cache. With READ_USEC each read takes that much longer, as over
  * a network: one request after the other, or with "many" several at a time.
+ * slow-disk MOUNTPOINT IMAGE rotating: as a rotating disk of IMAGE's size would
+ * do it (rotating.h), with a write cache of 16 MB; IMAGE should then be in
+ * memory, and is not flushed itself.
  * Ends when unmounted.
  */
 #define FUSE_USE_VERSION 35
@@ -19,11 +22,15 @@
 #include <time.h>
 #include <unistd.h>
 
-#define DISK_INO 2
+#include "rotating.h"
+
+#define DISK_INO    2
+#define CACHE_BYTES (16ull << 20)
 
 static int image;
 static off_t image_bytes;
 static long flush_us, read_us;
+static struct rotating *rotating; /* NULL: not that */
 
 static void wait_us(long us)
 {
@@ -31,6 +38,21 @@ static void wait_us(long us)
 
 	if (us)
 		clock_nanosleep(CLOCK_MONOTONIC, 0, &ts, NULL);
+}
+
+static int64_t now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * 1000000000ll + ts.tv_nsec;
+}
+
+static void wait_until(int64_t ns)
+{
+	struct timespec ts = {ns / 1000000000, ns % 1000000000};
+
+	clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &ts, NULL);
 }
 
 static void stat_of(fuse_ino_t ino, struct stat *st)
@@ -83,6 +105,9 @@ static void op_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off,
 	ssize_t n = data ? pread(image, data, size, off) : -1;
 
 	wait_us(read_us);
+	if (rotating)
+		wait_until(
+			rotating_read(rotating, now_ns(), (uint64_t)off, size));
 	if (n < 0)
 		fuse_reply_err(req, EIO);
 	else
@@ -95,14 +120,20 @@ static void op_write(fuse_req_t req, fuse_ino_t ino, const char *data,
 {
 	if (pwrite(image, data, size, off) != (ssize_t)size)
 		fuse_reply_err(req, EIO);
-	else
+	else {
+		if (rotating)
+			wait_until(rotating_write(
+				rotating, now_ns(), (uint64_t)off, size));
 		fuse_reply_write(req, size);
+	}
 }
 
 static void op_fsync(
 	fuse_req_t req, fuse_ino_t ino, int datasync, struct fuse_file_info *fi)
 {
-	if (fdatasync(image)) {
+	if (rotating) {
+		wait_until(rotating_flush(rotating, now_ns()));
+	} else if (fdatasync(image)) {
 		fuse_reply_err(req, EIO);
 		return;
 	}
@@ -128,7 +159,8 @@ int main(int argc, char **argv)
 
 	if (argc < 4 || argc > 6) {
 		fprintf(stderr, "usage: slow-disk MOUNTPOINT IMAGE USEC "
-				"[READ_USEC [many]]\n");
+				"[READ_USEC [many]]\n"
+				"       slow-disk MOUNTPOINT IMAGE rotating\n");
 		return 2;
 	}
 	flush_us = atol(argv[3]);
@@ -139,6 +171,11 @@ int main(int argc, char **argv)
 		return 1;
 	}
 	image_bytes = st.st_size;
+	if (!strcmp(argv[3], "rotating")) {
+		rotating = rotating_new((uint64_t)image_bytes, CACHE_BYTES);
+		if (!rotating)
+			return 1;
+	}
 	prctl(PR_SET_TIMERSLACK, 1000); /* ns */
 	fuse_opt_add_arg(&args, "slow-disk");
 	se = fuse_session_new(&args, &ops, sizeof(ops), NULL);
@@ -152,5 +189,6 @@ int main(int argc, char **argv)
 	fuse_session_unmount(se);
 	fuse_session_destroy(se);
 	fuse_opt_free_args(&args);
+	rotating_free(rotating);
 	return 0;
 }

@@ -72,6 +72,7 @@ private_paths() {
 # A name without a dot is nobody's.
 hosts_allowed='^([A-Za-z0-9-]+|127\.[0-9.]+|10\.[0-9.]+|192\.(0\.2|168)\.[0-9.]+'
 hosts_allowed+='|198\.51\.100\.[0-9]+|203\.0\.113\.[0-9]+|0\.0\.0\.0|255\.255\.255\.255'
+hosts_allowed+='|www\.w3\.org' # SVG's name space, in the plots
 hosts_allowed+='|([a-z0-9-]+\.)*(example(\.(com|net|org))?|test|invalid|localhost|internal)'
 hosts_allowed+='|(www\.)?(gnu|kernel|docs\.kernel|spdx|rfc-editor|testanything)\.org)$'
 strangers() {

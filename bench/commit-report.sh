@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=bash
+# Of bench/commit: the page and its plots. Sourced.
+
+# tables DISK [PLOT]
+tables() {
+	awk -v D="$1" -v plot="${2:-}" -v modes="$modes" -v loads="$loads" \
+		-v journals="${configs[*]}" -v flush="${flush_us[$1]:-0}" \
+		-f "$src/bench/commit-table.awk" "$results"
+}
+
+disk_name() { # DISK
+	case $1 in
+	plain) echo "This machine's disk" ;;
+	rotating) echo "An emulated rotating disk" ;;
+	*) echo "This machine's disk, a flush ${1#flush} µs longer" ;;
+	esac
+}
+
+page() {
+	local disk
+	cat <<END
+# What a commit costs, by where the journal lives
+
+Written by \`bench/commit -r $rounds -k "$disks"\` (as root, from a built tree); run it again to remake this page and its plots.
+
+$(date -u +%Y-%m-%d), Linux $(uname -r), $(nproc) CPUs, load average before $load, $("$build/rjserver/rjserver" -V | head -n 1). It took $((SECONDS / 60)) minutes.
+
+All volumes are ext3 with 4 KiB blocks ($image_mb MiB under direct-I/O loop devices, journals of $journal_mb MiB, noatime), mounted at the same
+time and used in turn, $rounds rounds, each beginning with another one. *Rate* is the median over the rounds; *ratio* the median of the rate to that of
+the internal journal in the same round. *CPU µs* is all that the machine did per operation (servers and emulation included), *wire* what passed over
+the network in both directions, with all its headers, to the bytes that the kernel wrote to the journal. Each load, described in \`bench/\`:
+
+- *create1, create8*: open, write 4 KiB, fsync, close; one thread, and eight.
+- *postmark*: 10,000 files of 500 to 1,000 bytes made, 20,000 transactions, all removed; no fsync, but syncfs after each of the three.
+  (On the rotating disk 2,000 and 4,000.)
+- *dbench, dbench-s*: 4 clients for a second; with -s all is opened with O_SYNC. (On the rotating disk only -s.)
+
+"External" has its journal on a second disk of the same kind. "Such a disk" for the server is the same disk where that is this machine's own, and one
+more where it is not. The longer wire is \`bench/delay-proxy\`, for this kernel has no netem: 2 x $delay µs, with the proxy's own work${proxy_us:+ $proxy_us µs} per round trip.
+What remains on the volume's own disk at each fsync is one write and one flush: JBD2 flushes the volume before the commit block.
+
+END
+	for disk in $disks; do
+		echo "## $(disk_name "$disk")"
+		echo
+		[ "$disk" != rotating ] || cat <<'END'
+7,200 turns per minute, 60 MB/s, a seek 0.8 ms and up to 7 ms by distance (the volume stands for the third of a disk that a file system uses), a write cache of 16
+MB that is written out in the background and at a flush (`bench/rotating.h`). The bytes are in memory: only the times are a disk's.
+
+END
+		echo "A 4 KiB write and a flush take ${flush_us[$disk]:-?} µs there (median of 100)."
+		echo
+		echo "![ratio to the internal journal](benchmarks-$disk.svg)"
+		echo
+		tables "$disk"
+	done
+}
+
+report() {
+	local disk
+	if [ "$out" = - ]; then
+		page
+		return
+	fi
+	for disk in $disks; do
+		tables "$disk" yes |
+			awk -v title="$(disk_name "$disk"): rate, internal journal = 1" \
+				-f "$src/bench/plot.awk" >"${out%.md}-$disk.svg" ||
+			die "cannot write the plots"
+	done
+	page >"$out" || die "cannot write $out"
+}
