@@ -14,6 +14,7 @@
 #include "store/http.h"
 #include "store/objects.h"
 #include "store/store.h"
+#include "store/straight.h"
 
 #define DEFAULT_PORT      7490
 #define PAGE_OBJECTS      10000
@@ -24,6 +25,7 @@
 struct rj_rj {
 	struct rj_store base;
 	struct rj_http *http;
+	struct rj_straight *straight; /* for puts; NULL: they go by http too */
 	size_t prefix; /* length of "http://host:port/name/" */
 	char url[REQUEST_URL_BYTES]; /* that, and the current key behind it */
 };
@@ -97,7 +99,8 @@ static int rj_put_new(struct rj_store *s, const struct rj_key *key,
 		.header = on_header,
 		.arg = &marks,
 	};
-	int rc = rj_http_perform(r->http, &c, err);
+	int rc = r->straight ? rj_straight_put(r->straight, &c, err)
+			     : rj_http_perform(r->http, &c, err);
 
 	if (rc)
 		return rc;
@@ -427,6 +430,13 @@ static int rj_dup(
 		free(r);
 		return rc;
 	}
+	if (r->straight)
+		rc = rj_straight_dup(r->straight, &r->straight, err);
+	if (rc) {
+		rj_http_free(r->http);
+		free(r);
+		return rc;
+	}
 	*out = &r->base;
 	return 0;
 }
@@ -434,6 +444,7 @@ static int rj_dup(
 static void rj_close_store(struct rj_store *s)
 {
 	rj_http_free(rj_of(s)->http);
+	rj_straight_free(rj_of(s)->straight);
 	free(s);
 }
 
@@ -463,6 +474,20 @@ static int check_url(const struct rj_url *url, struct rj_error *err)
 			"%s://host:port/name",
 			url->scheme, url->host, url->path, url->scheme);
 	return 0;
+}
+
+/* Puts go their own way where that can be. */
+static int open_straight(struct rj_rj *r, const struct rj_http_setup *setup,
+	const struct rj_url *url, unsigned port, struct rj_error *err)
+{
+	char base[RJ_URL_BYTES];
+
+	if (!rj_straight_can(setup->opts))
+		return 0;
+	snprintf(base, sizeof(base), "%s://%s:%u", setup->tls ? "https" : "http",
+		url->host, port);
+	return rj_straight_new(setup->name, setup->peer, base, setup->opts,
+		&r->straight, err);
 }
 
 int rj_store_rj_open(const struct rj_url *url, const struct rj_store_opts *opts,
@@ -498,7 +523,10 @@ int rj_store_rj_open(const struct rj_url *url, const struct rj_store_opts *opts,
 		tls ? "https" : "http", url->host, port, url->path);
 	setup.name = r->base.url;
 	rc = rj_http_new(&setup, &r->http, err);
+	if (!rc)
+		rc = open_straight(r, &setup, url, port, err);
 	if (rc) {
+		rj_http_free(r->http);
 		free(r);
 		return rc;
 	}

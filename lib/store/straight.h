@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A PUT without libcurl's machinery: one send, one receive. libcurl makes the
+ * connection (names, time limits, TLS, certificates), and from then on the
+ * request's and the answer's bytes are ours. A commit is one such request, and
+ * what libcurl does around it (a dozen system calls, some forty allocations,
+ * which are wiped) takes longer than the request. Private to lib/store; serves
+ * one thread at a time.
+ *
+ * It speaks to a server itself, not to a proxy, and knows no authentication
+ * but a token (or a certificate): see rj_straight_can(). What it does not
+ * understand of an answer it does not guess: the connection is given up.
+ */
+#ifndef RJ_STORE_STRAIGHT_H
+#define RJ_STORE_STRAIGHT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "store/http.h"
+#include "store/store.h"
+#include "util/error.h"
+
+struct rj_straight;
+
+/* Can requests with these options go this way? */
+bool rj_straight_can(const struct rj_store_opts *opts);
+
+/*
+ * NAME and PEER as in rj_http_setup; BASE is "http://host:port" or
+ * "https://host:port". All but PEER is copied, and OPTS's conf kept by reference.
+ * No connection is made yet. RJ_E_NOMEM.
+ */
+int rj_straight_new(const char *name, const char *peer, const char *base,
+	const struct rj_store_opts *opts, struct rj_straight **out,
+	struct rj_error *err);
+
+/*
+ * PUT of CALL's body to its url, which begins with BASE, if nothing is there
+ * ("If-None-Match: *"). Uses body, body_len, header and arg of CALL and fills
+ * status, text and error; result and errors as rj_http_perform(). A connection
+ * that turns out to be closed since the last request is made again once.
+ */
+int rj_straight_put(struct rj_straight *s, struct rj_http_call *call,
+	struct rj_error *err);
+
+/* Another of the same, for another thread. RJ_E_NOMEM. */
+int rj_straight_dup(const struct rj_straight *s, struct rj_straight **out,
+	struct rj_error *err);
+/* NULL-safe. */
+void rj_straight_free(struct rj_straight *s);
+
+#endif
