@@ -67,8 +67,8 @@ short_patience() {
 # ---- a volume in use ----
 # volume_on URLS TYPE BLOCKSIZE [MORE-J]: $IMG, 48 MiB
 volume_on() {
-	truncate -s 48M "$IMG" && on "$CLIENT" "$MKRJFS" -q -F -t "$2" -b "$3" \
-		-J "remote=$1,size=8${4:+,$4}" "$IMG"
+	truncate -s ${SIZE:-48M} "$IMG" && on "$CLIENT" "$MKRJFS" -q -F -t "$2" -b "$3" \
+		-J "remote=$1${4:+,$4}" "$IMG"
 }
 # mount_on OPTIONS: $IMG at $MNT, by mount.rj on host $CLIENT
 mount_on() {
@@ -82,13 +82,18 @@ mount_on() {
 	JOURNAL_DEV=${JOURNAL_DEV#/dev/}
 	MOUNTED_AT=$(cut -d' ' -f1 /proc/uptime)
 }
-# write_history SEED [THREADS]: in the background, noted in $T_DIR/record
+# write_history SEED [THREADS [FOLDER [PAUSE]]]: in the background, below $MNT; noted in
+# $RECORD, and what went wrong in $RECORD.said
+RECORD=$T_DIR/record
 write_history() {
-	"$LIVE/history" write "$MNT" "$T_DIR/record" "$1" "${2:-3}" >"$T_DIR/writer" 2>&1 &
+	rm -f "$RECORD"
+	mkdir -p "$MNT/${3:-.}" && sync -f "$MNT"
+	"$LIVE/history" write "$MNT/${3:-.}" "$RECORD" "$1" "${2:-3}" "${4:-0}" \
+		>"$RECORD.said" 2>&1 &
 	WRITER=$!
 	at_exit kill_pid "$WRITER"
 }
-acked() { "$LIVE/history" count "$T_DIR/record"; }
+acked() { "$LIVE/history" count "$RECORD"; }
 # goes_on MORE: so many more operations are acknowledged, within a minute
 goes_on() {
 	local from; from=$(acked)
@@ -102,27 +107,35 @@ kernel_errors() {
 			($0 ~ a "[^0-9]" || $0 ~ b "[^0-9]")'
 	[ "$(cat "/sys/fs/ext4/$VOLUME_DEV/errors_count" 2>/dev/null)" = 0 ] ||
 		echo "errors_count of $VOLUME_DEV: $(cat "/sys/fs/ext4/$VOLUME_DEV/errors_count" 2>&1)"
-	cat "$T_DIR/writer"
+	cat "$RECORD.said"
 }
-# machine_stops COPY: as crash in rj.sh; the writer hears an error, and ends
+# machine_stops COPY: as crash in rj.sh. The writer gets its death before the journal
+# does: what waits for an aborted journal may be told by JBD2 that all is well
+# (jbd2_complete_transaction() of a transaction that is gone returns 0), and a
+# machine that has stopped tells nobody anything.
 machine_stops() {
-	crash "$IMG" "$MNT" "$1" && wait_for 60 gone "$WRITER" &&
-		wait_for 60 not grep -qF "$MNT " /proc/mounts
+	kill -STOP "$DPID" && cp --sparse=always "$IMG" "$1" || return 1
+	kill -KILL "$WRITER" 2>/dev/null # it may have ended long ago
+	kill_pid "$DPID"
+	umount -l "$MNT"
+	wait_for 60 gone "$WRITER" && wait_for 60 not grep -qF "$MNT " /proc/mounts
 }
 
 # ---- afterwards ----
-# recovered COPY SEED: on host $CLIENT; e2fsck finds nothing, nothing is lost
+# recover_on COPY: on host $CLIENT
 recover_on() { on "$CLIENT" $LIMIT "$RJRECOVER" -p "$@"; }
+# sound COPY: e2fsck finds nothing
 sound() {
 	local out
 	tool "$CLIENT" rjournald "$RJOURNALD"
 	out=$(RJOURNALD=$T_DIR/bin/rjournald served_fsck "$1" -fn 2>&1) || { echo "$out"; return 1; }
 	! grep -v '^Superblock hint for external' <<<"$out" | grep -Ei 'fix|wrong|error'
 }
+# history_there COPY SEED [FOLDER]: all of $RECORD
 history_there() {
 	local back=$T_DIR/back rc
 	mkdir -p "$back" && mount -t ext4 -o ro,noload,loop "$1" "$back" || return 1
-	"$LIVE/history" check "$back" "$T_DIR/record" "$2"
+	"$LIVE/history" check "$back/${3:-.}" "$RECORD" "$2"
 	rc=$?
 	umount "$back"
 	return $rc

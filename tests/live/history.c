@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * history write DIR RECORD SEED [THREADS]: work on DIR until a signal or an
+ * history write DIR RECORD SEED [THREADS [PAUSE]]: work on DIR until a signal or an
  * error ends it, so that each byte is known from the seed, and note in RECORD,
  * which lies elsewhere, what is begun and what the kernel has acknowledged.
  * Exits with 0 after SIGTERM, with 1 after an error (printed).
@@ -50,6 +50,7 @@ static const char *dir;
 static int dir_fd, record_fd;
 static uint64_t seed;
 static atomic_bool stop;
+static int pause_ms;
 
 static unsigned rnd(struct worker *w, unsigned below)
 {
@@ -177,8 +178,11 @@ static void *work(void *arg)
 {
 	struct worker *w = arg;
 
-	while (!stop && !w->failed)
+	while (!stop && !w->failed) {
 		w->failed = !work_once(w);
+		if (pause_ms)
+			usleep((useconds_t)pause_ms * 1000);
+	}
 	stop = true;
 	return NULL;
 }
@@ -312,6 +316,7 @@ int main(int argc, char **argv)
 	bool writes = argc >= 5 && !strcmp(argv[1], "write");
 	int threads = argc > 5 ? atoi(argv[5]) : 3;
 
+	pause_ms = argc > 6 ? atoi(argv[6]) : 0;
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	if (argc == 3 && !strcmp(argv[1], "count")) {
 		record_fd = open(argv[2], O_RDONLY);

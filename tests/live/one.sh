@@ -55,7 +55,6 @@ heal() {
 }
 # The server makes its files whole, so only objects fill it: another log's, until
 # there is no room for ours either.
-room=24
 fill() {
 	local url n code=201
 	url=http://127.77.0.1:7000/other/5eed5eed-0000-4000-8000-000000000001/log
@@ -70,11 +69,13 @@ fill() {
 full_seen() { $LIMIT "$RJCTL" status --json "$IMG" | grep -vq '"mode":"serving"'; }
 more_room() { room=$((room + 24)); mount -o "remount,size=${room}m" "$T_DIR/srv1"; }
 
+room=$([ "$kind" = full ] && echo 24 || echo 160)
 short_patience
 hosts 3 "$seed" || { not_ok "$what: a network"; exit 1; }
+# in memory, and only as much as was written
 mkdir "$T_DIR/srv1" && mount -t tmpfs -o "size=${room}m" live "$T_DIR/srv1" || exit 99
 server 1 || exit 99
-volume_on "$(server_url 1)/v" "$type" "$block" "on_loss=$policy" &&
+volume_on "$(server_url 1)/v" "$type" "$block" "size=8,on_loss=$policy" &&
 	mount_on "$data" || { not_ok "$what: a volume, mounted"; exit 1; }
 write_history "$seed"
 goes_on 5 || { not_ok "$what: written to"; exit 1; }

@@ -1,0 +1,125 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# two.sh [STORE...] (rj, file, sftp): two hosts, one volume, one log, partitions
+# in between. Host A writes; host B takes the volume over, recovers and writes.
+# Whatever A was ever told is there is in what B goes on with, and A is told
+# nothing more: there is one history. Then A takes it back from B.
+#
+# The volume that both share is a copy made while A writes. In data=journal, and
+# in a journal that is larger than all that is written, A's own copy never gets
+# what the log does not have.
+. "$RJ_SRC/tests/support/lib.sh" || exit 99
+. "$RJ_SRC/tests/live/frame.sh" || exit 99
+. "$RJ_SRC/tests/backends/frame.sh" || exit 99
+. "$RJ_SRC/tests/backends/server-sftp.sh" || exit 99
+need_wire
+seed=${RJ_SEED:-$RANDOM$RANDOM}
+note "RJ_SEED=$seed"
+RANDOM=$seed
+A=2 B=3 SIZE=224M
+short_patience
+hosts 3 "$seed" || exit 99
+server 1 || exit 99
+
+# sftp_on_1: sshd on host 1; sets B_URL
+sftp_on_1() {
+	local dir=$T_DIR/sftp
+	mkdir -p "$dir/logs" /run/sshd &&
+		ssh-keygen -q -t ed25519 -N '' -f "$dir/hostkey" &&
+		ssh-keygen -q -t ecdsa -m PEM -N '' -f "$dir/id" || return 1
+	printf '127.77.0.1 %s\n' "$(cut -d' ' -f1,2 "$dir/hostkey.pub")" >"$dir/known_hosts"
+	sftp_config "$dir" 22 | sed 's/^ListenAddress .*/ListenAddress 127.77.0.1/' >"$dir/sshd_config"
+	nsenter --net="${NS[1]}" "$(PATH=$PATH:/usr/sbin command -v sshd)" -D -e \
+		-f "$dir/sshd_config" >"$dir/log" 2>&1 </dev/null &
+	at_exit sftp_end "$!"
+	wait_for 30 grep -q 'Server listening' "$dir/log" || { note "$(cat "$dir/log")"; return 1; }
+	B_URL=sftp://127.77.0.1$dir/logs
+	b_conf sftp://127.77.0.1 "user=$(id -un)" "clientkey=$dir/id" \
+		"known_hosts=$dir/known_hosts"
+}
+
+# as HOST COMMAND...: with that host's daemon, mount, record and writer
+declare -A OF
+as() {
+	local v h=$1; shift
+	CLIENT=$h RJ_RUN=$T_DIR/$store/run$h MNT=$T_DIR/$store/mnt$h
+	for v in IMG DPID WRITER VOLUME_DEV JOURNAL_DEV MOUNTED_AT; do
+		printf -v "$v" %s "${OF[$v.$h]:-}"
+	done
+	RECORD=$T_DIR/$store/record$h
+	"$@" || return 1
+	for v in IMG DPID WRITER VOLUME_DEV JOURNAL_DEV MOUNTED_AT; do OF[$v.$h]=${!v}; done
+}
+writes() { write_history "$1" 2 "$2" 5 && goes_on 8; }
+has_failed() { $LIMIT "$RJCTL" status --json "$IMG" | grep -q '"mode":"failed"'; }
+# partition HOST: one drawn; sets HOW
+partition() {
+	case $((RANDOM % 4)) in
+	0) HOW="no partition" ;;
+	1) HOW="it is cut off"; net set "$1" down=1 ;;
+	2) HOW="nothing comes from it"; net set "$1" mute=1 ;;
+	3) HOW="its network is bad"; net set "$1" loss=20 delay=5 jitter=20 ;;
+	esac >>"$T_DIR/wire.said"
+}
+# take_over NEW OLD IMAGE N: host NEW recovers IMAGE while host OLD writes; then
+# it writes itself, in a folder and record of its own
+take_over() {
+	local new=$1 old=$2 image=$3 n=$4 what
+	partition "$old"
+	what="$store: host $new after host $old ($HOW)"
+	OF[IMG.$new]=$image
+	as "$new" check "$what: recovers" recover_on "$image"
+	cp --sparse=always "$image" "$image.recovered"
+	as "$new" check "$what: mounts" mount_on data=journal
+	as "$new" check "$what: writes" writes "$((seed + n))" "of$n"
+	((T_BAD == 0)) || return # all that follows would wait in vain
+	net heal "$old" >>"$T_DIR/wire.said"
+	as "$old" check "$what: the other's writer is told of it" wait_for 60 gone "${OF[WRITER.$old]}"
+	as "$old" check "$what: its rjournald has failed" wait_for 30 has_failed
+	count=$(RECORD=$T_DIR/$store/record$old acked)
+	as "$old" check "$what: and acknowledges nothing" not dd if=/dev/zero \
+		of="$MNT/late" bs=1k count=1 conv=fsync status=none
+	as "$new" check "$what: while we go on" goes_on 8
+	is "$what: what it was told of does not grow" \
+		"$(RECORD=$T_DIR/$store/record$old acked)" "$count"
+	RECORD=$T_DIR/$store/record$old check "$what: every one of its $count operations is ours" \
+		history_there "$image.recovered" "$((seed + n - 1))" "of$((n - 1))"
+	as "$old" machine_stops "$T_DIR/$store/old"
+}
+
+two_hosts() { # STORE URL
+	local img=$T_DIR/$1/v.img more=
+	[ "$1" != sftp ] || more=,ack=received
+	store=$1 OF=()
+	mkdir -p "$T_DIR/$store"
+	OF[IMG.$A]=$img
+	as $A check "$store: a volume" volume_on "$2" "ext$((3 + RANDOM % 2))" 4096 \
+		"on_loss=block,size=64$more" &&
+		as $A check "$store: A mounts" mount_on data=journal &&
+		as $A check "$store: A writes" writes "$seed" of0
+	((T_BAD == 0)) || return
+	cp --sparse=always "$img" "$img.b"
+	take_over $B $A "$img.b" 1
+	((T_BAD == 0)) || return
+	cp --sparse=always "$img.b" "$img.a"
+	take_over $A $B "$img.a" 2
+	((T_BAD == 0)) || return
+	as $A check "$store: A stops" machine_stops "$img.end"
+	as $A check "$store: it can be recovered" recover_on "$img.end"
+	RECORD=$T_DIR/$store/record$A check "$store: the last writer's" \
+		history_there "$img.end" "$((seed + 2))" of2
+	as $A check "$store: e2fsck finds nothing" sound "$img.end"
+}
+
+[ $# != 0 ] || set -- rj file sftp
+for kind; do
+	case $kind in
+	rj) two_hosts rj "$(server_url 1)/two" ;;
+	file) mkdir "$T_DIR/shared" && two_hosts file "file://$T_DIR/shared" ;;
+	sftp)
+		missing=$(sftp_missing)
+		if [ -n "$missing" ]; then skip "$kind" "not installed: $missing"; continue; fi
+		sftp_on_1 && two_hosts sftp "$B_URL"
+		;;
+	esac
+done
