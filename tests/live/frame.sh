@@ -114,7 +114,7 @@ kernel_errors() {
 # (jbd2_complete_transaction() of a transaction that is gone returns 0), and a
 # machine that has stopped tells nobody anything.
 machine_stops() {
-	kill -STOP "$DPID" && cp --sparse=always "$IMG" "$1" || return 1
+	freeze_daemon "$DPID" && cp --sparse=always "$IMG" "$1" || return 1
 	kill -KILL "$WRITER" 2>/dev/null # it may have ended long ago
 	kill_pid "$DPID"
 	umount -l "$MNT"

@@ -66,7 +66,7 @@ fill() {
 	done
 	[ "$code" = 507 ] && wait_for 60 full_seen
 }
-full_seen() { $LIMIT "$RJCTL" status --json "$IMG" | grep -vq '"mode":"serving"'; }
+full_seen() { $LIMIT "$RJCTL" status --json "$IMG" | grep -Eq '"mode":"(waiting|failed|degraded|full)"'; }
 more_room() { room=$((room + 24)); mount -o "remount,size=${room}m" "$T_DIR/srv1"; }
 
 room=$([ "$kind" = full ] && echo 24 || echo 160)

@@ -51,7 +51,7 @@ as() {
 	for v in IMG DPID WRITER VOLUME_DEV JOURNAL_DEV MOUNTED_AT; do OF[$v.$h]=${!v}; done
 }
 writes() { write_history "$1" 2 "$2" 5 && goes_on 8; }
-has_failed() { $LIMIT "$RJCTL" status --json "$IMG" | grep -q '"mode":"failed"'; }
+has_failed() { $LIMIT "$RJCTL" status --json "$IMG" | grep -Eq '"mode":"(fenced|failed)"'; }
 # partition HOST: one drawn; sets HOW
 partition() {
 	case $((RANDOM % 4)) in
@@ -111,7 +111,7 @@ two_hosts() { # STORE URL
 	as $A check "$store: e2fsck finds nothing" sound "$img.end"
 }
 
-[ $# != 0 ] || set -- rj file sftp
+[ $# != 0 ] || set -- rj sftp
 for kind; do
 	case $kind in
 	rj) two_hosts rj "$(server_url 1)/two" ;;
