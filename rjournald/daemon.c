@@ -51,6 +51,14 @@ static int log_retry(void *arg, struct rj_error *err)
 	return rj_log_retry(l->writer, err);
 }
 
+/* The last number that was acknowledged. */
+static uint64_t log_last(void *arg)
+{
+	const struct rj_loaded *l = arg;
+
+	return rj_log_writer_tail(l->writer)->sequence;
+}
+
 static int start_pipeline(struct rj_daemon *d, rj_rule_fn rule, bool resumed,
 	struct rj_error *err)
 {
@@ -61,6 +69,7 @@ static int start_pipeline(struct rj_daemon *d, rj_rule_fn rule, bool resumed,
 		.on_loss = l->facts.sbx.on_loss,
 		.rule = rule,
 		.sink = {log_append, log_retry, l},
+		.last = log_last,
 		.write_through = true,
 		.kept = &l->memory,
 		.resumed = resumed,
@@ -292,6 +301,7 @@ static void start_trimmer(struct rj_daemon *d)
 		.pipeline = d->pipeline,
 		.interval_s = interval ? (unsigned)atoi(interval) : 0,
 	};
+	const char *url = d->loaded.store->url, *second = rj_url_second(url);
 	struct rj_conf *conf = NULL;
 	struct rj_error err;
 	int rc;
@@ -300,7 +310,7 @@ static void start_trimmer(struct rj_daemon *d)
 		opts.interval_s = TRIM_INTERVAL_S;
 	d->trimming = true;
 	rj_load_log_id(&d->loaded, &opts.id);
-	rc = rj_conf_load(d->loaded.store->url, &conf, &err);
+	rc = rj_conf_load(second ? second : url, &conf, &err);
 	if (!rc) {
 		opts.retain_s = conf->retain_s;
 		rc = rj_trimmer_start(&opts, &d->trimmer, &err);

@@ -25,6 +25,7 @@ struct rj_pipeline {
 	enum rj_on_loss on_loss;
 	rj_rule_fn rule;
 	struct rj_sink sink;
+	uint64_t (*last)(void *arg);
 	bool write_through;
 	struct rj_kept *kept; /* NULL: nothing outlives us */
 	struct rj_track track;
@@ -278,6 +279,8 @@ static int ship(struct rj_pipeline *p, struct rj_error *err)
 			*err = e;
 		return rc;
 	}
+	if (p->last)
+		sequence = p->last(p->sink.arg);
 	shipped(p, &a, sequence, oldest);
 	return 0;
 }
@@ -433,6 +436,7 @@ int rj_pipeline_new(const struct rj_pipeline_opts *opts,
 	p->rule = opts->rule;
 	p->write_through = opts->write_through;
 	p->sink = opts->sink;
+	p->last = opts->last;
 	p->kept = opts->kept ? opts->kept->kept : NULL;
 	/* a small journal: ship before a batch could go round it */
 	p->ship_blocks = RJ_PIPELINE_SHIP_BYTES / ring->block_size;

@@ -39,6 +39,10 @@ struct rj_pipeline_opts {
 	struct rj_live *live; /* the caller's; NULL: the pipeline has its own */
 	rj_rule_fn rule;
 	struct rj_sink sink;
+	/* With the sink's ARG: the last number that was acknowledged. Of two
+	 * stores a mark may have taken one more than was appended. NULL: each
+	 * append takes one. */
+	uint64_t (*last)(void *arg);
 	struct rj_log_tail tail; /* what the sink appends behind */
 	/* The device has no write cache to flush: a write that is answered must
 	 * be durable, but for what the commit rule lets wait. */

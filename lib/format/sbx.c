@@ -44,6 +44,22 @@ static bool url_has_password(const char *url)
 	return colon != NULL;
 }
 
+const char *rj_url_second(const char *url)
+{
+	const char *comma, *p;
+
+	for (comma = strchr(url, ','); comma; comma = strchr(comma + 1, ',')) {
+		for (p = comma + 1; (*p >= 'a' && *p <= 'z') ||
+				    (*p >= 'A' && *p <= 'Z') ||
+				    (*p >= '0' && *p <= '9') || *p == '+';
+			p++)
+			;
+		if (p > comma + 1 && !strncmp(p, "://", 3))
+			return comma + 1;
+	}
+	return NULL;
+}
+
 bool rj_sbx_url_valid(const char *url, struct rj_error *err)
 {
 	size_t len = strlen(url), i;
@@ -66,7 +82,8 @@ bool rj_sbx_url_valid(const char *url, struct rj_error *err)
 			return false;
 		}
 	}
-	if (url_has_password(url)) {
+	if (url_has_password(url) ||
+		(rj_url_second(url) && url_has_password(rj_url_second(url)))) {
 		rj_fail(err, RJ_E_INVAL,
 			"URL holds a password, which would be readable in the "
 			"superblock; put it in the configuration file");
@@ -143,6 +160,7 @@ int rj_sbx_decode(const uint8_t raw[RJ_SBX_BYTES], struct rj_sbx *out,
 {
 	const struct rj_sbx_raw *r = (const struct rj_sbx_raw *)raw;
 	struct rj_sbx s = {0};
+	bool two;
 	int rc;
 
 	if (memcmp(r->magic, RJ_SBX_MAGIC, sizeof(r->magic)))
@@ -163,6 +181,8 @@ int rj_sbx_decode(const uint8_t raw[RJ_SBX_BYTES], struct rj_sbx *out,
 			rj_get_le16(r->version), rj_get_le16(r->size),
 			RJ_SBX_VERSION);
 	s.incompat = rj_get_le32(r->incompat);
+	two = s.incompat & RJ_SBX_INCOMPAT_TWO_STORES;
+	s.incompat &= ~(uint32_t)RJ_SBX_INCOMPAT_TWO_STORES;
 	if (s.incompat & ~(uint32_t)RJ_SBX_INCOMPAT_KNOWN)
 		return rj_fail(err, RJ_E_UNSUPPORTED,
 			"superblock extension: unknown feature 0x%x: use a "
@@ -195,6 +215,11 @@ int rj_sbx_decode(const uint8_t raw[RJ_SBX_BYTES], struct rj_sbx *out,
 	memcpy(s.key_fingerprint, r->key_fingerprint,
 		sizeof(s.key_fingerprint));
 	rc = decode_url(r, s.url, err);
+	if (!rc && two != (rj_url_second(s.url) != NULL))
+		rc = bad(err, RJ_E_CORRUPT,
+			"URL and feature differ in whether there are two "
+			"stores",
+			two);
 	if (!rc)
 		rc = check_fields(&s, RJ_E_CORRUPT, err);
 	if (!rc)
@@ -224,7 +249,10 @@ int rj_sbx_encode(const struct rj_sbx *sbx, uint8_t raw[RJ_SBX_BYTES],
 	memcpy(r.magic, RJ_SBX_MAGIC, sizeof(r.magic));
 	rj_put_le16(r.version, RJ_SBX_VERSION);
 	rj_put_le16(r.size, RJ_SBX_BYTES);
-	rj_put_le32(r.incompat, sbx->incompat);
+	rj_put_le32(r.incompat,
+		sbx->incompat | (rj_url_second(sbx->url)
+						? RJ_SBX_INCOMPAT_TWO_STORES
+						: 0));
 	rj_put_le32(r.ro_compat, sbx->ro_compat);
 	/* what an unknown compatible feature keeps elsewhere in the 256 bytes
 	 * is lost by this write, so its bit goes too */

@@ -131,6 +131,8 @@ static int check_ranges(const struct rj_seghdr *h, struct rj_error *err)
 		return bad(err, "a base that is not one");
 	if ((h->flags & RJ_SEG_F_RECOVERED) && !(h->flags & RJ_SEG_F_BASE))
 		return bad(err, "marked as a recovery's, but no base");
+	if ((h->flags & RJ_SEG_F_ALONE) == RJ_SEG_F_ALONE)
+		return bad(err, "two stores, each of them alone");
 	if ((h->flags & RJ_SEG_F_BREAK) && h->kind != RJ_SEG_FENCE)
 		return bad(err, "a break that is no fence");
 	if ((h->sequence == 1 || (h->flags & RJ_SEG_F_BREAK)) &&

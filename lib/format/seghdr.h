@@ -40,7 +40,15 @@ enum rj_seg_kind {
 #define RJ_SEG_F_RECOVERED                                                     \
 	0x10 /* a base that a recovery put: the log before it was             \
 	      * replayed into the volume, or given up */
-#define RJ_SEG_F_KNOWN 0x1F
+/*
+ * Of two stores (doc/two-stores.md) the first, or the second, was the only one
+ * that had to have this segment before it was acknowledged, and it has all that
+ * were acknowledged before.
+ */
+#define RJ_SEG_F_ALONE_1 0x20
+#define RJ_SEG_F_ALONE_2 0x40
+#define RJ_SEG_F_ALONE   (RJ_SEG_F_ALONE_1 | RJ_SEG_F_ALONE_2)
+#define RJ_SEG_F_KNOWN   0x7F
 
 struct rj_seghdr {
 	enum rj_seg_kind kind;

@@ -9,7 +9,9 @@ int rj_writer_seal(struct rj_log_writer *w, struct rj_seg_draft *draft,
 	struct rj_error *err)
 {
 	struct rj_seghdr *h = &draft->header;
+	bool due;
 
+	h->flags |= rj_store_flags(w->store, &due);
 	h->sequence = w->tail.sequence + 1;
 	h->epoch = w->epoch;
 	memcpy(h->volume_uuid, w->id.volume_uuid, sizeof(h->volume_uuid));
@@ -38,7 +40,26 @@ int rj_writer_put(struct rj_log_writer *w, struct rj_error *err)
 	return rc;
 }
 
-static int send_pending(struct rj_log_writer *w, struct rj_error *err)
+/*
+ * Of two stores one is lost: what the other holds must say so before it is
+ * acknowledged. The mark is a segment of no blocks; it becomes the pending one.
+ */
+static int seal_mark(struct rj_log_writer *w, bool *due, struct rj_error *err)
+{
+	struct rj_seg_draft draft = {.header = {.kind = RJ_SEG_DATA,
+					     .oldest = w->tail.oldest},
+		.body = w->body};
+	int rc;
+
+	rj_store_flags(w->store, due);
+	if (!*due || !w->body.block_size)
+		return 0;
+	rc = rj_writer_seal(w, &draft, err);
+	w->pending = !rc;
+	return rc;
+}
+
+static int send_one(struct rj_log_writer *w, struct rj_error *err)
 {
 	struct rj_error why = {0};
 	bool taken;
@@ -55,6 +76,19 @@ static int send_pending(struct rj_log_writer *w, struct rj_error *err)
 		rj_log_kept(w);
 	else if (err)
 		*err = why;
+	return rc;
+}
+
+static int send_pending(struct rj_log_writer *w, struct rj_error *err)
+{
+	bool due = false;
+	int rc;
+
+	rc = send_one(w, err);
+	if (!rc)
+		rc = seal_mark(w, &due, err);
+	if (!rc && due && w->pending)
+		rc = send_one(w, err);
 	return rc;
 }
 
@@ -106,6 +140,8 @@ int rj_log_seal(struct rj_log_writer *w, const struct rj_log_append *a,
 	draft.header.oldest = a->oldest ? a->oldest : w->tail.oldest;
 	if (draft.header.oldest < w->floor)
 		draft.header.oldest = w->floor;
+	w->body = (struct rj_segbody){.block_size = a->body.block_size,
+		.journal_blocks = a->body.journal_blocks};
 	rc = rj_writer_seal(w, &draft, err);
 	w->pending = !rc;
 	return rc;

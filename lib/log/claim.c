@@ -68,13 +68,46 @@ static int check_last(
 		c->verify.tail.oldest, l->last, &hole, err);
 }
 
+/*
+ * Two stores whose logs parted: a writer may still be alive on the one that is
+ * not taken. It is fenced there, as any writer of a log; then one looks again.
+ */
+static int fence_rival(struct claim *c, struct rj_error *err)
+{
+	const struct rj_log_claim_opts opts = {.min_epoch = c->opts->min_epoch,
+		.retry_ms = c->opts->retry_ms,
+		.allow_break = true};
+	struct rj_store *rival = rj_store_rival(c->store);
+	struct rj_log_writer *w = NULL;
+	int rc;
+
+	if (!rival)
+		return 0;
+	rc = rj_log_claim(rival, &c->w->id, &opts, &w, err);
+	rj_log_writer_free(w);
+	return rc;
+}
+
+static int list_log(struct claim *c, struct rj_listing *l, struct rj_error *err)
+{
+	int rc;
+
+	rc = rj_listing_log(c->store, &c->w->id, 0, c->opts->retry_ms, l, err);
+	if (rc || !rj_store_is_pair(c->store))
+		return rc;
+	rc = fence_rival(c, err);
+	return rc ? rc
+		  : rj_listing_log(c->store, &c->w->id, 0, c->opts->retry_ms, l,
+			    err);
+}
+
 /* Look at the log as it is. Nothing is written yet. */
 static int survey(struct claim *c, struct rj_error *err)
 {
 	struct rj_listing l = {0};
 	int rc;
 
-	rc = rj_listing_log(c->store, &c->w->id, 0, c->opts->retry_ms, &l, err);
+	rc = list_log(c, &l, err);
 	if (rc)
 		goto out;
 	rc = rj_listing_epoch(

@@ -14,6 +14,7 @@ struct rj_log_writer {
 	struct rj_log_tail next; /* of the segment in OUT */
 	bool pending;            /* OUT was sent and not acknowledged */
 	bool must_base;          /* our fence breaks the log off */
+	struct rj_segbody body;  /* of the last segment with blocks: geometry */
 	uint64_t floor;          /* nothing before it may be called needed */
 	struct rj_buf out;       /* the segment last sealed */
 	struct rj_buf back;      /* for reading back */

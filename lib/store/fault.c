@@ -101,6 +101,7 @@ static int fault_put_new(struct rj_store *s, const struct rj_key *key,
 	bool struck = strike(fs, RJ_FAULT_PUT, &f);
 	struct rj_error below;
 
+	fs->inner->copying = s->copying;
 	if (!struck)
 		return rj_store_put_new(fs->inner, key, data, len, err);
 	if (f.kind == RJ_FAULT_LOST)

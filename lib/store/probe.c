@@ -352,6 +352,27 @@ static uint8_t kind_bits(const struct rj_store_caps *caps)
 	return bits;
 }
 
+/* Each by itself. Seen is what both were seen to do. */
+static int probe_pair(struct rj_store *store,
+	const uint8_t journal_uuid[RJ_UUID_BYTES], uint8_t *seen,
+	struct rj_error *err)
+{
+	uint8_t both = RJ_SBX_PROBED_RACED | RJ_SBX_PROBED_DURABLE, one;
+	int rc = 0, i;
+
+	for (i = 0; !rc && i < 2; i++) {
+		one = 0;
+		if (rj_store_part(store, i))
+			rc = rj_store_probe_brief(rj_store_part(store, i),
+				journal_uuid, &one, err);
+		both &= one;
+	}
+	if (seen)
+		*seen = both | (kind_bits(&store->caps) &
+				       (RJ_SBX_PROBED_A | RJ_SBX_PROBED_B));
+	return rc;
+}
+
 int rj_store_probe_brief(struct rj_store *store,
 	const uint8_t journal_uuid[RJ_UUID_BYTES], uint8_t *seen,
 	struct rj_error *err)
@@ -367,6 +388,8 @@ int rj_store_probe_brief(struct rj_store *store,
 
 	if (!err)
 		err = &local;
+	if (rj_store_is_pair(store))
+		return probe_pair(store, journal_uuid, seen, err);
 	memcpy(out.journal_uuid, journal_uuid, RJ_UUID_BYTES);
 	if (seen)
 		*seen = kind_bits(&store->caps);

@@ -4,8 +4,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "format/sbx.h"
 #include "store/backend.h"
 #include "store/conf.h"
+#include "store/pair.h"
 #include "store/url.h"
 
 static const struct {
@@ -69,10 +71,13 @@ static int open_url(const char *text, const struct rj_store_opts *opts,
 {
 	struct rj_store_opts o = {0};
 	struct rj_conf *conf;
+	const char *second = rj_url_second(text);
 	struct rj_url url;
 	size_t i;
 	int rc;
 
+	if (second)
+		return rj_pair_open_urls(text, second, opts, out, err);
 	rc = rj_url_parse(text, &url, err);
 	if (rc)
 		return rc;

@@ -51,6 +51,9 @@ struct rj_store_opts {
 	int connect_timeout_ms; /* 0: as in rj.conf, else 5000 */
 	int request_timeout_ms; /* 0: as in rj.conf, else 30000; no request
 				 * hangs longer */
+	/* Of two stores, one of which is away: go on with the other even if it
+	 * may lack acknowledged segments. */
+	bool accept_loss;
 	struct rj_conf *conf;	/* NULL: what rj.conf says for the URL. The
 				 * caller's; the store takes a reference */
 };
@@ -162,6 +165,23 @@ struct rj_store_ops {
 	 */
 	int (*adopt)(struct rj_store *s, const uint8_t journal[RJ_UUID_BYTES],
 		uint64_t epoch, uint64_t fence, struct rj_error *err);
+	/*
+	 * Two stores as one (pair.h); NULL for every other. FLAGS: what a segment
+	 * that is sealed now has to say (RJ_SEG_F_ALONE_1, _2 or 0). *MARK_DUE:
+	 * what was put last must not be acknowledged before one more segment,
+	 * with these flags, is put: only it says durably that one store is
+	 * alone.
+	 */
+	uint32_t (*flags)(struct rj_store *s, bool *mark_due);
+	/* The first (0) or the second (1). NULL is returned for one that cannot
+	 * be opened now. */
+	struct rj_store *(*part)(struct rj_store *s, int which);
+	/*
+	 * The logs of the two differ, and neither says that it went on alone: one
+	 * is taken, the other is returned, whose writer has to be fenced before
+	 * anything is written. NULL: there is no such thing.
+	 */
+	struct rj_store *(*rival)(struct rj_store *s);
 	void (*close)(struct rj_store *s);
 };
 
@@ -173,10 +193,14 @@ struct rj_store {
 	 * it, and passed on to dups. NULL: nothing is counted. */
 	struct rj_meter *meter;
 	char url[512]; /* for messages: never holds a credential */
+	/* Mode B: what is put is a copy of another store's segment, and may be of
+	 * an older epoch than the handle's own. */
+	bool copying;
 };
 
 /*
- * Open the store that URL names. Does not contact a server: one that cannot
+ * Open the store that URL names, or with "URL1,URL2" the two that hold the same
+ * log (pair.h). Does not contact a server: one that cannot
  * be reached shows at the first request. RJ_E_INVAL: not a URL we can read;
  * RJ_E_UNSUPPORTED: a scheme this build does not have (the message lists
  * those it has); RJ_E_NOTFOUND: the directory of a file:// URL is not there
@@ -255,6 +279,29 @@ static inline int rj_store_adopt(struct rj_store *s,
 	struct rj_error *err)
 {
 	return s->ops->adopt ? s->ops->adopt(s, journal, epoch, fence, err) : 0;
+}
+
+/* With the flags of *MARK_DUE, which is set: false for a single store. */
+static inline uint32_t rj_store_flags(struct rj_store *s, bool *mark_due)
+{
+	*mark_due = false;
+	return s->ops->flags ? s->ops->flags(s, mark_due) : 0;
+}
+
+/* Two stores as one? */
+static inline bool rj_store_is_pair(const struct rj_store *s)
+{
+	return s->ops->part != NULL;
+}
+
+static inline struct rj_store *rj_store_part(struct rj_store *s, int which)
+{
+	return s->ops->part(s, which);
+}
+
+static inline struct rj_store *rj_store_rival(struct rj_store *s)
+{
+	return s->ops->rival ? s->ops->rival(s) : NULL;
 }
 
 /* RJ_E_UNSUPPORTED: this kind of store has but one handle. */

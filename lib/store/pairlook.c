@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* What the two stores hold, and which of them counts. */
+#include <string.h>
+
+#include "store/pair.h"
+
+uint32_t pair_flag(int side)
+{
+	return side == 0 ? RJ_SEG_F_ALONE_1 : side == 1 ? RJ_SEG_F_ALONE_2 : 0;
+}
+
+int pair_alone(uint32_t flags)
+{
+	return flags & RJ_SEG_F_ALONE_1   ? 0
+	       : flags & RJ_SEG_F_ALONE_2 ? 1
+					  : RJ_PAIR_BOTH;
+}
+
+void pair_view_free(struct pair_view *v)
+{
+	rj_buf_free(&v->objects);
+	memset(v, 0, sizeof(*v));
+}
+
+static int add_object(void *arg, uint64_t number, uint64_t bytes)
+{
+	struct pair_view *v = arg;
+	struct pair_object o = {number, bytes};
+
+	if (rj_buf_append(&v->objects, &o, sizeof(o)))
+		return rj_fail(
+			&v->why, RJ_E_NOMEM, "out of memory for a listing");
+	v->last = number;
+	return 0;
+}
+
+/* The last segment's header: its flags and epoch. */
+static int read_last(struct rj_store *s, struct rj_key *key,
+	struct pair_view *v)
+{
+	struct rj_buf bytes = {0};
+	struct rj_seghdr h;
+	int rc;
+
+	key->number = v->last;
+	rc = rj_store_get(s, key, RJ_SEG_MAX_BYTES, &bytes, &v->why);
+	if (!rc && bytes.len < RJ_SEG_HEADER_BYTES)
+		rc = rj_fail(&v->why, RJ_E_CORRUPT,
+			"%s: segment %llu is shorter than a header", s->url,
+			(unsigned long long)v->last);
+	if (!rc) {
+		rc = rj_seghdr_decode(bytes.data, &h, &v->why);
+		if (rc)
+			rj_fail_prefix(&v->why, "%s: segment %llu", s->url,
+				(unsigned long long)v->last);
+	}
+	if (!rc) {
+		v->flags = h.flags;
+		v->epoch = h.epoch;
+	}
+	rj_buf_free(&bytes);
+	return rc;
+}
+
+void pair_look_at(struct rj_store *s, const uint8_t journal[RJ_UUID_BYTES],
+	struct pair_view *v)
+{
+	struct rj_key key = {.kind = RJ_KEY_LOG};
+	int rc;
+
+	v->objects.len = 0;
+	v->last = v->epoch = 0;
+	v->flags = 0;
+	memcpy(key.journal_uuid, journal, RJ_UUID_BYTES);
+	rc = rj_store_list(s, &key, 0, add_object, v, &v->why);
+	if (!rc && v->last)
+		rc = read_last(s, &key, v);
+	v->away = rc != 0;
+}
+
+/* The highest number of V that is not above LIMIT; 0: none. */
+static uint64_t highest_upto(const struct pair_view *v, uint64_t limit)
+{
+	const struct pair_object *o = (const void *)v->objects.data;
+	size_t low = 0, high = v->objects.len / sizeof(*o), mid;
+
+	while (low < high) {
+		mid = low + (high - low) / 2;
+		if (o[mid].number <= limit)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low ? o[low - 1].number : 0;
+}
+
+/*
+ * Compare the highest segment that LONGER still has and SHORTER may have. It
+ * is SHORTER's last, unless that was trimmed away; then it is a fence, because
+ * everything else below was trimmed with it, and a log that parted from
+ * SHORTER's before its end would have parted with a fence, which is never
+ * trimmed.
+ */
+int pair_is_prefix(struct rj_store *shorter, const struct pair_view *sv,
+	struct rj_store *longer, const struct pair_view *lv,
+	const uint8_t journal[RJ_UUID_BYTES], bool *prefix,
+	struct rj_error *err)
+{
+	struct rj_key key = {.kind = RJ_KEY_LOG};
+	struct rj_buf a = {0}, b = {0};
+	int rc;
+
+	*prefix = !sv->last;
+	key.number = highest_upto(lv, sv->last);
+	if (!sv->last || !key.number)
+		return 0;
+	memcpy(key.journal_uuid, journal, RJ_UUID_BYTES);
+	rc = rj_store_get(longer, &key, RJ_SEG_MAX_BYTES, &a, err);
+	if (!rc)
+		rc = rj_store_get(shorter, &key, RJ_SEG_MAX_BYTES, &b, err);
+	if (!rc)
+		*prefix = a.len == b.len && !memcmp(a.data, b.data, a.len);
+	else if (rc == -RJ_E_NOTFOUND)
+		rc = 0;
+	rj_buf_free(&a);
+	rj_buf_free(&b);
+	return rc;
+}
+
+/* Does side I's log end with "I am alone"? Then it has all that counts. */
+static bool speaks_for_itself(const struct pair *p, int i)
+{
+	int alone = pair_alone(p->view[i].flags);
+
+	if (p->view[i].away || !p->view[i].last)
+		return false;
+	return alone == i ||
+	       (alone != RJ_PAIR_BOTH && p->leave_out & RJ_PAIR_WHO);
+}
+
+/* Only side I answers. */
+static int decide_one(struct pair *p, int i, struct rj_error *err)
+{
+	const struct pair_view *other = &p->view[!i];
+
+	if (speaks_for_itself(p, i) ||
+		((p->opts.accept_loss || p->leave_out & RJ_PAIR_PROOF) &&
+			p->view[i].last)) {
+		p->source = i;
+		p->shared->need = i;
+		return 0;
+	}
+	return rj_fail(err, RJ_E_UNREACHABLE,
+		"%.300s; and the log at %.200s does not say that it went on "
+		"alone, so acknowledged segments may be missing there: wait for "
+		"the other, or accept their loss with --accept-loss",
+		other->why.msg, p->url[i]);
+}
+
+/* The logs differ. Who went on alone counts, else the higher epoch. */
+static void decide_rivals(struct pair *p)
+{
+	bool speaks[2] = {speaks_for_itself(p, 0), speaks_for_itself(p, 1)};
+	int i;
+
+	if (speaks[0] != speaks[1])
+		i = speaks[1];
+	else if (p->shared->diverged)
+		i = p->source; /* we have fenced the other meanwhile */
+	else if (p->view[0].epoch != p->view[1].epoch)
+		i = p->view[1].epoch > p->view[0].epoch;
+	else
+		i = p->view[1].last > p->view[0].last;
+	p->source = i;
+	p->shared->need = i;
+	p->shared->diverged = true;
+	if (speaks[i])
+		p->fenced = true;
+}
+
+static int decide_two(struct pair *p, struct rj_error *err)
+{
+	const struct pair_view *v = p->view;
+	int longer = v[1].last > v[0].last ||
+		     (v[1].last == v[0].last && speaks_for_itself(p, 1));
+	bool prefix;
+	int rc;
+
+	rc = pair_is_prefix(p->side[!longer], &v[!longer], p->side[longer],
+		&v[longer], p->journal, &prefix, err);
+	if (rc)
+		return rc;
+	if (!prefix) {
+		decide_rivals(p);
+		return 0;
+	}
+	p->source = longer;
+	p->shared->need = speaks_for_itself(p, longer) ? longer : RJ_PAIR_BOTH;
+	p->shared->diverged = false;
+	return 0;
+}
+
+int pair_look(struct pair *p, struct rj_error *err)
+{
+	int i, rc;
+
+	pair_hand_rest(p);
+	for (i = 0; i < 2; i++) {
+		if (p->side[i]) {
+			pair_look_at(p->side[i], p->journal, &p->view[i]);
+		} else {
+			p->view[i].away = true;
+			p->view[i].why = p->open_err[i];
+		}
+	}
+	p->looked = false;
+	if (p->view[0].away && p->view[1].away) {
+		if (err)
+			*err = p->view[0].why;
+		return -(int)p->view[0].why.code;
+	}
+	if (p->view[0].away || p->view[1].away)
+		rc = decide_one(p, p->view[0].away, err);
+	else
+		rc = decide_two(p, err);
+	if (rc)
+		return rc;
+	p->end[0] = p->view[0].last;
+	p->end[1] = p->view[1].last;
+	p->settled = p->rejoining = p->mark_due = false;
+	p->looked = true;
+	return 0;
+}

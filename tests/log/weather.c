@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "log/weather.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum fate { DONE, FAILS, LOST, LATE };
+
+struct handle {
+	struct rj_store base;
+	struct rj_store *inner;
+	struct weather *w;
+	const bool *cut;
+};
+
+static uint64_t state;
+static void (*meanwhile)(void *arg);
+static void *meanwhile_arg;
+
+void weather_meanwhile(void (*fn)(void *arg), void *arg)
+{
+	meanwhile = fn;
+	meanwhile_arg = arg;
+}
+
+void weather_seed(uint64_t seed)
+{
+	state = seed * 2862933555777941757u + 3037000493u;
+	weather_rnd(2);
+}
+
+uint32_t weather_rnd(uint32_t below)
+{
+	state = state * 6364136223846793005u + 1442695040888963407u;
+	return (uint32_t)(state >> 33) % below;
+}
+
+static struct handle *of(struct rj_store *s)
+{
+	return (struct handle *)s;
+}
+
+static enum fate judge(const struct handle *h)
+{
+	const struct weather *w = h->w;
+	void (*fn)(void *arg) = meanwhile;
+
+	if (fn && !weather_rnd(4)) {
+		meanwhile = NULL; /* not while it acts */
+		fn(meanwhile_arg);
+		meanwhile = fn;
+	}
+	if (w->away || (h->cut && *h->cut))
+		return weather_rnd(8) ? FAILS : LATE;
+	if (weather_rnd(100) >= w->bad)
+		return DONE;
+	return (enum fate)(1 + weather_rnd(3));
+}
+
+static int unreachable(struct rj_store *s, struct rj_error *err)
+{
+	return rj_fail(err, RJ_E_UNREACHABLE, "%s: away", s->url);
+}
+
+static void keep(struct weather *w, const struct rj_key *key, const void *data,
+	size_t len)
+{
+	if (w->puts == sizeof(w->put) / sizeof(w->put[0]))
+		return;
+	w->put[w->puts].data = malloc(len);
+	if (!w->put[w->puts].data)
+		exit(99);
+	memcpy(w->put[w->puts].data, data, len);
+	w->put[w->puts].key = *key;
+	w->put[w->puts++].len = len;
+}
+
+void weather_deliver(struct weather *w, bool all)
+{
+	unsigned i;
+
+	while (w->puts) {
+		i = weather_rnd(w->puts);
+		rj_store_put_new(w->late, &w->put[i].key, w->put[i].data,
+			w->put[i].len, NULL);
+		free(w->put[i].data);
+		w->put[i] = w->put[--w->puts];
+		if (!all)
+			break;
+	}
+}
+
+static int put_new(struct rj_store *s, const struct rj_key *key,
+	const void *data, size_t len, struct rj_error *err)
+{
+	struct handle *h = of(s);
+	enum fate fate = judge(h);
+
+	h->inner->copying = s->copying;
+	if (fate == LATE)
+		keep(h->w, key, data, len);
+	if (fate == LOST)
+		rj_store_put_new(h->inner, key, data, len, NULL);
+	return fate == DONE ? rj_store_put_new(h->inner, key, data, len, err)
+			    : unreachable(s, err);
+}
+
+static int get(struct rj_store *s, const struct rj_key *key, size_t max,
+	struct rj_buf *out, struct rj_error *err)
+{
+	return judge(of(s)) == DONE
+		       ? rj_store_get(of(s)->inner, key, max, out, err)
+		       : unreachable(s, err);
+}
+
+static int list(struct rj_store *s, const struct rj_key *dir, uint64_t after,
+	rj_store_list_fn fn, void *arg, struct rj_error *err)
+{
+	return judge(of(s)) == DONE
+		       ? rj_store_list(of(s)->inner, dir, after, fn, arg, err)
+		       : unreachable(s, err);
+}
+
+static int drop(
+	struct rj_store *s, const struct rj_key *key, struct rj_error *err)
+{
+	return judge(of(s)) == DONE
+		       ? rj_store_remove(of(s)->inner, key, err)
+		       : unreachable(s, err);
+}
+
+static int dup(struct rj_store *s, struct rj_store **out, struct rj_error *err)
+{
+	struct rj_store *inner = NULL;
+	int rc = rj_store_dup(of(s)->inner, &inner, err);
+
+	if (!rc)
+		*out = weather_open(of(s)->w, of(s)->cut, inner);
+	return rc;
+}
+
+static void close_handle(struct rj_store *s)
+{
+	rj_store_close(of(s)->inner);
+	free(s);
+}
+
+static const struct rj_store_ops ops = {
+	.put_new = put_new,
+	.get = get,
+	.list = list,
+	.remove = drop,
+	.dup = dup,
+	.close = close_handle,
+};
+
+struct rj_store *weather_open(
+	struct weather *w, const bool *cut, struct rj_store *inner)
+{
+	struct handle *h = calloc(1, sizeof(*h));
+
+	if (!h || !inner)
+		exit(99);
+	h->base = *inner;
+	h->base.ops = &ops;
+	h->inner = inner;
+	h->w = w;
+	h->cut = cut;
+	return &h->base;
+}
