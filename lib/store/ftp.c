@@ -8,6 +8,10 @@
  * does not do, and some list a folder that is not there as an empty one: so
  * "not there" is believed only when the list of the folder above, which is not
  * empty or is itself known, does not show it.
+ *
+ * Folders are listed with STAT, over the control connection: what LIST sends over
+ * a connection of its own has no length, and one that was cut short looks whole to
+ * libcurl, also with TLS. LIST is for servers that do not have STAT of a folder.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,13 +38,92 @@ static const struct rj_net_kind ftp_kind = {
 	.open = ftp_open_tree,
 };
 
+struct ftp {
+	struct rj_net net;
+	bool no_stat; /* the server does not list with it */
+};
+
 static struct rj_net *net_of(struct rj_tree *t)
 {
 	return (struct rj_net *)t;
 }
 
-/* The listing of PATH ("" is where the login leads) into OUT. */
-static int fetch_list(struct rj_net *n, const char *path, struct rj_buf *out,
+/*
+ * A reply that is neither what was asked for nor a refusal. It may belong to an
+ * earlier command, which libcurl had not waited for: it counts for nothing, and
+ * nothing more is read from this connection.
+ */
+static int not_now(struct rj_net *n, const char *verb, const char *path,
+	int reply, struct rj_error *err)
+{
+	n->fresh = true;
+	return rj_fail(err, RJ_E_UNREACHABLE,
+		"%s: the FTP server does not %s %s now (reply %d)", n->base.url,
+		verb, path, reply);
+}
+
+/* The lines of STAT's answer that are of the listing: not "213-Status follows:"
+ * and "213 End". Some servers begin each with a blank, or with "213-". */
+struct stat_lines {
+	struct rj_buf *out;
+	bool no_memory;
+};
+
+static void on_stat_line(void *arg, const char *line, size_t len)
+{
+	struct stat_lines *s = arg;
+
+	if (len > 4 && line[3] == '-' && *line == '2')
+		line += 4, len -= 4;
+	while (len && *line == ' ')
+		line++, len--;
+	if (!len || !strchr("-dl", *line))
+		return;
+	s->no_memory |= s->out->len > MAX_LIST ||
+			rj_buf_append(s->out, line, len) ||
+			rj_buf_append(s->out, "\n", 1);
+}
+
+/*
+ * The listing of PATH into OUT, by STAT. *DONE: that is so; else the server does
+ * not have it: 211 is its own state, 5xx but 550 (as for LIST) that it refuses.
+ */
+static int fetch_stat(struct rj_net *n, const char *path, struct rj_buf *out,
+	bool *done, struct rj_error *err)
+{
+	char text[RJ_NET_PATH + 16];
+	struct stat_lines lines = {.out = out};
+	struct rj_net_call c = {.url = n->origin,
+		.nobody = true,
+		.quote = {text},
+		.line = on_stat_line,
+		.arg = &lines};
+	CURLcode code;
+	int rc;
+
+	*done = true;
+	out->len = 0;
+	snprintf(text, sizeof(text), "STAT %s", *path ? path : ".");
+	rc = rj_net_perform(n, &c, &code, err);
+	if (rc)
+		return rc;
+	if (code && code != CURLE_QUOTE_ERROR)
+		return rj_net_fail(n, code, err);
+	if (lines.no_memory)
+		return rj_fail(err, RJ_E_NOMEM, "out of memory for a listing");
+	if (!code && (c.reply == 212 || c.reply == 213))
+		return 0;
+	out->len = 0;
+	if (code && (c.reply == 450 || c.reply == 550))
+		return 0;
+	*done = c.reply != 211 && c.reply / 100 != 5;
+	if (!*done)
+		return 0;
+	return not_now(n, "list", path, c.reply, err);
+}
+
+/* The same by LIST. */
+static int fetch_by_list(struct rj_net *n, const char *path, struct rj_buf *out,
 	struct rj_error *err)
 {
 	char url[RJ_NET_URL];
@@ -61,6 +144,23 @@ static int fetch_list(struct rj_net *n, const char *path, struct rj_buf *out,
 		return 0;
 	}
 	return code ? rj_net_fail(n, code, err) : 0;
+}
+
+/* The listing of PATH ("" is where the login leads) into OUT. */
+static int fetch_list(struct rj_net *n, const char *path, struct rj_buf *out,
+	struct rj_error *err)
+{
+	struct ftp *f = (struct ftp *)n;
+	bool done;
+	int rc;
+
+	if (!f->no_stat) {
+		rc = fetch_stat(n, path, out, &done, err);
+		if (rc || done)
+			return rc;
+		f->no_stat = true;
+	}
+	return fetch_by_list(n, path, out, err);
 }
 
 /*
@@ -120,8 +220,9 @@ static int list_known(struct rj_net *n, const char *folder, struct rj_buf *out,
 	return there ? 0 : no_folder(n, folder, err);
 }
 
+/* VERB PATH. *DONE: the server's reply is WANT; else it refuses. */
 static int command(struct rj_net *n, const char *verb, const char *path,
-	int *reply, struct rj_error *err)
+	int want, bool *done, struct rj_error *err)
 {
 	char text[RJ_NET_PATH + 16];
 	struct rj_net_call c = {
@@ -133,14 +234,11 @@ static int command(struct rj_net *n, const char *verb, const char *path,
 	rc = rj_net_perform(n, &c, &code, err);
 	if (rc)
 		return rc;
-	*reply = c.reply;
 	if (code && code != CURLE_QUOTE_ERROR)
 		return rj_net_fail(n, code, err);
-	if (code && c.reply / 100 != 5)
-		return rj_fail(err, RJ_E_UNREACHABLE,
-			"%s: the FTP server does not %s %s now (reply %d)",
-			n->base.url, verb, path, c.reply);
-	*reply = code ? c.reply : 250;
+	*done = !code && c.reply == want;
+	if (!*done && c.reply / 100 != 5)
+		return not_now(n, verb, path, c.reply, err);
 	return 0;
 }
 
@@ -148,11 +246,8 @@ static int command(struct rj_net *n, const char *verb, const char *path,
 static int make_one(
 	struct rj_net *n, const char *path, bool *made, struct rj_error *err)
 {
-	int reply = 0, rc;
-
-	rc = command(n, "MKD", path, &reply, err);
-	*made = !rc && reply == 250;
-	return rc;
+	*made = false;
+	return command(n, "MKD", path, 257, made, err);
 }
 
 static int make_above(struct rj_net *n, const char *path, struct rj_error *err)
@@ -244,6 +339,8 @@ static int ftp_put(struct rj_tree *t, const char *folder, const char *name,
 	rc = rj_net_perform(n, &c, &code, err);
 	if (rc)
 		return rc;
+	if (!code && c.reply != 250) /* not that of RNTO: something else's */
+		return not_now(n, "rename", name, c.reply, err);
 	return code ? put_failed(n, &c, code, name, err) : 0;
 }
 
@@ -312,11 +409,12 @@ static int ftp_remove(struct rj_tree *t, const char *folder, const char *name,
 {
 	struct rj_net *n = net_of(t);
 	char path[RJ_NET_PATH];
-	int reply = 0, rc;
+	bool done = false;
+	int rc;
 
-	rc = command(n, "DELE", rj_net_path(n, folder, name, path), &reply,
+	rc = command(n, "DELE", rj_net_path(n, folder, name, path), 250, &done,
 		err);
-	if (rc || reply == 250)
+	if (rc || done)
 		return rc;
 	return missing(n, folder, name, err);
 }
@@ -335,10 +433,11 @@ static int ftp_open_tree(const struct rj_url *url,
 	const struct rj_store_opts *opts, struct rj_tree **out,
 	struct rj_error *err)
 {
-	struct rj_net *n = calloc(1, sizeof(*n));
+	struct ftp *f = calloc(1, sizeof(*f));
+	struct rj_net *n = &f->net;
 	int rc;
 
-	if (!n)
+	if (!f)
 		return rj_fail(err, RJ_E_NOMEM, "out of memory");
 	n->base.ops = &ftp_ops;
 	rc = rj_net_init(n, &ftp_kind, url, opts, err);

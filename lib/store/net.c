@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include "store/conf.h"
 #include "store/curl.h"
@@ -69,6 +71,16 @@ static int on_seek(void *arg, curl_off_t offset, int origin)
 	return CURL_SEEKFUNC_OK;
 }
 
+/* libcurl says "login denied" also when the server went away meanwhile. */
+static int on_close(void *arg, curl_socket_t fd)
+{
+	struct rj_net *n = arg;
+	char c;
+
+	n->gone |= recv(fd, &c, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
+	return close(fd);
+}
+
 /* A password goes only over a connection that is encrypted, unless rj.conf says
  * insecure=yes; then encryption is taken where it is offered. */
 static CURLcode set_login(struct rj_net *n)
@@ -105,6 +117,8 @@ static int set_up(struct rj_net *n, struct rj_error *err)
 	curl_easy_setopt(e, CURLOPT_READDATA, n);
 	curl_easy_setopt(e, CURLOPT_SEEKFUNCTION, on_seek);
 	curl_easy_setopt(e, CURLOPT_SEEKDATA, n);
+	curl_easy_setopt(e, CURLOPT_CLOSESOCKETFUNCTION, on_close);
+	curl_easy_setopt(e, CURLOPT_CLOSESOCKETDATA, n);
 	if (set_login(n))
 		return rj_fail(err, RJ_E_INVAL,
 			"%s: this machine's libcurl cannot log in there",
@@ -259,10 +273,13 @@ int rj_net_perform(struct rj_net *n, struct rj_net_call *call, CURLcode *code,
 	n->call = call;
 	n->sent = 0;
 	n->start = call->out ? call->out->len : 0;
-	n->too_long = n->no_memory = false;
+	n->too_long = n->no_memory = n->gone = false;
 	n->detail[0] = '\0';
 	if (slist(&before, call->quote) && slist(&after, call->after)) {
 		set_call(n, call, before, after);
+		curl_easy_setopt(
+			n->easy, CURLOPT_FRESH_CONNECT, n->fresh ? 1L : 0L);
+		n->fresh = false;
 		*code = n->multi ? perform_short(n) : rj_curl_perform(n->easy);
 		curl_easy_getinfo(n->easy, CURLINFO_RESPONSE_CODE, &reply);
 		curl_easy_setopt(n->easy, CURLOPT_QUOTE, NULL);
@@ -283,8 +300,17 @@ int rj_net_perform(struct rj_net *n, struct rj_net_call *call, CURLcode *code,
 	return rc;
 }
 
+int rj_net_fail_lost(struct rj_net *n, const char *doing, struct rj_error *err)
+{
+	return rj_fail(err, RJ_E_UNREACHABLE,
+		"%s: lost the connection to the %s: %s", n->base.url,
+		n->kind->peer, doing);
+}
+
 int rj_net_fail(struct rj_net *n, CURLcode code, struct rj_error *err)
 {
+	if (code == CURLE_LOGIN_DENIED && n->gone)
+		return rj_net_fail_lost(n, "during the login", err);
 	switch (code) {
 	case CURLE_REMOTE_DISK_FULL:
 		return rj_fail(err, RJ_E_NOSPACE, "%s: the %s is full",

@@ -40,10 +40,12 @@ struct rj_net {
 	char origin[300];	  /* "ftp://host:port/" */
 	char root[RJ_URL_BYTES];  /* the path, without slashes at its end */
 	uint64_t salt, attempts;  /* of temporary names */
+	bool fresh;		  /* the next request opens a new connection */
 	/* Of the request under way: */
 	struct rj_net_call *call;
 	size_t sent, start;
 	bool too_long, no_memory;
+	bool gone; /* a connection was closed that the server had left */
 };
 
 /* One request. All but URL may be left 0. */
@@ -91,6 +93,10 @@ int rj_net_check(const struct rj_net_kind *kind, const struct rj_url *url,
 int rj_net_perform(struct rj_net *n, struct rj_net_call *call, CURLcode *code,
 	struct rj_error *err);
 int rj_net_fail(struct rj_net *n, CURLcode code, struct rj_error *err);
+/* RJ_E_UNREACHABLE: the connection was lost while DOING something, which may
+ * have been done. */
+int rj_net_fail_lost(
+	struct rj_net *n, const char *doing, struct rj_error *err);
 
 /* The path of NAME (may be NULL: of FOLDER itself) on the server, and its URL.
  * SLASH: the URL ends in one. */

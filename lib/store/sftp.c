@@ -6,7 +6,9 @@
  * mkdir is the exclusive act. An object is uploaded under a temporary name and
  * then renamed. Whether rename overwrites depends on server and libssh2; that
  * does not matter here, because a name is only ever written with the same
- * bytes. "No such file" is a code of the protocol's own, and so believed.
+ * bytes. "No such file" is a code of the protocol's own; but libcurl also gives
+ * it, from an earlier answer, when the connection is lost: so it is believed
+ * once the connection was seen to live on.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -49,6 +51,45 @@ static char *command_path(const struct rj_net *n, const char *folder,
 	return out;
 }
 
+/*
+ * The server refused something. Is it the same connection still, and answers?
+ * 0: so it was the server that refused.
+ */
+static int alive(struct rj_net *n, const char *doing, struct rj_error *err)
+{
+	char url[RJ_NET_URL], detail[CURL_ERROR_SIZE];
+	struct rj_net_call c = {.url = url, .nobody = true};
+	long connects = 1, when = -1;
+	CURLcode code;
+	int rc;
+
+	memcpy(detail, n->detail, sizeof(detail));
+	snprintf(url, sizeof(url), "%s", n->origin);
+	curl_easy_setopt(n->easy, CURLOPT_FILETIME, 1L); /* asks for a stat */
+	rc = rj_net_perform(n, &c, &code, err);
+	curl_easy_setopt(n->easy, CURLOPT_FILETIME, 0L);
+	if (rc)
+		return rc;
+	curl_easy_getinfo(n->easy, CURLINFO_NUM_CONNECTS, &connects);
+	curl_easy_getinfo(n->easy, CURLINFO_FILETIME, &when);
+	if (code || connects || when < 0)
+		return rj_net_fail_lost(n, doing, err);
+	memcpy(n->detail, detail, sizeof(detail));
+	return 0;
+}
+
+/* RJ_E_NOTFOUND, with TEXT behind it; or the connection is lost. */
+static int not_found(struct rj_net *n, const char *folder, const char *name,
+	const char *text, struct rj_error *err)
+{
+	int rc = alive(n, folder, err);
+
+	if (rc)
+		return rc;
+	return rj_fail(err, RJ_E_NOTFOUND, "%s: %s%s%s: %s", n->base.url,
+		folder, name ? "/" : "", name ? name : "", text);
+}
+
 static int fetch_list(struct rj_net *n, const char *folder, struct rj_buf *out,
 	struct rj_error *err)
 {
@@ -62,8 +103,7 @@ static int fetch_list(struct rj_net *n, const char *folder, struct rj_buf *out,
 	if (rc)
 		return rc;
 	if (code == CURLE_REMOTE_FILE_NOT_FOUND)
-		return rj_fail(err, RJ_E_NOTFOUND, "%s: %s: no such folder",
-			n->base.url, folder);
+		return not_found(n, folder, NULL, "no such folder", err);
 	return code ? rj_net_fail(n, code, err) : 0;
 }
 
@@ -95,7 +135,7 @@ static int command(struct rj_net *n, const char *text, bool *done,
 	*done = !code;
 	if (code && code != CURLE_QUOTE_ERROR)
 		return rj_net_fail(n, code, err);
-	return 0;
+	return code ? alive(n, text, err) : 0;
 }
 
 static int make_one(struct rj_net *n, const char *folder, bool *made,
@@ -168,6 +208,9 @@ static int settle_rename(struct rj_net *n, const char *folder, const char *name,
 	uint64_t bytes;
 	int rc;
 
+	rc = alive(n, name, err);
+	if (rc)
+		return rc;
 	snprintf(why, sizeof(why), "%s", n->detail);
 	rc = is_there(n, folder, name, &there, &is_folder, &bytes, err);
 	if (rc == -RJ_E_NOTFOUND || (!rc && (!there || bytes != len)))
@@ -209,8 +252,7 @@ static int sftp_put(struct rj_tree *t, const char *folder, const char *name,
 	if (code == CURLE_QUOTE_ERROR)
 		return settle_rename(n, folder, name, tmp, len, err);
 	if (code == CURLE_REMOTE_FILE_NOT_FOUND)
-		return rj_fail(err, RJ_E_NOTFOUND, "%s: %s: no such folder",
-			t->url, folder);
+		return not_found(n, folder, NULL, "no such folder", err);
 	return code ? rj_net_fail(n, code, err) : 0;
 }
 
@@ -228,8 +270,7 @@ static int sftp_get(struct rj_tree *t, const char *folder, const char *name,
 	if (rc)
 		return rc;
 	if (code == CURLE_REMOTE_FILE_NOT_FOUND)
-		return rj_fail(err, RJ_E_NOTFOUND, "%s: %s/%s: no such object",
-			t->url, folder, name);
+		return not_found(n, folder, name, "no such object", err);
 	return code ? rj_net_fail(n, code, err) : 0;
 }
 

@@ -1,19 +1,25 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # WebDAV: Apache's mod_dav, with TLS and a password. Mode B, always.
-. "$RJ_SRC/tests/support/lib.sh"
-. "$RJ_SRC/tests/support/rj.sh"
+. "$RJ_SRC/tests/support/lib.sh" || exit 99
 . "$RJ_SRC/tests/backends/frame.sh"
-. "$RJ_SRC/tests/backends/mainpath.sh"
-need_root
+. "$RJ_SRC/tests/backends/volume.sh"
 b_need dav
 
 RJLOG=$RJ_BUILD/rjlog/rjlog RACERS=$RJ_BUILD/tests/backends/racers
+suite() { # PROGRAM URL [VARIABLE=VALUE...]
+	check "test-$1 ${*:3}" timeout 120 env RJ_TEST_STORE="$2" "${@:3}" "$RJ_BUILD/tests/$1"
+}
 
 check "Apache starts" b_start dav || exit 1
+suite store/test-tree "$B_URL"
 check "${RJ_RACERS:-16} racers, ${RJ_ROUNDS:-6} rounds: one winner in each" \
 	"$RACERS" "$B_URL" "${RJ_RACERS:-16}" "${RJ_ROUNDS:-6}"
-check "the log's races" env RJ_TEST_STORE="$B_URL" timeout 120 "$RJ_BUILD/tests/log/test-race"
+suite log/test-race "$B_URL"
+
+check "a bad way to it" b_cuts "$B_PORTS"
+suite store/test-tree "$B_BAD_URL" RJ_TEST_RETRY=1
+b_faults_seen
 
 b_conf "davs://127.0.0.1:$DAV_PORT/logs/wrong" "password = hunter2hunter2"
 refused() { # NAME URL REGEX
@@ -25,14 +31,8 @@ refused "a wrong password" "davs://127.0.0.1:$DAV_PORT/logs/wrong" 'refuses us \
 b_conf "davs://127.0.0.1:$DAV_PORT/logs/noca" "ca = /etc/ssl/certs/ca-certificates.crt"
 refused "a certificate that nobody signed" "davs://127.0.0.1:$DAV_PORT/logs/noca" 'is not who it should be'
 
-# mod_dav does not flush what it stores
-status 1 "mkrjfs refuses a store that is not durable" \
-	"$MKRJFS" -q -F -t ext4 -J "remote=$B_URL,size=8" "$T_DIR/n.img" 64M
-like "... and says what to do" "$OUT" 'add ack=received'
-if [ -c /dev/fuse ] && [ -c /dev/loop-control ]; then
-	main_path dav "$B_URL" ",ack=received"
-	b_key "$T_DIR/seal.key"
-	main_path dav-key "$B_URL" ",ack=received,key=$T_DIR/seal.key"
-else
-	skip "the main path" "no FUSE or loop devices"
-fi
+b_durable_refused # mod_dav does not flush what it stores
+b_main_path dav
+b_key "$T_DIR/seal.key"
+b_main_path dav-key "key=$T_DIR/seal.key"
+b_fenced "$T_DIR/dav-key.crashed"

@@ -2,10 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # S3: Ceph's radosgw, plain and with TLS; and what is no S3.
 . "$RJ_SRC/tests/support/lib.sh"
-. "$RJ_SRC/tests/support/rj.sh"
 . "$RJ_SRC/tests/backends/frame.sh"
-. "$RJ_SRC/tests/backends/mainpath.sh"
-need_root
+. "$RJ_SRC/tests/backends/volume.sh"
 b_need rgw
 
 RJLOG=$RJ_BUILD/rjlog/rjlog RACERS=$RJ_BUILD/tests/backends/racers
@@ -46,22 +44,8 @@ b_conf "s3+https://127.0.0.1:$RGW_TLS_PORT/logs/noca" "ca = /etc/ssl/certs/ca-ce
 refused 8 "a certificate that nobody signed" \
 	"s3+https://127.0.0.1:$RGW_TLS_PORT/logs/noca" 'is not who it should be'
 
-# what takes S3's PUT and does not look at If-None-Match
-. "$RJ_SRC/tests/backends/server-nginx.sh"
-if [ -n "$(nginx_missing)" ]; then
-	skip "a store that ignores If-None-Match" "nginx is not installed"
-else
-	check "nginx starts" b_start nginx
-	status 4 "a store that ignores If-None-Match: found" "$RJLOG" probe "$B_URL"
-	like "... and said" "$OUT" 'it ignores If-None-Match'
-	status 1 "... mkrjfs refuses it" "$MKRJFS" -q -F -t ext4 -J "remote=$B_URL,size=8" "$T_DIR/n.img" 64M
-	like "... and changes nothing" "$OUT" 'nothing was changed'
-fi
-
-if [ -c /dev/fuse ] && [ -c /dev/loop-control ]; then
-	main_path s3 "$S3" ""
-	b_key "$T_DIR/seal.key"
-	main_path s3-key "$S3" ",key=$T_DIR/seal.key"
-else
-	skip "the main path" "no FUSE or loop devices"
-fi
+B_URL=$S3 B_ACK=
+b_main_path s3
+b_key "$T_DIR/seal.key"
+b_main_path s3-key "key=$T_DIR/seal.key"
+b_fenced "$T_DIR/s3-key.crashed"

@@ -14,6 +14,7 @@ dav_config() { # DIR
 ServerRoot $1
 ServerName localhost
 Listen 127.0.0.1:$DAV_PORT
+Listen 127.0.0.1:$DAV_PLAIN
 PidFile $1/httpd.pid
 ErrorLog $1/error.log
 END
@@ -32,6 +33,10 @@ MaxKeepAliveRequests 0
 KeepAliveTimeout 60
 StartServers 1
 ThreadsPerChild 48
+<VirtualHost 127.0.0.1:$DAV_PLAIN>
+ SSLEngine off
+ DocumentRoot $1/root
+</VirtualHost>
 <Directory />
  Require all denied
 </Directory>
@@ -49,7 +54,7 @@ dav_curl() { curl -sS --max-time 10 --cacert "$DAV_DIR/cert.pem" -u u:pw "${@:2}
 dav_answers() { dav_curl /logs/ -f -o /dev/null -X PROPFIND -H 'Depth: 0'; }
 
 dav_start() {
-	DAV_DIR=$1 DAV_PORT=$(b_port)
+	DAV_DIR=$1 DAV_PORT=$(b_port) DAV_PLAIN=$(b_port)
 	mkdir -p "$1"/{root/logs,lock} && b_cert "$1" || return 1
 	printf 'u:%s\n' "$(openssl passwd -apr1 pw)" >"$1/htpasswd"
 	dav_config "$1" >"$1/httpd.conf"
@@ -60,5 +65,7 @@ dav_start() {
 	at_exit b_end $!
 	wait_for 30 dav_answers || return 1
 	b_conf "davs://127.0.0.1:$DAV_PORT" "user = u" "password = pw" "ca = $1/cert.pem"
+	B_BAD_URL=davs://$B_BAD:$DAV_PORT/logs/bad B_PORTS=$DAV_PORT
+	b_conf "davs://$B_BAD:$DAV_PORT" "user = u" "password = pw" "ca = $1/cert.pem" "request_timeout = 5"
 	B_URL=davs://127.0.0.1:$DAV_PORT/logs/journals
 }

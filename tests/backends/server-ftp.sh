@@ -33,6 +33,8 @@ ssl_ciphers=HIGH
 rsa_cert_file=$1/cert.pem
 rsa_private_key_file=$1/key.pem
 pasv_address=127.0.0.1
+pasv_min_port=$(($2 + 1))
+pasv_max_port=$(($2 + 60))
 seccomp_sandbox=NO
 xferlog_enable=NO
 max_clients=0
@@ -56,7 +58,9 @@ ftp_start() { # DIR
 	at_exit ftp_end "$pid"
 	wait_for 30 b_listens "$port" || { note "$(cat "$dir/log")"; return 1; }
 	B_URL=ftp://127.0.0.1:$port/logs
+	B_BAD_URL=ftp://$B_BAD:$port/logs B_PORTS=$port-$((port + 60))
 	b_conf "ftp://127.0.0.1:$port" user=rj password=secret "ca=$dir/cert.pem"
+	b_conf "ftp://$B_BAD:$port" user=rj password=secret "ca=$dir/cert.pem" "request_timeout = 5"
 }
 
 # its sessions are children of its own

@@ -69,6 +69,8 @@ imap_start() { # DIR
 		{ note "$(cat "$dir/out" "$dir/log")"; return 1; }
 	B_URL=imap://127.0.0.1:$port/logs
 	B_TLS_URL=imaps://127.0.0.1:$tls/logs
+	B_BAD_URL=imap://$B_BAD:$port/logs B_PORTS=$port
+	b_conf "imap://$B_BAD:$port" user=rj password=secret "ca=$dir/cert.pem" "request_timeout = 5"
 	b_conf "imap://127.0.0.1:$port" user=rj password=secret "ca=$dir/cert.pem"
 	b_conf "imaps://127.0.0.1:$tls" user=rj password=secret "ca=$dir/cert.pem"
 }

@@ -35,5 +35,7 @@ END
 	at_exit b_end $!
 	wait_for 30 b_listens "$NGINX_PORT" || return 1
 	b_conf "s3+http://127.0.0.1:$NGINX_PORT" "user = u" "password = p"
+	b_conf "dav://127.0.0.1:$NGINX_PORT" "user = u" "password = p"
+	NGINX_DAV=dav://127.0.0.1:$NGINX_PORT/bucket/journals
 	B_URL=s3+http://127.0.0.1:$NGINX_PORT/bucket/journals
 }

@@ -26,14 +26,17 @@ END
 }
 
 sftp_start() { # DIR
-	local dir=$1 port pid
+	local dir=$1 port pid address
 	mkdir -p "$dir/logs" || return 1
 	[ "$(id -u)" != 0 ] || mkdir -p /run/sshd
 	ssh-keygen -q -t ed25519 -N '' -f "$dir/hostkey" &&
 		ssh-keygen -q -t ecdsa -m PEM -N '' -f "$dir/id" || return 1
 	port=$(b_port)
-	printf '[127.0.0.1]:%s %s\n' "$port" "$(cut -d' ' -f1,2 "$dir/hostkey.pub")" \
-		>"$dir/known_hosts"
+	for address in 127.0.0.1 "$B_BAD"; do
+		printf '[%s]:%s %s\n' $address "$port" "$(cut -d' ' -f1,2 "$dir/hostkey.pub")"
+		b_conf "sftp://$address:$port" "user=$(id -un)" "clientkey=$dir/id" \
+			"known_hosts=$dir/known_hosts" "request_timeout = 5"
+	done >"$dir/known_hosts"
 	sftp_config "$dir" "$port" >"$dir/sshd_config"
 	setsid "$(PATH=$PATH:/usr/sbin command -v sshd)" -D -e -f "$dir/sshd_config" \
 		>"$dir/log" 2>&1 </dev/null &
@@ -41,8 +44,7 @@ sftp_start() { # DIR
 	at_exit sftp_end "$pid"
 	wait_for 30 b_listens "$port" || { note "$(cat "$dir/log")"; return 1; }
 	B_URL=sftp://127.0.0.1:$port$dir/logs
-	b_conf "sftp://127.0.0.1:$port" "user=$(id -un)" "clientkey=$dir/id" \
-		"known_hosts=$dir/known_hosts"
+	B_BAD_URL=sftp://$B_BAD:$port$dir/logs B_PORTS=$port
 }
 
 # its sessions are children of its own

@@ -1,18 +1,27 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Sourced by ftp.sh, sftp.sh and imap.sh with NAME set: a real server, what
-# tree.h promises, the log's rules with real racers, and a volume's whole path.
+# tree.h promises, the log's rules with real racers, both on a bad way, and a
+# volume's whole path.
 . "$RJ_SRC/tests/support/lib.sh" || exit 99
 . "$RJ_SRC/tests/backends/frame.sh"
 . "$RJ_SRC/tests/backends/volume.sh"
 b_need "$NAME"
 check "$NAME: the server starts" b_start "$NAME"
 suite() { # PROGRAM [VARIABLE=VALUE...]
-	check "test-$1" timeout 100 env RJ_TEST_STORE="$B_URL" "${@:2}" \
+	check "test-$1 ${*:2}" timeout 100 env RJ_TEST_STORE="$B_URL" "${@:2}" \
 		"$RJ_BUILD/tests/$1"
 }
 suite store/test-tree
 suite log/test-race RJ_ROUNDS=2 RJ_RACERS=6
 suite log/test-model RJ_LIVES=1
+check "a bad way to it" b_cuts "$B_PORTS"
+GOOD=$B_URL B_URL=$B_BAD_URL
+suite store/test-tree RJ_TEST_RETRY=1
+suite log/test-model RJ_TEST_RETRY=1 RJ_LIVES=1
+B_URL=$GOOD
+b_faults_seen
 b_durable_refused
 b_main_path main
-b_fenced "$T_DIR/main.crashed"
+b_key "$T_DIR/seal.key"
+b_main_path main-key "key=$T_DIR/seal.key"
+b_fenced "$T_DIR/main-key.crashed"
