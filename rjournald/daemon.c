@@ -84,6 +84,7 @@ static int start_pipeline(struct rj_daemon *d, rj_rule_fn rule, bool resumed,
 static int start_front(struct rj_daemon *d, bool resumed, struct rj_error *err)
 {
 	struct rj_front_opts opts = {
+		.volume = d->loaded.device,
 		.mountpoint = d->loaded.dir.mnt,
 		.fuse_fd = d->fuse_fd,
 		.kept = d->loaded.memory.kept,

@@ -20,6 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "barrier.h"
 #include "util/log.h"
 
 #define FILE_INO 2
@@ -47,6 +48,7 @@ struct rj_front {
 	struct rj_kept *kept;
 	struct rj_ring *ring;
 	struct rj_pipeline *pipeline;
+	struct rj_barrier barrier;
 	sem_t lock; /* the pipeline; who takes it need not give it back */
 	pthread_t threads[THREADS];
 	unsigned running;
@@ -260,10 +262,16 @@ static void op_write(fuse_req_t req, fuse_ino_t ino, const char *data,
 	size_t size, off_t off, struct fuse_file_info *fi)
 {
 	struct rj_front *f = front_of(req);
+	struct rj_error err;
 	int rc;
 
+	rc = rj_barrier_before(&f->barrier, data, size, &err);
+	if (rc)
+		rj_log(RJ_LOG_ERROR, "%s", err.msg);
 	lock_pipeline(f);
-	rc = rj_pipeline_write(f->pipeline, data, size, (uint64_t)off, NULL);
+	if (!rc)
+		rc = rj_pipeline_write(
+			f->pipeline, data, size, (uint64_t)off, NULL);
 	sem_post(&f->lock);
 	if (rc)
 		fuse_reply_err(req, errno_of(rc));
@@ -523,7 +531,10 @@ int rj_front_start(const struct rj_front_opts *opts, struct rj_front **out,
 	f->kept = opts->kept;
 	f->fuse_fd = -1;
 	fuse_set_log_func(fuse_says);
-	rc = get_buffers(f, err);
+	rc = rj_barrier_open(
+		&f->barrier, opts->volume, f->ring->block_size, err);
+	if (!rc)
+		rc = get_buffers(f, err);
 	if (!rc)
 		rc = new_session(f, err);
 	if (!rc)
@@ -597,5 +608,6 @@ void rj_front_stop(struct rj_front *f)
 	if (f->buffers)
 		munmap(f->buffers, (size_t)THREADS * BUFFER_BYTES);
 	sem_destroy(&f->lock);
+	rj_barrier_close(&f->barrier);
 	free(f);
 }

@@ -31,6 +31,7 @@ int rj_front_mount(const char *mountpoint, const char *source, int *fd,
 
 struct rj_front_opts {
 	const char *mountpoint;
+	const char *volume;           /* for barrier.h */
 	int fuse_fd;                  /* of rj_front_mount(); stays the caller's */
 	struct rj_kept *kept;         /* stays the caller's */
 	struct rj_ring *ring;         /* read from; stays the caller's */
