@@ -1,0 +1,37 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Two power cuts of a virtual machine whose volumes have remote journals. The
+# long form is tests/power/long.
+. "$RJ_SRC/tests/support/lib.sh" || exit 99
+need_root
+. "$RJ_SRC/tests/support/rj.sh" || exit 99
+. "$RJ_SRC/tests/power/vm.sh" || exit 99
+. "$RJ_SRC/tests/power/cut.sh" || exit 99
+why=$(vm_missing)
+[ -z "$why" ] || skip_all "$why"
+nm -D "$(vm_program "$RJOURNALD")" 2>/dev/null | grep -q __asan &&
+	skip_all "the machine runs the normal build"
+vm_setup || exit 99
+start_server "$VM_DIR/store" || exit 99
+
+seed=${RJ_SEED:-$((RANDOM * 32768 + RANDOM))}
+note "RJ_SEED=$seed"
+kinds=(ext4-4k-ordered ext3-1k-journal ext4-1k-async)
+for ((i = 0; i < ${RJ_POWER_CUTS:-2}; i++)); do
+	check "power cut $i" power_cut $((seed + i)) $(((seed >> i) % 90 + 10)) $((seed % 50)) \
+		"${kinds[@]}"
+	note "$(<"$T_DIR/.check")"
+	check "power cut $i: something had been acknowledged" test "$CUT_ACKED" -gt 0
+done
+
+# the disks forget what is not flushed, and the judge sees what is missing
+damaged() {
+	local acks
+	acks=$(grep -c '^0 0 ' "$VM_DIR/acks")
+	# one more than there were: its file cannot be as it should be
+	for ((i = 0; i < 40; i++)); do echo "0 0 $((acks + i))"; done >>"$VM_DIR/acks"
+	"$VM_JUDGE" "$VM_DIR/v0" $((seed + ${RJ_POWER_CUTS:-2} - 1)) "$VM_THREADS" "$VM_DIR/acks" 0
+}
+sed -i '$!b;/^[0-9]* [0-9]* [0-9]*$/!d' "$VM_DIR/acks"
+status 1 "writes that never were are missed" damaged
+exit 0

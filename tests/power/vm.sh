@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Sourced after lib.sh and rj.sh: virtual machines whose power is cut. A machine
+# has one disk for each volume, served by tests/power/disk with a volatile
+# write cache, and reaches rjserver on the host's loopback at the same address
+# and port as the host does, so that a volume's URL is right on both sides.
+VM_KERNEL=${RJ_VM_KERNEL:-/var/cache/rjprogs/vm-kernel}
+VM_DISK=$RJ_BUILD/tests/power/disk
+VM_JUDGE=$RJ_BUILD/tests/crash/judge
+VM_THREADS=${VM_THREADS:-2}
+
+# vm_missing: what is not here, in words; nothing if all is
+vm_missing() {
+	local p
+	for p in qemu-system-x86_64 busybox cpio; do
+		command -v $p >/dev/null || { echo "no $p (scripts/deps --vm)"; return; }
+	done
+	ls "$VM_KERNEL"/boot/vmlinuz-* >/dev/null 2>&1 ||
+		echo "no kernel in $VM_KERNEL (scripts/deps --vm)"
+}
+
+# the programs themselves, not libtool's wrappers
+vm_program() {
+	local dir=${1%/*} name=${1##*/}
+	if [ -x "$dir/.libs/$name" ]; then echo "$dir/.libs/$name"; else echo "$1"; fi
+}
+
+# vm_setup: a directory in memory, the machine's root
+vm_setup() {
+	VM_DIR=$(mktemp -d /dev/shm/rjvm.XXXXXX) || return 1
+	at_exit rm -rf "$VM_DIR"
+	local programs=() p
+	for p in rjournald/rjournald rjrecover/rjrecover rjmount/mount.rj tests/power/writer \
+		tests/power/relay; do
+		programs+=("$(vm_program "$RJ_BUILD/$p")")
+	done
+	LD_LIBRARY_PATH=$RJ_BUILD/lib/.libs "$RJ_SRC/tests/power/mkinitrd" \
+		"$VM_DIR/initrd" "$VM_KERNEL" "$RJ_SRC/tests/power/init" \
+		"${programs[@]}" "$(command -v mount)"
+}
+
+# vm_volume N KIND URL: its image, by a word such as ext4-4k-ordered; sets
+# VM_OPTS[N], the options it is mounted with
+declare -A VM_OPTS
+vm_volume() {
+	local n=$1 kind=$2 url=$3 type bs mode args=
+	IFS=- read -r type bs mode <<<"$kind"
+	bs=$((${bs%k} * 1024))
+	case $mode in
+	async) VM_OPTS[$n]=data=writeback,journal_async_commit ;;
+	journal-async) VM_OPTS[$n]=data=journal,journal_async_commit ;;
+	fast) VM_OPTS[$n]=data=ordered args="-O fast_commit" ;;
+	*) VM_OPTS[$n]=data=$mode ;;
+	esac
+	rm -f "$VM_DIR/v$n"
+	truncate -s 48M "$VM_DIR/v$n" || return 1
+	# shellcheck disable=SC2086
+	"$MKRJFS" -q -F -t "$type" -b "$bs" -O ^orphan_file $args \
+		-J "remote=$url,size=$((bs / 1024))" "$VM_DIR/v$n" # 1024 blocks: it wraps
+}
+
+# vm_start SEED VOLUMES: sets VM_PID, VM_DISK_PID; acknowledgements in $VM_DIR/acks
+vm_start() {
+	local seed=$1 volumes=$2 n args=() words="rj.seed=$1 rj.threads=$VM_THREADS rj.port=$SRV_PORT" images=()
+	for ((n = 0; n < volumes; n++)); do
+		images+=("$VM_DIR/v$n")
+		words+=" rj.mount=${VM_OPTS[$n]}"
+		args+=(-blockdev "driver=nbd,node-name=d$n,server.type=unix,server.path=$VM_DIR/nbd,export=$n"
+			-device "virtio-blk-pci,drive=d$n")
+	done
+	rm -f "$VM_DIR/nbd" "$VM_DIR/acks" "$VM_DIR/console"
+	: >"$VM_DIR/acks"
+	"$VM_DISK" "$seed" "$VM_DIR/nbd" "${images[@]}" >"$VM_DIR/cut" 2>&1 &
+	VM_DISK_PID=$!
+	at_exit kill -KILL "$VM_DISK_PID"
+	wait_for 20 test -S "$VM_DIR/nbd" || return 1
+	qemu-system-x86_64 -accel tcg -cpu max -smp 1 -m 384 -nographic -no-reboot \
+		-nodefaults -serial "file:$VM_DIR/console" -monitor none \
+		-kernel "$VM_KERNEL"/boot/vmlinuz-* -initrd "$VM_DIR/initrd" \
+		-append "console=ttyS0 panic=-1 quiet $words" \
+		-chardev "file,id=acks,path=$VM_DIR/acks" \
+		-device isa-debugcon,iobase=0xe9,chardev=acks \
+		-netdev user,id=n -device virtio-net-pci,netdev=n,romfile= \
+		"${args[@]}" </dev/null >"$VM_DIR/qemu" 2>&1 &
+	VM_PID=$!
+	at_exit kill -KILL "$VM_PID"
+}
+
+# it is over, or will never begin
+vm_ended() { grep -qs RJ-FAILED "$VM_DIR/console" || gone "$VM_PID"; }
+# vm_wait SECONDS WRITES: until so many operations were acknowledged
+vm_wait() {
+	local n=$(($1 * 20))
+	while (($(wc -l <"$VM_DIR/acks") < $2)); do
+		((n-- > 0)) && ! vm_ended || return 1
+		sleep 0.05
+	done
+}
+
+# vm_cut: the power goes, and with it what was not flushed
+vm_cut() {
+	kill -KILL "$VM_PID"
+	wait "$VM_PID" 2>/dev/null
+	wait "$VM_DISK_PID"
+}
+
+# vm_recover N: as an administrator would; 0 or 1 are good
+vm_recover() {
+	"$RJRECOVER" -p "$VM_DIR/v$1" >"$VM_DIR/recover.$1" 2>&1
+	local rc=$?
+	((rc <= 1))
+}
