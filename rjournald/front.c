@@ -483,11 +483,13 @@ bool rj_front_can_resume(const struct rj_front *f)
 static int get_buffers(struct rj_front *f, struct rj_error *err)
 {
 	void *p = mmap(NULL, (size_t)THREADS * BUFFER_BYTES,
-		PROT_READ | PROT_WRITE,
-		MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+		PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	if (p == MAP_FAILED)
 		return rj_fail(err, RJ_E_NOMEM, "out of memory");
+	/* touched one by one: MAP_POPULATE has no effect where memory is locked
+	 * on fault (harden.c) */
+	memset(p, 0, (size_t)THREADS * BUFFER_BYTES);
 	f->buffers = p;
 	return 0;
 }

@@ -19,7 +19,7 @@
 #include "util/log.h"
 
 /* A worker that served that long did not die of how it was started. */
-#define QUICK_NS  1000000000LL
+#define QUICK_NS  100000000LL
 #define MAX_QUICK 20
 /* How long to wait before the next one, after the first few. */
 #define AT_ONCE	     3

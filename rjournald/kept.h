@@ -47,6 +47,7 @@ struct rj_kept {
 	struct rj_volume_facts facts;
 	_Atomic uint64_t epoch; /* the newest that is known to be ours */
 	uint8_t nonce[RJ_SEG_NONCE_BYTES]; /* of the claim made, or begun */
+	uint64_t served_since; /* the first worker's: the volume has its mark */
 
 	/* ---- front.c ---- */
 	uint8_t init[RJ_KEPT_INIT]; /* FUSE_INIT as the kernel sent it */

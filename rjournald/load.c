@@ -100,6 +100,26 @@ void rj_load_log_id(const struct rj_loaded *l, struct rj_log_id *id)
 	rj_log_sealing_use(&l->sealing, id);
 }
 
+static int check_history(const struct rj_loaded *l, const struct reading *r,
+	struct rj_error *err)
+{
+	struct rj_log_id id = {0};
+	uint64_t since;
+	int rc;
+
+	if (r->epoch <= l->facts.sbx.epoch)
+		return 0;
+	/* a worker that took over from another cannot mark what is mounted */
+	rj_load_log_id(l, &id);
+	rc = rj_log_served_since(l->store, &id, r->epoch, 0, &since, err);
+	if (rc || since <= l->facts.sbx.epoch)
+		return rc;
+	return rj_fail(err, RJ_E_REFUSED,
+		"%s: the log was written on in epoch %llu, this copy of the volume was last marked in epoch %llu: an older copy; see rjrecover -f",
+		l->device, (unsigned long long)r->epoch,
+		(unsigned long long)l->facts.sbx.epoch);
+}
+
 /* The journal superblock as read back must be one we can serve. */
 static int check_ring(const struct rj_loaded *l, const struct reading *r,
 	struct rj_error *err)
@@ -123,12 +143,10 @@ static int check_ring(const struct rj_loaded *l, const struct reading *r,
 			"%s: a recovery of this volume was not finished; run "
 			"rjrecover first",
 			l->device);
-	if (l->facts.needs_recovery && sb.start &&
-		r->epoch > l->facts.sbx.epoch)
-		return rj_fail(err, RJ_E_REFUSED,
-			"%s: the log was written on in epoch %llu, this copy of the volume was last marked in epoch %llu: an older copy; see rjrecover -f",
-			l->device, (unsigned long long)r->epoch,
-			(unsigned long long)l->facts.sbx.epoch);
+	if (l->facts.needs_recovery && sb.start)
+		rc = check_history(l, r, err);
+	if (rc)
+		return rc;
 	if (!l->facts.needs_recovery && sb.start)
 		return rj_fail(err, RJ_E_REFUSED,
 			"%s: the volume says that it needs no recovery, but the log holds transactions: an older copy, or another tool changed it; see rjrecover -f",
@@ -291,6 +309,7 @@ int rj_load(const char *device, struct rj_loaded *out, struct rj_error *err)
 	if (!rc) {
 		l.memory.kept->facts = l.facts;
 		l.memory.kept->epoch = rj_log_writer_epoch(l.writer);
+		l.memory.kept->served_since = l.memory.kept->epoch;
 	}
 	if (rc) {
 		rj_unload(&l);
@@ -342,6 +361,7 @@ int rj_load_claim_again(struct rj_loaded *l, struct rj_error *err)
 	struct rj_kept *k = l->memory.kept;
 	struct rj_log_claim_opts claim = {
 		.nonce = k->nonce,
+		.continues = k->served_since,
 		.retry_ms = CLAIM_AGAIN_MS,
 	};
 	struct rj_log_id id = {0};

@@ -268,6 +268,11 @@ int rj_log_claim(struct rj_store *store, const struct rj_log_id *id,
 {
 	static const struct rj_log_claim_opts none;
 	struct claim c = {.store = store, .opts = opts ? opts : &none};
+	struct rj_epoch_want want = {
+		.only_next = c.opts->heir_of != 0,
+		.continues = c.opts->continues,
+		.retry_ms = c.opts->retry_ms,
+	};
 	struct rj_error unseen;
 	int rc = 0;
 
@@ -300,8 +305,9 @@ int rj_log_claim(struct rj_store *store, const struct rj_log_id *id,
 	rc = check_heir(&c, c.highest_epoch, err);
 	if (rc)
 		goto out;
-	rc = rj_epoch_claim(store, id, c.highest_epoch, c.opts->heir_of != 0,
-		c.w->nonce, c.opts->retry_ms, &c.w->epoch, err);
+	want.above = c.highest_epoch;
+	want.nonce = c.w->nonce;
+	rc = rj_epoch_claim(store, id, &want, &c.w->epoch, err);
 	if (rc == -RJ_E_BUSY && c.opts->heir_of) /* somebody was faster */
 		rc = check_heir(&c, c.highest_epoch + 1, err);
 	/* mode B: only now the log that we stand behind is certain */

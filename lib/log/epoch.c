@@ -85,26 +85,29 @@ static int put(struct rj_store *store, const struct rj_key *key,
 }
 
 int rj_epoch_claim(struct rj_store *store, const struct rj_log_id *id,
-	uint64_t above, bool only_next,
-	const uint8_t nonce[RJ_SEG_NONCE_BYTES], int retry_ms, uint64_t *epoch,
-	struct rj_error *err)
+	const struct rj_epoch_want *want, uint64_t *epoch, struct rj_error *err)
 {
+	uint64_t above = want->above;
 	struct rj_buf text = {0};
 	struct rj_key key;
 	int rc = 0, i;
 
-	for (i = 0; i < (only_next ? 1 : TRIES); i++) {
+	for (i = 0; i < (want->only_next ? 1 : TRIES); i++) {
 		if (above == UINT64_MAX) {
 			rc = rj_fail(err, RJ_E_CORRUPT,
 				"%s: no epoch number is left", store->url);
 			goto out;
 		}
 		above++;
-		rc = rj_epoch_text(id, above, nonce, &text, err);
+		rc = rj_epoch_text(id, above, want->nonce, &text, err);
+		if (!rc && want->continues &&
+			rj_buf_printf(&text, "continues %llu\n",
+				(unsigned long long)want->continues))
+			rc = rj_fail(err, RJ_E_NOMEM, "out of memory");
 		if (rc)
 			goto out;
 		key = rj_log_key(id, RJ_KEY_EPOCH, above);
-		rc = put(store, &key, &text, retry_ms, err);
+		rc = put(store, &key, &text, want->retry_ms, err);
 		if (rc != -RJ_E_EXISTS)
 			break;
 	}

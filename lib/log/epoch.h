@@ -8,13 +8,20 @@
 
 #include "log/log.h"
 
+struct rj_epoch_want {
+	uint64_t above;
+	bool only_next; /* ABOVE + 1 or none */
+	const uint8_t *nonce; /* the writer's, RJ_SEG_NONCE_BYTES */
+	uint64_t continues; /* as in rj_log_claim_opts */
+	int retry_ms;
+};
+
 /*
- * Take the first free epoch above ABOVE (ONLY_NEXT: ABOVE + 1 or none). NONCE is the writer's. EPOCH gets
- * the number. RJ_E_BUSY: too many others took theirs at the same time.
+ * Take the first free epoch above WANT->above. EPOCH gets the number. RJ_E_BUSY:
+ * too many others took theirs at the same time.
  */
 int rj_epoch_claim(struct rj_store *store, const struct rj_log_id *id,
-	uint64_t above, bool only_next,
-	const uint8_t nonce[RJ_SEG_NONCE_BYTES], int retry_ms, uint64_t *epoch,
+	const struct rj_epoch_want *want, uint64_t *epoch,
 	struct rj_error *err);
 
 /* The text of a claim, into OUT (emptied first). RJ_E_NOMEM. */

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+#include <stdio.h>
 #include <string.h>
 
 #include "log/epoch.h"
@@ -8,24 +9,52 @@
 
 #define MAX_OBJECT 4096
 
-/* Does the object of epoch NUMBER hold this nonce? */
-static int is_ours(struct rj_store *store, const struct rj_log_id *id,
-	uint64_t number, const uint8_t *nonce, int retry_ms, bool *ours,
+/* The text of an epoch's object, with a NUL behind it. */
+static int get_text(struct rj_store *store, const struct rj_log_id *id,
+	uint64_t number, int retry_ms, struct rj_buf *text,
 	struct rj_error *err)
 {
 	struct rj_key key = rj_log_key(id, RJ_KEY_EPOCH, number);
-	char hex[2 * RJ_SEG_NONCE_BYTES + 1];
-	struct rj_buf text = {0};
 	struct rj_retry retry;
 	int rc;
 
 	rj_retry_start(&retry, retry_ms);
 	do {
-		text.len = 0;
-		rc = rj_store_get(store, &key, MAX_OBJECT, &text, err);
+		text->len = 0;
+		rc = rj_store_get(store, &key, MAX_OBJECT, text, err);
 	} while (rj_retry_again(&retry, rc));
-	if (!rc)
-		rc = rj_buf_printf(&text, "%c", 0) ? -RJ_E_NOMEM : 0;
+	if (!rc && rj_buf_printf(text, "%c", 0))
+		rc = rj_fail(err, RJ_E_NOMEM, "out of memory");
+	return rc;
+}
+
+int rj_log_served_since(struct rj_store *store, const struct rj_log_id *id,
+	uint64_t epoch, int retry_ms, uint64_t *since, struct rj_error *err)
+{
+	static const char word[] = "\ncontinues ";
+	struct rj_buf text = {0};
+	unsigned long long number;
+	const char *at;
+	int rc = get_text(store, id, epoch, retry_ms, &text, err);
+
+	*since = epoch;
+	at = rc ? NULL : strstr((char *)text.data, word);
+	if (at && sscanf(at + sizeof(word) - 1, "%llu\n", &number) == 1)
+		*since = number;
+	rj_buf_free(&text);
+	/* an object that was lost says nothing */
+	return rc == -RJ_E_NOTFOUND ? 0 : rc;
+}
+
+/* Does the object of epoch NUMBER hold this nonce? */
+static int is_ours(struct rj_store *store, const struct rj_log_id *id,
+	uint64_t number, const uint8_t *nonce, int retry_ms, bool *ours,
+	struct rj_error *err)
+{
+	char hex[2 * RJ_SEG_NONCE_BYTES + 1];
+	struct rj_buf text = {0};
+	int rc = get_text(store, id, number, retry_ms, &text, err);
+
 	if (!rc)
 		*ours = strstr((char *)text.data,
 				rj_hex_text(nonce, RJ_SEG_NONCE_BYTES, hex)) !=

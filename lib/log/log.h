@@ -112,6 +112,10 @@ struct rj_log_claim_opts {
 	 * newer one is RJ_E_FENCED, found before anything is written. 0:
 	 * whoever it was. */
 	uint64_t heir_of;
+	/* The epoch that the volume was marked with, which was mounted all the
+	 * time since, so that it cannot be marked anew. Put into the epoch's
+	 * object, see rj_log_served_since(). 0: this one is marked itself. */
+	uint64_t continues;
 	const uint8_t *nonce; /* RJ_SEG_NONCE_BYTES that nobody ever used;
 			       * NULL: drawn here */
 	int retry_ms; /* as in rj_log_read_opts */
@@ -142,6 +146,13 @@ int rj_log_heir(struct rj_store *store, const struct rj_log_id *id,
 int rj_log_claim(struct rj_store *store, const struct rj_log_id *id,
 	const struct rj_log_claim_opts *opts, struct rj_log_writer **out,
 	struct rj_error *err);
+
+/*
+ * Blocks of EPOCH go with a volume that was marked with which epoch? *SINCE is
+ * EPOCH itself, or what its claim continues.
+ */
+int rj_log_served_since(struct rj_store *store, const struct rj_log_id *id,
+	uint64_t epoch, int retry_ms, uint64_t *since, struct rj_error *err);
 
 /* The writer's last appended (after a claim: its fence). */
 const struct rj_log_tail *rj_log_writer_tail(const struct rj_log_writer *w);

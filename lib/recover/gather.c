@@ -120,9 +120,17 @@ static int read_log(struct rj_recovery *r, const struct rj_log_tail *resume,
  */
 static int check_history(struct rj_recovery *r, struct rj_error *err)
 {
+	uint64_t since;
+	int rc;
+
 	if (r->opts->force || !r->facts.needs_recovery ||
 		r->newest.epoch <= r->facts.sbx.epoch)
 		return 0;
+	/* a worker that took over from another cannot mark what is mounted */
+	rc = rj_log_served_since(
+		r->store, &r->id, r->newest.epoch, 0, &since, err);
+	if (rc || since <= r->facts.sbx.epoch)
+		return rc;
 	return rj_fail(err, RJ_E_REFUSED,
 		"%s: the log at %s was written on in epoch %llu, this copy of the volume was last marked in epoch %llu: an older copy (or rjournald served it without recovery); -f replays all the same",
 		r->device, r->report->url,
