@@ -9,6 +9,7 @@
 
 #include "ext4/volume.h"
 #include "options.h"
+#include "status.h"
 #include "util/environ.h"
 #include "util/mountinfo.h"
 #include "util/rundir.h"
@@ -24,30 +25,6 @@ static int fail(const struct rj_error *err)
 	return 1;
 }
 
-static const char *text_of(struct json_object *o, const char *key)
-{
-	struct json_object *value;
-
-	if (!json_object_object_get_ex(o, key, &value))
-		return "?";
-	return json_object_get_string(value);
-}
-
-static void print_status(struct json_object *o)
-{
-	printf("%s: %s, journal %s\n", text_of(o, "device"),
-		text_of(o, "state"), text_of(o, "journal_device"));
-	printf("  store         %s\n", text_of(o, "store"));
-	printf("  mode          %s\n", text_of(o, "mode"));
-	if (json_object_object_get_ex(o, "error", NULL))
-		printf("  error         %s\n", text_of(o, "error"));
-	printf("  epoch         %s\n", text_of(o, "epoch"));
-	printf("  acknowledged  segment %s\n", text_of(o, "acknowledged"));
-	printf("  pending       %s blocks\n", text_of(o, "pending_blocks"));
-	printf("  volume uuid   %s\n", text_of(o, "volume_uuid"));
-	printf("  process id    %s\n", text_of(o, "pid"));
-}
-
 static int show_status(const struct rj_ctl_options *o, const char *answer)
 {
 	struct json_object *json;
@@ -61,7 +38,7 @@ static int show_status(const struct rj_ctl_options *o, const char *answer)
 		fprintf(stderr, "rjctl: rjournald's answer makes no sense\n");
 		return 1;
 	}
-	print_status(json);
+	status_print(json);
 	json_object_put(json);
 	return 0;
 }
@@ -82,10 +59,12 @@ static int wait_gone(const uint8_t uuid[RJ_UUID_BYTES])
 	return 0;
 }
 
-static int ask_one(
-	const struct rj_ctl_options *o, const uint8_t uuid[RJ_UUID_BYTES])
+/* HEADS: metrics come with their types and helps, which are said once. */
+static int ask_one(const struct rj_ctl_options *o,
+	const uint8_t uuid[RJ_UUID_BYTES], bool heads)
 {
 	bool status = !strcmp(o->command, "status");
+	bool metrics = !strcmp(o->command, "metrics");
 	bool flush = !strcmp(o->command, "flush");
 	struct rj_buf answer = {0};
 	struct rj_error err;
@@ -98,6 +77,9 @@ static int ask_one(
 		rc = fail(&err);
 	} else if (status) {
 		rc = show_status(o, (char *)answer.data);
+	} else if (metrics && answer.data[0] == '#') {
+		metrics_print((char *)answer.data, heads);
+		rc = 0;
 	} else if (strcmp((char *)answer.data, "ok") != 0) {
 		fprintf(stderr, "rjctl: %s%s%s\n", o->volume ? o->volume : "",
 			o->volume ? ": " : "", (char *)answer.data);
@@ -143,9 +125,9 @@ static int ask_all(const struct rj_ctl_options *o)
 	while (dir && (e = readdir(dir))) {
 		if (!rj_uuid_parse(e->d_name, uuid) || !rj_rundir_served(uuid))
 			continue;
-		count++;
-		if (ask_one(o, uuid))
+		if (ask_one(o, uuid, !count))
 			rc = 1;
+		count++;
 	}
 	if (dir)
 		closedir(dir);
@@ -171,7 +153,7 @@ int main(int argc, char **argv)
 	else if (status == -1 && volume_uuid(o.volume, uuid, &err))
 		status = fail(&err);
 	else if (status == -1)
-		status = ask_one(&o, uuid);
+		status = ask_one(&o, uuid, true);
 	if (fflush(stdout) && !status)
 		status = 1;
 	return status;

@@ -21,6 +21,7 @@ static const struct option longs[] = {
 static void help(void)
 {
 	printf("Usage: rjctl status [--json] [DEVICE|DIR]\n"
+	       "       rjctl metrics [DEVICE|DIR]\n"
 	       "       rjctl flush [-q] [DEVICE|DIR]\n"
 	       "       rjctl stop [-q] [--force] [DEVICE|DIR]\n"
 	       "Ask or tell the rjournald that serves the volume DEVICE, or "
@@ -28,6 +29,7 @@ static void help(void)
 	       "volume mounted at DIR; without that, every one that runs.\n"
 	       "\n"
 	       "  status       what it serves, from where, and how it is\n"
+	       "  metrics      the same in numbers, for Prometheus\n"
 	       "  flush        ship all that is pending, and wait for it\n"
 	       "  stop         end; refused while the volume is mounted\n"
 	       "      --force  stop: at once; the kernel aborts the journal\n"
@@ -74,9 +76,10 @@ int rj_ctl_options_parse(int argc, char **argv, struct rj_ctl_options *out)
 		}
 	}
 	if (optind == argc)
-		return bad("say status, flush or stop", "");
+		return bad("say status, metrics, flush or stop", "");
 	o.command = argv[optind];
 	if (strcmp(o.command, "status") != 0 &&
+		strcmp(o.command, "metrics") != 0 &&
 		strcmp(o.command, "flush") != 0 &&
 		strcmp(o.command, "stop") != 0)
 		return bad("unknown command ", o.command);

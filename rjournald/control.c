@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "daemon.h"
+#include "status.h"
 #include "util/log.h"
 
 #define CLIENT_TIMEOUT_S 1
@@ -38,90 +39,56 @@ void rj_control_answer(int client, const char *line)
 	close(client);
 }
 
-static void put_text(struct json_object *o, const char *key, const char *text)
+static void send_text(int client, const char *text, size_t len)
 {
-	json_object_object_add(o, key, json_object_new_string(text));
-}
+	ssize_t n;
 
-static void put_number(struct json_object *o, const char *key, uint64_t value)
-{
-	json_object_object_add(o, key, json_object_new_int64((int64_t)value));
-}
-
-static const char *phase_name(const struct rj_daemon *d)
-{
-	switch (d->phase) {
-	case RJ_PHASE_HOLDING:
-	case RJ_PHASE_LEAVING:
-		return rj_loop_mounted(&d->loop)      ? "mounted"
-		       : d->phase == RJ_PHASE_HOLDING ? "ready"
-						      : "stopping";
-	default:
-		return "stopping";
+	for (; len; text += n, len -= (size_t)n) {
+		n = send(client, text, len, MSG_NOSIGNAL);
+		if (n <= 0) {
+			rj_log(RJ_LOG_DEBUG, "control: %s", strerror(errno));
+			return;
+		}
 	}
-}
-
-static void put_pipeline(const struct rj_daemon *d, struct json_object *o)
-{
-	struct rj_pipeline_stat st;
-	const char *why = rj_pipeline_failure(d->pipeline);
-
-	rj_pipeline_stat(d->pipeline, &st);
-	put_text(o, "mode", rj_state_name(st.state));
-	put_number(o, "mode_since", (uint64_t)(st.since_ns / 1000000000));
-	if (why)
-		put_text(o, "error", why);
-	put_number(o, "acknowledged", st.acked);
-	put_number(o, "oldest", st.oldest);
-	put_number(o, "pending_blocks", st.pending);
-	put_number(o, "segments_shipped", st.segments);
-	put_number(o, "bytes_shipped", st.bytes);
-	put_number(o, "flushes", st.flushes);
-	put_number(o, "flushes_ordered", st.flushes_ordered);
-	put_number(o, "ship_ns", st.ship_ns);
 }
 
 static void answer_status(const struct rj_daemon *d, int client)
 {
-	static const char *const losses[] = {
-		[RJ_LOSS_BLOCK] = "block",
-		[RJ_LOSS_ERROR] = "error",
-		[RJ_LOSS_LOCAL] = "local",
-	};
-	const struct rj_loaded *l = &d->loaded;
-	struct json_object *o = json_object_new_object();
-	char uuid[RJ_UUID_TEXT];
+	struct json_object *o;
+	struct rj_status s;
 	const char *text;
 
-	put_text(o, "state", phase_name(d));
-	put_pipeline(d, o);
-	put_text(o, "on_loss", losses[l->facts.sbx.on_loss]);
-	put_number(o, "epoch", l->memory.kept->epoch);
-	put_text(o, "store",
-		rj_daemon_writing(d) ? l->store->url : l->facts.sbx.url);
-	put_text(o, "device", l->device);
-	put_text(o, "journal_device", d->loop.path);
-	put_text(o, "volume_uuid", rj_uuid_text(l->facts.uuid, uuid));
-	put_text(o, "journal_uuid",
-		rj_uuid_text(l->facts.sbx.journal_uuid, uuid));
-	put_number(o, "block_size", l->ring->block_size);
-	put_number(o, "journal_blocks", l->ring->blocks);
-	put_number(o, "pid", (uint64_t)getppid());
-	put_number(o, "worker_pid", (uint64_t)getpid());
-	put_number(o, "restarts", l->memory.kept->restarts);
+	rj_status_collect(d, &s);
+	o = rj_status_json(&s);
 	text = json_object_to_json_string_ext(
 		o, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE);
 	/* longer than rj_control_answer() takes, in two parts */
-	if (send(client, text, strlen(text), MSG_NOSIGNAL) == -1)
-		rj_log(RJ_LOG_DEBUG, "control: %s", strerror(errno));
+	send_text(client, text, strlen(text));
 	rj_control_answer(client, "");
 	json_object_put(o);
+}
+
+static void answer_metrics(const struct rj_daemon *d, int client)
+{
+	struct rj_buf text = {0};
+	struct rj_status s;
+
+	rj_status_collect(d, &s);
+	if (rj_status_metrics(&s, &text)) {
+		rj_control_answer(client, "error: out of memory");
+	} else {
+		send_text(client, (char *)text.data, text.len);
+		close(client);
+	}
+	rj_buf_free(&text);
 }
 
 static void obey(struct rj_daemon *d, int client, const char *line)
 {
 	if (strcmp(line, "status") == 0) {
 		answer_status(d, client);
+	} else if (strcmp(line, "metrics") == 0) {
+		answer_metrics(d, client);
 	} else if (strcmp(line, "flush") == 0) {
 		if (!rj_daemon_drain(d, client))
 			rj_control_answer(

@@ -15,6 +15,7 @@
 
 #include "background.h"
 #include "harden.h"
+#include "metrics.h"
 #include "say.h"
 #include "store/conf.h"
 #include "util/environ.h"
@@ -328,6 +329,7 @@ static void loop(struct rj_daemon *d)
 		{.fd = d->signal_fd, .events = POLLIN},
 		{.fd = d->listen_fd, .events = POLLIN},
 		{.fd = d->event_fd, .events = POLLIN},
+		{.fd = d->metrics_fd, .events = POLLIN},
 	};
 	uint64_t count;
 	int ms;
@@ -336,7 +338,7 @@ static void loop(struct rj_daemon *d)
 		ms = d->phase == RJ_PHASE_HOLDING && d->opts.until_unmount
 			     ? MOUNT_POLL_MS
 			     : -1;
-		if (poll(fds, 3, ms) <= 0)
+		if (poll(fds, 4, ms) <= 0)
 			continue;
 		if (!d->trimming && rj_daemon_writing(d))
 			start_trimmer(d);
@@ -344,6 +346,8 @@ static void loop(struct rj_daemon *d)
 			take_signal(d);
 		if (fds[1].revents)
 			rj_control_serve(d);
+		if (fds[3].revents)
+			rj_metrics_serve(d, d->metrics_fd);
 		if (fds[2].revents &&
 			read(d->event_fd, &count, sizeof(count)) == -1)
 			continue; /* another wake-up ate it */
@@ -377,6 +381,7 @@ static int start(struct rj_daemon *d, rj_rule_fn rule, struct rj_error *err)
 		return rc;
 	rj_harden();
 	rj_harden_ring(d->loaded.ring);
+	d->loaded.store->meter = &d->loaded.meter;
 	rc = start_events(d, err);
 	if (!rc)
 		rc = start_pipeline(d, rule, false, err);
@@ -431,6 +436,16 @@ static int start_again(struct rj_daemon *d, rj_rule_fn rule,
 	return rj_takeover_start(&d->takeover, err);
 }
 
+/* A journal without its metrics is still a journal. */
+static void start_metrics(struct rj_daemon *d)
+{
+	struct rj_error err;
+
+	if (d->opts.metrics &&
+		rj_metrics_listen(d->opts.metrics, &d->metrics_fd, &err))
+		rj_log(RJ_LOG_WARNING, "%s; there are no metrics", err.msg);
+}
+
 static void finish(struct rj_daemon *d)
 {
 	struct rj_error err;
@@ -449,6 +464,8 @@ static void finish(struct rj_daemon *d)
 	rj_pipeline_free(d->pipeline);
 	if (d->listen_fd != -1)
 		close(d->listen_fd);
+	if (d->metrics_fd != -1)
+		close(d->metrics_fd);
 	if (d->signal_fd != -1)
 		close(d->signal_fd);
 	if (d->event_fd != -1)
@@ -492,6 +509,7 @@ static int work(void *arg, int post, const struct rj_held *held)
 		.event_fd = -1,
 		.signal_fd = -1,
 		.listen_fd = -1,
+		.metrics_fd = -1,
 	};
 	struct rj_error err;
 	int rc;
@@ -510,6 +528,7 @@ static int work(void *arg, int post, const struct rj_held *held)
 			_exit(1); /* another one may do better */
 		d.status = 1;
 	} else {
+		start_metrics(&d);
 		loop(&d);
 	}
 	if (d.forced)

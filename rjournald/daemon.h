@@ -36,6 +36,7 @@ struct rj_daemon {
 	int post;    /* to the keeper */
 	int fuse_fd; /* the mount */
 	int event_fd, signal_fd, listen_fd;
+	int metrics_fd;		/* --metrics; -1: none */
 	bool forced;        /* stop --force: do not wait for anything */
 	int status;         /* exit status */
 	/* A drain by a thread of its own, as it may take long: */

@@ -381,6 +381,7 @@ int rj_load_claim_again(struct rj_loaded *l, struct rj_error *err)
 	rc = rj_log_claim(l->store, &id, &claim, &l->writer, err);
 	if (rc)
 		return rc;
+	l->store->meter = &l->meter;
 	k->epoch = rj_log_writer_epoch(l->writer);
 	if (rj_log_writer_tail(l->writer)->sequence <= k->acked)
 		return rj_fail(err, RJ_E_GAP,

@@ -13,6 +13,7 @@
 #include "keeper.h"
 #include "kept.h"
 #include "rundir.h"
+#include "store/meter.h"
 #include "util/error.h"
 
 struct rj_loaded {
@@ -25,6 +26,7 @@ struct rj_loaded {
 	struct rj_kept_map memory; /* the ring is in it */
 	struct rj_ring *ring;
 	uint32_t sb_block;
+	struct rj_meter meter; /* of puts at the store, once it is the writer's */
 };
 
 /*

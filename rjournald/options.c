@@ -3,11 +3,13 @@
 
 #include "options.h"
 
+#include "metrics.h"
+
 #include <getopt.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { OPT_HELP = 256, OPT_UNTIL_UNMOUNT, OPT_TAKE_OVER };
+enum { OPT_HELP = 256, OPT_UNTIL_UNMOUNT, OPT_TAKE_OVER, OPT_METRICS };
 
 static const struct option longs[] = {
 	{"help", no_argument, NULL, OPT_HELP},
@@ -17,12 +19,14 @@ static const struct option longs[] = {
 	{"verbose", no_argument, NULL, 'v'},
 	{"until-unmount", no_argument, NULL, OPT_UNTIL_UNMOUNT},
 	{"take-over", required_argument, NULL, OPT_TAKE_OVER}, /* not for people */
+	{"metrics", required_argument, NULL, OPT_METRICS},
 	{NULL, 0, NULL, 0},
 };
 
 static void help(void)
 {
-	printf("Usage: rjournald [-f] [-q] [-v] [--until-unmount] DEVICE\n"
+	printf("Usage: rjournald [-f] [-q] [-v] [--until-unmount]\n"
+	       "                 [--metrics=ADDR] DEVICE\n"
 	       "Serve the remote journal of the ext3 or ext4 volume DEVICE as "
 	       "a\n"
 	       "block device, and print that device's name when it is ready.\n"
@@ -33,6 +37,9 @@ static void help(void)
 	       "      --until-unmount  stop when the volume, once mounted, is\n"
 	       "                       unmounted (or is not mounted within 60 "
 	       "s)\n"
+	       "      --metrics=ADDR   metrics for Prometheus, at a unix "
+	       "socket's\n"
+	       "                       path or at 127.0.0.1:PORT\n"
 	       "      --help           show this and exit\n"
 	       "  -V, --version        show the version and exit\n"
 	       "\n"
@@ -68,6 +75,13 @@ enum rj_options_result rj_options_parse(
 			break;
 		case OPT_TAKE_OVER:
 			o.take_over = optarg;
+			break;
+		case OPT_METRICS:
+			if (!rj_metrics_addr_valid(optarg))
+				return bad("--metrics takes a path or "
+					   "127.0.0.1:PORT, not ",
+					optarg);
+			o.metrics = optarg;
 			break;
 		case OPT_HELP:
 			help();

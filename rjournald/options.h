@@ -15,6 +15,7 @@ struct rj_options {
 	const char *take_over;
 	const char *program; /* its file; set by main() */
 	char *const *args;   /* after its name; set by main() */
+	const char *metrics; /* --metrics=ADDR; NULL: none */
 };
 
 enum rj_options_result {

@@ -38,7 +38,8 @@ struct rj_pipeline {
 	atomic_bool abandoned;
 	/* what rj_pipeline_stat() shows */
 	_Atomic uint64_t acked, oldest, segments, bytes, flushes, ordered;
-	_Atomic uint64_t ship_ns;
+	_Atomic uint64_t ship_ns, remote_tid;
+	_Atomic int64_t remote_ns, put_since_ns;
 	_Atomic uint32_t pending_shown;
 };
 
@@ -209,10 +210,13 @@ static int put(struct rj_pipeline *p, const struct rj_log_append *a,
 	struct rj_error *err)
 {
 	int64_t start = rj_monotonic_ns();
-	int rc = p->sink.append(p->sink.arg, a, err);
+	int rc;
 
+	p->put_since_ns = start;
+	rc = p->sink.append(p->sink.arg, a, err);
 	if (may_come_back(rc))
 		rc = try_again(p, err);
+	p->put_since_ns = 0;
 	p->ship_ns += (uint64_t)(rj_monotonic_ns() - start);
 	if (rc)
 		return fail_for_good(p, err);
@@ -231,6 +235,10 @@ static void shipped(struct rj_pipeline *p, const struct rj_log_append *a,
 	p->segments++;
 	p->acked = sequence;
 	p->oldest = oldest;
+	if (a->body.tid_count && p->live->state == RJ_STATE_ONLINE) {
+		p->remote_tid = a->body.last_tid;
+		p->remote_ns = rj_realtime_ns();
+	}
 	if (p->kept) {
 		p->kept->acked = sequence;
 		p->kept->oldest = oldest;
@@ -372,6 +380,9 @@ void rj_pipeline_stat(const struct rj_pipeline *p, struct rj_pipeline_stat *out)
 	out->flushes = p->flushes;
 	out->flushes_ordered = p->ordered;
 	out->ship_ns = p->ship_ns;
+	out->remote_tid = p->remote_tid;
+	out->remote_ns = p->remote_ns;
+	out->put_since_ns = p->put_since_ns;
 }
 
 const char *rj_pipeline_failure(const struct rj_pipeline *p)

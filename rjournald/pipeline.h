@@ -75,6 +75,11 @@ struct rj_pipeline_stat {
 	uint64_t flushes_ordered; /* answered without shipping (commit rule) */
 	uint64_t ship_ns;         /* spent in the sink */
 	int64_t since_ns;         /* realtime: of the state */
+	/* The last transaction of which the store (not a fallback) acknowledged
+	 * something, and when (realtime); 0: none yet. */
+	uint64_t remote_tid;
+	int64_t remote_ns;
+	int64_t put_since_ns; /* monotonic: a segment waits for the sink; 0: none */
 };
 
 /* RJ_E_NOMEM. */

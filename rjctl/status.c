@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "status.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "util/environ.h"
+
+static const char *text_of(struct json_object *o, const char *key)
+{
+	struct json_object *value;
+
+	if (!json_object_object_get_ex(o, key, &value))
+		return "?";
+	return json_object_get_string(value);
+}
+
+static uint64_t number_of(struct json_object *o, const char *key)
+{
+	struct json_object *value;
+
+	if (!json_object_object_get_ex(o, key, &value))
+		return 0;
+	return (uint64_t)json_object_get_int64(value);
+}
+
+static const char *time_text(uint64_t seconds, char out[32])
+{
+	time_t t = (time_t)seconds;
+	struct tm tm;
+
+	if (!localtime_r(&t, &tm) ||
+		!strftime(out, 32, "%Y-%m-%d %H:%M:%S", &tm))
+		snprintf(out, 32, "%" PRIu64, seconds);
+	return out;
+}
+
+static void print_remote(struct json_object *o)
+{
+	char when[32];
+
+	if (number_of(o, "remote_tid"))
+		printf("  at the store  transaction %s, %s\n",
+			text_of(o, "remote_tid"),
+			time_text(number_of(o, "remote_time"), when));
+	if (number_of(o, "lag_bytes") || number_of(o, "lag_seconds"))
+		printf("  lag           %s bytes, %s s\n",
+			text_of(o, "lag_bytes"), text_of(o, "lag_seconds"));
+	if (number_of(o, "puts"))
+		printf("  round trip    %.2f ms median, %.2f ms p99 (%s "
+		       "segments, %s failures)\n",
+			(double)number_of(o, "put_p50_us") / 1e3,
+			(double)number_of(o, "put_p99_us") / 1e3,
+			text_of(o, "puts"), text_of(o, "put_failures"));
+}
+
+void status_print(struct json_object *o)
+{
+	char when[32];
+
+	printf("%s: %s, journal %s\n", text_of(o, "device"),
+		text_of(o, "state"), text_of(o, "journal_device"));
+	printf("  store         %s\n", text_of(o, "store"));
+	printf("  mode          %s since %s (on_loss=%s)\n", text_of(o, "mode"),
+		time_text(number_of(o, "mode_since"), when),
+		text_of(o, "on_loss"));
+	if (json_object_object_get_ex(o, "error", NULL))
+		printf("  error         %s\n", text_of(o, "error"));
+	printf("  epoch         %s\n", text_of(o, "epoch"));
+	printf("  acknowledged  segment %s\n", text_of(o, "acknowledged"));
+	print_remote(o);
+	printf("  pending       %s blocks\n", text_of(o, "pending_blocks"));
+	printf("  volume uuid   %s\n", text_of(o, "volume_uuid"));
+	printf("  process id    %s, version %s, started %s\n",
+		text_of(o, "pid"), text_of(o, "version"),
+		time_text(number_of(o, "started"), when));
+	if (number_of(o, "restarts"))
+		printf("  restarts      %s, the worker is now %s\n",
+			text_of(o, "restarts"), text_of(o, "worker_pid"));
+}
+
+void metrics_print(const char *text, bool heads)
+{
+	const char *end;
+
+	for (; *text; text = end) {
+		end = text + strcspn(text, "\n");
+		if (heads || *text != '#')
+			printf("%.*s\n", (int)(end - text), text);
+		end += *end == '\n';
+	}
+}

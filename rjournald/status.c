@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "config.h"
+
+#include "status.h"
+
+#include <inttypes.h>
+#include <stddef.h>
+#include <unistd.h>
+
+#include "daemon.h"
+#include "util/environ.h"
+
+#define NS_PER_S 1000000000LL
+
+static const char *phase_name(const struct rj_daemon *d)
+{
+	switch (d->phase) {
+	case RJ_PHASE_HOLDING:
+	case RJ_PHASE_LEAVING:
+		return rj_loop_mounted(&d->loop)      ? "mounted"
+		       : d->phase == RJ_PHASE_HOLDING ? "ready"
+						      : "stopping";
+	default:
+		return "stopping";
+	}
+}
+
+static void collect_pipeline(const struct rj_daemon *d, struct rj_status *s)
+{
+	struct rj_pipeline_stat st;
+	int64_t lag = 0;
+
+	rj_pipeline_stat(d->pipeline, &st);
+	s->mode = st.state;
+	s->mode_since = (uint64_t)(st.since_ns / NS_PER_S);
+	s->error = rj_pipeline_failure(d->pipeline);
+	s->acknowledged = st.acked;
+	s->oldest = st.oldest;
+	s->remote_tid = st.remote_tid;
+	s->remote_time = (uint64_t)(st.remote_ns / NS_PER_S);
+	s->pending_blocks = st.pending;
+	s->segments = st.segments;
+	s->bytes = st.bytes;
+	s->flushes = st.flushes;
+	s->flushes_ordered = st.flushes_ordered;
+	s->ship_ns = st.ship_ns;
+	s->lag_bytes = st.pending * s->block_size;
+	if (st.put_since_ns)
+		lag = rj_monotonic_ns() - st.put_since_ns;
+	else if (st.state != RJ_STATE_ONLINE && st.state != RJ_STATE_STOPPED)
+		lag = rj_realtime_ns() - st.since_ns;
+	if (lag > 0)
+		s->lag_seconds = (uint64_t)(lag / NS_PER_S);
+}
+
+static void collect_meter(const struct rj_meter *m, struct rj_status *s)
+{
+	s->puts = m->puts;
+	s->put_failures = m->failures;
+	s->put_bytes = m->bytes;
+	s->put_ns = m->ns;
+	s->put_p50_us = rj_meter_quantile_us(m, 500);
+	s->put_p99_us = rj_meter_quantile_us(m, 990);
+}
+
+void rj_status_collect(const struct rj_daemon *d, struct rj_status *out)
+{
+	static const char *const losses[] = {
+		[RJ_LOSS_BLOCK] = "block",
+		[RJ_LOSS_ERROR] = "error",
+		[RJ_LOSS_LOCAL] = "local",
+	};
+	const struct rj_loaded *l = &d->loaded;
+	struct rj_status s = {
+		.phase = phase_name(d),
+		.on_loss = losses[l->facts.sbx.on_loss],
+		.store = rj_daemon_writing(d) ? l->store->url
+					      : l->facts.sbx.url,
+		.device = l->device,
+		.journal_device = d->loop.path,
+		.epoch = l->memory.kept->epoch,
+		.block_size = l->ring->block_size,
+		.journal_blocks = l->ring->blocks,
+		.pid = (uint64_t)getppid(), /* the keeper is who stays */
+		.worker_pid = (uint64_t)getpid(),
+		.restarts = l->memory.kept->restarts,
+		.started = (uint64_t)((rj_realtime_ns() - rj_monotonic_ns() +
+					      l->memory.kept->started_ns) /
+				      NS_PER_S),
+	};
+
+	rj_uuid_text(l->facts.uuid, s.volume_uuid);
+	rj_uuid_text(l->facts.sbx.journal_uuid, s.journal_uuid);
+	collect_pipeline(d, &s);
+	collect_meter(&l->meter, &s);
+	*out = s;
+}
+
+/* Each number: its key in JSON, and its metric behind "rjournald_" (NULL: in
+ * JSON only), which counts in UNIT of what the number does. */
+static const struct number {
+	const char *key, *metric, *type;
+	double unit;
+	size_t at;
+	const char *help;
+} numbers[] = {
+#define N(field) offsetof(struct rj_status, field)
+	{"mode_since", "mode_since_seconds", "gauge", 1, N(mode_since),
+		"When the mode began, since 1970."},
+	{"started", "start_time_seconds", "gauge", 1, N(started),
+		"When the journal's device was ready, since 1970."},
+	{"acknowledged", "acknowledged_segment", "gauge", 1, N(acknowledged),
+		"Last segment that was acknowledged."},
+	{"oldest", "oldest_segment", "gauge", 1, N(oldest),
+		"First segment that a replay needs."},
+	{"remote_tid", "remote_tid", "gauge", 1, N(remote_tid),
+		"Last transaction that the store has acknowledged."},
+	{"remote_time", "remote_time_seconds", "gauge", 1, N(remote_time),
+		"When that was, since 1970."},
+	{"epoch", "epoch", "gauge", 1, N(epoch), "This writer's epoch."},
+	{"pending_blocks", NULL, NULL, 0, N(pending_blocks), NULL},
+	{"lag_bytes", "lag_bytes", "gauge", 1, N(lag_bytes),
+		"Written, and not acknowledged by the store."},
+	{"lag_seconds", "lag_seconds", "gauge", 1, N(lag_seconds),
+		"Since when the store lacks something that waits for it."},
+	{"segments_shipped", "segments_total", "counter", 1, N(segments),
+		"Segments acknowledged since the start."},
+	{"bytes_shipped", "journal_bytes_total", "counter", 1, N(bytes),
+		"Journal bytes in them."},
+	{"flushes", "flushes_total", "counter", 1, N(flushes),
+		"Flushes that the kernel asked for."},
+	{"flushes_ordered", "unshipped_flushes_total", "counter", 1,
+		N(flushes_ordered),
+		"Requests answered at once, by the commit rule."},
+	{"ship_ns", "ship_seconds_total", "counter", 1e-9, N(ship_ns),
+		"Time that commits waited for segments."},
+	{"puts", NULL, NULL, 0, N(puts), NULL},
+	{"put_failures", "put_failures_total", "counter", 1, N(put_failures),
+		"Puts of segments that failed."},
+	{"put_bytes", "put_bytes_total", "counter", 1, N(put_bytes),
+		"Bytes of the segments that the store has acknowledged."},
+	{"put_p50_us", NULL, NULL, 0, N(put_p50_us), NULL},
+	{"put_p99_us", NULL, NULL, 0, N(put_p99_us), NULL},
+	{"block_size", NULL, NULL, 0, N(block_size), NULL},
+	{"journal_blocks", NULL, NULL, 0, N(journal_blocks), NULL},
+	{"pid", NULL, NULL, 0, N(pid), NULL},
+	{"worker_pid", NULL, NULL, 0, N(worker_pid), NULL},
+	{"restarts", "worker_restarts_total", "counter", 1, N(restarts),
+		"How often the worker was started again."},
+#undef N
+};
+
+#define NUMBERS (sizeof(numbers) / sizeof(numbers[0]))
+
+static uint64_t value(const struct rj_status *s, size_t at)
+{
+	return *(const uint64_t *)((const char *)s + at);
+}
+
+static void put_text(struct json_object *o, const char *key, const char *text)
+{
+	json_object_object_add(o, key, json_object_new_string(text));
+}
+
+struct json_object *rj_status_json(const struct rj_status *s)
+{
+	struct json_object *o = json_object_new_object();
+	size_t i;
+
+	if (!o)
+		return NULL;
+	put_text(o, "state", s->phase);
+	put_text(o, "mode", rj_state_name(s->mode));
+	if (s->error)
+		put_text(o, "error", s->error);
+	for (i = 0; i < NUMBERS; i++)
+		json_object_object_add(o, numbers[i].key,
+			json_object_new_uint64(value(s, numbers[i].at)));
+	put_text(o, "on_loss", s->on_loss);
+	put_text(o, "store", s->store);
+	put_text(o, "device", s->device);
+	put_text(o, "journal_device", s->journal_device);
+	put_text(o, "volume_uuid", s->volume_uuid);
+	put_text(o, "journal_uuid", s->journal_uuid);
+	put_text(o, "version", PACKAGE_VERSION);
+	return o;
+}
+
+/* A label's value: what would end it is escaped. */
+static int put_label(struct rj_buf *out, const char *name, const char *text)
+{
+	int rc = rj_buf_printf(out, "%s=\"", name);
+
+	for (; !rc && *text; text++)
+		rc = *text == '\n' ? rj_buf_append(out, "\\n", 2)
+		     : *text == '"' || *text == '\\'
+			     ? rj_buf_printf(out, "\\%c", *text)
+			     : rj_buf_append(out, text, 1);
+	return rc ? rc : rj_buf_append(out, "\"", 1);
+}
+
+static int head(struct rj_buf *out, const char *metric, const char *type,
+	const char *help)
+{
+	return rj_buf_printf(out,
+		"# HELP rjournald_%s %s\n# TYPE rjournald_%s %s\n", metric,
+		help, metric, type);
+}
+
+static int put_info(const struct rj_status *s, struct rj_buf *out)
+{
+	return head(out, "info", "gauge", "What is served; always 1.") ||
+	       rj_buf_printf(out, "rjournald_info{volume=\"%s\",",
+		       s->volume_uuid) ||
+	       put_label(out, "device", s->device) ||
+	       rj_buf_append(out, ",", 1) ||
+	       put_label(out, "store", s->store) ||
+	       rj_buf_printf(out, ",journal=\"%s\",version=\"%s\"} 1\n",
+		       s->journal_uuid, PACKAGE_VERSION);
+}
+
+static int put_modes(const struct rj_status *s, struct rj_buf *out)
+{
+	int rc = head(out, "mode", "gauge", "1 for the mode that it is in."), i;
+
+	for (i = 0; !rc && i < RJ_STATES; i++)
+		rc = rj_buf_printf(out,
+			"rjournald_mode{volume=\"%s\",mode=\"%s\"} %d\n",
+			s->volume_uuid, rj_state_name((enum rj_state)i),
+			(int)s->mode == i);
+	return rc;
+}
+
+static int put_round_trips(const struct rj_status *s, struct rj_buf *out)
+{
+	const char *v = s->volume_uuid;
+
+	return head(out, "put_seconds", "summary",
+		       "What the store took to acknowledge a segment.") ||
+	       rj_buf_printf(out,
+		       "rjournald_put_seconds{volume=\"%s\",quantile=\"0.5\"} "
+		       "%.6f\n"
+		       "rjournald_put_seconds{volume=\"%s\",quantile=\"0.99\"} "
+		       "%.6f\n"
+		       "rjournald_put_seconds_sum{volume=\"%s\"} %.9f\n"
+		       "rjournald_put_seconds_count{volume=\"%s\"} %" PRIu64
+		       "\n",
+		       v, (double)s->put_p50_us * 1e-6, v,
+		       (double)s->put_p99_us * 1e-6, v,
+		       (double)s->put_ns * 1e-9, v, s->puts);
+}
+
+int rj_status_metrics(const struct rj_status *s, struct rj_buf *out)
+{
+	const struct number *n;
+	uint64_t v;
+	int rc;
+
+	rc = put_info(s, out) || put_modes(s, out) || put_round_trips(s, out);
+	for (n = numbers; !rc && n < numbers + NUMBERS; n++) {
+		if (!n->metric)
+			continue;
+		v = value(s, n->at);
+		rc = head(out, n->metric, n->type, n->help) ||
+		     rj_buf_printf(out, "rjournald_%s{volume=\"%s\"} ",
+			     n->metric, s->volume_uuid) ||
+		     (n->unit == 1.0
+				     ? rj_buf_printf(out, "%" PRIu64 "\n", v)
+				     : rj_buf_printf(out, "%.9f\n",
+					       (double)v * n->unit));
+	}
+	return rc ? -RJ_E_NOMEM : 0;
+}

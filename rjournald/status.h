@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * How the daemon does, in numbers: collected once, said as JSON (rjctl status)
+ * and as the text that Prometheus reads (rjctl metrics, --metrics). One table
+ * in status.c names each number in both.
+ */
+#ifndef RJ_JOURNALD_STATUS_H
+#define RJ_JOURNALD_STATUS_H
+
+#include <json-c/json.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "state.h"
+#include "util/buf.h"
+#include "util/uuid.h"
+
+struct rj_daemon;
+
+/* Strings are the daemon's, and valid as long as it is. */
+struct rj_status {
+	const char *phase; /* ready, mounted, stopping */
+	enum rj_state mode;
+	const char *error; /* why it has failed; NULL: it has not */
+	const char *on_loss, *store, *device, *journal_device;
+	char volume_uuid[RJ_UUID_TEXT], journal_uuid[RJ_UUID_TEXT];
+	uint64_t mode_since; /* seconds since 1970 */
+	uint64_t started;    /* seconds since 1970 */
+	uint64_t acknowledged, oldest; /* segments */
+	/* The last transaction of which the store has acknowledged something,
+	 * and when; 0: none since the start. */
+	uint64_t remote_tid, remote_time;
+	uint64_t epoch;
+	uint64_t block_size, journal_blocks, pending_blocks;
+	/* What was written, and the store has not acknowledged; since when. */
+	uint64_t lag_bytes, lag_seconds;
+	uint64_t segments, bytes, flushes, flushes_ordered, ship_ns;
+	/* What the store took for a put of a segment. */
+	uint64_t puts, put_failures, put_bytes, put_ns, put_p50_us, put_p99_us;
+	uint64_t pid, worker_pid, restarts;
+};
+
+void rj_status_collect(const struct rj_daemon *d, struct rj_status *out);
+/* The caller's. NULL: out of memory. */
+struct json_object *rj_status_json(const struct rj_status *s);
+/* Append the metrics to OUT; rjournald(8) lists them. RJ_E_NOMEM. */
+int rj_status_metrics(const struct rj_status *s, struct rj_buf *out);
+
+#endif
