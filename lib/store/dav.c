@@ -103,6 +103,10 @@ static int make_parents(struct dav *d, struct rj_error *err)
 		kept = p[1];
 		p[1] = '\0';
 		rc = mkcol(d, &c, err);
+		/* "not now" is no answer to the question whether it is there */
+		if (!rc && (c.status >= 500 || c.status == 429 ||
+				   c.status == 408 || c.status == 423))
+			rc = fail_status(d, &c, "make the folders above", err);
 		p[1] = kept;
 	}
 	return rc;
@@ -191,6 +195,12 @@ static int move(struct dav *d, const char *destination, struct rj_error *err)
 	};
 	int rc = rj_http_perform(d->http, &c, err);
 
+	/* libcurl sends a request again when a connection that it had kept dies
+	 * before an answer: the first one may have been done */
+	if (!rc && c.status == 404)
+		return rj_fail(err, RJ_E_UNREACHABLE,
+			"%s: name %s: it is gone: named already?", d->tree.url,
+			d->url + d->root);
 	if (!rc && c.status != 201 && c.status != 204)
 		rc = fail_status(d, &c, "name", err);
 	return rc;

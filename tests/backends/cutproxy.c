@@ -42,11 +42,17 @@ static unsigned next_random(void)
 	return (unsigned)(x >> 33);
 }
 
-static enum harm choose(void)
+/* Chance picks the chunk; the kinds that its direction has take turns. */
+static enum harm choose(bool down)
 {
+	static const enum harm up_kinds[] = {RESET, LOST, CUT, DELAY};
+	static const enum harm down_kinds[] = {PARTIAL, DELAY};
+	static atomic_uint ups, downs;
+
 	if (next_random() % 1000 >= permille)
 		return NONE;
-	return (enum harm)(1 + next_random() % (HARMS - 1));
+	return down ? down_kinds[atomic_fetch_add(&downs, 1) % 2]
+		    : up_kinds[atomic_fetch_add(&ups, 1) % 4];
 }
 
 static bool send_all(int fd, const char *data, ssize_t len)
@@ -98,10 +104,7 @@ static bool carry(struct pair *p, bool down)
 	}
 	if (n < 0)
 		return false;
-	harm = choose();
-	/* each has its direction */
-	if (harm != NONE && harm != DELAY && down != (harm == PARTIAL))
-		harm = NONE;
+	harm = choose(down);
 	counts[harm]++;
 	if (harm == DELAY)
 		usleep(1000 * (5 + next_random() % 40));

@@ -17,6 +17,13 @@ check "${RJ_RACERS:-16} racers, ${RJ_ROUNDS:-6} rounds: one winner in each" \
 	"$RACERS" "$B_URL" "${RJ_RACERS:-16}" "${RJ_ROUNDS:-6}"
 suite log/test-race "$B_URL"
 
+# through a proxy that harms every fifth request
+b_faults "$DAV_PLAIN" dav "user = u" "password = pw"
+BAD=dav://127.0.0.1:$FAULT_PORT/logs/faults
+suite store/test-tree "$BAD" RJ_TEST_RETRY=1
+suite log/test-model "$BAD" RJ_TEST_RETRY=1 RJ_LIVES=1
+b_faults_seen
+RJ_CUTS=${RJ_CUTS:-20} # its requests are few and large
 check "a bad way to it" b_cuts "$B_PORTS"
 suite store/test-tree "$B_BAD_URL" RJ_TEST_RETRY=1
 b_faults_seen

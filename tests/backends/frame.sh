@@ -99,7 +99,7 @@ b_faults() {
 b_cuts() {
 	local seed=${RJ_SEED:-$RANDOM$RANDOM}
 	note "RJ_SEED=$seed"
-	"$RJ_BUILD/tests/backends/cutproxy" "$B_BAD" "${RJ_CUTS:-10}" "$seed" "$@" \
+	"$RJ_BUILD/tests/backends/cutproxy" "$B_BAD" "${RJ_CUTS:-6}" "$seed" "$@" \
 		>"$T_DIR/faults" 2>&1 </dev/null &
 	FAULT_PID=$!
 	at_exit b_end "$FAULT_PID"

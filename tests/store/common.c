@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "store/fault.h"
 #include "store/retrystore.h"
 #include "util/uuid.h"
 
@@ -24,6 +25,11 @@ struct rj_key t_key(const struct rj_key *dir, uint64_t number)
 	return key;
 }
 
+bool t_retrying(void)
+{
+	return getenv("RJ_TEST_RETRY") || getenv("RJ_TEST_FAULTS");
+}
+
 struct rj_store *t_open(const char *url)
 {
 	struct rj_error err;
@@ -33,8 +39,10 @@ struct rj_store *t_open(const char *url)
 		printf("Bail out! %s\n", err.msg);
 		exit(99);
 	}
+	if (getenv("RJ_TEST_FAULTS") && rj_fault_open(s, &s, &err))
+		exit(99);
 	/* the way there is bad: go on trying */
-	return getenv("RJ_TEST_RETRY") ? retrystore_open(s) : s;
+	return t_retrying() ? retrystore_open(s) : s;
 }
 
 uint8_t *t_bytes(size_t len, unsigned seed)

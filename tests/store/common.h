@@ -9,6 +9,9 @@
 struct rj_key t_new_log(enum rj_key_kind kind);
 /* The same log's object NUMBER. */
 struct rj_key t_key(const struct rj_key *dir, uint64_t number);
+/* The way to the store is bad ($RJ_TEST_RETRY), or a layer of faults over it
+ * ($RJ_TEST_FAULTS=percent): t_open()'s handles go on trying. */
+bool t_retrying(void);
 /* Open URL with default options, or end the program. */
 struct rj_store *t_open(const char *url);
 /* LEN bytes that depend on SEED, in memory of malloc. */

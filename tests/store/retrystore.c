@@ -2,10 +2,14 @@
 #include "store/retrystore.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "store/fault.h"
+#include "support/rjtest.h"
 
 #define TRIES  200
 #define MAX    (32u << 20)
@@ -13,6 +17,7 @@
 struct retry {
 	struct rj_store base;
 	struct rj_store *inner;
+	bool faulty; /* it is a layer of faults */
 };
 
 /* Keys that some handle of this process was told are there: another put of one
@@ -52,9 +57,45 @@ static void note(const struct rj_key *key)
 	pthread_mutex_unlock(&lock);
 }
 
+static atomic_uint harm_state;
+
+static void begin_harm(void)
+{
+	harm_state = (unsigned)rjtest_seed();
+}
+
+/* $RJ_TEST_FAULTS percent of the calls fail, in the layer that retrystore_open()
+ * was given, each kind in turn. */
+static void harm(struct rj_store *layer)
+{
+	static const enum rj_fault_kind kinds[] = {RJ_FAULT_FAIL, RJ_FAULT_LOST,
+		RJ_FAULT_PARTIAL, RJ_FAULT_DELAY};
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	static atomic_uint turn;
+	unsigned now;
+
+	pthread_once(&once, begin_harm);
+	now = atomic_fetch_add(&harm_state, 2654435761u);
+	now ^= now >> 15;
+	rj_fault_clear(layer);
+	if ((now * 2246822519u >> 16) % 100 >=
+		(unsigned)atoi(getenv("RJ_TEST_FAULTS")))
+		return;
+	if (rj_fault_add(layer,
+		    &(struct rj_fault){.op = RJ_FAULT_ANY,
+			    .kind = kinds[atomic_fetch_add(&turn, 1) % 4],
+			    .times = 1,
+			    .delay_ms = 3}))
+		exit(99);
+}
+
 static struct rj_store *inner_of(struct rj_store *s)
 {
-	return ((struct retry *)s)->inner;
+	struct retry *r = (struct retry *)s;
+
+	if (r->faulty)
+		harm(r->inner);
+	return r->inner;
 }
 
 static bool again(int rc, int *tries)
@@ -186,12 +227,64 @@ static void retry_close(struct rj_store *s)
 	free(s);
 }
 
+static int retry_remove_below(struct rj_store *s, const struct rj_key *dir,
+	uint64_t below, uint64_t least, uint64_t *removed,
+	struct rj_error *err)
+{
+	uint64_t sum = 0, some;
+	int tries = 0, rc;
+
+	do {
+		some = 0;
+		rc = rj_store_remove_below(
+			inner_of(s), dir, below, least, &some, err);
+		sum += some;
+	} while (again(rc, &tries));
+	if (removed)
+		*removed = sum;
+	return rc;
+}
+
+struct streaming {
+	rj_store_stream_fn fn;
+	void *arg;
+	uint64_t next;
+	bool ended; /* FN did */
+};
+
+static int count_streamed(void *arg, uint64_t number, struct rj_buf *object)
+{
+	struct streaming *st = arg;
+	int rc = st->fn(st->arg, number, object);
+
+	st->next = number + 1;
+	st->ended = rc != 0;
+	return rc;
+}
+
+/* What was handed over stays true: it goes on behind that. */
+static int retry_stream(struct rj_store *s, const struct rj_key *dir,
+	uint64_t from, size_t max, rj_store_stream_fn fn, void *arg,
+	struct rj_error *err)
+{
+	struct streaming st = {fn, arg, from, false};
+	int tries = 0, rc;
+
+	do
+		rc = rj_store_stream(inner_of(s), dir, st.next, max,
+			count_streamed, &st, err);
+	while (!st.ended && again(rc, &tries));
+	return rc;
+}
+
 static const struct rj_store_ops retry_ops = {
 	.put_new = retry_put_new,
 	.get = retry_get,
 	.list = retry_list,
 	.remove = retry_remove,
 	.list_journals = retry_list_journals,
+	.remove_below = retry_remove_below,
+	.stream = retry_stream,
 	.dup = retry_dup,
 	.close = retry_close,
 };
@@ -206,5 +299,6 @@ struct rj_store *retrystore_open(struct rj_store *inner)
 	r->base.caps = inner->caps;
 	snprintf(r->base.url, sizeof(r->base.url), "%s", inner->url);
 	r->inner = inner;
+	r->faulty = getenv("RJ_TEST_FAULTS") != NULL;
 	return &r->base;
 }

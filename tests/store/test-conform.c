@@ -561,7 +561,8 @@ static void all_below_a_number_are_removed(void)
 	}
 	T_WORKS(rj_store_remove_below(store, &dir, 18, 0, &removed, &err));
 	T_WORKS(rj_store_list(store, &dir, 0, t_list_add, &list, &err));
-	CU_ASSERT_EQUAL(removed, 17);
+	/* an attempt whose answer was lost is not counted */
+	CU_ASSERT_TRUE(removed == 17 || (t_retrying() && removed < 17));
 	CU_ASSERT_EQUAL(list.count, 3);
 	CU_ASSERT_EQUAL(list.number[0], 18);
 	T_WORKS(rj_store_remove_below(store, &dir, 18, 0, NULL, &err));
@@ -571,7 +572,7 @@ static void all_below_a_number_are_removed(void)
 	T_WORKS(rj_store_put_new(store, &key, "xy", 2, &err));
 	/* the smaller ones stay, wherever they are */
 	T_WORKS(rj_store_remove_below(store, &dir, 19, 3, &removed, &err));
-	CU_ASSERT_EQUAL(removed, 1);
+	CU_ASSERT_TRUE(removed == 1 || (t_retrying() && !removed));
 	memset(&list, 0, sizeof(list));
 	T_WORKS(rj_store_list(store, &dir, 0, t_list_add, &list, &err));
 	CU_ASSERT_EQUAL(list.count, 4);
