@@ -97,7 +97,7 @@ second=$(daemon_pid "$T_DIR/copy.img")
 at_exit kill_pid "$second"
 status 1 "the first one's next fsync fails" \
 	$LIMIT dd if=/dev/zero of="$mnt/g" bs=1k count=1 conv=fsync
-check "it has failed for good" wait_for 30 mode failed
+check "it has failed for good" wait_for 30 mode fenced
 like "because of the other writer" "$($LIMIT "$RJCTL" status "$img")" 'another writer'
 $LIMIT umount "$mnt"
 status 1 "stop: it can not drain" sh -c "kill -TERM $first; while kill -0 $first 2>/dev/null; do sleep 0.1; done; exit 1"
