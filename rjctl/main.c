@@ -59,6 +59,37 @@ static int wait_gone(const uint8_t uuid[RJ_UUID_BYTES])
 	return 0;
 }
 
+/* How many workers were started after the first; -1: nobody answers. */
+static int64_t count_restarts(const uint8_t uuid[RJ_UUID_BYTES])
+{
+	struct json_object *json = NULL, *value;
+	struct rj_buf answer = {0};
+	int64_t n = -1;
+
+	if (!rj_rundir_ask(uuid, "status", STATUS_MS, &answer, NULL))
+		json = json_tokener_parse((char *)answer.data);
+	if (json && json_object_object_get_ex(json, "restarts", &value))
+		n = json_object_get_int64(value);
+	json_object_put(json);
+	rj_buf_free(&answer);
+	return n;
+}
+
+static int wait_restarted(const uint8_t uuid[RJ_UUID_BYTES], int64_t before)
+{
+	int64_t end = rj_monotonic_ns() + GONE_NS;
+
+	while (count_restarts(uuid) <= before) {
+		if (rj_monotonic_ns() > end) {
+			fprintf(stderr,
+				"rjctl: no new rjournald is there yet; see the system's log\n");
+			return 1;
+		}
+		rj_sleep_ns(TICK_NS);
+	}
+	return 0;
+}
+
 /* HEADS: metrics come with their types and helps, which are said once. */
 static int ask_one(const struct rj_ctl_options *o,
 	const uint8_t uuid[RJ_UUID_BYTES], bool heads)
@@ -66,6 +97,8 @@ static int ask_one(const struct rj_ctl_options *o,
 	bool status = !strcmp(o->command, "status");
 	bool metrics = !strcmp(o->command, "metrics");
 	bool flush = !strcmp(o->command, "flush");
+	bool restart = !strcmp(o->command, "restart");
+	int64_t before = restart ? count_restarts(uuid) : 0;
 	struct rj_buf answer = {0};
 	struct rj_error err;
 	int rc;
@@ -85,9 +118,13 @@ static int ask_one(const struct rj_ctl_options *o,
 			o->volume ? ": " : "", (char *)answer.data);
 		rc = 1;
 	} else {
-		rc = flush ? 0 : wait_gone(uuid);
+		rc = flush     ? 0
+		     : restart ? wait_restarted(uuid, before)
+			       : wait_gone(uuid);
 		if (!rc && !o->quiet)
-			printf("%s\n", flush ? "flushed" : "stopped");
+			printf("%s\n", flush     ? "flushed"
+					: restart ? "restarted"
+						  : "stopped");
 	}
 	rj_buf_free(&answer);
 	return rc;

@@ -23,6 +23,7 @@ static void help(void)
 	printf("Usage: rjctl status [--json] [DEVICE|DIR]\n"
 	       "       rjctl metrics [DEVICE|DIR]\n"
 	       "       rjctl flush [-q] [DEVICE|DIR]\n"
+	       "       rjctl restart [-q] [DEVICE|DIR]\n"
 	       "       rjctl stop [-q] [--force] [DEVICE|DIR]\n"
 	       "Ask or tell the rjournald that serves the volume DEVICE, or "
 	       "the\n"
@@ -31,6 +32,8 @@ static void help(void)
 	       "  status       what it serves, from where, and how it is\n"
 	       "  metrics      the same in numbers, for Prometheus\n"
 	       "  flush        ship all that is pending, and wait for it\n"
+	       "  restart      go on with the program as it is installed now;\n"
+	       "               the volume stays mounted and in use\n"
 	       "  stop         end; refused while the volume is mounted\n"
 	       "      --force  stop: at once; the kernel aborts the journal\n"
 	       "      --json   status: as JSON, one object per line\n"
@@ -76,11 +79,12 @@ int rj_ctl_options_parse(int argc, char **argv, struct rj_ctl_options *out)
 		}
 	}
 	if (optind == argc)
-		return bad("say status, metrics, flush or stop", "");
+		return bad("say status, metrics, flush, restart or stop", "");
 	o.command = argv[optind];
 	if (strcmp(o.command, "status") != 0 &&
 		strcmp(o.command, "metrics") != 0 &&
 		strcmp(o.command, "flush") != 0 &&
+		strcmp(o.command, "restart") != 0 &&
 		strcmp(o.command, "stop") != 0)
 		return bad("unknown command ", o.command);
 	if (argc - optind > 2)

@@ -61,9 +61,10 @@ under_load() {
 	rm -f "$T_DIR/enough" "$T_DIR/acked" "$T_DIR/refused"
 	truncate -s 160M "$img" && "$MKRJFS" -q -F -t "$type" \
 		-J "remote=$SRV_URL/$type,size=8" "$img" || return 1
-	FSTYPE=$type BEGUN=$(cut -d' ' -f1 /proc/uptime)
+	FSTYPE=$type
 	check "$type: serve" serve "$img"
 	check "$type: mount" mount_served "$img" "$mnt" "$2"
+	BEGUN=$(cut -d" " -f1 /proc/uptime)
 	volume_loop=$(awk -v m="$mnt" '$2 == m {print $1}' /proc/mounts)
 	record &
 	recorder=$!
@@ -120,8 +121,15 @@ check "killed after SIGTERM, while mounted: it goes on" put_file "$mnt/b"
 check "and still ends with the unmount" umount "$mnt"
 check "with its process gone" wait_for 30 gone "$keeper"
 
-# ---- the keeper dies, and all with it ----
+# ---- another release takes over ----
 serve "$img" && mount_served "$img" "$mnt" && put_file "$mnt/c"
+is "rjctl restart, while it is mounted" "$($LIMIT "$RJCTL" restart "$mnt")" restarted
+like "starts the program anew" "$(ps -o args= -p "$(worker_pid "$img")")" --take-over
+check "which goes on" put_file "$mnt/c2"
+kill -KILL "$(worker_pid "$img")"
+check "and is itself taken over from" put_file "$mnt/c3"
+
+# ---- the keeper dies, and all with it ----
 worker=$(worker_pid "$img")
 kill -KILL "$(daemon_pid "$img")"
 check "without its keeper a worker ends" wait_for 10 gone "$worker"
