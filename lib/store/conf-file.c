@@ -42,6 +42,10 @@ int rj_secret_file_read(const char *path, char **out, struct rj_error *err)
 	char *text;
 	int fd, rc;
 
+	if (!strcmp(path, "/dev/null")) { /* as everywhere: an empty file */
+		*out = calloc(1, 1);
+		return *out ? 0 : rj_fail(err, RJ_E_NOMEM, "out of memory");
+	}
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	if (fd < 0)
 		return rj_fail_errno(err, errno, "%s: cannot open", path);

@@ -11,10 +11,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/prctl.h>
 
 #include "store/conf-file.h"
 
+#define FORM_BYTES 1024 /* longer than any URL, with a port */
 #define DEFAULT_FILE "/etc/rjprogs/rj.conf"
 
 enum slot {
@@ -80,7 +82,7 @@ static const struct key {
 
 /* The value of each slot that has the last word so far. */
 struct words {
-	const char *url;
+	char url[FORM_BYTES]; /* see one_form() */
 	struct word {
 		const struct key *key;
 		char *value;
@@ -104,16 +106,76 @@ static int bad(const struct place *p, struct rj_error *err, const char *what)
 		err, RJ_E_INVAL, "%s: line %u: %s", p->file, p->line, what);
 }
 
-bool rj_conf_section_holds(const char *name, const char *url)
+/* The port that a URL of SCHEME means when it names none; NULL: there is none. */
+static const char *default_port(const char *scheme, size_t len)
+{
+	static const char *const ports[][2] = {
+		{"rj", "7490"}, {"rjs", "7490"}, {"dav", "80"}, {"davs", "443"},
+		{"s3+http", "80"}, {"s3+https", "443"}, {"ftp", "21"},
+		{"ftps", "990"}, {"sftp", "22"}, {"imap", "143"},
+		{"imaps", "993"}};
+	size_t i;
+
+	for (i = 0; i < sizeof(ports) / sizeof(ports[0]); i++)
+		if (strlen(ports[i][0]) == len &&
+			!strncasecmp(ports[i][0], scheme, len))
+			return ports[i][1];
+	return NULL;
+}
+
+/*
+ * TEXT, a URL or the beginning of one, into OUT in the one form that is
+ * compared: the scheme in lower case, no slashes at the end, and the port named
+ * where a path follows (the beginning "rj://host" is of all its ports) or
+ * with ALWAYS. What does not fit is cut off, and then holds for nothing.
+ */
+static void one_form(const char *text, bool always, char out[FORM_BYTES])
+{
+	const char *sep = strstr(text, "://"), *host, *end, *port = NULL;
+	size_t scheme = sep ? (size_t)(sep - text) : 0, len = strlen(text), i;
+
+	while (len && text[len - 1] == '/')
+		len--;
+	if (sep && (size_t)(sep - text) + 3 < len) {
+		host = sep + 3;
+		end = memchr(host, '/', (size_t)(text + len - host));
+		if (end || always)
+			port = default_port(text, scheme);
+		if (!end)
+			end = text + len;
+		if (port && memrchr(host, ':', (size_t)(end - host)) &&
+			end[-1] != ']')
+			port = NULL;
+		if (end == host)
+			port = NULL;
+	}
+	if (port)
+		snprintf(out, FORM_BYTES, "%.*s:%s%.*s", (int)(end - text),
+			text, port, (int)(text + len - end), end);
+	else
+		snprintf(out, FORM_BYTES, "%.*s", (int)len, text);
+	for (i = 0; i < scheme && i < FORM_BYTES - 1; i++)
+		out[i] = (char)tolower((unsigned char)out[i]);
+}
+
+/* The same with both in that form. */
+static bool holds(const char *name, const char *url)
 {
 	size_t len = strlen(name);
 
 	if (!strcmp(name, "*"))
 		return true;
-	while (len && name[len - 1] == '/')
-		len--;
-	return len && !strncmp(name, url, len) &&
+	return len && len < FORM_BYTES - 1 && !strncmp(name, url, len) &&
 	       (url[len] == '\0' || url[len] == '/' || url[len] == ':');
+}
+
+bool rj_conf_section_holds(const char *name, const char *url)
+{
+	char a[FORM_BYTES], b[FORM_BYTES];
+
+	one_form(name, false, a);
+	one_form(url, true, b);
+	return holds(a, b);
 }
 
 /* Seconds with up to three decimals, as milliseconds; up to a day. */
@@ -231,7 +293,7 @@ static char *trim(char *s)
 static int read_line(
 	struct words *w, struct place *p, char *line, struct rj_error *err)
 {
-	char *equals;
+	char *equals, name[FORM_BYTES];
 	size_t len;
 
 	line = trim(line);
@@ -244,8 +306,9 @@ static int read_line(
 				"a section is [*] or [the beginning of a URL]");
 		line[len - 1] = '\0';
 		p->in_section = true;
-		p->rank = len - 2;
-		p->holds = rj_conf_section_holds(line + 1, w->url);
+		one_form(line + 1, false, name);
+		p->rank = strlen(name);
+		p->holds = holds(name, w->url);
 		return 0;
 	}
 	equals = strchr(line, '=');
@@ -380,7 +443,7 @@ static void fill(struct rj_conf *c, struct words *w)
 
 int rj_conf_load(const char *url, struct rj_conf **out, struct rj_error *err)
 {
-	struct words w = {.url = url};
+	struct words w = {0};
 	struct rj_conf *c = calloc(1, sizeof(*c));
 	unsigned i;
 	int rc;
@@ -388,6 +451,7 @@ int rj_conf_load(const char *url, struct rj_conf **out, struct rj_error *err)
 	if (!c)
 		return rj_fail(err, RJ_E_NOMEM, "out of memory");
 	c->refs = 1;
+	one_form(url, true, w.url);
 	rc = read_file(&w, err);
 	if (!rc)
 		rc = read_environment(&w, err);

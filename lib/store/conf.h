@@ -10,7 +10,8 @@
  *
  * Read are the file $RJ_CONF (default /etc/rjprogs/rj.conf) and then the text
  * of $RJ_CREDENTIALS, which has the same form (for containers). A section holds
- * for each URL that begins with its name, up to a "/", a ":" or the URL's end;
+ * for each URL that begins with its name, up to a "/", a ":" or the URL's end
+ * (a default port may stand there or not, and the scheme be in any case);
  * [*] holds for all. Of several the longest says the last word, key by key.
  *
  * Secrets: the file, and each file that it names for a secret, must belong to

@@ -81,6 +81,43 @@ static void a_section_holds_for_what_begins_with_it(void)
 	check_user("davs://anything", NULL);
 }
 
+/* However it is written, it is the same store. */
+static void a_port_may_be_left_out(void)
+{
+	struct rj_conf *c;
+
+	configure("[rj://host/vol]\nuser = u\n[rj://host:7490/vol]\nregion = r\n");
+	check_user("rj://host:7490/vol", "u");
+	check_user("rj://host/vol", "u");
+	check_user("RJ://host/vol/", "u");
+	check_user("rj://host:7491/vol", NULL);
+	check_user("rj://host:7490/vol2", NULL);
+	c = load("rj://host/vol");
+	is(c->region, "r");
+	rj_conf_release(c);
+	configure("[S3+https://h:443]\nuser = u\n");
+	check_user("s3+https://h/bucket", "u");
+	check_user("s3+https://h:444/bucket", NULL);
+	check_user("s3+http://h/bucket", NULL);
+	configure("[sftp://[::1]/logs]\nuser = u\n");
+	check_user("sftp://[::1]:22/logs/a", "u");
+	check_user("sftp://[::1]:23/logs/a", NULL);
+	configure("[file:///srv/]\nuser = u\n");
+	check_user("file:///srv/logs", "u");
+	check_user("file:///srv", "u");
+	check_user("file:///srv2", NULL);
+	/* the longer one has the last word, however the ports are written */
+	configure("[rj://host:7490]\nuser = short\n[rj://host/v]\nuser = long\n");
+	check_user("rj://host/v", "long");
+}
+
+static void no_file_is_an_empty_one(void)
+{
+	setenv("RJ_CONF", "/dev/null", 1);
+	check_user("rj://host/vol", NULL);
+	setenv("RJ_CONF", conf_path, 1);
+}
+
 static void the_longest_section_has_the_last_word(void)
 {
 	struct rj_conf *c;
@@ -322,6 +359,8 @@ static void a_password_does_not_travel_in_the_clear(void)
 
 static const struct rjtest tests[] = {
 	RJTEST(a_section_holds_for_what_begins_with_it),
+	RJTEST(a_port_may_be_left_out),
+	RJTEST(no_file_is_an_empty_one),
 	RJTEST(the_longest_section_has_the_last_word),
 	RJTEST(every_key_is_read),
 	RJTEST(nothing_said_is_nothing_set),
