@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "log/trim.h"
+#include "util/environ.h"
 #include "util/log.h"
 
 struct rj_trimmer {
@@ -17,6 +18,7 @@ struct rj_trimmer {
 	pthread_cond_t wake;
 	bool stop;
 	uint64_t done_below; /* trimmed up to here */
+	int64_t next_ns;     /* realtime: what retention keeps until then */
 	bool failing;	     /* the last try failed, and it was said */
 };
 
@@ -51,19 +53,22 @@ static void trim(struct rj_trimmer *t)
 	rj_pipeline_stat(t->opts.pipeline, &st);
 	o.below = st.oldest;
 	if (st.state != RJ_STATE_ONLINE || st.oldest > st.acked ||
-		(st.oldest == t->done_below && !o.retain_s))
+		(st.oldest == t->done_below && !t->next_ns) ||
+		rj_realtime_ns() < t->next_ns)
 		return;
 	rc = rj_log_trim(t->store, &t->opts.id, &o, &report, &err);
 	if (report.segments)
 		rj_log(RJ_LOG_INFO, "deleted %llu segments below %llu",
 			(unsigned long long)report.segments,
 			(unsigned long long)report.limit);
-	if (!rc)
+	if (!rc) {
 		t->done_below = st.oldest;
-	else if (!t->failing)
+		t->next_ns = report.next_ns;
+	} else if (!t->failing) {
 		rj_log(RJ_LOG_WARNING,
 			"cannot delete old segments (tried again each %u s): %s",
 			t->opts.interval_s, err.msg);
+	}
 	t->failing = rc != 0;
 }
 

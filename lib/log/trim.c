@@ -51,7 +51,7 @@ static uint64_t number_at(const struct numbers *n, uint64_t index)
  * what is kept longer. */
 static int retained_from(struct rj_store *store, const struct rj_log_id *id,
 	const struct rj_listing *l, uint64_t limit, uint64_t retain_s,
-	uint64_t *out, struct rj_error *err)
+	uint64_t *out, int64_t *next_ns, struct rj_error *err)
 {
 	uint64_t now = (uint64_t)rj_realtime_ns(), cut, low = 0, high, mid;
 	struct rj_seghdr h;
@@ -70,13 +70,17 @@ static int retained_from(struct rj_store *store, const struct rj_log_id *id,
 			store, id, number_at(&n, mid), &h, err);
 		if (rc)
 			return rc;
-		if (h.time_ns >= cut)
+		if (h.time_ns >= cut) {
 			high = mid;
-		else
+			*next_ns = (int64_t)(h.time_ns + retain_s * 1000000000);
+		} else {
 			low = mid + 1;
+		}
 	}
 	if (low < n.count)
 		*out = number_at(&n, low);
+	else
+		*next_ns = 0;
 	return 0;
 }
 
@@ -109,7 +113,8 @@ int rj_log_trim(struct rj_store *store, const struct rj_log_id *id,
 		limit = l.last;
 	if (!rc)
 		rc = retained_from(
-			store, id, &l, limit, opts->retain_s, &limit, err);
+			store, id, &l, limit, opts->retain_s, &limit,
+			&report->next_ns, err);
 	report->limit = rc ? 0 : limit;
 	if (!rc && opts->dry_run)
 		report->segments = count_data(&l, limit);

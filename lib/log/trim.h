@@ -25,6 +25,8 @@ struct rj_log_trim_opts {
 
 struct rj_log_trim_report {
 	uint64_t limit; /* deleted was below this; 0: nothing could be */
+	int64_t next_ns; /* realtime: before then RETAIN_S keeps all that is left
+			  * below BELOW; 0: it keeps nothing there */
 	uint64_t segments; /* deleted, or with dry_run that would be */
 };
 

@@ -209,8 +209,15 @@ static void what_is_young_is_kept(void)
 	CU_ASSERT_EQUAL(trim(&t, &o).segments, 9);
 	o.retain_s = 350; /* 0, 100, 200 and 300 seconds old: 11, 10, 9, 8 */
 	CU_ASSERT_EQUAL(trim(&t, &o).limit, 8);
+	CU_ASSERT_EQUAL(trim(&t, &o).next_ns, now_ns + 50 * SECOND);
 	CU_ASSERT_EQUAL(trim(&t, &o).segments, 6);
+	now_ns += 50 * SECOND; /* still it is kept; a moment later it is not */
+	CU_ASSERT_EQUAL(trim(&t, &o).limit, 8);
+	now_ns += 1;
+	CU_ASSERT_EQUAL(trim(&t, &o).limit, 9);
+	now_ns -= 50 * SECOND + 1;
 	o.retain_s = 1; /* only the last is as young, and it stays anyway */
+	CU_ASSERT_EQUAL(trim(&t, &o).next_ns, 0);
 	CU_ASSERT_EQUAL(trim(&t, &o).segments, 9);
 	o.retain_s = 100000000000;
 	CU_ASSERT_EQUAL(trim(&t, &o).segments, 0);
