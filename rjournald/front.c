@@ -34,6 +34,13 @@
  * at each block device there is, would wait with it.
  */
 #define THREADS	    16
+/*
+ * So many wait in read(2); the others wait aside until the last of these is at
+ * work. The kernel wakes its readers in turn: with all of them there each
+ * request would be for the one that has slept longest, with its stack and its
+ * buffer out of the cache. Two, so that nobody need be called for a commit's one.
+ */
+#define READERS	    2
 #define STACK_BYTES (256u << 10)
 /* A request with the longest write. */
 #define BUFFER_BYTES (RJ_PIPELINE_WRITE_BYTES + 4096u)
@@ -56,6 +63,8 @@ struct rj_front {
 	int event_fd;
 	uint8_t *buffers; /* one for each thread */
 	atomic_uint buffers_taken;
+	atomic_uint reading; /* threads in read(2), or on their way there */
+	sem_t aside;         /* the others */
 	atomic_bool ended;
 	char mountpoint[256];
 };
@@ -339,6 +348,31 @@ static void process(struct rj_front *f, uint8_t *mem, size_t size)
 	fuse_session_process_buf(f->session, &buf);
 }
 
+/* Count the calling thread among the readers, when one more is wanted. */
+static void line_up(struct rj_front *f)
+{
+	unsigned n = f->reading;
+
+	for (;;) {
+		if (n >= READERS && !f->ended) {
+			while (sem_wait(&f->aside))
+				;
+			n = f->reading;
+		} else if (atomic_compare_exchange_weak(
+				   &f->reading, &n, n + 1)) {
+			return;
+		}
+	}
+}
+
+/* It is no longer. The last one calls another: a request can come meanwhile,
+ * and this one may take long. */
+static void leave(struct rj_front *f)
+{
+	if (--f->reading == 0)
+		sem_post(&f->aside);
+}
+
 /*
  * Read into memory that is there: when a worker is killed while the kernel
  * copies a request to a page that has yet to come, the request fails.
@@ -350,7 +384,9 @@ static void *serve(void *arg)
 	ssize_t n;
 
 	while (!fuse_session_exited(f->session)) {
+		line_up(f);
 		n = read(f->fuse_fd, mem, BUFFER_BYTES);
+		leave(f);
 		/* ENOENT: the request was interrupted before we had it */
 		if (n == -1 && (errno == EINTR || errno == EAGAIN ||
 				       errno == ENOENT))
@@ -360,6 +396,7 @@ static void *serve(void *arg)
 		process(f, mem, (size_t)n);
 	}
 	f->ended = true;
+	sem_post(&f->aside); /* and so each one lets the next one go */
 	wake(f);
 	return NULL;
 }
@@ -530,6 +567,7 @@ int rj_front_start(const struct rj_front_opts *opts, struct rj_front **out,
 	f->event_fd = opts->event_fd;
 	snprintf(f->mountpoint, sizeof(f->mountpoint), "%s", opts->mountpoint);
 	sem_init(&f->lock, 0, opts->resumed ? 0 : 1);
+	sem_init(&f->aside, 0, 0);
 	f->kept = opts->kept;
 	f->fuse_fd = -1;
 	fuse_set_log_func(fuse_says);
@@ -610,6 +648,7 @@ void rj_front_stop(struct rj_front *f)
 	if (f->buffers)
 		munmap(f->buffers, (size_t)THREADS * BUFFER_BYTES);
 	sem_destroy(&f->lock);
+	sem_destroy(&f->aside);
 	rj_barrier_close(&f->barrier);
 	free(f);
 }
