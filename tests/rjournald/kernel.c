@@ -186,11 +186,13 @@ int tk_blocks(struct tk *k, uint32_t n)
 
 	tk_header(block, RJ_JBD2_DESCRIPTOR, k->tid);
 	rj_put_be32(block + 12, n);
+	rj_put_be32(block + 24, k->life);
 	rc = put_next(k, block);
 	for (i = 0; i < n; i++) {
 		memset(block, 0, sizeof(block));
 		rj_put_be32(block + 16, k->tid);
 		rj_put_be32(block + 20, i);
+		rj_put_be32(block + 24, k->life);
 		if (put_next(k, block))
 			rc = -1;
 	}

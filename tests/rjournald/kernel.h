@@ -38,6 +38,7 @@ struct tk {
 	uint32_t head, tid;       /* next block, running transaction */
 	uint32_t acked;           /* last tid whose commit was acknowledged */
 	bool good;                /* every call succeeded so far */
+	uint32_t life; /* stands in each block of a transaction */
 	bool through; /* the device has no write cache: no flush is sent */
 };
 

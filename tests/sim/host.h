@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Hosts of the simulator. Each runs the real pipeline, shipper, fallback file
+ * and log writer under a toy JBD2 (tests/rjournald/kernel.h), and recovers with
+ * the real calls of lib/log in the order of lib/recover. A model knows what each
+ * was told to be durable.
+ */
+#ifndef RJ_SIM_HOST_H
+#define RJ_SIM_HOST_H
+
+#include "kernel.h"
+#include "log/spool.h"
+#include "shipper.h"
+#include "world.h"
+
+#define SIM_LIVES 256
+#define SIM_LIVE_TRANSACTIONS 7
+
+/* From a mount to its end: transactions FIRST, ... in order. */
+struct sim_life {
+	int host;
+	uint32_t first, issued;
+	uint32_t acked;        /* the kernel was told */
+	uint32_t acked_remote; /* of these, certainly in the store */
+	uint32_t applied;      /* in the volume */
+	bool given_up;	       /* somebody said --accept-loss */
+};
+
+struct sim_host {
+	int n;
+	bool up;
+	bool busy; /* in a call: it can not be asked for another */
+	bool over;	 /* another host has taken the log over since */
+	bool challenged; /* one tried to: its fence may be there */
+	int64_t busy_since, turn_ns;
+	struct rj_store *store, *store2;
+	struct rj_bio *disk;
+	struct rj_spool *spool;
+	struct rj_log_writer *writer;
+	uint64_t fence;
+	struct rj_shipper *shipper;
+	struct rj_live live;
+	struct rj_ring *ring;
+	struct rj_pipeline *p;
+	struct tk k;
+	unsigned life;
+	uint32_t begins[SIM_LIVE_TRANSACTIONS], tids[SIM_LIVE_TRANSACTIONS];
+	unsigned transactions; /* in the log */
+};
+
+/* The volume and the log, which the hosts share. */
+struct sim_shared {
+	struct rj_log_id id;
+	enum rj_on_loss on_loss;
+	uint64_t epoch, floor; /* of the superblock extension */
+	int last_host;	       /* that served it */
+	uint32_t next_tid;
+	struct sim_life lives[SIM_LIVES]; /* [0] is unused */
+	unsigned life_count;
+	unsigned long acks, local_acks, recoveries, refusals;
+};
+
+extern struct sim_shared shared;
+extern struct sim_host hosts[SIM_HOSTS];
+
+/* A new volume with an empty log, and empty fallback files. */
+void hosts_begin(enum rj_on_loss on_loss);
+void hosts_end(void);
+/* Recover, check the model, and serve. ACCEPT: --accept-loss. */
+int host_start(struct sim_host *h, bool accept, struct rj_error *err);
+/* One transaction of the kernel, perhaps with a checkpoint before it. */
+void host_transact(struct sim_host *h);
+void host_crash(struct sim_host *h);
+void host_stop(struct sim_host *h);
+/* What the threads in the background do while time passes. */
+void hosts_meanwhile(void);
+
+#endif
