@@ -60,6 +60,8 @@ static void answer_status(const struct rj_daemon *d, int client)
 
 	rj_status_collect(d, &s);
 	o = rj_status_json(&s);
+	if (rj_daemon_writing(d) && d->loaded.shipper)
+		rj_status_add_fallback(&d->loaded, o);
 	text = json_object_to_json_string_ext(
 		o, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE);
 	/* longer than rj_control_answer() takes, in two parts */

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "background.h"
+#include "fallback.h"
 #include "harden.h"
 #include "metrics.h"
 #include "say.h"
@@ -42,14 +43,16 @@ static int log_append(
 {
 	const struct rj_loaded *l = arg;
 
-	return rj_log_append(l->writer, a, err);
+	return l->shipper ? rj_shipper_append(l->shipper, a, err)
+			  : rj_log_append(l->writer, a, err);
 }
 
 static int log_retry(void *arg, struct rj_error *err)
 {
 	const struct rj_loaded *l = arg;
 
-	return rj_log_retry(l->writer, err);
+	return l->shipper ? rj_shipper_retry(l->shipper, err)
+			  : rj_log_retry(l->writer, err);
 }
 
 /* The last number that was acknowledged. */
@@ -74,8 +77,10 @@ static int start_pipeline(struct rj_daemon *d, rj_rule_fn rule, bool resumed,
 		.write_through = true,
 		.kept = &l->memory,
 		.resumed = resumed,
+		.live = &l->live,
 	};
 
+	rj_live_init(&l->live);
 	if (l->writer)
 		opts.tail = *rj_log_writer_tail(l->writer);
 
@@ -241,7 +246,8 @@ static void take_signal(struct rj_daemon *d)
 	if (read(d->signal_fd, &info, sizeof(info)) != sizeof(info))
 		return;
 	rj_pipeline_stat(d->pipeline, &st);
-	if (d->phase != RJ_PHASE_HOLDING && st.state != RJ_STATE_ONLINE)
+	if (d->phase != RJ_PHASE_HOLDING &&
+		(st.state == RJ_STATE_WAITING || st.state == RJ_STATE_FULL))
 		rj_daemon_force(d);
 	else
 		rj_daemon_stop(d);
@@ -386,6 +392,8 @@ static int start(struct rj_daemon *d, rj_rule_fn rule, struct rj_error *err)
 	if (!rc)
 		rc = start_pipeline(d, rule, false, err);
 	if (!rc)
+		rc = rj_fallback_start(&d->loaded, err);
+	if (!rc)
 		rc = rj_front_mount(d->loaded.dir.mnt, d->loaded.device,
 			&d->fuse_fd, err);
 	if (!rc)
@@ -453,6 +461,10 @@ static void finish(struct rj_daemon *d)
 	/* it was the last; what a death leaves, the next start clears away */
 	rj_keeper_say(d->post, RJ_WORD_FINAL);
 	rj_loop_let_go(&d->loop);
+	if (rj_daemon_writing(d) && rj_fallback_stop(&d->loaded, &err)) {
+		rj_log(RJ_LOG_ERROR, "%s", err.msg);
+		d->status = 1;
+	}
 	if (d->phase == RJ_PHASE_DONE && !d->status &&
 		rj_unload_note(&d->loaded, &err))
 		rj_log(RJ_LOG_WARNING,

@@ -7,6 +7,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "fallback.h"
 #include "jbd2/jbd2.h"
 #include "util/environ.h"
 #include "util/log.h"
@@ -208,8 +209,8 @@ static int read_and_claim(struct rj_loaded *l, struct rj_error *err)
 	return check_ring(l, &r, err);
 }
 
-static int write_note(
-	struct rj_loaded *l, uint32_t journal_device, struct rj_error *err)
+static int write_note(struct rj_loaded *l, uint32_t journal_device,
+	bool leaving, struct rj_error *err)
 {
 	struct rj_volume_patch patch = {
 		.set_sbx = true,
@@ -235,6 +236,7 @@ static int write_note(
 		patch.sbx = f->sbx;
 		patch.sbx.epoch = rj_log_writer_epoch(l->writer);
 		patch.sbx.floor = rj_log_writer_tail(l->writer)->sequence;
+		patch.sbx.fallback_empty = leaving && rj_fallback_idle(l);
 		rc = rj_volume_patch(v, &patch, err);
 	}
 	rc2 = rj_volume_close(v, rc ? &e : err);
@@ -258,7 +260,7 @@ int rj_load_note(
 		return 0;
 	if (stat(journal_path, &st))
 		return rj_fail_errno(err, errno, "%s", journal_path);
-	return write_note(l, encode_device(st.st_rdev), err);
+	return write_note(l, encode_device(st.st_rdev), false, err);
 }
 
 int rj_unload_note(struct rj_loaded *l, struct rj_error *err)
@@ -266,7 +268,7 @@ int rj_unload_note(struct rj_loaded *l, struct rj_error *err)
 	int64_t deadline = rj_monotonic_ns() + NOTE_WAIT_NS;
 	int rc;
 
-	while ((rc = write_note(l, RJ_JOURNAL_DEVICE_REMOTE, err)) ==
+	while ((rc = write_note(l, RJ_JOURNAL_DEVICE_REMOTE, true, err)) ==
 			-RJ_E_BUSY &&
 		rj_monotonic_ns() < deadline)
 		rj_sleep_ns(NOTE_RETRY_NS);
@@ -304,6 +306,8 @@ int rj_load(const char *device, struct rj_loaded *out, struct rj_error *err)
 	if (!rc)
 		rc = map_ring(&l, err);
 	l.sb_block = rj_jbd2_device_sb_block(l.facts.block_size);
+	if (!rc)
+		rc = rj_fallback_open(&l, err);
 	if (!rc)
 		rc = read_and_claim(&l, err);
 	if (!rc) {
@@ -369,6 +373,11 @@ int rj_load_claim_again(struct rj_loaded *l, struct rj_error *err)
 
 	if (rc)
 		return rc;
+	/* what only the file has comes first; that it was empty is long ago */
+	l->facts.sbx.fallback_empty = false;
+	rc = rj_fallback_open(l, err);
+	if (rc)
+		return rc;
 	rj_load_log_id(l, &id);
 	rc = rj_log_heir(l->store, &id, k->epoch, k->nonce, CLAIM_AGAIN_MS,
 		&claim.heir_of, err);
@@ -387,11 +396,12 @@ int rj_load_claim_again(struct rj_loaded *l, struct rj_error *err)
 		return rj_fail(err, RJ_E_GAP,
 			"%s: segment %llu was acknowledged, and is not there any more",
 			l->store->url, (unsigned long long)k->acked);
-	return 0;
+	return rj_fallback_start(l, err);
 }
 
 void rj_unload(struct rj_loaded *l)
 {
+	rj_fallback_close(l);
 	rj_log_writer_free(l->writer);
 	rj_store_close(l->store);
 	rj_ring_free(l->ring);

@@ -10,9 +10,12 @@
 #include "log/log.h"
 #include "log/ring.h"
 #include "log/sealing.h"
+#include "log/spool.h"
 #include "keeper.h"
 #include "kept.h"
 #include "rundir.h"
+#include "shipper.h"
+#include "state.h"
 #include "store/meter.h"
 #include "util/error.h"
 
@@ -24,6 +27,13 @@ struct rj_loaded {
 	struct rj_log_sealing sealing;
 	struct rj_log_writer *writer;
 	struct rj_kept_map memory; /* the ring is in it */
+	struct rj_spool_file spool; /* the fallback; .spool NULL: none */
+	/* With one: handles for the writer and for catching up, and who uses
+	 * them. */
+	struct rj_store *put, *ship;
+	struct rj_shipper *shipper;
+	struct rj_log_id id; /* of the log, for it */
+	struct rj_live live;
 	struct rj_ring *ring;
 	uint32_t sb_block;
 	struct rj_meter meter; /* of puts at the store, once it is the writer's */

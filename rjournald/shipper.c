@@ -33,6 +33,8 @@ struct rj_shipper {
 	struct rj_buf bytes, back; /* of step() */
 	uint64_t losses, kept_segments, kept_bytes;
 	struct rj_error why; /* of the last loss */
+	pthread_mutex_t show_lock; /* of SHOWN alone; never held for long */
+	struct rj_shipper_stat shown;
 };
 
 static enum rj_state state_of(const struct rj_shipper *s)
@@ -43,6 +45,23 @@ static enum rj_state state_of(const struct rj_shipper *s)
 static void event(struct rj_shipper *s, enum rj_event e)
 {
 	rj_live_event(s->o.live, e);
+}
+
+/* With the lock held. */
+static void show(struct rj_shipper *s)
+{
+	struct rj_shipper_stat *out = &s->shown;
+
+	pthread_mutex_lock(&s->show_lock);
+	rj_spool_facts(s->o.spool, &out->spool);
+	out->remote = rj_state_local(state_of(s))
+			      ? out->spool.next - 1
+			      : rj_log_writer_tail(s->o.writer)->sequence;
+	out->losses = s->losses;
+	out->kept_segments = s->kept_segments;
+	out->kept_bytes = s->kept_bytes;
+	snprintf(out->why, sizeof(out->why), "%s", s->why.msg);
+	pthread_mutex_unlock(&s->show_lock);
 }
 
 /* The store does not take the pending segment: from here on locally. */
@@ -93,6 +112,7 @@ static int keep(struct rj_shipper *s, struct rj_error *err)
 	s->kept_segments++;
 	s->kept_bytes += seg.len;
 	rj_log_kept(s->o.writer);
+	show(s);
 	pthread_cond_signal(&s->wake);
 	return 0;
 }
@@ -374,18 +394,16 @@ int rj_shipper_stop(struct rj_shipper *s, struct rj_error *err)
 	return rc;
 }
 
+/* While a put is under way, with the lock held, it is what was last seen. */
 void rj_shipper_stat(struct rj_shipper *s, struct rj_shipper_stat *out)
 {
-	pthread_mutex_lock(&s->lock);
-	rj_spool_facts(s->o.spool, &out->spool);
-	out->remote = rj_state_local(state_of(s))
-			      ? out->spool.next - 1
-			      : rj_log_writer_tail(s->o.writer)->sequence;
-	out->losses = s->losses;
-	out->kept_segments = s->kept_segments;
-	out->kept_bytes = s->kept_bytes;
-	snprintf(out->why, sizeof(out->why), "%s", s->why.msg);
-	pthread_mutex_unlock(&s->lock);
+	if (!pthread_mutex_trylock(&s->lock)) {
+		show(s);
+		pthread_mutex_unlock(&s->lock);
+	}
+	pthread_mutex_lock(&s->show_lock);
+	*out = s->shown;
+	pthread_mutex_unlock(&s->show_lock);
 }
 
 int rj_shipper_new(const struct rj_shipper_opts *opts, struct rj_shipper **out,
@@ -400,6 +418,8 @@ int rj_shipper_new(const struct rj_shipper_opts *opts, struct rj_shipper **out,
 	s->o = *opts;
 	s->probe_ns = PROBE_FIRST_NS;
 	pthread_mutex_init(&s->lock, NULL);
+	pthread_mutex_init(&s->show_lock, NULL);
+	show(s);
 	pthread_condattr_init(&attr);
 	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
 	pthread_cond_init(&s->wake, &attr);
@@ -417,6 +437,7 @@ void rj_shipper_free(struct rj_shipper *s)
 		rj_shipper_stop(s, NULL);
 	pthread_cond_destroy(&s->shipped);
 	pthread_cond_destroy(&s->wake);
+	pthread_mutex_destroy(&s->show_lock);
 	pthread_mutex_destroy(&s->lock);
 	rj_buf_free(&s->bytes);
 	rj_buf_free(&s->back);

@@ -15,7 +15,6 @@
 
 #include "log/log.h"
 #include "log/spool.h"
-#include "pipeline.h"
 #include "state.h"
 #include "util/error.h"
 

@@ -157,6 +157,11 @@ static uint64_t value(const struct rj_status *s, size_t at)
 	return *(const uint64_t *)((const char *)s + at);
 }
 
+static void put_number(struct json_object *o, const char *key, uint64_t value)
+{
+	json_object_object_add(o, key, json_object_new_int64((int64_t)value));
+}
+
 static void put_text(struct json_object *o, const char *key, const char *text)
 {
 	json_object_object_add(o, key, json_object_new_string(text));
@@ -270,4 +275,34 @@ int rj_status_metrics(const struct rj_status *s, struct rj_buf *out)
 					       (double)v * n->unit));
 	}
 	return rc ? -RJ_E_NOMEM : 0;
+}
+
+/* What the fallback file holds, and what it is worth. */
+void rj_status_add_fallback(const struct rj_loaded *l, struct json_object *o)
+{
+	struct json_object *f = json_object_new_object();
+	const struct rj_spool_facts *s;
+	struct rj_shipper_stat st;
+
+	rj_shipper_stat(l->shipper, &st);
+	s = &st.spool;
+	put_text(f, "path", l->spool.path);
+	put_number(f, "capacity", s->capacity);
+	put_number(f, "used", s->state == RJ_SPOOL_IDLE ? 0 : s->used);
+	put_number(f, "backlog_segments",
+		s->last >= s->next ? s->last - s->next + 1 : 0);
+	put_number(f, "backlog_bytes", s->backlog);
+	if (s->state == RJ_SPOOL_LOCAL) {
+		put_number(f, "from", s->from);
+		put_number(f, "since", (uint64_t)(s->since_ns / 1000000000));
+		json_object_object_add(f, "self_sufficient",
+			json_object_new_boolean(s->self_sufficient));
+	}
+	put_number(f, "remote", st.remote);
+	put_number(f, "losses", st.losses);
+	put_number(f, "kept_segments", st.kept_segments);
+	put_number(f, "kept_bytes", st.kept_bytes);
+	if (st.why[0])
+		put_text(f, "why", st.why);
+	json_object_object_add(o, "fallback", f);
 }

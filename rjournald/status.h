@@ -16,6 +16,7 @@
 #include "util/uuid.h"
 
 struct rj_daemon;
+struct rj_loaded;
 
 /* Strings are the daemon's, and valid as long as it is. */
 struct rj_status {
@@ -43,6 +44,8 @@ struct rj_status {
 void rj_status_collect(const struct rj_daemon *d, struct rj_status *out);
 /* The caller's. NULL: out of memory. */
 struct json_object *rj_status_json(const struct rj_status *s);
+/* Add what the fallback file of L, which has one, holds. */
+void rj_status_add_fallback(const struct rj_loaded *l, struct json_object *o);
 /* Append the metrics to OUT; rjournald(8) lists them. RJ_E_NOMEM. */
 int rj_status_metrics(const struct rj_status *s, struct rj_buf *out);
 

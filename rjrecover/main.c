@@ -95,6 +95,7 @@ int main(int argc, char **argv)
 		.yes = c.options.yes,
 		.preen = c.options.preen,
 		.force = c.options.force,
+		.accept_loss = c.options.accept_loss,
 		.quiet = c.options.quiet || c.options.json,
 		.verify = c.options.verify,
 		.undo_file = c.options.undo_file,

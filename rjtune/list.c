@@ -97,6 +97,9 @@ static void print_remote(const struct rj_journal_info *i)
 			? "none, not encrypted"
 			: rj_hex_text(s->key_fingerprint, 16, text));
 	line("When the store is lost:", on_loss_name(s->on_loss));
+	if (s->fallback[0])
+		printf("%-24s %s%s\n", "Fallback:", s->fallback,
+			s->fallback_empty ? "" : " (in use, or to be looked at)");
 	line("Acknowledged when:", s->ack_received ? "received" : "durable");
 	if (s->probed)
 		printf("%-24s mode %s (%s), %s%s%s\n", "Store when attached:",
@@ -210,6 +213,10 @@ static struct json_object *json_journal(const struct rj_journal_info *i)
 			add(j, "key_fingerprint",
 				rj_hex_text(s->key_fingerprint, 16, text));
 		add(j, "on_loss", on_loss_name(s->on_loss));
+		if (s->fallback[0]) {
+			add(j, "fallback", s->fallback);
+			add_bool(j, "fallback_empty", s->fallback_empty);
+		}
 		add(j, "ack", s->ack_received ? "received" : "durable");
 		if (s->probed)
 			json_object_object_add(j, "probed", json_probed(s));

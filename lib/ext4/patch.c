@@ -133,7 +133,7 @@ static int encode_sbx(struct rj_volume *v, const struct rj_volume_patch *p,
 		sbx.redo_block = 0;
 		memset(sbx.intent_uuid, 0, sizeof(sbx.intent_uuid));
 		if (sbx.placement != RJ_PLACE_REMOTE)
-			memset(sbx.url, 0, sizeof(sbx.url));
+			sbx.url[0] = sbx.fallback[0] = 0;
 	}
 	rc = rj_sbx_encode(&sbx, raw, err);
 	return rc ? rj_fail_prefix(err, "%s", v->path) : 0;

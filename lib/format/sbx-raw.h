@@ -12,7 +12,9 @@
 #include "format/sbx.h"
 
 #define RJ_SBX_FLAG_ACK_RECEIVED 0x1
-#define RJ_SBX_FLAGS_KNOWN	 (RJ_SBX_FLAG_ACK_RECEIVED)
+#define RJ_SBX_FLAG_FALLBACK_EMPTY 0x2
+#define RJ_SBX_FLAGS_KNOWN \
+	(RJ_SBX_FLAG_ACK_RECEIVED | RJ_SBX_FLAG_FALLBACK_EMPTY)
 
 /* Integers are little-endian; byte arrays keep the compiler from padding. */
 struct rj_sbx_raw {

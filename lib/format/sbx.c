@@ -92,6 +92,34 @@ bool rj_sbx_url_valid(const char *url, struct rj_error *err)
 	return true;
 }
 
+bool rj_sbx_fallback_valid(
+	const char *url, const char *path, struct rj_error *err)
+{
+	size_t len = strlen(path), i, room = RJ_SBX_URL_BYTES - 2 - strlen(url);
+
+	if (path[0] != '/') {
+		rj_fail(err, RJ_E_INVAL,
+			"fallback \"%s\": give the whole path, beginning with /",
+			path);
+		return false;
+	}
+	if (strlen(url) > RJ_SBX_URL_BYTES - 2 || len > room) {
+		rj_fail(err, RJ_E_INVAL,
+			"fallback: a path of %zu characters and a URL of %zu are too long together; the superblock has room for %d",
+			len, strlen(url), RJ_SBX_URL_BYTES - 2);
+		return false;
+	}
+	for (i = 0; i < len; i++) {
+		if (path[i] < ' ' || path[i] > '~') {
+			rj_fail(err, RJ_E_INVAL,
+				"fallback: its path has a control or non-ASCII character at position %zu",
+				i + 1);
+			return false;
+		}
+	}
+	return true;
+}
+
 static int bad(struct rj_error *err, enum rj_code code, const char *what,
 	unsigned long long value)
 {
@@ -133,25 +161,47 @@ static int check_fields(
 	return 0;
 }
 
-static int decode_url(
-	const struct rj_sbx_raw *raw, char *out, struct rj_error *err)
+/* Where the string at P ends, before END; NULL: nowhere. */
+static const uint8_t *end_of(const uint8_t *p, const uint8_t *end)
 {
-	const uint8_t *end = memchr(raw->url, 0, sizeof(raw->url));
-	const uint8_t *p;
+	return p < end ? memchr(p, 0, (size_t)(end - p)) : NULL;
+}
+
+static int damaged(struct rj_error *err)
+{
+	if (err)
+		err->code = RJ_E_CORRUPT;
+	rj_fail_prefix(err, "superblock extension");
+	return -RJ_E_CORRUPT;
+}
+
+/* The URL, and with RJ_SBX_INCOMPAT_FALLBACK a path behind it. */
+static int decode_url(
+	const struct rj_sbx_raw *raw, struct rj_sbx *s, struct rj_error *err)
+{
+	const uint8_t *last = raw->url + sizeof(raw->url), *path, *p;
+	const uint8_t *end = end_of(raw->url, last);
 
 	if (!end)
 		return bad(err, RJ_E_CORRUPT, "URL without an end", 0);
-	for (p = end; p < raw->url + sizeof(raw->url); p++)
+	memcpy(s->url, raw->url, (size_t)(end - raw->url));
+	if (s->incompat & RJ_SBX_INCOMPAT_FALLBACK) {
+		path = end + 1;
+		end = end_of(path, last);
+		if (!end)
+			return bad(err, RJ_E_CORRUPT,
+				"fallback path without an end", 0);
+		memcpy(s->fallback, path, (size_t)(end - path));
+	}
+	for (p = end; p < last; p++)
 		if (*p)
 			return bad(
 				err, RJ_E_CORRUPT, "bytes behind the URL", *p);
-	memcpy(out, raw->url, sizeof(raw->url));
-	if (!rj_sbx_url_valid(out, err)) {
-		if (err)
-			err->code = RJ_E_CORRUPT;
-		rj_fail_prefix(err, "superblock extension");
-		return -RJ_E_CORRUPT;
-	}
+	if (!rj_sbx_url_valid(s->url, err))
+		return damaged(err);
+	if (s->incompat & RJ_SBX_INCOMPAT_FALLBACK &&
+		!rj_sbx_fallback_valid(s->url, s->fallback, err))
+		return damaged(err);
 	return 0;
 }
 
@@ -197,6 +247,7 @@ int rj_sbx_decode(const uint8_t raw[RJ_SBX_BYTES], struct rj_sbx *out,
 	if (r->flags[0] & ~RJ_SBX_FLAGS_KNOWN)
 		return bad(err, RJ_E_CORRUPT, "unknown flags", r->flags[0]);
 	s.ack_received = r->flags[0] & RJ_SBX_FLAG_ACK_RECEIVED;
+	s.fallback_empty = r->flags[0] & RJ_SBX_FLAG_FALLBACK_EMPTY;
 	s.intent_op = r->intent_op[0];
 	s.intent_state = r->intent_state[0];
 	s.intent_placement = r->intent_placement[0];
@@ -214,7 +265,7 @@ int rj_sbx_decode(const uint8_t raw[RJ_SBX_BYTES], struct rj_sbx *out,
 	s.moved_to = r->moved_to[0];
 	memcpy(s.key_fingerprint, r->key_fingerprint,
 		sizeof(s.key_fingerprint));
-	rc = decode_url(r, s.url, err);
+	rc = decode_url(r, &s, err);
 	if (!rc && two != (rj_url_second(s.url) != NULL))
 		rc = bad(err, RJ_E_CORRUPT,
 			"URL and feature differ in whether there are two "
@@ -243,6 +294,9 @@ int rj_sbx_encode(const struct rj_sbx *sbx, uint8_t raw[RJ_SBX_BYTES],
 		return bad(err, RJ_E_INVAL, "URL without an end", 0);
 	if (!rj_sbx_url_valid(sbx->url, err))
 		return -RJ_E_INVAL;
+	if (sbx->fallback[0] &&
+		!rj_sbx_fallback_valid(sbx->url, sbx->fallback, err))
+		return -RJ_E_INVAL;
 	rc = check_fields(sbx, RJ_E_INVAL, err);
 	if (rc)
 		return rc;
@@ -250,9 +304,10 @@ int rj_sbx_encode(const struct rj_sbx *sbx, uint8_t raw[RJ_SBX_BYTES],
 	rj_put_le16(r.version, RJ_SBX_VERSION);
 	rj_put_le16(r.size, RJ_SBX_BYTES);
 	rj_put_le32(r.incompat,
-		sbx->incompat | (rj_url_second(sbx->url)
-						? RJ_SBX_INCOMPAT_TWO_STORES
-						: 0));
+		(sbx->incompat & ~(uint32_t)RJ_SBX_INCOMPAT_FALLBACK) |
+			(sbx->fallback[0] ? RJ_SBX_INCOMPAT_FALLBACK : 0) |
+			(rj_url_second(sbx->url) ? RJ_SBX_INCOMPAT_TWO_STORES
+						 : 0));
 	rj_put_le32(r.ro_compat, sbx->ro_compat);
 	/* what an unknown compatible feature keeps elsewhere in the 256 bytes
 	 * is lost by this write, so its bit goes too */
@@ -260,7 +315,10 @@ int rj_sbx_encode(const struct rj_sbx *sbx, uint8_t raw[RJ_SBX_BYTES],
 	rj_put_le32(r.generation, sbx->generation);
 	r.placement[0] = (uint8_t)sbx->placement;
 	r.on_loss[0] = (uint8_t)sbx->on_loss;
-	r.flags[0] = sbx->ack_received ? RJ_SBX_FLAG_ACK_RECEIVED : 0;
+	r.flags[0] = (uint8_t)((sbx->ack_received ? RJ_SBX_FLAG_ACK_RECEIVED : 0) |
+		(sbx->fallback[0] && sbx->fallback_empty
+			? RJ_SBX_FLAG_FALLBACK_EMPTY
+			: 0));
 	r.intent_op[0] = sbx->intent_op;
 	r.intent_state[0] = sbx->intent_state;
 	r.intent_placement[0] = sbx->intent_placement;
@@ -279,6 +337,9 @@ int rj_sbx_encode(const struct rj_sbx *sbx, uint8_t raw[RJ_SBX_BYTES],
 	memcpy(r.key_fingerprint, sbx->key_fingerprint,
 		sizeof(r.key_fingerprint));
 	memcpy(r.url, sbx->url, strlen(sbx->url));
+	if (sbx->fallback[0])
+		memcpy(r.url + strlen(sbx->url) + 1, sbx->fallback,
+		strlen(sbx->fallback));
 	rj_put_le32(r.crc, crc_of(&r));
 	memcpy(raw, &r, sizeof(r));
 	return 0;

@@ -46,8 +46,10 @@ enum rj_on_loss {
 #define RJ_SBX_INCOMPAT_TWO_STORES 0x8 /* url names two stores that hold the same
 				      * log. On disk only: set and taken off
 				      * with the URL */
+#define RJ_SBX_INCOMPAT_FALLBACK 0x4 /* url is followed by the fallback's path */
 #define RJ_SBX_INCOMPAT_KNOWN \
-	(RJ_SBX_INCOMPAT_LOG_VOID | RJ_SBX_INCOMPAT_CHECK_PENDING)
+	(RJ_SBX_INCOMPAT_LOG_VOID | RJ_SBX_INCOMPAT_CHECK_PENDING | \
+		RJ_SBX_INCOMPAT_FALLBACK)
 /* What the store was seen to do when the log was begun there. */
 #define RJ_SBX_PROBED_A	      0x1 /* put-if-absent is exclusive: mode A */
 #define RJ_SBX_PROBED_B	      0x2 /* making a folder is: mode B */
@@ -84,6 +86,12 @@ struct rj_sbx {
 	uint16_t probed_day; /* when, in days since 1970 UTC */
 	/* "" unless placement is remote; two, as rj_url_second() has them */
 	char url[RJ_SBX_URL_BYTES];
+	/* The fallback's path; "" if there is none. With url and both NULs at
+	 * most RJ_SBX_URL_BYTES. RJ_SBX_INCOMPAT_FALLBACK follows from it. */
+	char fallback[RJ_SBX_URL_BYTES];
+	/* Nothing in the fallback is needed: it was idle when the volume was
+	 * last left, and has not been used since. */
+	bool fallback_empty;
 };
 
 /*
@@ -107,6 +115,10 @@ bool rj_sbx_url_valid(const char *url, struct rj_error *err);
  * one store's. (A comma that belongs to a URL is written as %2C.)
  */
 const char *rj_url_second(const char *url);
+/* May PATH be a fallback's, beside URL? It begins with '/', is printable and as
+ * long as there is room. ERR as above. */
+bool rj_sbx_fallback_valid(
+	const char *url, const char *path, struct rj_error *err);
 const char *rj_placement_name(enum rj_placement p);
 
 #endif

@@ -9,6 +9,7 @@
 #include "journal/mover.h"
 #include "log/log.h"
 #include "log/sealing.h"
+#include "log/spool.h"
 #include "store/probe.h"
 #include "store/store.h"
 #include "util/environ.h"
@@ -108,9 +109,19 @@ static int load_sealing(const struct rj_journal_opts *opts,
 		opts->key_file[0] ? opts->key_file : NULL, NULL, out, err);
 }
 
+uint64_t rj_attach_fallback_bytes(const struct rj_journal_opts *opts,
+	uint32_t block_size, uint32_t blocks)
+{
+	if (opts && opts->fallback_mb)
+		return (uint64_t)opts->fallback_mb << 20;
+	/* room for all that a replay may need, twice, and some more */
+	return 2 * (uint64_t)blocks * block_size + RJ_SPOOL_MIN_BYTES;
+}
+
 int rj_attach_check(const struct rj_journal_opts *opts, struct rj_error *err)
 {
 	const struct rj_move_opts plain = {0};
+	const struct rj_log_id nobody = {0};
 	struct rj_log_sealing sealing = {0};
 	struct rj_store *store = NULL;
 	int rc;
@@ -124,6 +135,9 @@ int rj_attach_check(const struct rj_journal_opts *opts, struct rj_error *err)
 	if (!rc)
 		rc = rj_attach_probe(store, err);
 	rj_store_close(store);
+	if (!rc && opts->fallback[0])
+		rc = rj_spool_check(opts->fallback, &nobody, NULL,
+			rj_attach_fallback_bytes(opts, 0, 0), err);
 	return rc;
 }
 
@@ -207,6 +221,8 @@ static int write_superblocks(struct rj_volume *v,
 	};
 
 	strcpy(p.sbx.url, opts->url); /* open_store() measured it */
+	strcpy(p.sbx.fallback, opts->fallback);
+	p.sbx.fallback_empty = true;
 	memcpy(p.sbx.journal_uuid, id->journal_uuid, RJ_UUID_BYTES);
 	memcpy(p.journal_uuid, id->journal_uuid, RJ_UUID_BYTES);
 	if (id->key)
@@ -272,6 +288,10 @@ int rj_attach_remote(const char *device, const struct rj_journal_opts *opts,
 	rj_log_sealing_use(&sealing, &id);
 	rc = rj_attach_begin_log(
 		store, &id, f->block_size, blocks, 0, &w, &seen, err);
+	if (!rc && opts->fallback[0])
+		rc = rj_spool_make(opts->fallback, &id, device,
+			rj_attach_fallback_bytes(opts, f->block_size, blocks),
+			err);
 	if (rc)
 		goto out;
 	rc = write_superblocks(v, opts, w, &id, blocks, &seen, err);

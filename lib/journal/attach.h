@@ -20,17 +20,23 @@ struct rj_journal_opts {
 	enum rj_on_loss on_loss;
 	bool on_loss_given;
 	bool ack_received;
+	char fallback[RJ_SBX_URL_BYTES]; /* fallback=; "": none */
+	uint32_t fallback_mb; /* fallback_size=; 0: rj_attach_fallback_bytes() */
 	char rest[1024]; /* words that are mke2fs's own (location=,
 			  * fast_commit_size=), comma separated */
 };
 
 /*
- * Parse TEXT. RJ_E_INVAL names the word and what is allowed;
- * RJ_E_UNSUPPORTED for fallback=, fallback_size= and on_loss=local, which this
- * version does not have.
+ * Parse TEXT. RJ_E_INVAL names the word and what is allowed. With fallback=
+ * on_loss is local.
  */
 int rj_journal_opts_parse(const char *text, struct rj_journal_opts *out,
 	struct rj_error *err);
+
+/* Bytes of the fallback file of a journal of BLOCKS blocks: what OPTS (may be
+ * NULL) says, else the default. */
+uint64_t rj_attach_fallback_bytes(const struct rj_journal_opts *opts,
+	uint32_t block_size, uint32_t blocks);
 
 /*
  * How many blocks a journal by OPTS (its size, or the default) has on a volume

@@ -16,6 +16,8 @@ static void clear(struct rj_sbx *s)
 void rj_mover_forget_log(struct rj_sbx *s)
 {
 	memset(s->url, 0, sizeof(s->url));
+	memset(s->fallback, 0, sizeof(s->fallback));
+	s->fallback_empty = false;
 	memset(s->journal_uuid, 0, sizeof(s->journal_uuid));
 	memset(s->key_fingerprint, 0, sizeof(s->key_fingerprint));
 	s->epoch = s->floor = 0;
@@ -38,6 +40,7 @@ void rj_mover_settle(struct rj_sbx *s, enum rj_placement to, bool keep)
 		return;
 	s->incompat = 0;
 	memset(s->key_fingerprint, 0, sizeof(s->key_fingerprint));
+	memset(s->fallback, 0, sizeof(s->fallback));
 	if (to == RJ_PLACE_REMOTE)
 		memset(s->url, 0, sizeof(s->url));
 	s->moved_from = from;

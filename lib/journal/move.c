@@ -71,7 +71,11 @@ static void final_sbx(const struct rj_mover *m, struct rj_sbx *s)
 		memcpy(s->url, to->url, sizeof(s->url) - 1);
 		s->on_loss = to->on_loss;
 		s->ack_received = to->ack_received;
+		memcpy(s->fallback, to->fallback, sizeof(s->fallback));
 	}
+	if (m->to == RJ_PLACE_REMOTE && m->opts->keep)
+		memcpy(s->fallback, m->f.sbx.fallback, sizeof(s->fallback));
+	s->fallback_empty = true;
 	/* the old one is still to be released, or told the new UUID */
 	if (m->old_device.bio)
 		rj_mover_set_release(s,
@@ -107,6 +111,7 @@ static int set_intent(
 		memcpy(s->url, m->opts->to.url, sizeof(s->url) - 1);
 		s->on_loss = m->opts->to.on_loss;
 		s->ack_received = m->opts->to.ack_received;
+		memcpy(s->fallback, m->opts->to.fallback, sizeof(s->fallback));
 		set_fingerprint(m, s);
 	}
 	return 0;
@@ -161,6 +166,8 @@ static int make_device(struct rj_mover *m, struct rj_error *err)
  * record's flush). */
 static int make_new(struct rj_mover *m, struct rj_error *err)
 {
+	int rc;
+
 	switch (m->to) {
 	case RJ_PLACE_NONE:
 		if (m->f.orphan_file && !m->opts->keep)
@@ -178,7 +185,8 @@ static int make_new(struct rj_mover *m, struct rj_error *err)
 	case RJ_PLACE_REMOTE:
 		rj_mover_say(m, "begin a new log with an empty journal of %u blocks at %s",
 			m->blocks, m->new_store->url);
-		return dry(m) ? 0 : rj_mover_make_log(m, err);
+		rc = dry(m) ? 0 : rj_mover_make_log(m, err);
+		return rc ? rc : rj_mover_make_fallback(m, false, err);
 	}
 	return 0;
 }
@@ -261,6 +269,7 @@ static int release_old(struct rj_mover *m, struct rj_error *err)
 			? "tell the journal on %s the new UUID"
 			: "take this volume out of the users of the journal on %s",
 		m->old_device.path);
+	rj_mover_drop_fallback(m);
 	rj_mover_say(m, "note in the superblock that the move is done");
 	if (dry(m))
 		return 0;
@@ -294,7 +303,17 @@ static int adjust(struct rj_mover *m, struct rj_error *err)
 {
 	const struct rj_journal_opts *to = &m->opts->to;
 	struct rj_volume_patch p = {.sbx = m->sbx};
+	int rc = 0;
 
+	if (m->to == RJ_PLACE_REMOTE && to->on_loss_given &&
+		strcmp(to->fallback, m->sbx.fallback)) {
+		p.set_sbx = true;
+		memcpy(p.sbx.fallback, to->fallback, sizeof(p.sbx.fallback));
+		p.sbx.fallback_empty = true;
+		rc = rj_mover_make_fallback(m, true, err);
+	}
+	if (rc)
+		return rc;
 	if (m->to == RJ_PLACE_REMOTE &&
 		((to->on_loss_given && to->on_loss != m->sbx.on_loss) ||
 			to->ack_received != m->sbx.ack_received)) {
@@ -315,7 +334,11 @@ static int adjust(struct rj_mover *m, struct rj_error *err)
 	rj_mover_say(m, p.set_sbx ? "write the superblocks: on_loss=, ack="
 				  : "write the superblocks: the journal device's number");
 	m->report->outcome = dry(m) ? RJ_MOVED_WOULD : RJ_MOVED_DONE;
-	return dry(m) ? 0 : rj_volume_patch(m->v, &p, err);
+	if (!dry(m))
+		rc = rj_volume_patch(m->v, &p, err);
+	if (!rc && p.set_sbx && strcmp(p.sbx.fallback, m->f.sbx.fallback))
+		rj_mover_drop_fallback(m);
+	return rc;
 }
 
 static int run(struct rj_mover *m, struct rj_error *err)

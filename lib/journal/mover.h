@@ -87,6 +87,12 @@ int rj_mover_check_log(struct rj_mover *m, struct rj_error *err);
 int rj_mover_close_log(struct rj_mover *m, struct rj_error *err);
 /* A new log with an empty journal in it. */
 int rj_mover_make_log(struct rj_mover *m, struct rj_error *err);
+/* The new log's fallback file, if it is to have one. SWITCHED: the volume's log
+ * stays, and only gets one. */
+int rj_mover_make_fallback(struct rj_mover *m, bool switched,
+	struct rj_error *err);
+/* The old log's, unless it is the new one's too. What fails is a warning. */
+void rj_mover_drop_fallback(struct rj_mover *m);
 
 /* intent.c */
 /* S knows of no remote log. */

@@ -127,15 +127,37 @@ static int take_on_loss(
 	else if (!strcmp(value, "error"))
 		o->on_loss = RJ_LOSS_ERROR;
 	else if (!strcmp(value, "local"))
-		return rj_fail(err, RJ_E_UNSUPPORTED,
-			"journal option \"on_loss=local\": this version has no "
-			"local fallback; say on_loss=block or on_loss=error");
+		o->on_loss = RJ_LOSS_LOCAL;
 	else
 		return rj_fail(err, RJ_E_INVAL,
-			"journal option \"on_loss=%s\": say on_loss=block or "
-			"on_loss=error",
+			"journal option \"on_loss=%s\": say on_loss=block, "
+			"on_loss=error or, with fallback=PATH, on_loss=local",
 			value);
 	o->on_loss_given = true;
+	return 0;
+}
+
+static int take_fallback(
+	struct rj_journal_opts *o, const char *value, struct rj_error *err)
+{
+	if (!rj_sbx_fallback_valid("", value, err))
+		return rj_fail_prefix(err, "journal option \"fallback=\"");
+	strcpy(o->fallback, value);
+	return 0;
+}
+
+static int take_fallback_size(
+	struct rj_journal_opts *o, const char *value, struct rj_error *err)
+{
+	uint32_t journal = o->size_mb;
+	int rc = take_size(o, value, err);
+
+	if (rc)
+		return rj_fail(err, RJ_E_INVAL,
+			"journal option \"fallback_size=%s\": not a size; give whole megabytes, such as fallback_size=256",
+			value);
+	o->fallback_mb = o->size_mb;
+	o->size_mb = journal;
 	return 0;
 }
 
@@ -145,7 +167,6 @@ static const struct word {
 		struct rj_error *err);
 	bool placement; /* counts for "given" */
 	bool remote;    /* means something for a remote journal only */
-	bool later;     /* known, and not in this version */
 } words[] = {
 	{.name = "size", .take = take_size, .placement = true},
 	{.name = "remote", .take = take_remote, .placement = true},
@@ -153,8 +174,8 @@ static const struct word {
 	{.name = "ack", .take = take_ack, .remote = true},
 	{.name = "on_loss", .take = take_on_loss, .remote = true},
 	{.name = "key", .take = take_key, .remote = true},
-	{.name = "fallback", .later = true},
-	{.name = "fallback_size", .later = true},
+	{.name = "fallback", .take = take_fallback, .remote = true},
+	{.name = "fallback_size", .take = take_fallback_size, .remote = true},
 };
 
 #define WORDS (sizeof(words) / sizeof(words[0]))
@@ -199,14 +220,9 @@ static int take_token(struct rj_journal_opts *o, char *token, unsigned *seen,
 		return rj_fail(err, RJ_E_INVAL,
 			"unknown journal option \"%s\"; known are size=MB, "
 			"remote=URL, device=DEV, none, key=, ack=, on_loss=, "
-			"and "
+			"fallback=, fallback_size=, and "
 			"mke2fs's location= and fast_commit_size=",
 			token);
-	if (words[i].later)
-		return rj_fail(err, RJ_E_UNSUPPORTED,
-			"journal option \"%s=\": this version does not have it "
-			"yet",
-			name);
 	if (!value || !value[1])
 		return rj_fail(err, RJ_E_INVAL,
 			"journal option \"%s\": a value is missing, as in "
@@ -246,6 +262,31 @@ static int check_together(
 	return 0;
 }
 
+/* With a fallback, it is what is used; without one it cannot be. */
+static int check_fallback(struct rj_journal_opts *o, struct rj_error *err)
+{
+	if (!o->fallback[0] && o->on_loss == RJ_LOSS_LOCAL)
+		return rj_fail(err, RJ_E_INVAL,
+			"journal option \"on_loss=local\": needs a fallback=PATH to go on in");
+	if (!o->fallback[0] && o->fallback_mb)
+		return rj_fail(err, RJ_E_INVAL,
+			"journal option \"fallback_size=\": say fallback=PATH too");
+	if (!o->fallback[0])
+		return 0;
+	if (o->on_loss_given && o->on_loss != RJ_LOSS_LOCAL)
+		return rj_fail(err, RJ_E_INVAL,
+			"journal option \"fallback=\": is not used with on_loss=%s; say on_loss=local",
+			o->on_loss == RJ_LOSS_ERROR ? "error" : "block");
+	if (rj_url_second(o->url))
+		return rj_fail(err, RJ_E_UNSUPPORTED,
+			"journal option \"fallback=\": this version has no fallback beside two stores; when one is lost it goes on with the other");
+	o->on_loss = RJ_LOSS_LOCAL;
+	o->on_loss_given = true;
+	if (!rj_sbx_fallback_valid(o->url, o->fallback, err))
+		return rj_fail_prefix(err, "journal options");
+	return 0;
+}
+
 int rj_journal_opts_parse(
 	const char *text, struct rj_journal_opts *out, struct rj_error *err)
 {
@@ -270,6 +311,8 @@ int rj_journal_opts_parse(
 	}
 	if (!rc)
 		rc = check_together(o, seen, err);
+	if (!rc)
+		rc = check_fallback(o, err);
 	if (!rc)
 		*out = *o;
 out:

@@ -4,6 +4,7 @@
 
 #include "journal/mover.h"
 #include "log/ring.h"
+#include "log/spool.h"
 
 static int apply(
 	void *arg, const struct rj_segment *seg, struct rj_error *err)
@@ -38,6 +39,29 @@ static int check_empty(struct rj_mover *m, const struct rj_ring *ring,
 	return 0;
 }
 
+/* Nothing of the old log may be in its fallback file alone. */
+static int check_fallback(struct rj_mover *m, const struct rj_log_id *id,
+	struct rj_error *err)
+{
+	struct rj_spool_facts facts;
+	struct rj_spool_file f;
+	int rc;
+
+	if (!m->f.sbx.fallback[0] || m->f.sbx.fallback_empty)
+		return 0;
+	rc = rj_spool_file_open(
+		m->f.sbx.fallback, id, m->path, true, &f, err);
+	if (rc)
+		return rj_fail_prefix(err, "%s: its fallback", m->path);
+	rj_spool_facts(f.spool, &facts);
+	rj_spool_file_close(&f);
+	if (facts.state == RJ_SPOOL_IDLE)
+		return 0;
+	return rj_fail(err, RJ_E_REFUSED,
+		"%s: the fallback file holds what the store at %s does not have; run rjrecover first",
+		m->path, m->old_store->url);
+}
+
 int rj_mover_check_log(struct rj_mover *m, struct rj_error *err)
 {
 	struct rj_log_read_opts o = {
@@ -55,6 +79,9 @@ int rj_mover_check_log(struct rj_mover *m, struct rj_error *err)
 	if (rc)
 		return rc;
 	old_id(m, &id);
+	rc = check_fallback(m, &id, err);
+	if (rc)
+		return rc;
 	rc = rj_ring_new(
 		m->f.block_size, m->f.sbx.journal_blocks, &ring, err);
 	if (!rc)
@@ -91,4 +118,54 @@ int rj_mover_make_log(struct rj_mover *m, struct rj_error *err)
 	rj_log_sealing_use(&m->new_sealing, &id);
 	return rj_attach_begin_log(m->new_store, &id, m->f.block_size,
 		m->blocks, m->opts->retry_ms, &m->new_log, &m->seen, err);
+}
+
+static const char *new_fallback(const struct rj_mover *m)
+{
+	if (m->to != RJ_PLACE_REMOTE)
+		return "";
+	return m->opts->keep ? m->f.sbx.fallback : m->opts->to.fallback;
+}
+
+int rj_mover_make_fallback(struct rj_mover *m, bool switched,
+	struct rj_error *err)
+{
+	const char *path = new_fallback(m);
+	struct rj_log_id id = {0}, old;
+	int rc = 0;
+
+	if (!path[0])
+		return 0;
+	rj_mover_say(m, "make the fallback file at %s", path);
+	if (m->opts->dry_run)
+		return 0;
+	memcpy(id.volume_uuid, m->uuid, RJ_UUID_BYTES);
+	memcpy(id.journal_uuid, switched ? m->f.journal_uuid : m->new_journal,
+		RJ_UUID_BYTES);
+	old_id(m, &old);
+	/* the old log's own, in the same place: it was seen to be empty */
+	if (!switched && !strcmp(path, m->f.sbx.fallback))
+		rc = rj_spool_file_remove(path, &old, err);
+	return rc ? rc
+		  : rj_spool_make(path, &id, m->path,
+			    rj_attach_fallback_bytes(&m->opts->to,
+				    m->f.block_size, m->blocks),
+			    err);
+}
+
+void rj_mover_drop_fallback(struct rj_mover *m)
+{
+	const char *path = m->f.sbx.fallback;
+	struct rj_log_id id;
+	struct rj_error err;
+
+	if (m->from != RJ_PLACE_REMOTE || !path[0] ||
+		!strcmp(path, new_fallback(m)))
+		return;
+	rj_mover_say(m, "remove the old fallback file %s", path);
+	if (m->opts->dry_run)
+		return;
+	old_id(m, &id);
+	if (rj_spool_file_remove(path, &id, &err))
+		rj_mover_warn(m, "%s", err.msg);
 }

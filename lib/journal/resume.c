@@ -161,6 +161,10 @@ static int go_on(struct rj_mover *m, struct rj_error *err)
 		p.sbx.journal_blocks = m->sbx.intent_blocks;
 		memcpy(p.sbx.journal_uuid, m->sbx.intent_uuid, RJ_UUID_BYTES);
 		memcpy(p.sbx.url, m->sbx.url, sizeof(p.sbx.url));
+		memcpy(p.sbx.fallback, m->sbx.fallback,
+			sizeof(p.sbx.fallback));
+		/* if it was not made any more, the next start makes it */
+		p.sbx.fallback_empty = true;
 		memcpy(p.sbx.key_fingerprint, m->sbx.key_fingerprint,
 			sizeof(p.sbx.key_fingerprint));
 	}

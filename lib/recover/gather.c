@@ -86,7 +86,7 @@ static int read_log(struct rj_recovery *r, const struct rj_log_tail *resume,
 	uint64_t upto, struct rj_error *err)
 {
 	struct rj_log_read_opts o = {
-		.floor = r->facts.sbx.floor,
+		.floor = r->spool_lost ? 0 : r->facts.sbx.floor,
 		.resume = resume,
 		.upto = upto,
 		.progress = gather_progress,
@@ -97,7 +97,7 @@ static int read_log(struct rj_recovery *r, const struct rj_log_tail *resume,
 	int rc;
 
 	rc = rj_log_read(
-		r->store, &r->id, &o, take_segment, r, &r->report->log, err);
+		r->merged ? r->merged : r->store, &r->id, &o, take_segment, r, &r->report->log, err);
 	if (resume) { /* the report is about the whole reading */
 		r->report->log.start = before.start;
 		r->report->log.first = before.first;
@@ -152,7 +152,7 @@ int rj_recovery_gather(struct rj_recovery *r, bool resume, struct rj_error *err)
 	}
 	if (!rc)
 		rc = check_history(r, err);
-	return rc;
+	return rc ? rj_recovery_not_alone(r, rc, err) : 0;
 }
 
 /* The journal must be the one that the superblock names, and the volume its

@@ -198,7 +198,8 @@ static int inspect(struct rj_recovery *r, struct rj_error *err)
 	rc = judge_damage(r, err);
 	if (rc)
 		return rc;
-	if (!r->facts.needs_recovery && !info->empty && !r->opts->force)
+	if (!r->facts.needs_recovery && !info->empty && !r->opts->force &&
+		!r->spool_lost)
 		return rj_fail(err, RJ_E_REFUSED,
 			"%s: the volume says that it needs no recovery, but the log at %s holds transactions %u to %u: an older copy of the volume, or another tool changed it; -f replays them",
 			r->device, r->report->url, info->first_tid,
@@ -228,7 +229,11 @@ static int replay(struct rj_recovery *r, struct rj_error *err)
 {
 	int rc;
 
-	rc = r->store ? take_over(r, err) : rj_recovery_close_local(r, err);
+	if (r->alone)
+		rc = 0;
+	else
+		rc = r->store ? take_over(r, err)
+			      : rj_recovery_close_local(r, err);
 	if (!rc && r->store)
 		rc = judge_damage(r, err);
 	/* libext2fs must not read stale facts while we write beside it */
@@ -243,7 +248,38 @@ static int replay(struct rj_recovery *r, struct rj_error *err)
 		r->report->fsck_status |= RJ_FSCK_CORRECTED;
 	r->report->outcome = r->report->plan.empty ? RJ_OUTCOME_RESET
 						   : RJ_OUTCOME_REPLAYED;
+	if (r->alone)
+		rj_recovery_say(r,
+			"recovered from the fallback file alone: run rjrecover again when the store is back, before the volume is mounted");
+	else if (r->spool_lost)
+		rj_recovery_say(r,
+			"segments that were acknowledged may be missing: run e2fsck -f on the volume");
 	return 0;
+}
+
+/*
+ * A volume that was left clean, and whose log ends before that: the rest is
+ * given up. The volume has it all; the log must begin anew behind it.
+ */
+static int begin_anew(struct rj_recovery *r, struct rj_error *err)
+{
+	int rc;
+
+	if (r->opts->dry_run) {
+		r->report->outcome = RJ_OUTCOME_WOULD_RESET;
+		return 0;
+	}
+	rc = claim(r, false, err);
+	if (rc)
+		rj_volume_close(r->volume, NULL);
+	else
+		rc = rj_volume_close(r->volume, err);
+	r->volume = NULL;
+	if (!rc)
+		rc = rj_recovery_renew_log(r, err);
+	if (!rc)
+		r->report->outcome = RJ_OUTCOME_RESET;
+	return rc;
 }
 
 /* The log was given up while its server was away; now it gets a fresh one. */
@@ -280,6 +316,8 @@ static int recover_log(struct rj_recovery *r, struct rj_error *err)
 	rc = inspect(r, err);
 	if (rc)
 		return rc;
+	if (r->spool_lost && !r->facts.needs_recovery)
+		return begin_anew(r, err);
 	idle = r->report->plan.empty && !r->facts.needs_recovery;
 	if (idle) {
 		r->report->outcome = RJ_OUTCOME_CLEAN;
@@ -350,6 +388,7 @@ static void release(struct rj_recovery *r)
 	rj_recovery_drop_ring(r);
 	rj_recovery_close_local(r, NULL);
 	free(r->device_path);
+	rj_recovery_close_spool(r);
 	rj_store_close(r->store);
 	rj_log_sealing_free(&r->sealing);
 	rj_volume_close(r->volume, NULL);
@@ -397,12 +436,19 @@ static int run(struct rj_recovery *r, struct rj_error *err)
 		return rc;
 	if (r->report->placement == RJ_PLACE_REMOTE)
 		rc = rj_recovery_open_store(r, err);
+	if (!rc && r->report->placement == RJ_PLACE_REMOTE)
+		rc = rj_recovery_open_spool(r, err);
 	if (!rc)
 		rc = r->report->log_void ? revive(r, err)
 					 : recover_log(r, err);
 	/* replay brings back the superblock of before: with the intent */
 	if (!rc && r->report->outcome == RJ_OUTCOME_REPLAYED)
 		rc = resume_move(r, err);
+	if (!rc && r->report->placement == RJ_PLACE_REMOTE) {
+		rj_volume_close(r->volume, NULL);
+		r->volume = NULL;
+		rc = rj_recovery_settle_spool(r, err);
+	}
 	if (!rc)
 		return check_result(r, err);
 	if (rc == -RJ_E_REFUSED)

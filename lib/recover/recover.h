@@ -35,6 +35,7 @@ struct rj_recover_opts {
 	bool preen;   /* never ask for or do anything but a safe replay */
 	bool force;   /* check a clean volume too; replay a log although the
 		       * volume says that it needs none */
+	bool accept_loss; /* go on without what only a fallback file holds */
 	bool quiet;   /* e2fsck's own output is not passed on */
 	enum rj_verify verify;
 	const char *undo_file; /* for e2undo(8); NULL: none */

@@ -67,6 +67,17 @@ static int mark_volume(
 		p.journal_device = RJ_JOURNAL_DEVICE_REMOTE;
 		memcpy(p.journal_uuid, r->facts.journal_uuid, RJ_UUID_BYTES);
 	}
+	/* from the fallback file alone: the log at the store, as it is, must not
+	 * be replayed over this; the next run that reaches it begins anew */
+	if (r->alone) {
+		p.set_sbx = true;
+		p.sbx = r->facts.sbx;
+		p.sbx.incompat |= RJ_SBX_INCOMPAT_LOG_VOID;
+		p.set_journal = true;
+		p.has_journal = true;
+		p.journal_device = RJ_JOURNAL_DEVICE_REMOTE;
+		memcpy(p.journal_uuid, r->facts.journal_uuid, RJ_UUID_BYTES);
+	}
 	return rj_volume_patch(v, &p, err);
 }
 
@@ -80,7 +91,7 @@ static int replay_into(
 	if (!rc && !r->report->plan.empty)
 		rc = rj_jbd2_replay(r->plan, r->log_bio, rj_volume_bio(v),
 			replay_progress, r, err);
-	if (!rc)
+	if (!rc && !r->alone)
 		rc = r->ring ? put_emptied(r, err)
 			     : rj_recovery_empty_local(r, err);
 	if (!rc)

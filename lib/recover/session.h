@@ -6,6 +6,7 @@
 #include "ext4/volume.h"
 #include "log/ring.h"
 #include "log/sealing.h"
+#include "log/spool.h"
 #include "recover/recover.h"
 
 struct rj_recovery {
@@ -19,6 +20,11 @@ struct rj_recovery {
 	struct rj_store *store;
 	struct rj_log_sealing sealing;
 	struct rj_ring *ring;
+	/* a log continued in a fallback file */
+	struct rj_spool_file spool;
+	struct rj_store *merged; /* shows both; NULL: the store has everything */
+	bool alone;	 /* MERGED shows the file alone: the store is away */
+	bool spool_lost; /* what the file held, or may have, was given up */
 	/* external device */
 	int device_fd; /* -1: not open */
 	char *device_path;
@@ -55,6 +61,17 @@ int rj_recovery_gather(struct rj_recovery *r, bool resume,
 	struct rj_error *err);
 /* Scan r->log_bio into r->plan and check that the journal is this volume's. */
 int rj_recovery_plan(struct rj_recovery *r, struct rj_error *err);
+/*
+ * spool.c: bring what only the fallback file has to the store; if that is away,
+ * or nothing may be changed, show both as one (r->merged).
+ */
+int rj_recovery_open_spool(struct rj_recovery *r, struct rj_error *err);
+/* A failure RC to read the log: if the file alone was read, it is the store that
+ * is missing. */
+int rj_recovery_not_alone(struct rj_recovery *r, int rc, struct rj_error *err);
+/* At the end: nothing in the file is needed any more, and the volume knows. */
+int rj_recovery_settle_spool(struct rj_recovery *r, struct rj_error *err);
+void rj_recovery_close_spool(struct rj_recovery *r);
 void rj_recovery_drop_ring(struct rj_recovery *r);
 
 /* memory.c: bytes of the log that may stay in memory: a quarter of what is

@@ -37,6 +37,7 @@ enum slot {
 	SLOT_COMPRESS,
 	SLOT_CONNECT_TIMEOUT,
 	SLOT_REQUEST_TIMEOUT,
+	SLOT_LOSS_TIMEOUT,
 	SLOT_RETAIN,
 	SLOTS,
 };
@@ -77,6 +78,7 @@ static const struct key {
 	{"compress", SLOT_COMPRESS, KIND_YES_NO},
 	{"connect_timeout", SLOT_CONNECT_TIMEOUT, KIND_SECONDS},
 	{"request_timeout", SLOT_REQUEST_TIMEOUT, KIND_SECONDS},
+	{"loss_timeout", SLOT_LOSS_TIMEOUT, KIND_SECONDS},
 	{"retain", SLOT_RETAIN, KIND_TIME},
 };
 
@@ -438,6 +440,7 @@ static void fill(struct rj_conf *c, struct words *w)
 	c->compress = tristate(&w->word[SLOT_COMPRESS]);
 	c->connect_timeout_ms = (int)w->word[SLOT_CONNECT_TIMEOUT].number;
 	c->request_timeout_ms = (int)w->word[SLOT_REQUEST_TIMEOUT].number;
+	c->loss_timeout_ms = (int)w->word[SLOT_LOSS_TIMEOUT].number;
 	c->retain_s = w->word[SLOT_RETAIN].number;
 }
 

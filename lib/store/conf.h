@@ -63,6 +63,9 @@ struct rj_conf {
 	enum rj_conf_tristate compress; /* compress=yes|no: zstd before sealing */
 	int connect_timeout_ms; /* connect_timeout=SECONDS; 0: not said */
 	int request_timeout_ms; /* request_timeout=SECONDS; 0: not said */
+	/* loss_timeout=SECONDS: a put that takes longer means, where there is
+	 * somewhere else to go on, that the store is lost. 0: not said. */
+	int loss_timeout_ms;
 	/* retain=SECONDS|MINUTESm|HOURSh|DAYSd: keep segments that long though
 	 * no replay needs them. 0: not said. */
 	unsigned long long retain_s;

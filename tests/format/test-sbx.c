@@ -85,6 +85,54 @@ static void round_trip(void)
 }
 
 /* The bytes themselves, written out: a change of the format must be seen. */
+/* The fallback's path stands behind the URL, and its feature bit follows. */
+static void fallback(void)
+{
+	uint8_t raw[RJ_SBX_BYTES];
+	struct rj_sbx in = sample(), out;
+	char longer[RJ_SBX_URL_BYTES];
+	size_t room = RJ_SBX_URL_BYTES - 2 - strlen(in.url);
+
+	strcpy(in.fallback, "/var/lib/rj");
+	in.fallback_empty = true;
+	CU_ASSERT_EQUAL(rj_sbx_encode(&in, raw, NULL), 0);
+	CU_ASSERT_EQUAL(raw[8] & 4, 4);
+	CU_ASSERT_EQUAL(rj_sbx_decode(raw, &out, NULL), 0);
+	CU_ASSERT_STRING_EQUAL(out.fallback, "/var/lib/rj");
+	CU_ASSERT_STRING_EQUAL(out.url, in.url);
+	CU_ASSERT_TRUE(out.fallback_empty);
+	/* and goes with it */
+	out.fallback[0] = 0;
+	CU_ASSERT_EQUAL(rj_sbx_encode(&out, raw, NULL), 0);
+	CU_ASSERT_EQUAL(raw[8] & 4, 0);
+	CU_ASSERT_EQUAL(rj_sbx_decode(raw, &out, NULL), 0);
+	CU_ASSERT_STRING_EQUAL(out.fallback, "");
+	CU_ASSERT_FALSE(out.fallback_empty);
+	/* as long as there is room, and no longer */
+	memset(longer, 'x', sizeof(longer));
+	longer[0] = '/';
+	longer[room] = 0;
+	strcpy(in.fallback, longer);
+	CU_ASSERT_EQUAL(rj_sbx_encode(&in, raw, NULL), 0);
+	CU_ASSERT_EQUAL(rj_sbx_decode(raw, &out, NULL), 0);
+	CU_ASSERT_STRING_EQUAL(out.fallback, longer);
+	strcat(in.fallback, "y");
+	CU_ASSERT_EQUAL(rj_sbx_encode(&in, raw, NULL), -RJ_E_INVAL);
+	strcpy(in.fallback, "relative");
+	CU_ASSERT_EQUAL(rj_sbx_encode(&in, raw, NULL), -RJ_E_INVAL);
+	/* the bit without a path, and a path without the bit */
+	strcpy(in.fallback, "/f");
+	CU_ASSERT_EQUAL(rj_sbx_encode(&in, raw, NULL), 0);
+	raw[8] &= (uint8_t)~4;
+	seal(raw);
+	CU_ASSERT_EQUAL(rj_sbx_decode(raw, &out, NULL), -RJ_E_CORRUPT);
+	in.fallback[0] = 0;
+	CU_ASSERT_EQUAL(rj_sbx_encode(&in, raw, NULL), 0);
+	raw[8] |= 4;
+	seal(raw);
+	CU_ASSERT_EQUAL(rj_sbx_decode(raw, &out, NULL), -RJ_E_CORRUPT);
+}
+
 static void known_bytes(void)
 {
 	struct rj_sbx in = sample();
@@ -133,7 +181,7 @@ static void newer_is_refused(void)
 	static const struct {
 		int at, value;
 	} changes[] = {
-		{0x04, 2}, {0x05, 1}, {0x06, 1}, {0x08, 5}, {0x0B, 0x80}};
+		{0x04, 2}, {0x05, 1}, {0x06, 1}, {0x08, 0x41}, {0x0B, 0x80}};
 	struct rj_sbx in = sample(), out;
 	uint8_t raw[RJ_SBX_BYTES];
 	struct rj_error err;
@@ -178,7 +226,7 @@ static void ranges(void)
 	} changes[] = {
 		{0x18, 4},
 		{0x19, 3},
-		{0x1A, 2},
+		{0x1A, 4},
 		{0x1D, 4},         /* enums, flags */
 		{0x68, 0},         /* no URL; then bytes behind its end */
 		{0x68 + 5, 0},     /* bytes behind the URL's end */
@@ -339,6 +387,7 @@ int main(void)
 {
 	static const struct rjtest tests[] = {
 		RJTEST(round_trip),
+		RJTEST(fallback),
 		RJTEST(known_bytes),
 		RJTEST(every_flipped_byte_is_seen),
 		RJTEST(newer_is_refused),

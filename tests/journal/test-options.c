@@ -97,12 +97,16 @@ static void refusals(void)
 		{"remote=rj://h:1/n,location=1", "location=1", RJ_E_INVAL},
 		{"remote=rj:/h", "remote=", RJ_E_INVAL},
 		{"remote=nix://h:1/n", "nix://", RJ_E_UNSUPPORTED},
-		{"remote=rj://h:1/n,fallback=/f",
-			"fallback=", RJ_E_UNSUPPORTED},
-		{"remote=rj://h:1/n,fallback_size=1",
-			"fallback_size=", RJ_E_UNSUPPORTED},
+		{"remote=rj://h:1/n,fallback=f", "fallback", RJ_E_INVAL},
+		{"remote=rj://h:1/n,fallback_size=50",
+			"fallback=PATH", RJ_E_INVAL},
+		{"remote=rj://h:1/n,fallback=/f,fallback_size=x",
+			"fallback_size=x", RJ_E_INVAL},
+		{"remote=rj://h:1/n,fallback=/f,on_loss=block",
+			"on_loss=block", RJ_E_INVAL},
+		{"fallback=/f", "remote=URL", RJ_E_INVAL},
 		{"remote=rj://h:1/n,on_loss=local", "on_loss=local",
-			RJ_E_UNSUPPORTED},
+			RJ_E_INVAL},
 	};
 	struct rj_journal_opts kept;
 	size_t i;

@@ -276,6 +276,7 @@ struct model {
 	struct rig r;
 	uint64_t next, last; /* what was acknowledged, less what was shipped */
 	uint32_t size[1024]; /* of segment n at n % 1024 */
+	uint64_t sealed; /* the last one that was: a retry has the same bytes */
 };
 
 /* Segment N's bytes: a real header, then whatever. */
@@ -287,6 +288,10 @@ static struct rj_log_sealed fake(
 	struct rj_log_sealed seg = {.at = {.sequence = n, .epoch = 1,
 					    .oldest = n}};
 
+	if (n <= m->sealed)
+		size = m->size[n % 1024];
+	m->sealed = n;
+	h.stored_bytes = h.raw_bytes = size;
 	b->len = 0;
 	rj_buf_reserve(b, size);
 	memset(b->data, (int)(n & 0xFF), size);

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * A remote log that was continued in a fallback file: bring that to the store
+ * first; or, without the store, recover from the file alone if it has all that
+ * is needed. The rules are in doc/fallback.md.
+ */
+#include <string.h>
+
+#include "log/listing.h"
+#include "recover/session.h"
+
+/* What the file may have held is given up, because the user said so. */
+static int give_up(struct rj_recovery *r, const char *why)
+{
+	rj_recovery_say(r, "%s; giving that up (--accept-loss)", why);
+	r->spool_lost = true;
+	return 0;
+}
+
+/* There is no file that could be used; RC and ERR say why. */
+static int no_file(struct rj_recovery *r, int rc, struct rj_error *err)
+{
+	const struct rj_sbx *sbx = &r->facts.sbx;
+	struct rj_error why;
+
+	if (rc == -RJ_E_NOTFOUND && sbx->fallback_empty)
+		return 0;
+	if (rc == -RJ_E_NOTFOUND)
+		rj_fail(&why, RJ_E_REFUSED,
+			"%s: its fallback file %s is not there: it may hold segments that were acknowledged behind the end of the log at %s",
+			r->device, sbx->fallback, r->report->url);
+	else
+		why = *err;
+	if (r->opts->accept_loss)
+		return give_up(r, why.msg);
+	*err = why;
+	if (rc == -RJ_E_NOTFOUND && strlen(err->msg) < 380)
+		strcat(err->msg, "; recover where that file is, or --accept-loss goes on without");
+	return -(int)err->code;
+}
+
+/* Others went on without what the file holds. */
+static int overtaken(
+	struct rj_recovery *r, const char *who, struct rj_error *err)
+{
+	char kept[RJ_SPOOL_PATH_BYTES + 16];
+	struct rj_spool_facts f;
+	int rc;
+
+	rj_spool_facts(r->spool.spool, &f);
+	if (!r->opts->accept_loss)
+		return rj_fail(err, RJ_E_REFUSED,
+			"%s: %s without segments %llu to %llu, which were acknowledged here and are in %s; --accept-loss gives them up, and keeps the file",
+			r->device, who, (unsigned long long)f.next,
+			(unsigned long long)f.last, r->spool.path);
+	if (r->opts->dry_run)
+		return give_up(r, "segments that only the fallback file has");
+	rc = rj_spool_file_put_aside(&r->spool, kept, err);
+	rj_spool_file_close(&r->spool);
+	if (rc)
+		return rc;
+	rj_recovery_say(r, "segments %llu to %llu are kept in %s",
+		(unsigned long long)f.next, (unsigned long long)f.last, kept);
+	return give_up(r, "they will never be part of the log");
+}
+
+static int show_both(struct rj_recovery *r, bool alone, struct rj_error *err)
+{
+	r->alone = alone;
+	return rj_spool_store(r->spool.spool, alone ? NULL : r->store, &r->id,
+		&r->merged, err);
+}
+
+static bool store_is_away(int rc)
+{
+	return rc == -RJ_E_UNREACHABLE || rc == -RJ_E_DENIED;
+}
+
+static int look_only(struct rj_recovery *r, struct rj_error *err)
+{
+	struct rj_spool_facts f;
+	uint64_t highest = 0;
+	int rc;
+
+	rc = rj_listing_epoch(
+		r->store, &r->id, r->opts->retry_ms, &highest, err);
+	if (rc && !store_is_away(rc))
+		return rc;
+	rj_spool_facts(r->spool.spool, &f);
+	if (f.last >= f.next)
+		rj_recovery_say(r,
+			"segments %llu to %llu, which only %s has, would be put into the store first",
+			(unsigned long long)f.next, (unsigned long long)f.last,
+			r->spool.path);
+	return show_both(r, rc != 0, err);
+}
+
+/* The file is this journal's, and says that it is ahead of the store. */
+static int bring(struct rj_recovery *r, struct rj_error *err)
+{
+	uint64_t count = 0;
+	bool taken = false;
+	int rc;
+
+	rc = rj_spool_ship(r->spool.spool, r->store, &r->id, r->opts->retry_ms,
+		&count, &taken, err);
+	if (count)
+		rj_recovery_say(r, "the store got %llu segments that only %s had",
+			(unsigned long long)count, r->spool.path);
+	if (rc && taken)
+		return overtaken(r, "the log went on", err);
+	if (store_is_away(rc)) {
+		rj_recovery_say(r, "%s", err->msg);
+		return show_both(r, true, err);
+	}
+	return rc;
+}
+
+int rj_recovery_open_spool(struct rj_recovery *r, struct rj_error *err)
+{
+	const struct rj_sbx *sbx = &r->facts.sbx;
+	struct rj_spool_facts f;
+	int rc;
+
+	if (!sbx->fallback[0])
+		return 0;
+	rc = rj_spool_file_open(sbx->fallback, &r->id, r->device,
+		r->opts->dry_run, &r->spool, err);
+	if (rc)
+		return no_file(r, rc, err);
+	rj_spool_facts(r->spool.spool, &f);
+	if (f.state == RJ_SPOOL_IDLE)
+		return 0;
+	/* a check of the whole volume, or a replay, took its place */
+	if (r->report->log_void)
+		return r->opts->dry_run ? 0 : rj_spool_idle(r->spool.spool, err);
+	if (f.state == RJ_SPOOL_GIVEN_UP)
+		return overtaken(r, "others went on", err);
+	if (sbx->epoch > f.epoch)
+		return overtaken(r, "the volume went on in a later epoch", err);
+	return r->opts->dry_run ? look_only(r, err) : bring(r, err);
+}
+
+int rj_recovery_not_alone(struct rj_recovery *r, int rc, struct rj_error *err)
+{
+	if (!r->alone || (rc != -RJ_E_GAP && rc != -RJ_E_NOTFOUND))
+		return rc;
+	return rj_fail(err, RJ_E_UNREACHABLE,
+		"%s: the store does not answer, and the fallback file %s alone is not enough: what a replay needs begins before it",
+		r->facts.sbx.url, r->spool.path);
+}
+
+int rj_recovery_settle_spool(struct rj_recovery *r, struct rj_error *err)
+{
+	struct rj_volume_patch p = {
+		.set_sbx = true,
+		.primary_only = true,
+	};
+	struct rj_volume *v = NULL;
+	const struct rj_volume_facts *f;
+	int rc = 0;
+
+	if (!r->facts.sbx.fallback[0] || r->opts->dry_run)
+		return 0;
+	if (r->spool.spool)
+		rc = rj_spool_idle(r->spool.spool, err);
+	if (!rc)
+		rc = rj_volume_open(r->device, RJ_VOLUME_WRITE, NULL, &v, err);
+	if (rc)
+		return rc;
+	f = rj_volume_facts(v);
+	p.sbx = f->sbx;
+	p.sbx.fallback_empty = true;
+	if (f->has_sbx && f->sbx.fallback[0] && !f->sbx.fallback_empty)
+		rc = rj_volume_patch(v, &p, err);
+	return rj_recovery_close(r, v, rc, err);
+}
+
+void rj_recovery_close_spool(struct rj_recovery *r)
+{
+	rj_store_close(r->merged);
+	r->merged = NULL;
+	rj_spool_file_close(&r->spool);
+}

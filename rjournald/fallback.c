@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "fallback.h"
+
+#include "journal/attach.h"
+#include "store/conf.h"
+#include "util/log.h"
+
+#define LOSS_TIMEOUT_MS	   5000
+#define CONNECT_TIMEOUT_MS 5000
+
+static int open_file(struct rj_loaded *l, const struct rj_log_id *id,
+	struct rj_error *err)
+{
+	const struct rj_sbx *sbx = &l->facts.sbx;
+	int rc = rj_spool_file_open(
+		sbx->fallback, id, l->device, false, &l->spool, err);
+
+	if (rc == -RJ_E_NOTFOUND && !sbx->fallback_empty)
+		return rj_fail(err, RJ_E_REFUSED,
+			"%s: its fallback file %s is not there, and may hold what the store does not: serve the volume where that file is, or run rjrecover --accept-loss",
+			l->device, sbx->fallback);
+	if (rc != -RJ_E_NOTFOUND)
+		return rc ? rj_fail_prefix(err, "%s", l->device) : 0;
+	/* another host, or a move that was cut off: nothing is in it */
+	rj_log(RJ_LOG_NOTICE, "%s: making the fallback file %s", l->device,
+		sbx->fallback);
+	rc = rj_spool_make(sbx->fallback, id, l->device,
+		rj_attach_fallback_bytes(
+			NULL, l->facts.block_size, sbx->journal_blocks),
+		err);
+	if (!rc)
+		rc = rj_spool_file_open(
+			sbx->fallback, id, l->device, false, &l->spool, err);
+	return rc ? rj_fail_prefix(err, "%s: its fallback", l->device) : 0;
+}
+
+int rj_fallback_open(struct rj_loaded *l, struct rj_error *err)
+{
+	struct rj_spool_facts f;
+	struct rj_log_id id = {0};
+	uint64_t count;
+	bool taken;
+	int rc;
+
+	if (!l->facts.sbx.fallback[0])
+		return 0;
+	rj_load_log_id(l, &id);
+	rc = l->spool.spool ? 0 : open_file(l, &id, err);
+	if (rc)
+		return rc;
+	rj_spool_facts(l->spool.spool, &f);
+	if (f.state == RJ_SPOOL_GIVEN_UP)
+		return rj_fail(err, RJ_E_REFUSED,
+			"%s: what %s holds was given up; give the volume another fallback with rjtune -J",
+			l->device, l->spool.path);
+	rc = rj_spool_ship(
+		l->spool.spool, l->store, &id, 0, &count, &taken, err);
+	if (rc && taken)
+		return rj_fail_prefix(err,
+			"%s: the log went on without segments %llu to %llu, which were acknowledged here and are in %s: nothing was changed; rjrecover --accept-loss gives them up",
+			l->device, (unsigned long long)f.next,
+			(unsigned long long)f.last, l->spool.path);
+	if (rc)
+		return rj_fail_prefix(err, "%s: %s holds segments that the store needs first",
+			l->device, l->spool.path);
+	if (count)
+		rj_log(RJ_LOG_NOTICE,
+			"%s: the store got %llu segments that only %s had",
+			l->device, (unsigned long long)count, l->spool.path);
+	return 0;
+}
+
+static int open_handle(struct rj_loaded *l, struct rj_store **out,
+	struct rj_error *err)
+{
+	struct rj_store_opts o = {0};
+	struct rj_conf *conf = NULL;
+	const char *url = l->store->url;
+	int rc = rj_conf_load(url, &conf, err);
+
+	if (rc)
+		return rc;
+	o.conf = conf;
+	o.request_timeout_ms = conf->loss_timeout_ms ? conf->loss_timeout_ms
+						     : LOSS_TIMEOUT_MS;
+	o.connect_timeout_ms = conf->connect_timeout_ms
+				       ? conf->connect_timeout_ms
+				       : CONNECT_TIMEOUT_MS;
+	if (o.connect_timeout_ms > o.request_timeout_ms)
+		o.connect_timeout_ms = o.request_timeout_ms;
+	rc = rj_store_open(l->facts.sbx.url, &o, out, err);
+	rj_conf_release(conf);
+	if (!rc) /* what puts take is counted wherever they go */
+		(*out)->meter = &l->meter;
+	if (!rc)
+		rc = rj_store_adopt(*out, l->facts.sbx.journal_uuid,
+			rj_log_writer_epoch(l->writer),
+			rj_log_writer_tail(l->writer)->sequence, err);
+	return rc;
+}
+
+int rj_fallback_start(struct rj_loaded *l, struct rj_error *err)
+{
+	struct rj_shipper_opts o = {
+		.writer = l->writer,
+		.fence = rj_log_writer_tail(l->writer)->sequence,
+		.id = &l->id,
+		.spool = l->spool.spool,
+		.live = &l->live,
+	};
+	int rc;
+
+	if (!l->spool.spool)
+		return 0;
+	rj_load_log_id(l, &l->id);
+	rc = open_handle(l, &l->put, err);
+	if (!rc)
+		rc = open_handle(l, &l->ship, err);
+	if (rc)
+		return rc;
+	rj_log_writer_use(l->writer, l->put);
+	o.store = l->ship;
+	rc = rj_shipper_new(&o, &l->shipper, err);
+	return rc ? rc : rj_shipper_start(l->shipper, err);
+}
+
+int rj_fallback_stop(struct rj_loaded *l, struct rj_error *err)
+{
+	return l->shipper ? rj_shipper_stop(l->shipper, err) : 0;
+}
+
+bool rj_fallback_idle(const struct rj_loaded *l)
+{
+	struct rj_spool_facts f;
+
+	if (!l->spool.spool)
+		return true;
+	rj_spool_facts(l->spool.spool, &f);
+	return f.state == RJ_SPOOL_IDLE;
+}
+
+void rj_fallback_close(struct rj_loaded *l)
+{
+	rj_shipper_free(l->shipper);
+	l->shipper = NULL;
+	rj_store_close(l->ship);
+	rj_store_close(l->put);
+	l->ship = l->put = NULL;
+	rj_spool_file_close(&l->spool);
+}

@@ -1,0 +1,140 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# on_loss=local: the server dies, freezes and comes back under a writing ext4 and
+# ext3; the machine stops in the middle; another host does not have the file.
+. "$RJ_SRC/tests/support/lib.sh" || exit 99
+. "$RJ_SRC/tests/rjournald/daemon.sh"
+RJLOG=$RJ_BUILD/rjlog/rjlog
+mnt=$T_DIR/mnt
+lose_server() { kill_pid "$SRV_PID"; }
+restart_server() { start_server "$T_DIR/srv" "$SRV_PORT"; }
+mode() { $LIMIT "$RJCTL" status --json "$img" | grep -q "\"mode\":\"$1\""; }
+# field NAME: of the status's fallback
+field() { $LIMIT "$RJCTL" status --json "$img" | sed -n "s/.*\"fallback\":{[^}]*\"$1\":\([^,}]*\).*/\1/p"; }
+sums_hold() { (cd "$mnt" && sha256sum --quiet -c "$T_DIR/sums"); }
+# write_on: a file after the other, each fsynced, their sums noted, until told
+write_on() {
+	local i
+	for ((i = 0; ; i++)); do
+		[ -e "$T_DIR/enough" ] && break
+		head -c $((RANDOM % 20000 + 1)) /dev/urandom >"$mnt/w.$i" &&
+			sync "$mnt/w.$i" || { echo failed >"$T_DIR/failed"; break; }
+		(cd "$mnt" && sha256sum "w.$i") >>"$T_DIR/sums"
+	done
+}
+begin_writing() {
+	rm -f "$T_DIR"/{enough,failed}
+	: >"$T_DIR/sums"
+	write_on & writer=$!
+}
+end_writing() { touch "$T_DIR/enough"; wait "$writer"; [ ! -e "$T_DIR/failed" ]; }
+# more N: N more files were acknowledged
+more() {
+	local n=$(($(wc -l <"$T_DIR/sums") + $1))
+	wait_for 60 enough_lines "$n"
+}
+enough_lines() { [ "$(wc -l 2>/dev/null <"$T_DIR/sums")" -ge "$1" ]; }
+verified() { $LIMIT "$RJLOG" verify "$1" >"$T_DIR/verify" 2>&1 || { cat "$T_DIR/verify"; return 1; }; }
+unmount_and_stop() {
+	$LIMIT umount "$mnt" && kill -TERM "$DPID" && wait_for 60 gone "$DPID"
+}
+
+start_server "$T_DIR/srv" || exit 99
+printf '[%s]\nloss_timeout = 1\n' "$SRV_URL" >"$RJ_CONF"
+chmod 600 "$RJ_CONF"
+mkdir "$T_DIR/fb" "$T_DIR/away"
+
+# ---- refused in one line ----
+img=$T_DIR/v.img
+truncate -s 32M "$img"
+refused() { # NAME WORDS REGEX
+	status 1 "$1" "$MKRJFS" -q -F -t ext4 -J "remote=$SRV_URL/no,size=8,$2" "$img"
+	like "$1: why" "$OUT" "$3"
+	is "$1: one line" "$(wc -l <<<"$OUT")" 1
+}
+refused "local without a file" on_loss=local 'needs a fallback=PATH'
+refused "a file with block" "fallback=$T_DIR/fb,on_loss=block" 'on_loss=block'
+refused "no whole path" fallback=fb 'whole path'
+refused "too small" "fallback=$T_DIR/fb/x,fallback_size=10" 'too few'
+echo something >"$T_DIR/something"
+refused "something else" "fallback=$T_DIR/something" 'holds something else'
+is "and it still does" "$(cat "$T_DIR/something")" something
+refused "no such folder" "fallback=$T_DIR/none/x" 'No such file'
+
+# ---- the server is killed, and comes back ----
+volume "$img" ext4 4096 "$SRV_URL/one" "fallback=$T_DIR/fb,fallback_size=48" || exit 99
+file=$(echo "$T_DIR"/fb/*.rjfallback)
+is "the fallback file is private" "$(stat -c %a "$file")" 600
+is "it has its size, all of it written" "$(stat -c '%s' "$file") $(($(stat -c %b "$file") >= 48 * 2048))" "$((48 << 20)) 1"
+like "rjtune -l shows it" "$("$RJ_BUILD/rjtune/rjtune" -l "$img")" "allback.*$T_DIR/fb"
+FSTYPE=ext4
+check "serve" serve "$img"
+check "mount" mount_served "$img" "$mnt"
+begin_writing
+more 5
+lose_server
+check "the server is gone: on in the file" wait_for 30 mode degraded
+check "and files are acknowledged" more 20
+check "more than one segment is kept" test "$(field backlog_segments)" -gt 5
+restart_server
+check "the server is back, and gets it all" wait_for 60 mode online
+check "and it goes on" more 5
+is "nothing is left in the file" "$(field backlog_segments)" 0
+check "no write failed" end_writing
+check "the log at the server is whole" verified "$SRV_URL/one"
+
+# ---- frozen: it accepts, and never answers ----
+begin_writing
+more 3
+kill -STOP "$SRV_PID"
+check "frozen: on in the file" wait_for 30 mode degraded
+check "frozen: files are acknowledged" more 10
+kill -CONT "$SRV_PID"
+check "thawed: it gets all" wait_for 60 mode online
+more 3
+check "no write failed" end_writing
+check "the log is whole" verified "$SRV_URL/one"
+
+# ---- the machine stops while degraded ----
+begin_writing
+more 2
+lose_server
+wait_for 30 mode degraded
+more 10
+check "no write failed" end_writing
+status 0 "the machine stops" crash "$img" "$mnt" "$T_DIR/c.img"
+img=$T_DIR/c.img
+cp --sparse=always "$img" "$T_DIR/away.img"
+restart_server
+cp --sparse=always "$img" "$T_DIR/n.img"
+status 0 "-n says what would be done" "$RJRECOVER" -n "$img"
+like "and what the server would get" "$OUT" 'would be put into the store first'
+check "and does nothing" cmp "$img" "$T_DIR/n.img"
+status 0 "recovered: the server gets the rest first" "$RJRECOVER" "$img"
+like "and it is said" "$OUT" 'segments that only'
+check "the log is whole" verified "$SRV_URL/one"
+check "serve" serve "$img"
+check "mount" mount_served "$img" "$mnt"
+check "all that was acknowledged is there" sums_hold
+begin_writing
+more 2
+lose_server
+wait_for 30 mode degraded
+more 5
+check "no write failed" end_writing
+check "unmounted and stopped while degraded" unmount_and_stop
+# the other host: the volume, but not the file
+cp --sparse=always "$img" "$T_DIR/away.img"
+mv "$file" "$T_DIR/away/"
+restart_server
+status 1 "another host: not served" "$RJOURNALD" "$img"
+like "and why" "$OUT" 'fallback file .* is not there.*--accept-loss'
+OUT=$("$RJRECOVER" "$T_DIR/away.img" 2>&1); rc=$?
+is "nor recovered" "$((rc & 4))" 4
+like "and why" "$OUT" 'fallback file .* is not there.*--accept-loss'
+mv "$T_DIR/away/"* "$T_DIR/fb/"
+check "with the file: served" serve "$img"
+check "mount" mount_served "$img" "$mnt"
+check "all that was acknowledged is there" sums_hold
+check "unmount" unmount_and_stop
+check "the log is whole" verified "$SRV_URL/one"
