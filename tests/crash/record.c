@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * record EVENTS SERVERPORT: a relay before the rjserver, whose port is printed;
+ * then it does what it is told on standard input, a line each, and answers
+ * "ok" or "failed":
+ *   volume DIR IMAGE          the recording layer below a volume
+ *   work DIR SEED THREADS N   N operations of ops.h in each of THREADS threads
+ * At its end it unmounts DIR. Everything is in EVENTS then.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "events.h"
+#include "ops.h"
+#include "record.h"
+
+#define THREADS_MAX 16
+
+struct worker {
+	pthread_t id;
+	unsigned thread, count;
+	unsigned long long seed;
+	int root;
+	bool failed;
+};
+
+static void *work(void *arg)
+{
+	struct worker *w = arg;
+	struct ops o;
+	struct op op;
+
+	ops_init(&o, w->seed, w->thread);
+	while (o.done < w->count && !w->failed) {
+		ops_next(&o, &op);
+		if (ops_run(&o, &op, w->root) || ops_apply(&o, &op)) {
+			fprintf(stderr, "record: thread %u, operation %llu: %s\n",
+				w->thread, (unsigned long long)o.done,
+				strerror(errno));
+			w->failed = true;
+			break;
+		}
+		events_add(EVENT_ACK, w->thread, 0, NULL, NULL);
+	}
+	ops_release(&o);
+	return NULL;
+}
+
+static bool work_all(
+	const char *dir, unsigned long long seed, unsigned threads, unsigned n)
+{
+	struct worker w[THREADS_MAX] = {{0}};
+	int root = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	bool good = root >= 0 && threads <= THREADS_MAX;
+	unsigned i, started = 0;
+
+	for (i = 0; good && i < threads; i++) {
+		w[i] = (struct worker){.thread = i, .count = n, .seed = seed,
+			.root = root};
+		good = !pthread_create(&w[i].id, NULL, work, &w[i]);
+		started += good;
+	}
+	for (i = 0; i < started; i++) {
+		pthread_join(w[i].id, NULL);
+		good = good && !w[i].failed;
+	}
+	if (root >= 0)
+		close(root);
+	return good;
+}
+
+static bool obey(char *line, bool *mounted)
+{
+	char a[256], b[256];
+	unsigned long long seed;
+	unsigned threads, n;
+
+	if (sscanf(line, "volume %255s %255s", a, b) == 2) {
+		events_add(EVENT_BASE, 0, 0, NULL, NULL);
+		*mounted = !volume_start(a, b);
+		return *mounted;
+	}
+	if (sscanf(line, "work %255s %llu %u %u", a, &seed, &threads, &n) == 4)
+		return work_all(a, seed, threads, n);
+	return false;
+}
+
+int main(int argc, char **argv)
+{
+	bool mounted = false;
+	char line[1024];
+	int port;
+
+	if (argc != 3) {
+		fprintf(stderr, "usage: record EVENTS SERVERPORT\n");
+		return 2;
+	}
+	events_begin(argv[1]);
+	port = relay_start(atoi(argv[2]));
+	if (port < 0) {
+		perror("record: the relay");
+		return 1;
+	}
+	printf("%d\n", port);
+	fflush(stdout);
+	while (fgets(line, sizeof(line), stdin)) {
+		puts(obey(line, &mounted) ? "ok" : "failed");
+		fflush(stdout);
+	}
+	if (mounted)
+		volume_stop();
+	events_end();
+	_exit(0); /* the relay's threads wait for whoever is still connected */
+}

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Sourced after lib.sh and rj.sh: a recorded run of the running kernel.
+CRASH_BIN=$RJ_BUILD/tests/crash
+CRASH_DIR=
+CRASH_THREADS=3
+
+# tell the recorder; it answers with one line
+recorder() {
+	local answer
+	echo "$*" >&"${RECORDER[1]}" && read -r -t 120 answer <&"${RECORDER[0]}" &&
+		[ "$answer" = ok ]
+}
+
+crash_setup() {
+	CRASH_DIR=$(mktemp -d "$([ -w /dev/shm ] && echo /dev/shm || echo "$T_DIR")/rjcrash.XXXXXX") &&
+		at_exit rm -rf --one-file-system "$CRASH_DIR"
+}
+
+# crash_record KIND OPERATIONS SEED: events, base. KIND: type-blocksize-mode; with
+# $RJOURNALD as the daemon.
+crash_record() {
+	local kind=$1 count=$2 seed=$3 type bs mode opts d=$CRASH_DIR port daemon loop rc=0
+	IFS=- read -r type bs mode <<<"$kind"
+	bs=$((${bs%k} * 1024))
+	case $mode in
+	async) opts=data=writeback,journal_async_commit ;;
+	journal-async) opts=data=journal,journal_async_commit ;;
+	*) opts=data=$mode ;;
+	esac
+	rm -rf "${d:?}"/*
+	mkdir -p "$d/fuse" "$d/mnt" || return 1
+	start_server "$d/server" || return 1
+	coproc RECORDER { exec "$CRASH_BIN/record" "$d/events" "$SRV_PORT" 2>"$d/record.err"; }
+	local recorder_pid=$RECORDER_PID
+	at_exit kill -KILL "$recorder_pid"
+	at_exit umount -l "$d/fuse"
+	read -r -t 60 port <&"${RECORDER[0]}" || return 1
+	truncate -s 20M "$d/volume"
+	"$MKRJFS" -q -F -t "$type" -b "$bs" -O ^orphan_file -N 512 -E lazy_itable_init=0 \
+		-J "remote=rj://127.0.0.1:$port/crash,size=$((bs / 1024))" "$d/volume" || return 1
+	cp "$d/volume" "$d/base"
+	recorder "volume $d/fuse $d/volume" || return 1
+	loop=$(losetup -f --show --direct-io=on "$d/fuse/volume") || return 1
+	at_exit loop_detach "$loop" "$d/fuse/volume"
+	at_exit umount -l "$d/mnt"
+	JLOOP=$(RJ_TRIM_INTERVAL=1 "$RJOURNALD" -q "$loop") || return 1
+	daemon=$(daemon_pid "$loop")
+	at_exit kill_pid "$daemon"
+	mount -i -t ext4 -o "journal_path=$JLOOP,$opts" "$loop" "$d/mnt" || return 1
+	recorder "work $d/mnt $seed $CRASH_THREADS $count" || rc=1
+	umount "$d/mnt" || rc=1
+	kill -TERM "$daemon"
+	wait_for 60 gone "$daemon" || rc=1
+	losetup -d "$loop"
+	eval "exec ${RECORDER[1]}>&-"
+	wait "$recorder_pid" || rc=1
+	stop_server
+	[ ! -s "$d/record.err" ] || cat "$d/record.err"
+	return $rc
+}
+
+# crash_states SEED WANTED [WORKERS]: all of them judged; their lines of counts
+crash_states() {
+	local seed=$1 wanted=$2 workers=${3:-1} i rc=0 pids=()
+	for ((i = 0; i < workers; i++)); do
+		"$CRASH_BIN/states" "$CRASH_DIR/events" "$CRASH_DIR/base" "$CRASH_DIR" \
+			"$seed" "$CRASH_THREADS" "$wanted" $i "$workers" >"$CRASH_DIR/out.$i" 2>&1 &
+		pids+=($!)
+	done
+	for i in "${pids[@]}"; do wait "$i" || rc=1; done
+	cat "$CRASH_DIR"/out.*
+	return $rc
+}

@@ -1,0 +1,372 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * states EVENTS BASE DIR SEED THREADS WANTED [WORKER WORKERS]: what a power cut
+ * can have left of a recorded run, each recovered and judged.
+ *
+ * BASE is the volume as it was when recording began. A cut falls behind any
+ * event. What was flushed is there; of what was not, all, none, or some
+ * arrived, some of those torn at a sector. The log has each object whose put
+ * was answered, with or without those that were only on their way; what a trim
+ * asked to drop is gone. rj_recover() must succeed, e2fsck -fn find nothing,
+ * and every operation acknowledged before the cut be there.
+ *
+ * About WANTED states, spread over all events; 0: every prefix whole and with
+ * nothing that is not flushed, and six draws for each. Prints a line of counts;
+ * 1 if a state was bad.
+ */
+#include <fcntl.h>
+#include <ftw.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "events.h"
+#include "recover/recover.h"
+#include "verify.h"
+
+#define THREADS_MAX 16
+#define DRAWS	    6
+#define SECTOR	    512
+#define BAD_SHOWN   10
+
+struct object {
+	const struct event *put;
+	bool stored, dropped;
+};
+
+struct states {
+	struct event *events;
+	size_t count;
+	uint8_t *flushed; /* the volume as it is for certain */
+	uint8_t *image;	  /* the state's, a mapping of its file */
+	size_t size;
+	size_t *cache, cached; /* writes not flushed, by event */
+	struct object *objects;
+	size_t object_count;
+	unsigned threads;
+	bool begun; /* before that there is no volume */
+	struct ops ops[THREADS_MAX]; /* what was acknowledged */
+	char volume[256], store[256], objects_dir[256], url[300];
+	uint64_t random;
+	/* counts */
+	unsigned long long states, bad, replayed, whole, none, some, torn,
+		missing, on_the_way;
+};
+
+static void die(const char *what)
+{
+	perror(what);
+	exit(2);
+}
+
+static uint32_t draw(struct states *s)
+{
+	s->random = s->random * 6364136223846793005u + 1442695040888963407u;
+	return (uint32_t)(s->random >> 33);
+}
+
+/* ---- one state ---- */
+
+static int drop_one(const char *path, const struct stat *st, int flag, struct FTW *w)
+{
+	return remove(path);
+}
+
+static void make_dirs(const char *path)
+{
+	char part[1024], *p;
+
+	snprintf(part, sizeof(part), "%s", path);
+	for (p = strchr(part + 1, '/'); p; p = strchr(p + 1, '/')) {
+		*p = 0;
+		mkdir(part, 0700);
+		*p = '/';
+	}
+}
+
+/* The log, by hard links to the objects. */
+static void build_store(struct states *s, bool on_the_way)
+{
+	char from[600], to[600];
+	size_t i;
+
+	nftw(s->store, drop_one, 16, FTW_DEPTH | FTW_PHYS);
+	mkdir(s->store, 0700);
+	for (i = 0; i < s->object_count; i++) {
+		const struct object *o = &s->objects[i];
+
+		if (o->dropped || (!o->stored && !on_the_way))
+			continue;
+		s->on_the_way += !o->stored;
+		snprintf(from, sizeof(from), "%s/%zu", s->objects_dir, i);
+		snprintf(to, sizeof(to), "%s/%s", s->store, o->put->name);
+		make_dirs(to);
+		if (link(from, to))
+			die(to);
+	}
+}
+
+static void apply(uint8_t *image, const struct event *e, uint32_t len)
+{
+	memcpy(image + e->off, e->data, len);
+}
+
+/* PERCENT of what is not flushed arrives. */
+static void build_volume(struct states *s, unsigned percent)
+{
+	size_t i;
+	uint32_t len;
+
+	memcpy(s->image, s->flushed, s->size);
+	for (i = 0; i < s->cached; i++) {
+		const struct event *e = &s->events[s->cache[i]];
+
+		if (draw(s) % 100 >= percent) {
+			s->missing++;
+			continue;
+		}
+		len = e->len;
+		if (percent < 100 && len > SECTOR && draw(s) % 8 == 0) {
+			len = draw(s) % (len / SECTOR) * SECTOR;
+			s->torn++;
+		}
+		apply(s->image, e, len);
+	}
+}
+
+static int judge(struct states *s, char *why, size_t size)
+{
+	struct rj_recover_opts o = {.preen = true,
+		.quiet = true,
+		.verify = RJ_VERIFY_NONE,
+		.url = s->url,
+		.retry_ms = 1};
+	struct rj_recover_report report = {0};
+	struct rj_error err = {0};
+	struct verify *v = NULL;
+	unsigned i;
+	int rc;
+
+	rc = rj_recover(s->volume, &o, &report, &err);
+	if (rc || report.fsck_status > RJ_FSCK_CORRECTED) {
+		snprintf(why, size, "rjrecover: status %d: %s",
+			report.fsck_status, err.msg);
+		return -1;
+	}
+	s->replayed += report.outcome == RJ_OUTCOME_REPLAYED;
+	rc = verify_open(s->volume, &v, why, size);
+	for (i = 0; !rc && i < s->threads; i++)
+		rc = verify_thread(v, &s->ops[i], why, size);
+	verify_close(v);
+	return rc ? rc : verify_fsck(s->volume, why, size);
+}
+
+static void try_state(struct states *s, size_t at, unsigned percent)
+{
+	uint64_t random = s->random;
+	bool on_the_way = draw(s) % 2;
+	char why[4096] = "";
+
+	build_volume(s, percent);
+	build_store(s, on_the_way);
+	s->states++;
+	s->whole += percent == 100;
+	s->none += percent == 0;
+	s->some += percent && percent != 100;
+	if (!judge(s, why, sizeof(why)))
+		return;
+	if (s->bad++ < BAD_SHOWN)
+		printf("BAD behind event %zu of %zu, %u %% of %zu unflushed "
+		       "writes, draw %llu: %s\n",
+			at, s->count, percent, s->cached,
+			(unsigned long long)random, why);
+}
+
+/* ---- all of them ---- */
+
+static struct object *object_named(struct states *s, const char *name)
+{
+	size_t i = s->object_count;
+
+	while (i && strcmp(s->objects[i - 1].put->name, name) != 0)
+		i--;
+	return i ? &s->objects[i - 1] : NULL;
+}
+
+static void add_object(struct states *s, const struct event *e)
+{
+	char path[600];
+	FILE *f;
+
+	if (object_named(s, e->name))
+		return; /* tried again: the same bytes, or refused */
+	s->objects[s->object_count].put = e;
+	snprintf(path, sizeof(path), "%s/%zu", s->objects_dir,
+		s->object_count++);
+	f = fopen(path, "we");
+	if (!f || (e->len && fwrite(e->data, e->len, 1, f) != 1) || fclose(f))
+		die(path);
+}
+
+static void drop_objects(struct states *s, const struct event *e)
+{
+	size_t i, n = strlen(e->name);
+
+	for (i = 0; i < s->object_count; i++) {
+		const struct event *p = s->objects[i].put;
+
+		if (!strncmp(p->name, e->name, n) && p->len >= e->len &&
+			strtoull(p->name + n, NULL, 10) < e->off)
+			s->objects[i].dropped = true;
+	}
+}
+
+static void flush(struct states *s)
+{
+	size_t i;
+
+	for (i = 0; i < s->cached; i++)
+		apply(s->flushed, &s->events[s->cache[i]],
+			s->events[s->cache[i]].len);
+	s->cached = 0;
+}
+
+static void happen(struct states *s, size_t at)
+{
+	const struct event *e = &s->events[at];
+	struct object *o;
+	struct op op;
+
+	switch (e->type) {
+	case EVENT_WRITE:
+		if (e->off > s->size || e->len > s->size - e->off)
+			die("a write beyond the end");
+		s->cache[s->cached++] = at;
+		break;
+	case EVENT_FLUSH:
+		flush(s);
+		break;
+	case EVENT_PUT:
+		add_object(s, e);
+		break;
+	case EVENT_STORED:
+		o = object_named(s, e->name);
+		if (o)
+			o->stored = true;
+		break;
+	case EVENT_DROP:
+		drop_objects(s, e);
+		break;
+	case EVENT_BASE:
+		s->begun = true;
+		break;
+	case EVENT_ACK:
+		ops_next(&s->ops[e->off], &op);
+		if (ops_apply(&s->ops[e->off], &op))
+			die("memory");
+		break;
+	}
+}
+
+/* So many states behind each event, on the average. */
+static void enumerate(
+	struct states *s, double each, unsigned worker, unsigned workers)
+{
+	static const unsigned percent[DRAWS] = {50, 85, 20, 95, 70, 100};
+	double owed = 0;
+	unsigned n, turn = 0;
+	size_t i;
+
+	for (i = 0; i < s->count; i++) {
+		happen(s, i);
+		if (!s->begun || i % workers != worker)
+			continue;
+		owed += each;
+		if (each <= 0) {
+			try_state(s, i, 100);
+			if (s->cached)
+				try_state(s, i, 0);
+			for (n = 0; s->cached && n + 1 < DRAWS; n++)
+				try_state(s, i, percent[n]);
+			continue;
+		}
+		for (; owed >= 1; owed--) {
+			n = turn++ % (DRAWS + 1);
+			try_state(s, i, n == DRAWS ? 0 : percent[n]);
+		}
+	}
+}
+
+static void load_base(struct states *s, const char *base)
+{
+	int fd = open(base, O_RDONLY | O_CLOEXEC), out;
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st))
+		die(base);
+	s->size = (size_t)st.st_size;
+	s->flushed = malloc(s->size);
+	if (!s->flushed || read(fd, s->flushed, s->size) != st.st_size)
+		die(base);
+	close(fd);
+	out = open(s->volume, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	if (out < 0 || ftruncate(out, st.st_size))
+		die(s->volume);
+	s->image = mmap(NULL, s->size, PROT_READ | PROT_WRITE, MAP_SHARED, out,
+		0);
+	close(out);
+	if (s->image == MAP_FAILED)
+		die(s->volume);
+}
+
+static void open_all(struct states *s, char **argv, unsigned worker)
+{
+	unsigned i;
+
+	s->events = events_load(argv[1], &s->count);
+	s->cache = calloc(s->count + 1, sizeof(*s->cache));
+	s->objects = calloc(s->count + 1, sizeof(*s->objects));
+	if (!s->events || !s->count || !s->cache || !s->objects)
+		die(argv[1]);
+	snprintf(s->volume, sizeof(s->volume), "%.200s/volume.%u", argv[3], worker);
+	snprintf(s->objects_dir, sizeof(s->objects_dir), "%.200s/objects.%u",
+		argv[3], worker);
+	snprintf(s->store, sizeof(s->store), "%.200s/store.%u", argv[3],
+		worker);
+	snprintf(s->url, sizeof(s->url), "file://%s", s->store);
+	if (mkdir(s->objects_dir, 0700))
+		die(s->objects_dir);
+	load_base(s, argv[2]);
+	s->threads = (unsigned)atoi(argv[5]);
+	for (i = 0; i < s->threads; i++)
+		ops_init(&s->ops[i], strtoull(argv[4], NULL, 10), i);
+	s->random = strtoull(argv[4], NULL, 10) * 1000003 + worker;
+}
+
+int main(int argc, char **argv)
+{
+	static struct states s;
+	unsigned worker = argc > 8 ? (unsigned)atoi(argv[7]) : 0;
+	unsigned workers = argc > 8 ? (unsigned)atoi(argv[8]) : 1;
+	unsigned long long acked = 0;
+	unsigned i;
+
+	if (argc < 7 || atoi(argv[5]) > THREADS_MAX || !workers) {
+		fprintf(stderr, "usage: states EVENTS BASE DIR SEED THREADS WANTED [WORKER WORKERS]\n");
+		return 2;
+	}
+	open_all(&s, argv, worker);
+	enumerate(&s, atof(argv[6]) / (double)s.count, worker, workers);
+	for (i = 0; i < s.threads; i++)
+		acked += s.ops[i].done;
+	printf("events %zu acked %llu objects %zu states %llu whole %llu none "
+	       "%llu some %llu missing %llu torn %llu on-the-way %llu replayed "
+	       "%llu bad %llu\n",
+		s.count, acked, s.object_count, s.states, s.whole, s.none,
+		s.some, s.missing, s.torn, s.on_the_way, s.replayed, s.bad);
+	return s.bad ? 1 : 0;
+}
