@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# on_loss=local: the server dies, freezes and comes back under a writing ext4 and
-# ext3; the machine stops in the middle; another host does not have the file.
+# on_loss=local: the server dies, freezes and comes back under a writing ext4;
+# the machine stops in the middle; another host does not have the file.
 . "$RJ_SRC/tests/support/lib.sh" || exit 99
 . "$RJ_SRC/tests/rjournald/daemon.sh"
 RJLOG=$RJ_BUILD/rjlog/rjlog
@@ -138,3 +138,54 @@ check "mount" mount_served "$img" "$mnt"
 check "all that was acknowledged is there" sums_hold
 check "unmount" unmount_and_stop
 check "the log is whole" verified "$SRV_URL/one"
+
+# ---- the file alone is enough: the kernel's tail has passed the store's end ----
+serve "$img" && mount_served "$img" "$mnt" || not_ok "served again"
+begin_writing
+more 2
+lose_server
+wait_for 30 mode degraded
+more 3
+check "no write failed" end_writing
+like "not yet self-sufficient" "$(field self_sufficient)" false
+check "the journal is emptied" $LIMIT mount -o remount,ro "$mnt"
+check "and written to again" $LIMIT mount -o remount,rw "$mnt"
+put_file "$mnt/later" && (cd "$mnt" && sha256sum later >>"$T_DIR/sums")
+like "now it is self-sufficient" "$(field self_sufficient)" true
+status 0 "the machine stops" crash "$img" "$mnt" "$T_DIR/d.img"
+img=$T_DIR/d.img
+status 0 "recovered from the file alone" "$RJRECOVER" "$img"
+like "and what is to be done" "$OUT" 'run rjrecover again when the store is back'
+status 1 "it is not served before that" "$RJOURNALD" "$img"
+restart_server
+check "the store is back: the log begins anew" "$RJRECOVER" "$img"
+check "serve" serve "$img"
+check "mount" mount_served "$img" "$mnt"
+check "all that was acknowledged is there" sums_hold
+check "the log is whole" verified "$SRV_URL/one"
+
+# ---- another host goes on without the file, as it is told to ----
+begin_writing
+more 2
+lose_server
+wait_for 30 mode degraded
+more 2
+check "no write failed" end_writing
+check "unmounted and stopped while degraded" unmount_and_stop
+cp --sparse=always "$img" "$T_DIR/away.img"
+mv "$T_DIR"/fb/*.rjfallback "$T_DIR/away/mine"
+restart_server
+first=$img img=$T_DIR/away.img
+check "--accept-loss" "$RJRECOVER" --accept-loss "$img"
+check "served there, with a new file" serve "$img"
+check "mount" mount_served "$img" "$mnt"
+check "the volume was left clean, so all is there" sums_hold
+check "unmount" unmount_and_stop
+mv "$T_DIR/away/mine" "$T_DIR"/fb/*.rjfallback
+img=$first
+status 1 "the first host does not go on" "$RJOURNALD" "$img"
+like "and says what is in its file" "$OUT" 'went on without segments'
+status 4 "nor does rjrecover" "$RJRECOVER" "$img"
+like "why" "$OUT" 'without segments .*--accept-loss'
+check "told to, it gives them up" "$RJRECOVER" --accept-loss "$img"
+check "and keeps them" test -n "$(echo "$T_DIR"/fb/*.kept-*)"
