@@ -22,7 +22,7 @@ static int by_size(const void *a, const void *b)
 static int measure(struct rj_store *s, size_t bytes, unsigned count,
 	int64_t *ns, struct rj_error *err)
 {
-	struct rj_key key = {.kind = RJ_KEY_LOG};
+	struct rj_key key = {.kind = RJ_KEY_EPOCH, .number = 1};
 	uint8_t *data = calloc(1, bytes ? bytes : 1);
 	unsigned i;
 	int rc;
@@ -30,6 +30,11 @@ static int measure(struct rj_store *s, size_t bytes, unsigned count,
 	if (!data || rj_uuid_random(key.journal_uuid))
 		return rj_fail(err, RJ_E_NOMEM, "out of memory");
 	rc = rj_random_bytes(data, bytes);
+	/* where only folders are exclusive a writer must have one; the put also
+	 * opens the connection, whose making is not measured */
+	if (!rc)
+		rc = rj_store_put_new(s, &key, "bench\n", 6, err);
+	key.kind = RJ_KEY_LOG;
 	for (i = 0; !rc && i < count; i++) {
 		key.number = i + 1;
 		ns[i] = rj_monotonic_ns();
@@ -40,6 +45,9 @@ static int measure(struct rj_store *s, size_t bytes, unsigned count,
 		key.number = i;
 		rj_store_remove(s, &key, NULL);
 	}
+	key.kind = RJ_KEY_EPOCH;
+	key.number = 1;
+	rj_store_remove(s, &key, NULL);
 	free(data);
 	return rc;
 }

@@ -48,6 +48,7 @@ static int check_last(
 {
 	struct rj_log_writer *w = c->w;
 	struct rj_segment seg = {0};
+	uint64_t last = l->last, after = 0;
 	struct rj_range hole;
 	int rc;
 
@@ -64,8 +65,16 @@ static int check_last(
 	rc = rj_verify_end(&c->verify, err);
 	if (rc)
 		return rc;
-	return rj_listing_check(c->store, &w->id, 0, c->opts->retry_ms, l,
-		c->verify.tail.oldest, l->last, &hole, err);
+	/* what is needed may begin before what was listed */
+	if (c->store->ops->last && c->verify.tail.oldest) {
+		after = c->verify.tail.oldest - 1;
+		rc = rj_listing_log(c->store, &w->id, after, c->opts->retry_ms,
+			l, err);
+		if (rc)
+			return rc;
+	}
+	return rj_listing_check(c->store, &w->id, after, c->opts->retry_ms, l,
+		c->verify.tail.oldest, last, &hole, err);
 }
 
 /*
@@ -92,7 +101,8 @@ static int list_log(struct claim *c, struct rj_listing *l, struct rj_error *err)
 {
 	int rc;
 
-	rc = rj_listing_log(c->store, &c->w->id, 0, c->opts->retry_ms, l, err);
+	rc = rj_listing_end(c->store, &c->w->id, c->opts->new_log,
+		c->opts->retry_ms, l, err);
 	if (rc || !rj_store_is_pair(c->store))
 		return rc;
 	rc = fence_rival(c, err);

@@ -97,6 +97,24 @@ int rj_listing_log(struct rj_store *store, const struct rj_log_id *id,
 	return list_up_to(store, id, after, UINT64_MAX, retry_ms, l, err);
 }
 
+int rj_listing_end(struct rj_store *store, const struct rj_log_id *id,
+	bool new_log, int retry_ms, struct rj_listing *l, struct rj_error *err)
+{
+	struct rj_key dir = rj_log_key(id, RJ_KEY_LOG, 0);
+	struct rj_retry retry;
+	uint64_t last = 1;
+	int rc = 0;
+
+	rj_retry_start(&retry, retry_ms);
+	if (store->ops->last && !new_log)
+		do
+			rc = store->ops->last(store, &dir, &last, err);
+		while (rj_retry_again(&retry, rc));
+	if (rc)
+		return rc;
+	return rj_listing_log(store, id, last ? last - 1 : 0, retry_ms, l, err);
+}
+
 int rj_listing_epoch(struct rj_store *store, const struct rj_log_id *id,
 	int retry_ms, uint64_t *highest, struct rj_error *err)
 {

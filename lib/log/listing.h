@@ -28,6 +28,10 @@ struct rj_range {
 int rj_listing_log(struct rj_store *store, const struct rj_log_id *id,
 	uint64_t after, int retry_ms, struct rj_listing *l,
 	struct rj_error *err);
+/* The same for segment LAST alone, or as far back as is as cheap; for stores that
+ * can say what it is. A log that is to be new, and all other stores: all of it. */
+int rj_listing_end(struct rj_store *store, const struct rj_log_id *id,
+	bool new_log, int retry_ms, struct rj_listing *l, struct rj_error *err);
 /* The highest number in epoch/; 0: none. */
 int rj_listing_epoch(struct rj_store *store, const struct rj_log_id *id,
 	int retry_ms, uint64_t *highest, struct rj_error *err);

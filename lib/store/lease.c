@@ -32,6 +32,7 @@ struct lease {
 	uint64_t fenced_by;
 	struct rj_lease_view view; /* of the last list, for get and remove */
 	bool have_view;
+	struct rj_lease_dead dead; /* epochs that had nothing, and count no more */
 };
 
 static struct lease *lease_of(struct rj_store *s)
@@ -47,6 +48,7 @@ static void turn_to(struct lease *l, const uint8_t journal[RJ_UUID_BYTES])
 	memcpy(l->journal, journal, RJ_UUID_BYTES);
 	l->own = l->first = l->fenced_by = 0;
 	l->know_before = l->acked = l->have_view = false;
+	l->dead = (struct rj_lease_dead){0};
 }
 
 static int fenced(struct lease *l, struct rj_error *err)
@@ -80,8 +82,8 @@ static int find_before(struct lease *l, struct rj_error *err)
 
 	rc = look(l, &e, err);
 	if (!rc && !l->know_before) {
-		rc = rj_lease_find_end(
-			l->tree, l->journal, &e, l->own, &l->before, err);
+		rc = rj_lease_find_end(l->tree, l->journal, &e, l->own,
+			&l->dead, &l->before, err);
 		l->know_before = !rc;
 	}
 	rj_lease_epochs_free(&e);
@@ -97,27 +99,37 @@ static bool pinned(const struct lease *l)
 	return l->own && !l->acked && !l->fenced_by;
 }
 
+/* Where the log that we are to see ends. */
+static int find_end(
+	struct lease *l, struct rj_lease_end *end, struct rj_error *err)
+{
+	struct rj_lease_epochs e = {0};
+	int rc;
+
+	if (pinned(l) && l->know_before) {
+		*end = l->before;
+		return 0;
+	}
+	rc = rj_lease_list_epochs(l->tree, l->journal, l->own, &e, err);
+	if (!rc)
+		rc = rj_lease_find_end(l->tree, l->journal, &e, UINT64_MAX,
+			&l->dead, end, err);
+	rj_lease_epochs_free(&e);
+	return rc;
+}
+
 /* The log as it is, from its end back to AFTER, into l->view. */
 static int refresh(struct lease *l, uint64_t after, struct rj_error *err)
 {
-	struct rj_lease_epochs e = {0};
 	struct rj_lease_end end;
-	int rc = 0;
+	int rc;
 
 	l->have_view = false;
-	if (pinned(l) && l->know_before) {
-		end = l->before;
-	} else {
-		rc = rj_lease_list_epochs(l->tree, l->journal, l->own, &e, err);
-		if (!rc)
-			rc = rj_lease_find_end(l->tree, l->journal, &e,
-				UINT64_MAX, &end, err);
-	}
+	rc = find_end(l, &end, err);
 	if (!rc)
 		rc = rj_lease_view_build(
 			l->tree, l->journal, end, after, &l->view, err);
 	l->have_view = !rc;
-	rj_lease_epochs_free(&e);
 	return rc;
 }
 
@@ -365,6 +377,22 @@ static int lease_list(struct rj_store *s, const struct rj_key *dir,
 	return rc;
 }
 
+static int lease_last(struct rj_store *s, const struct rj_key *dir,
+	uint64_t *number, struct rj_error *err)
+{
+	struct lease *l = lease_of(s);
+	struct rj_lease_end end = {0};
+	int rc = 0;
+
+	turn_to(l, dir->journal_uuid);
+	if (pinned(l) && !l->reader)
+		rc = find_before(l, err);
+	if (!rc || rc == -RJ_E_FENCED) /* as in lease_list() */
+		rc = find_end(l, &end, err);
+	*number = rc ? 0 : end.last;
+	return rc;
+}
+
 static int lease_remove(
 	struct rj_store *s, const struct rj_key *key, struct rj_error *err)
 {
@@ -487,6 +515,7 @@ static const struct rj_store_ops lease_ops = {
 	.put_copy = lease_put_copy,
 	.get = lease_get,
 	.list = lease_list,
+	.last = lease_last,
 	.remove = lease_remove,
 	.list_journals = lease_list_journals,
 	.dup = lease_dup,

@@ -211,7 +211,8 @@ static int list_epoch(struct rj_tree *t, const uint8_t journal[RJ_UUID_BYTES],
 
 int rj_lease_find_end(struct rj_tree *t, const uint8_t journal[RJ_UUID_BYTES],
 	const struct rj_lease_epochs *e, uint64_t below,
-	struct rj_lease_end *end, struct rj_error *err)
+	struct rj_lease_dead *dead, struct rj_lease_end *end,
+	struct rj_error *err)
 {
 	struct rj_buf objects = {0};
 	const struct rj_lease_object *o;
@@ -221,7 +222,8 @@ int rj_lease_find_end(struct rj_tree *t, const uint8_t journal[RJ_UUID_BYTES],
 
 	*end = (struct rj_lease_end){0};
 	for (i = count; i > 0 && !rc && !end->epoch; i--) {
-		if (epoch[i - 1] >= below)
+		if (epoch[i - 1] >= below || (epoch[i - 1] > dead->above &&
+						     epoch[i - 1] < dead->below))
 			continue;
 		rc = list_epoch(t, journal,
 			(struct rj_lease_end){epoch[i - 1], UINT64_MAX},
@@ -232,6 +234,9 @@ int rj_lease_find_end(struct rj_tree *t, const uint8_t journal[RJ_UUID_BYTES],
 			*end = (struct rj_lease_end){
 				epoch[i - 1], o[n - 1].number};
 	}
+	if (!rc && count)
+		*dead = (struct rj_lease_dead){end->epoch,
+			below < epoch[count - 1] ? below : epoch[count - 1]};
 	rj_buf_free(&objects);
 	return rc;
 }

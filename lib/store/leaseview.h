@@ -54,11 +54,21 @@ int rj_lease_list_epochs(struct rj_tree *t,
 uint64_t rj_lease_highest(const struct rj_lease_epochs *e);
 void rj_lease_epochs_free(struct rj_lease_epochs *e);
 
+/*
+ * The epochs between these two (0: none) had no segment when a higher one had
+ * been claimed. One that comes there later is never acknowledged, and need not be
+ * looked for.
+ */
+struct rj_lease_dead {
+	uint64_t above, below;
+};
+
 /* The end of the log among the epochs below BELOW: the highest one with a
- * segment, and its last segment. */
+ * segment, and its last segment. DEAD are left out, and added to. */
 int rj_lease_find_end(struct rj_tree *t, const uint8_t journal[RJ_UUID_BYTES],
 	const struct rj_lease_epochs *e, uint64_t below,
-	struct rj_lease_end *end, struct rj_error *err);
+	struct rj_lease_dead *dead, struct rj_lease_end *end,
+	struct rj_error *err);
 /* The log back from END, at least as far as the numbers above AFTER. OUT is
  * emptied first. */
 int rj_lease_view_build(struct rj_tree *t, const uint8_t journal[RJ_UUID_BYTES],

@@ -110,6 +110,10 @@ struct rj_store_ops {
 	int (*list)(struct rj_store *s, const struct rj_key *dir,
 		uint64_t after, rj_store_list_fn fn, void *arg,
 		struct rj_error *err);
+	/* The highest number in DIR (number 0, of segments), 0: none; for stores
+	 * whose list costs more the further back it reaches. May be NULL. */
+	int (*last)(struct rj_store *s, const struct rj_key *dir,
+		uint64_t *number, struct rj_error *err);
 	/* Delete an object. RJ_E_NOTFOUND: there was none. Not a durable
 	 * step: a power cut of the store may bring the object back. */
 	int (*remove)(struct rj_store *s, const struct rj_key *key,

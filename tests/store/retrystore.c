@@ -49,6 +49,20 @@ static bool knows(const struct rj_key *key, bool forget)
 	return found;
 }
 
+/* Those of DIR below BELOW are perhaps gone. */
+static void forget_below(const struct rj_key *dir, uint64_t below)
+{
+	struct rj_key *k;
+
+	pthread_mutex_lock(&lock);
+	k = (void *)acked.data;
+	for (size_t i = 0; i < acked.len / sizeof(*k); i++)
+		if (k[i].kind == dir->kind && k[i].number < below &&
+			rj_uuid_equal(k[i].journal_uuid, dir->journal_uuid))
+			k[i].number = 0;
+	pthread_mutex_unlock(&lock);
+}
+
 static void note(const struct rj_key *key)
 {
 	pthread_mutex_lock(&lock);
@@ -240,6 +254,7 @@ static int retry_remove_below(struct rj_store *s, const struct rj_key *dir,
 			inner_of(s), dir, below, least, &some, err);
 		sum += some;
 	} while (again(rc, &tries));
+	forget_below(dir, below);
 	if (removed)
 		*removed = sum;
 	return rc;
