@@ -6,7 +6,7 @@
 . "$RJ_SRC/tests/support/lib.sh" || exit 99
 . "$RJ_SRC/tests/live/frame.sh" || exit 99
 KINDS="kill restart freeze full lost duplicate delay reset down mute loss mix"
-POLICIES="block error"
+POLICIES="block error two"
 kind=${1:-mix} policy=${2:-block} seed=${3:-$RANDOM}
 [[ " $KINDS " == *" $kind "* && " $POLICIES " == *" $policy "* ]] || {
 	echo "usage: one.sh KIND POLICY SEED (kinds: $KINDS; policies: $POLICIES)" >&2
@@ -24,22 +24,22 @@ what="$kind $policy seed $seed: $type, $block, $data"
 for_a_while() { sleep "$(printf '0.%03d' $(($1 + RANDOM % ($2 - $1))))"; }
 pick() { echo $(($1 + RANDOM % ($2 - $1 + 1))); }
 
-# strike KIND: from now on. heal: all is well again.
-healing=()
+# strike KIND: from now on, server $victim or the link $link. heal: all is well again.
+healing=() victim=1 link=3
 strike() {
 	case $1 in
-	kill) kill_pid "${SERVER[1]}" && healing+=("server 1") ;;
-	restart) kill -TERM "${SERVER[1]}" && wait_for 60 gone "${SERVER[1]}" &&
-		healing+=("server 1") ;;
-	freeze) kill -STOP "${SERVER[1]}" && healing+=("kill -CONT ${SERVER[1]}") ;;
+	kill) kill_pid "${SERVER[$victim]}" && healing+=("server $victim") ;;
+	restart) kill -TERM "${SERVER[$victim]}" && wait_for 60 gone "${SERVER[$victim]}" &&
+		healing+=("server $victim") ;;
+	freeze) kill -STOP "${SERVER[$victim]}" && healing+=("kill -CONT ${SERVER[$victim]}") ;;
 	full) fill && healing+=("more_room") ;;
-	lost) net set 1 cut="$(pick 5 60)" ;;
-	duplicate) net set 3 dup="$(pick 10 60)" ;;
-	delay) net set 3 delay="$(pick 1 40)" jitter="$(pick 0 60)" ;;
-	reset) net set 1 break="$(pick 5 60)" ;;
-	down) net set 3 down=1 ;;
-	mute) net set 1 mute=1 ;;
-	loss) net set 3 loss="$(pick 1 30)" ;;
+	lost) net set $victim cut="$(pick 5 60)" ;;
+	duplicate) net set $link dup="$(pick 10 60)" ;;
+	delay) net set $link delay="$(pick 1 40)" jitter="$(pick 0 60)" ;;
+	reset) net set $victim break="$(pick 5 60)" ;;
+	down) net set $link down=1 ;;
+	mute) net set $victim mute=1 ;;
+	loss) net set $link loss="$(pick 1 30)" ;;
 	mix)
 		local all=(kill freeze full lost duplicate delay reset down mute loss)
 		strike "${all[RANDOM % ${#all[@]}]}"
@@ -51,13 +51,13 @@ heal() {
 	local h
 	for h in "${healing[@]}"; do $h; done
 	healing=()
-	net heal 1 && net heal 3
+	net heal 1 && net heal 2 && net heal 3
 }
 # The server makes its files whole, so only objects fill it: another log's, until
 # there is no room for ours either.
 fill() {
 	local url n code=201
-	url=http://127.77.0.1:7000/other/5eed5eed-0000-4000-8000-000000000001/log
+	url=http://127.77.0.$victim:7000/other/5eed5eed-0000-4000-8000-000000000001/log
 	head -c 900000 /dev/urandom >"$T_DIR/junk"
 	for ((n = 1; n < 200; n++)); do
 		code=$(on 3 $LIMIT curl -s -o "$T_DIR/curl" -w '%{http_code}' \
@@ -66,28 +66,36 @@ fill() {
 	done
 	[ "$code" = 507 ] && wait_for 60 full_seen
 }
-full_seen() { $LIMIT "$RJCTL" status --json "$IMG" | grep -Eq '"mode":"(waiting|failed|degraded|full)"'; }
-more_room() { room=$((room + 24)); mount -o "remount,size=${room}m" "$T_DIR/srv1"; }
+full_seen() { $LIMIT "$RJCTL" status --json "$IMG" | grep -Eq '"mode":"(waiting|failed|degraded|full|alone)"'; }
+more_room() { room=$((room + 24)); mount -o "remount,size=${room}m" "$T_DIR/srv$victim"; }
 
 room=$([ "$kind" = full ] && echo 24 || echo 160)
 short_patience
 hosts 3 "$seed" || { not_ok "$what: a network"; exit 1; }
 # in memory, and only as much as was written
-mkdir "$T_DIR/srv1" && mount -t tmpfs -o "size=${room}m" live "$T_DIR/srv1" || exit 99
-server 1 || exit 99
-volume_on "$(server_url 1)/v" "$type" "$block" "size=8,on_loss=$policy" &&
+for i in 1 2; do
+	mkdir "$T_DIR/srv$i" && mount -t tmpfs -o "size=${room}m" live "$T_DIR/srv$i" &&
+		server $i || exit 99
+done
+more=on_loss=$policy
+[ "$policy" != two ] || more=remote=$(server_url 2)/v,on_loss=block
+volume_on "$(server_url 1)/v" "$type" "$block" "size=8,$more" &&
 	mount_on "$data" || { not_ok "$what: a volume, mounted"; exit 1; }
 write_history "$seed"
 goes_on 5 || { not_ok "$what: written to"; exit 1; }
 
+# an error that comes late is as good as one at once, where the policy has them
+goes_on_or_failed() { goes_on "$1" || { [ "$policy" = error ] && gone "$WRITER"; }; }
 cycles=$(pick 1 3)
 for ((i = 0; i < cycles; i++)); do
+	if [ "$policy" = two ]; then victim=$(pick 1 2) link=$victim; fi
 	strike "$kind" || { not_ok "$what: struck"; exit 1; }
 	for_a_while 50 900
+	[ "$policy" != two ] || check "$what: it goes on with server $victim struck" goes_on 5
 	if ((during && i == cycles - 1)); then break; fi
 	heal >/dev/null
 	if [ "$policy" = error ] && gone "$WRITER"; then break; fi
-	check "$what: it goes on ($((i + 1)))" goes_on 10
+	check "$what: it goes on ($((i + 1)))" goes_on_or_failed 10
 done
 
 if [ "$policy" = error ]; then
