@@ -73,7 +73,7 @@ static void created(void *arg, int rc, const struct rj_error *err)
 	if (rc)
 		answer_error(arg, rc, err);
 	else
-		answer(arg, 201, "created");
+		answer(arg, 201, NULL); /* it is the answer to each commit */
 }
 
 static void deleted(void *arg, int rc, const struct rj_error *err)

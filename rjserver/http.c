@@ -275,8 +275,9 @@ void http_answer(struct http_exchange *x, const struct http_reply *reply)
 	if (reply->status != 204) {
 		snprintf(text, sizeof(text), "%zu", len);
 		evhttp_add_header(out, "Content-Length", text);
-		evhttp_add_header(out, "Content-Type",
-			reply->body ? reply->type : "text/plain");
+		if (reply->body || reply->text)
+			evhttp_add_header(out, "Content-Type",
+				reply->body ? reply->type : "text/plain");
 	}
 	if (reply->header)
 		evhttp_add_header(out, reply->header, reply->value);
