@@ -39,6 +39,7 @@ static const char *time_text(uint64_t seconds, char out[32])
 
 static void print_remote(struct json_object *o)
 {
+	struct json_object *f = NULL, *all;
 	char when[32];
 
 	if (number_of(o, "remote_tid"))
@@ -48,6 +49,17 @@ static void print_remote(struct json_object *o)
 	if (number_of(o, "lag_bytes") || number_of(o, "lag_seconds"))
 		printf("  lag           %s bytes, %s s\n",
 			text_of(o, "lag_bytes"), text_of(o, "lag_seconds"));
+	if (json_object_object_get_ex(o, "fallback", &f))
+		printf("  fallback      %s: %s of %s bytes used, %s segments (%s "
+		       "bytes) not at the store\n",
+			text_of(f, "path"), text_of(f, "used"),
+			text_of(f, "capacity"), text_of(f, "backlog_segments"),
+			text_of(f, "backlog_bytes"));
+	if (json_object_object_get_ex(f, "self_sufficient", &all))
+		printf("                %s\n",
+			json_object_get_boolean(all)
+				? "a recovery needs no segment that is not in it"
+				: "a recovery needs segments of the store too");
 	if (number_of(o, "puts"))
 		printf("  round trip    %.2f ms median, %.2f ms p99 (%s "
 		       "segments, %s failures)\n",

@@ -63,6 +63,19 @@ static void collect_meter(const struct rj_meter *m, struct rj_status *s)
 	s->put_p99_us = rj_meter_quantile_us(m, 990);
 }
 
+static void collect_spool(struct rj_shipper *shipper, struct rj_status *s)
+{
+	struct rj_shipper_stat st;
+
+	rj_shipper_stat(shipper, &st);
+	s->spool_capacity = st.spool.capacity;
+	if (st.spool.state != RJ_SPOOL_IDLE)
+		s->spool_used = st.spool.used;
+	s->spool_backlog = st.spool.backlog;
+	s->losses = st.losses;
+	s->lag_bytes += st.spool.backlog;
+}
+
 void rj_status_collect(const struct rj_daemon *d, struct rj_status *out)
 {
 	static const char *const losses[] = {
@@ -93,10 +106,12 @@ void rj_status_collect(const struct rj_daemon *d, struct rj_status *out)
 	rj_uuid_text(l->facts.sbx.journal_uuid, s.journal_uuid);
 	collect_pipeline(d, &s);
 	collect_meter(&l->meter, &s);
+	if (rj_daemon_writing(d) && l->shipper)
+		collect_spool(l->shipper, &s);
 	*out = s;
 }
 
-/* Each number: its key in JSON, and its metric behind "rjournald_" (NULL: in
+/* Each number: its key in JSON (NULL: it stands elsewhere), and its metric behind "rjournald_" (NULL: in
  * JSON only), which counts in UNIT of what the number does. */
 static const struct number {
 	const char *key, *metric, *type;
@@ -141,6 +156,14 @@ static const struct number {
 		"Bytes of the segments that the store has acknowledged."},
 	{"put_p50_us", NULL, NULL, 0, N(put_p50_us), NULL},
 	{"put_p99_us", NULL, NULL, 0, N(put_p99_us), NULL},
+	{NULL, "fallback_capacity_bytes", "gauge", 1, N(spool_capacity),
+		"Room in the fallback file; 0: there is none."},
+	{NULL, "fallback_used_bytes", "gauge", 1, N(spool_used),
+		"Of that not free."},
+	{NULL, "fallback_backlog_bytes", "gauge", 1, N(spool_backlog),
+		"Segments in it that the store lacks."},
+	{NULL, "store_losses_total", "counter", 1, N(losses),
+		"How often the fallback file took over."},
 	{"block_size", NULL, NULL, 0, N(block_size), NULL},
 	{"journal_blocks", NULL, NULL, 0, N(journal_blocks), NULL},
 	{"pid", NULL, NULL, 0, N(pid), NULL},
@@ -179,8 +202,10 @@ struct json_object *rj_status_json(const struct rj_status *s)
 	if (s->error)
 		put_text(o, "error", s->error);
 	for (i = 0; i < NUMBERS; i++)
-		json_object_object_add(o, numbers[i].key,
-			json_object_new_uint64(value(s, numbers[i].at)));
+		if (numbers[i].key)
+			json_object_object_add(o, numbers[i].key,
+				json_object_new_uint64(
+					value(s, numbers[i].at)));
 	put_text(o, "on_loss", s->on_loss);
 	put_text(o, "store", s->store);
 	put_text(o, "device", s->device);

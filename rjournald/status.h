@@ -38,6 +38,9 @@ struct rj_status {
 	uint64_t segments, bytes, flushes, flushes_ordered, ship_ns;
 	/* What the store took for a put of a segment. */
 	uint64_t puts, put_failures, put_bytes, put_ns, put_p50_us, put_p99_us;
+	/* The fallback file; all 0: there is none. In bytes; the last are how
+	 * often the store was lost. */
+	uint64_t spool_capacity, spool_used, spool_backlog, losses;
 	uint64_t pid, worker_pid, restarts;
 };
 

@@ -62,11 +62,11 @@ like "that one" "$(cat "$T_DIR/page")" '^rjournald_mode\{volume="[0-9a-f-]{36}",
 is "rjctl metrics has the same names" "$($LIMIT "$RJCTL" metrics "$img" | sed -n 's/^# TYPE \([a-z0-9_]*\) .*/\1/p' | sort)" "$(named)"
 is "only root may ask the socket" "$(stat -c %a "$sock")" 600
 # one that connects and says nothing does not hold up others for long
-timeout 30 curl -s --unix-socket "$sock" -T - http://localhost/ < <(sleep 20) >/dev/null 2>&1 &
+timeout 60 curl -s --unix-socket "$sock" -T - http://localhost/ < <(sleep 50) >/dev/null 2>&1 &
 slow=$!
 start=$SECONDS
 check "a slow client meanwhile: status answers" json .mode
-check "soon" test $((SECONDS - start)) -lt 10
+check "soon" test $((SECONDS - start)) -lt 30
 kill "$slow" 2>/dev/null; wait "$slow" 2>/dev/null
 
 # ---- a store that does not answer ----
