@@ -19,7 +19,7 @@ static const char help_text[] =
 	"  -l, --list           show the journal, and whether it can be reached\n"
 	"  -J journal-options   move the journal: size=MB, location=, device=DEV,\n"
 	"                       remote=URL, none, fast_commit_size=KB, key=FILE,\n"
-	"                       ack=, on_loss=\n"
+	"                       ack=, on_loss=, fallback=, fallback_size=\n"
 	"  -O ^has_journal      take the journal away; -O has_journal: an internal\n"
 	"                       one\n"
 	"  -o mount-options     default mount options, as in tune2fs -o\n"
