@@ -10,6 +10,7 @@
 int rj_recovery_open_store(struct rj_recovery *r, struct rj_error *err)
 {
 	const char *url = r->opts->url ? r->opts->url : r->facts.sbx.url;
+	const struct rj_store_opts o = {.accept_loss = r->opts->accept_loss};
 	int rc;
 
 	snprintf(r->report->url, sizeof(r->report->url), "%s", url);
@@ -18,7 +19,7 @@ int rj_recovery_open_store(struct rj_recovery *r, struct rj_error *err)
 	if (rc)
 		return rc;
 	rj_log_sealing_use(&r->sealing, &r->id);
-	rc = rj_store_open(url, NULL, &r->store, err);
+	rc = rj_store_open(url, &o, &r->store, err);
 	/* a directory that is not there: what holds it is not mounted */
 	if (rc == -RJ_E_NOTFOUND && err)
 		err->code = RJ_E_UNREACHABLE;

@@ -190,8 +190,9 @@ static int list_epochs(struct pair *p, const struct rj_key *dir, uint64_t after,
 	int rc = 0, i, need = p->shared->need;
 
 	for (i = 0; !rc && i < 2; i++) {
+		/* once we write, the other one's handle is the second hand's */
 		if (p->looked && need != RJ_PAIR_BOTH && need != i &&
-			p->view[i].away)
+			(p->view[i].away || p->settled))
 			continue;
 		rc = p->side[i] ? rj_store_list(p->side[i], dir, after,
 					  add_number, &all, err)
@@ -281,6 +282,13 @@ static int pair_remove(
 	return rc;
 }
 
+/* A dup that was made while side I was being caught up has no handle of it. */
+static int need_side(struct pair *p, int i, struct rj_error *err)
+{
+	return p->side[i] ? 0
+			  : rj_store_open(p->url[i], &p->opts, &p->side[i], err);
+}
+
 /* Who is behind keeps what it has: catching it up begins there. */
 static int pair_remove_below(struct rj_store *s, const struct rj_key *dir,
 	uint64_t below, uint64_t least, uint64_t *removed, struct rj_error *err)
@@ -294,9 +302,10 @@ static int pair_remove_below(struct rj_store *s, const struct rj_key *dir,
 		if (need != RJ_PAIR_BOTH && need != i)
 			continue;
 		n = 0;
-		rc = p->side[i] ? rj_store_remove_below(p->side[i], dir, below,
-					  least, &n, err)
-				: away(p, i, err);
+		rc = need_side(p, i, err);
+		if (!rc)
+			rc = rj_store_remove_below(
+				p->side[i], dir, below, least, &n, err);
 		if (removed && n > *removed)
 			*removed = n;
 	}
@@ -389,9 +398,14 @@ static int pair_dup(
 	memcpy(d->url, p->url, sizeof(d->url));
 	memcpy(d->open_err, p->open_err, sizeof(d->open_err));
 	rc = init_sync(d, err);
-	for (i = 0; !rc && i < 2; i++)
-		if (p->side[i])
+	for (i = 0; !rc && i < 2; i++) {
+		/* the second hand may be using it at this moment */
+		if (p->settled && p->shared->need == !i && p->threads)
+			rj_fail(&d->open_err[i], RJ_E_UNREACHABLE,
+				"%s: not caught up yet", p->url[i]);
+		else if (p->side[i])
 			rc = rj_store_dup(p->side[i], &d->side[i], err);
+	}
 	if (rc) {
 		pair_close(&d->base);
 		return rc;
