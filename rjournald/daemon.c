@@ -76,6 +76,7 @@ static int start_pipeline(struct rj_daemon *d, rj_rule_fn rule, bool resumed,
 		.last = log_last,
 		.write_through = true,
 		.kept = &l->memory,
+		.raw = !l->facts.has_sbx,
 		.resumed = resumed,
 		.live = &l->live,
 	};
@@ -382,7 +383,9 @@ static int start(struct rj_daemon *d, rj_rule_fn rule, struct rj_error *err)
 {
 	int rc;
 
-	rc = rj_load(d->opts.device, &d->loaded, err);
+	rc = d->opts.raw ? rj_load_raw(d->opts.device, d->opts.size_mb,
+				   &d->loaded, err)
+			 : rj_load(d->opts.device, &d->loaded, err);
 	if (rc)
 		return rc;
 	rj_harden();
@@ -400,7 +403,7 @@ static int start(struct rj_daemon *d, rj_rule_fn rule, struct rj_error *err)
 		rc = start_front(d, false, err);
 	if (!rc)
 		rc = start_loop(d, err);
-	if (!rc)
+	if (!rc && !d->opts.raw)
 		rc = rj_load_note(&d->loaded, d->loop.path, err);
 	if (!rc)
 		rc = rj_control_listen(
@@ -465,7 +468,7 @@ static void finish(struct rj_daemon *d)
 		rj_log(RJ_LOG_ERROR, "%s", err.msg);
 		d->status = 1;
 	}
-	if (d->phase == RJ_PHASE_DONE && !d->status &&
+	if (d->phase == RJ_PHASE_DONE && !d->status && !d->opts.raw &&
 		rj_unload_note(&d->loaded, &err))
 		rj_log(RJ_LOG_WARNING,
 			"%s: the log's position was not noted: %s",

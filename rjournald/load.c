@@ -355,8 +355,9 @@ static int open_again(struct rj_loaded *l, struct rj_error *err)
 	int rc;
 
 	rj_log_sealing_free(&l->sealing);
-	rc = rj_log_sealing_load(
-		sbx->url, NULL, sbx->key_fingerprint, &l->sealing, err);
+	rc = rj_log_sealing_load(sbx->url, NULL,
+		l->facts.has_sbx ? sbx->key_fingerprint : NULL, &l->sealing,
+		err);
 	return rc ? rc : rj_store_open(sbx->url, NULL, &l->store, err);
 }
 

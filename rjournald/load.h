@@ -51,6 +51,13 @@ struct rj_loaded {
  */
 int rj_load(const char *device, struct rj_loaded *out, struct rj_error *err);
 /*
+ * The same for a raw log, of a device that is no journal of an ext3 or ext4
+ * volume: facts.has_sbx is false. SIZE_MB: begin the log if there is none (0:
+ * do not). RJ_E_INVAL: there is none; it is of another size.
+ */
+int rj_load_raw(const char *url, uint32_t size_mb, struct rj_loaded *out,
+	struct rj_error *err);
+/*
  * The same for a worker that takes over: all but the store, out of what the
  * keeper HELD (memory and lock, which OUT takes over). What the worker before
  * us left is settled. Contacts nobody.

@@ -38,7 +38,7 @@ int main(int argc, char **argv)
 		return 1;
 	}
 	/* a daemon leaves this directory; and /dev/disk/by-... may move */
-	device = realpath(opts.device, NULL);
+	device = opts.raw ? strdup(opts.device) : realpath(opts.device, NULL);
 	if (!device) {
 		fprintf(stderr, "rjournald: %s: %s\n", opts.device,
 			strerror(errno));

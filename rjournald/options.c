@@ -7,9 +7,11 @@
 
 #include <getopt.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-enum { OPT_HELP = 256, OPT_UNTIL_UNMOUNT, OPT_TAKE_OVER, OPT_METRICS };
+enum { OPT_HELP = 256, OPT_UNTIL_UNMOUNT, OPT_TAKE_OVER, OPT_METRICS,
+	OPT_RAW, OPT_SIZE };
 
 static const struct option longs[] = {
 	{"help", no_argument, NULL, OPT_HELP},
@@ -20,6 +22,8 @@ static const struct option longs[] = {
 	{"until-unmount", no_argument, NULL, OPT_UNTIL_UNMOUNT},
 	{"take-over", required_argument, NULL, OPT_TAKE_OVER}, /* not for people */
 	{"metrics", required_argument, NULL, OPT_METRICS},
+	{"raw", no_argument, NULL, OPT_RAW},
+	{"size", required_argument, NULL, OPT_SIZE},
 	{NULL, 0, NULL, 0},
 };
 
@@ -27,6 +31,7 @@ static void help(void)
 {
 	printf("Usage: rjournald [-f] [-q] [-v] [--until-unmount]\n"
 	       "                 [--metrics=ADDR] DEVICE\n"
+	       "       rjournald --raw [--size=MB] [-f] [-q] [-v] URL\n"
 	       "Serve the remote journal of the ext3 or ext4 volume DEVICE as "
 	       "a\n"
 	       "block device, and print that device's name when it is ready.\n"
@@ -40,6 +45,10 @@ static void help(void)
 	       "      --metrics=ADDR   metrics for Prometheus, at a unix "
 	       "socket's\n"
 	       "                       path or at 127.0.0.1:PORT\n"
+	       "      --raw            serve the log at URL as a block device for\n"
+	       "                       any use: a journal that is not ext3's or\n"
+	       "                       ext4's\n"
+	       "      --size=MB        with --raw: begin that log, so large\n"
 	       "      --help           show this and exit\n"
 	       "  -V, --version        show the version and exit\n"
 	       "\n"
@@ -50,6 +59,15 @@ static enum rj_options_result bad(const char *why, const char *what)
 {
 	fprintf(stderr, "rjournald: %s%s; try 'rjournald --help'\n", why, what);
 	return RJ_OPTIONS_BAD;
+}
+
+static bool parse_size(const char *text, unsigned *mb)
+{
+	char *end;
+	unsigned long n = strtoul(text, &end, 10);
+
+	*mb = (unsigned)n;
+	return end != text && !*end && n >= 1 && n <= 4096;
 }
 
 enum rj_options_result rj_options_parse(
@@ -83,6 +101,14 @@ enum rj_options_result rj_options_parse(
 					optarg);
 			o.metrics = optarg;
 			break;
+		case OPT_RAW:
+			o.raw = true;
+			break;
+		case OPT_SIZE:
+			if (!parse_size(optarg, &o.size_mb))
+				return bad("--size takes 1 to 4096 (MiB), not ",
+					optarg);
+			break;
 		case OPT_HELP:
 			help();
 			return RJ_OPTIONS_DONE;
@@ -94,6 +120,10 @@ enum rj_options_result rj_options_parse(
 			return bad("unknown option ", argv[optind - 1]);
 		}
 	}
+	if (o.size_mb && !o.raw)
+		return bad("--size is only for --raw", "");
+	if (o.raw && o.until_unmount)
+		return bad("--raw and --until-unmount do not go together", "");
 	if (optind == argc)
 		return bad("which volume? DEVICE is missing", "");
 	if (argc - optind > 1)

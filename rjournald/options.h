@@ -10,6 +10,8 @@ struct rj_options {
 	bool quiet;         /* -q: only warnings and errors */
 	bool verbose;       /* -v */
 	bool until_unmount; /* --until-unmount */
+	bool raw;           /* --raw: DEVICE is the URL of a log */
+	unsigned size_mb;   /* --size: of a raw log that is begun; 0: none */
 	/* --take-over: what a keeper says to the program that it starts anew,
 	 * see keeper.h */
 	const char *take_over;

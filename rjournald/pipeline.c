@@ -18,6 +18,11 @@
 /* Shipped again with each journal superblock; a larger fast-commit area only
  * means that the log's oldest needed segment does not move. */
 #define FAST_BYTES_MAX (8u << 20)
+/* A raw device: in every so manieth segment, so many blocks at most that were
+ * last shipped so many segments ago. */
+#define REFRESH_EVERY  16
+#define REFRESH_BLOCKS 256
+#define REFRESH_AGE    512
 
 struct rj_pipeline {
 	struct rj_ring *ring;
@@ -26,7 +31,7 @@ struct rj_pipeline {
 	rj_rule_fn rule;
 	struct rj_sink sink;
 	uint64_t (*last)(void *arg);
-	bool write_through;
+	bool write_through, raw;
 	struct rj_kept *kept; /* NULL: nothing outlives us */
 	struct rj_track track;
 	struct rj_pending pending;
@@ -129,6 +134,30 @@ static uint64_t oldest_needed(const struct rj_pipeline *p, uint64_t sequence)
 				oldest = ring->seq[b];
 	}
 	return oldest > p->oldest ? oldest : p->oldest;
+}
+
+static uint64_t oldest_of_all(const struct rj_pipeline *p, uint64_t sequence)
+{
+	uint64_t oldest = sequence;
+	uint32_t b;
+
+	for (b = 0; b < p->ring->blocks; b++)
+		if (p->ring->seq[b] && p->ring->seq[b] < oldest)
+			oldest = p->ring->seq[b];
+	return oldest;
+}
+
+/* Nothing is known of a raw device but its blocks: all of them are needed. What
+ * was last written long ago is shipped once more, a little at a time. */
+static void refresh_old(struct rj_pipeline *p, uint64_t sequence)
+{
+	uint32_t b, n = 0;
+
+	for (b = 0; b < p->ring->blocks && n < REFRESH_BLOCKS; b++)
+		if (p->ring->seq[b] && p->ring->seq[b] + REFRESH_AGE < sequence) {
+			rj_pending_mark(&p->pending, b, 1);
+			n++;
+		}
 }
 
 /* A base: a reader starts there with nothing else in its ring. */
@@ -258,7 +287,7 @@ static int ship(struct rj_pipeline *p, struct rj_error *err)
 	};
 	uint64_t sequence = p->acked + 1, oldest = p->oldest;
 	struct rj_error e;
-	bool superblock;
+	bool superblock, refresh;
 	int rc;
 
 	if (p->abandoned && !p->failed) {
@@ -269,16 +298,22 @@ static int ship(struct rj_pipeline *p, struct rj_error *err)
 		return failed(p, err);
 	if (!p->pending.count)
 		return 0;
-	superblock = rj_pending_test(&p->pending, p->sb_block);
+	superblock = !p->raw && rj_pending_test(&p->pending, p->sb_block);
 	if (superblock)
 		superblock_pending(p);
+	refresh = p->raw && sequence % REFRESH_EVERY == 0;
+	if (refresh)
+		refresh_old(p, sequence);
 	a.run_count = rj_pending_runs(&p->pending, p->runs, p->ring->blocks);
-	note_tids(p, &a);
+	if (!p->raw)
+		note_tids(p, &a);
 	number_blocks(p, &a, sequence);
 	if (superblock) {
 		a.oldest = oldest = oldest_needed(p, sequence);
 		a.base = oldest == sequence;
 	}
+	if (refresh)
+		a.oldest = oldest = oldest_of_all(p, sequence);
 	if (a.base)
 		forget_before(p, sequence);
 	rc = put(p, &a, &e);
@@ -304,7 +339,7 @@ static bool unfinished(struct rj_pipeline *p)
 	};
 
 	in.run_count = rj_pending_runs(&p->pending, p->runs, p->ring->blocks);
-	return p->pending.count && p->rule(&in);
+	return p->pending.count && !p->raw && p->rule(&in);
 }
 
 int rj_pipeline_write(struct rj_pipeline *p, const void *data, size_t len,
@@ -332,7 +367,8 @@ int rj_pipeline_write(struct rj_pipeline *p, const void *data, size_t len,
 		p->partial = true;
 	rj_pending_mark(&p->pending, block, end - block);
 	p->pending_shown = p->pending.count;
-	rj_track_written(&p->track, p->ring, block, end - block);
+	if (!p->raw)
+		rj_track_written(&p->track, p->ring, block, end - block);
 	if (p->kept)
 		rj_kept_end(p->kept, &p->track);
 	if (p->pending.count >= p->ship_blocks)
@@ -446,6 +482,7 @@ int rj_pipeline_new(const struct rj_pipeline_opts *opts,
 	p->on_loss = opts->on_loss;
 	p->rule = opts->rule;
 	p->write_through = opts->write_through;
+	p->raw = opts->raw;
 	p->sink = opts->sink;
 	p->last = opts->last;
 	p->kept = opts->kept ? opts->kept->kept : NULL;

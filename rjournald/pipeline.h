@@ -55,6 +55,10 @@ struct rj_pipeline_opts {
 	 */
 	struct rj_kept_map *kept;
 	bool resumed;
+	/* The device is no JBD2 journal: every write is shipped, RULE and
+	 * SB_BLOCK are not looked at, and what was not written for long is
+	 * shipped again, so that the log can be trimmed behind it. */
+	bool raw;
 };
 
 /* Ship before a flush asks for it when so much is pending: keeps segments well

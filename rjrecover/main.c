@@ -7,6 +7,7 @@
 
 #include "options.h"
 #include "progress.h"
+#include "raw.h"
 #include "recover/recover.h"
 #include "report.h"
 #include "tools/plan.h"
@@ -74,6 +75,16 @@ static void catch_signals(void)
 	sigaction(SIGPIPE, &sa, NULL);
 }
 
+static int recover_raw(const struct options *o)
+{
+	struct rj_error err;
+
+	if (!raw_recover(o, &err))
+		return fflush(stdout) ? RJ_FSCK_ERROR : 0;
+	fprintf(stderr, "rjrecover: %s\n", err.msg);
+	return RJ_FSCK_ERROR;
+}
+
 int main(int argc, char **argv)
 {
 	static struct context c;
@@ -115,6 +126,8 @@ int main(int argc, char **argv)
 		c.options.quiet);
 	rj_log_set(log_line, &c);
 	catch_signals();
+	if (c.options.raw)
+		return recover_raw(&c.options);
 	rc = rj_recover(c.options.device, &ro, &report, &err);
 	progress_clear(&c.progress);
 	if (rc)

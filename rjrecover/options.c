@@ -14,6 +14,7 @@ static const char help_text[] =
 	"Usage: rjrecover [-n] [-y] [-p] [-f] [-v] [-q] [-C fd] [-z undo_file]\n"
 	"                 [-J journal-options] [--verify=none|quick|full]\n"
 	"                 [--json] [--accept-loss] DEVICE\n"
+	"       rjrecover --raw [-n] [-q] [-J key=FILE] --output=FILE URL\n"
 	"\n"
 	"Recover an ext3 or ext4 volume from its journal: remote, on a device, or\n"
 	"internal.\n"
@@ -36,6 +37,9 @@ static const char help_text[] =
 	"      --json          print the result as JSON\n"
 	"      --accept-loss   go on although a part of the log, continued in a\n"
 	"                      local fallback, is not there\n"
+	"      --raw           write the image of a device that rjournald --raw\n"
+	"                      served from the log at URL\n"
+	"      --output=FILE   to this new file, or block device\n"
 	"  -V, --version       print the version\n"
 	"      --help          print this\n"
 	"\n"
@@ -47,6 +51,8 @@ enum {
 	OPT_VERIFY,
 	OPT_JSON,
 	OPT_ACCEPT_LOSS,
+	OPT_RAW,
+	OPT_OUTPUT,
 };
 
 static const struct option long_options[] = {
@@ -59,6 +65,8 @@ static const struct option long_options[] = {
 	{"verify", required_argument, NULL, OPT_VERIFY},
 	{"json", no_argument, NULL, OPT_JSON},
 	{"accept-loss", no_argument, NULL, OPT_ACCEPT_LOSS},
+	{"raw", no_argument, NULL, OPT_RAW},
+	{"output", required_argument, NULL, OPT_OUTPUT},
 	{"version", no_argument, NULL, 'V'},
 	{"help", no_argument, NULL, OPT_HELP},
 	{NULL, 0, NULL, 0},
@@ -169,6 +177,12 @@ static enum options_verdict take(struct options *o, int c, const char *arg)
 	case OPT_ACCEPT_LOSS:
 		o->accept_loss = true;
 		break;
+	case OPT_RAW:
+		o->raw = true;
+		break;
+	case OPT_OUTPUT:
+		o->output = arg;
+		break;
 	case 'V':
 		printf("rjrecover (rjprogs) %s\n", PACKAGE_VERSION);
 		return OPTIONS_DONE;
@@ -209,6 +223,10 @@ enum options_verdict options_parse(int argc, char **argv, struct options *o)
 	if (o->dry_run && o->undo_file)
 		return bad("-n changes nothing, so -z has nothing to record",
 			NULL);
+	if (o->output && !o->raw)
+		return bad("--output is only for --raw", NULL);
+	if (o->raw && !o->output && !o->dry_run)
+		return bad("--raw wants --output=FILE", NULL);
 	o->device = argv[optind];
 	return OPTIONS_RUN;
 }

@@ -10,6 +10,8 @@ struct options {
 	const char *device;
 	bool dry_run, yes, preen, force, verbose, quiet, json;
 	bool accept_loss;
+	bool raw;	    /* --raw: the device is the URL of a raw log */
+	const char *output; /* --output: where its image goes; NULL */
 	bool progress_given;
 	int progress_fd; /* -C: 0 means a bar on the terminal, as in e2fsck */
 	const char *undo_file;
