@@ -31,6 +31,7 @@
 #define THREADS_MAX 16
 #define DRAWS	    6
 #define SECTOR	    512
+#define SB_MIDDLE   1536
 #define BAD_SHOWN   10
 
 struct object {
@@ -132,6 +133,9 @@ static void build_volume(struct states *s, unsigned percent)
 		len = e->len;
 		if (percent < 100 && len > SECTOR && draw(s) % 8 == 0) {
 			len = draw(s) % (len / SECTOR) * SECTOR;
+			/* ext4 takes its superblock's 1024 bytes as one */
+			if (e->off + len == SB_MIDDLE)
+				len += SECTOR;
 			s->torn++;
 		}
 		apply(s->image, e, len);
