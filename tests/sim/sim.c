@@ -176,6 +176,8 @@ static void all_well(void)
 	for (i = 0; i < SIM_HOSTS; i++) {
 		sim_heal(i);
 		world.cut_in[i] = 0;
+		if (hosts[i].up && world.dead[i])
+			host_crash(&hosts[i]);
 	}
 	sim_pass(60000 * SIM_MS);
 	for (h = hosts; h < hosts + SIM_HOSTS; h++) {
