@@ -1,15 +1,42 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Sourced after vm.sh: one power cut of one machine with several volumes.
 
-# power_cut SEED WRITES MILLISECONDS KIND...: format, run, cut so many
-# milliseconds after so many acknowledged writes, recover and judge each volume.
+# cut_bring_about STATE SEED: the machine writes; take its server away (killed or
+# frozen, by the seed) until it has acknowledged some more, and for resyncing
+# give it back. CUT_FROZEN: it is frozen.
+cut_bring_about() {
+	local state=$1 seed=$2 more
+	[ "$state" = online ] && return 0
+	CUT_FROZEN=$((seed / 7 % 3 == 0))
+	if ((CUT_FROZEN)); then kill -STOP "$SRV_PID"; else kill_pid "$SRV_PID"; fi
+	wait_for 60 vm_said "going on in $VM_DIR/f" || return 1
+	more=$(wc -l <"$VM_DIR/acks")
+	vm_wait 60 $((more + seed / 3 % 60 * 3 + 40))
+	[ "$state" = degraded ] && return 0
+	cut_server_back && wait_for 60 vm_said "it gets what $VM_DIR/f"
+}
+# the server is there again, for the machine or for the recovery
+cut_server_back() {
+	if ((CUT_FROZEN)); then
+		kill -CONT "$SRV_PID"
+	elif gone "$SRV_PID"; then
+		start_server "$VM_DIR/store" "$SRV_PORT"
+	fi
+	CUT_FROZEN=0
+}
+
+# power_cut SEED STATE WRITES MILLISECONDS KIND...: format, run, bring STATE about
+# after so many acknowledged writes, cut so many milliseconds later, recover and
+# judge each volume. STATE: plain (no fallback disk), online, degraded,
+# resyncing; a volume may be a step further, or not yet there, at the cut.
 # Sets CUT_ACKED (all volumes') and CUT_BAD; a line for each volume on stdout.
 power_cut() {
-	local seed=$1 writes=$2 ms=$3 n line; shift 3
+	local seed=$1 state=$2 writes=$3 ms=$4 n line was fallback=fallback; shift 4
 	local kinds=("$@")
-	CUT_ACKED=0 CUT_BAD=0
+	CUT_ACKED=0 CUT_BAD=0 CUT_FROZEN=0
+	[ "$state" = plain ] && fallback= state=online
 	for ((n = 0; n < ${#kinds[@]}; n++)); do
-		vm_volume $n "${kinds[n]}" "$SRV_URL/cut$seed.$n" ||
+		vm_volume $n "${kinds[n]}" "$SRV_URL/cut$seed.$n" $fallback ||
 			{ echo "BAD seed $seed: ${kinds[n]}: mkrjfs"; CUT_BAD=1; return 1; }
 	done
 	vm_start "$seed" ${#kinds[@]}
@@ -21,21 +48,28 @@ power_cut() {
 		return 1
 	fi
 	vm_wait 60 "$writes" # it may be a slow day
+	if ! cut_bring_about "$state" "$seed"; then
+		echo "BAD seed $seed: it never was $state:"
+		tail -n 20 "$VM_DIR/console"
+		CUT_BAD=1
+	fi
 	sleep "$((ms / 1000)).$(printf %03d $((ms % 1000)))"
 	vm_cut
-	if grep -q FAILED "$VM_DIR/acks" "$VM_DIR/console"; then
+	cut_server_back || CUT_BAD=1
+	if grep -aq FAILED "$VM_DIR/acks" "$VM_DIR/console"; then
 		echo "BAD seed $seed: the guest saw an error:"
 		tail -n 20 "$VM_DIR/console"
 		CUT_BAD=1
 	fi
 	for ((n = 0; n < ${#kinds[@]}; n++)); do
+		was=$(vm_state $n)
 		if ! vm_recover $n; then
 			line="BAD $(<"$VM_DIR/recover.$n")"
 		else
 			line=$("$VM_JUDGE" "$VM_DIR/v$n" "$seed" "$VM_THREADS" "$VM_DIR/acks" $n)
 		fi
 		[[ $line =~ ^[0-9]+$ ]] && CUT_ACKED=$((CUT_ACKED + line)) || CUT_BAD=1
-		echo "seed $seed, ${kinds[n]}: ${line:-BAD no verdict}; $(sed -n $((n + 1))p "$VM_DIR/cut")"
+		echo "seed $seed, ${kinds[n]}: ${line:-BAD no verdict}; $(sed -n $((n + 1))p "$VM_DIR/cut"); $was${fallback:+; its fallback: $(sed -n $((${#kinds[@]} + n + 1))p "$VM_DIR/cut"); $(grep -o 'store got [0-9]* segments' "$VM_DIR/recover.$n")}"
 	done
 	return $CUT_BAD
 }

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Two power cuts of a virtual machine whose volumes have remote journals. The
-# long form is tests/power/long.
+# Two power cuts of a virtual machine whose volumes have remote journals, one of
+# them with its server away, or just back. The long form is tests/power/long.
 . "$RJ_SRC/tests/support/lib.sh" || exit 99
 need_root
 . "$RJ_SRC/tests/support/rj.sh" || exit 99
@@ -17,9 +17,10 @@ start_server "$VM_DIR/store" || exit 99
 seed=${RJ_SEED:-$((RANDOM * 32768 + RANDOM))}
 note "RJ_SEED=$seed"
 kinds=(ext4-4k-ordered ext3-1k-journal ext4-1k-async)
+states=(plain "$([ $((seed % 2)) = 0 ] && echo degraded || echo resyncing)")
 for ((i = 0; i < ${RJ_POWER_CUTS:-2}; i++)); do
-	check "power cut $i" power_cut $((seed + i)) $(((seed >> i) % 90 + 10)) $((seed % 50)) \
-		"${kinds[@]}"
+	check "power cut $i" power_cut $((seed + i)) "${states[i % 2]}" $(((seed >> i) % 90 + 10)) \
+		$((seed % 50)) "${kinds[@]}"
 	note "$(<"$T_DIR/.check")"
 	check "power cut $i: something had been acknowledged" test "$CUT_ACKED" -gt 0
 done

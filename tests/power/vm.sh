@@ -38,11 +38,12 @@ vm_setup() {
 		"${programs[@]}" "$(command -v mount)"
 }
 
-# vm_volume N KIND URL: its image, by a word such as ext4-4k-ordered; sets
-# VM_OPTS[N], the options it is mounted with
-declare -A VM_OPTS
+# vm_volume N KIND URL [fallback]: its image, by a word such as ext4-4k-ordered;
+# sets VM_OPTS[N], the options it is mounted with, and VM_FALLBACK[N]: a disk
+# whose path in the machine is the same as here
+declare -A VM_OPTS VM_FALLBACK
 vm_volume() {
-	local n=$1 kind=$2 url=$3 type bs mode args=
+	local n=$1 kind=$2 url=$3 type bs mode args= fallback=
 	IFS=- read -r type bs mode <<<"$kind"
 	bs=$((${bs%k} * 1024))
 	case $mode in
@@ -51,19 +52,26 @@ vm_volume() {
 	fast) VM_OPTS[$n]=data=ordered args="-O fast_commit" ;;
 	*) VM_OPTS[$n]=data=$mode ;;
 	esac
-	rm -f "$VM_DIR/v$n"
+	rm -f "$VM_DIR/v$n" "$VM_DIR/f$n"
+	VM_FALLBACK[$n]=${4:+$VM_DIR/f$n}
+	fallback=${4:+,fallback=$VM_DIR/f$n,fallback_size=40}
 	truncate -s 48M "$VM_DIR/v$n" || return 1
 	# shellcheck disable=SC2086
 	"$MKRJFS" -q -F -t "$type" -b "$bs" -O ^orphan_file $args \
-		-J "remote=$url,size=$((bs / 1024))" "$VM_DIR/v$n" # 1024 blocks: it wraps
+		-J "remote=$url,size=$((bs / 1024))$fallback" "$VM_DIR/v$n" # 1024 blocks: it wraps
 }
 
 # vm_start SEED VOLUMES: sets VM_PID, VM_DISK_PID; acknowledgements in $VM_DIR/acks
 vm_start() {
 	local seed=$1 volumes=$2 n args=() words="rj.seed=$1 rj.threads=$VM_THREADS rj.port=$SRV_PORT" images=()
-	for ((n = 0; n < volumes; n++)); do
-		images+=("$VM_DIR/v$n")
-		words+=" rj.mount=${VM_OPTS[$n]}"
+	for ((n = 0; n < volumes; n++)); do images+=("$VM_DIR/v$n"); done
+	for ((n = 0; n < volumes; n++)); do # behind all volumes
+		[ -z "${VM_FALLBACK[$n]}" ] && continue
+		images+=("${VM_FALLBACK[$n]}")
+		words+=" rj.fallback=${VM_FALLBACK[$n]}"
+	done
+	for ((n = 0; n < volumes; n++)); do words+=" rj.mount=${VM_OPTS[$n]}"; done
+	for ((n = 0; n < ${#images[@]}; n++)); do
 		args+=(-blockdev "driver=nbd,node-name=d$n,server.type=unix,server.path=$VM_DIR/nbd,export=$n"
 			-device "virtio-blk-pci,drive=d$n")
 	done
@@ -94,6 +102,35 @@ vm_wait() {
 		((n-- > 0)) && ! vm_ended || return 1
 		sleep 0.05
 	done
+}
+
+# vm_said REGEX: the machine's log has a line like that
+vm_said() { grep -aqE "$1" "$VM_DIR/console"; }
+# vm_spool N: the state in the header of volume N's fallback disk: 0 idle, 1 local
+vm_spool() {
+	local at generation state best=-1 out=
+	for at in 0 4096; do
+		[ "$(head -c $((at + 8)) "${VM_FALLBACK[$1]}" | tail -c 8)" = RJFALLBK ] || continue
+		read -r state generation < <(od -An -v -tu4 -w12 -j $((at + 12)) -N 12 \
+			"${VM_FALLBACK[$1]}" | awk '{print $1, $2}')
+		((generation > best)) && best=$generation out=$state
+	done
+	echo "$out"
+}
+# vm_state N: after the cut, the state that volume N's rjournald was in
+vm_state() {
+	local last
+	[ -n "${VM_FALLBACK[$1]}" ] || { echo online; return; }
+	case $(vm_spool "$1") in
+	0) echo online; return ;;
+	1) ;;
+	*) echo unknown; return ;;
+	esac
+	last=$(grep -aE "(going on in|it gets what) ${VM_FALLBACK[$1]} " "$VM_DIR/console" | tail -n 1)
+	case $last in
+	*"it gets what"*) echo resyncing ;;
+	*) echo degraded ;;
+	esac
 }
 
 # vm_cut: the power goes, and with it what was not flushed
