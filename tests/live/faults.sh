@@ -30,7 +30,7 @@ finish() {
 }
 for run in kill.block restart.error freeze.block full.block lost.block \
 	duplicate.block delay.block reset.block down.block mute.block loss.block \
-	mix.block mix.error; do
+	mix.block mix.error kill.local mix.local; do
 	start ${run/./ }
 	((${#pids[@]} < ${RJ_AT_ONCE:-4})) || finish
 done

@@ -109,21 +109,29 @@ kernel_errors() {
 		echo "errors_count of $VOLUME_DEV: $(cat "/sys/fs/ext4/$VOLUME_DEV/errors_count" 2>&1)"
 	cat "$RECORD.said"
 }
-# machine_stops COPY: as crash in rj.sh. The writer gets its death before the journal
+# machine_stops COPY [FALLBACK]: as crash in rj.sh, FALLBACK as it was at that moment
+# too. The writer gets its death before the journal
 # does: what waits for an aborted journal may be told by JBD2 that all is well
 # (jbd2_complete_transaction() of a transaction that is gone returns 0), and a
 # machine that has stopped tells nobody anything.
 machine_stops() {
 	freeze_daemon "$DPID" && cp --sparse=always "$IMG" "$1" || return 1
+	[ ! -e "${2:-}" ] || cp -p "$2" "$1.fallback" || return 1
 	kill -KILL "$WRITER" 2>/dev/null # it may have ended long ago
 	kill_pid "$DPID"
 	umount -l "$MNT"
-	wait_for 60 gone "$WRITER" && wait_for 60 not grep -qF "$MNT " /proc/mounts
+	wait_for 60 gone "$WRITER" && wait_for 60 not grep -qF "$MNT " /proc/mounts || return 1
+	[ ! -e "${2:-}" ] || mv "$1.fallback" "$2"
 }
 
 # ---- afterwards ----
 # recover_on COPY: on host $CLIENT
 recover_on() { on "$CLIENT" $LIMIT "$RJRECOVER" -p "$@"; }
+# verified URL: a log without a gap
+verified() {
+	local out
+	out=$(on "$CLIENT" $LIMIT "$RJ_BUILD/rjlog/rjlog" verify "$1" 2>&1) || { echo "$out"; return 1; }
+}
 # sound COPY: e2fsck finds nothing
 sound() {
 	local out

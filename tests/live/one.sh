@@ -6,7 +6,7 @@
 . "$RJ_SRC/tests/support/lib.sh" || exit 99
 . "$RJ_SRC/tests/live/frame.sh" || exit 99
 KINDS="kill restart freeze full lost duplicate delay reset down mute loss mix"
-POLICIES="block error two"
+POLICIES="block error two local"
 kind=${1:-mix} policy=${2:-block} seed=${3:-$RANDOM}
 [[ " $KINDS " == *" $kind "* && " $POLICIES " == *" $policy "* ]] || {
 	echo "usage: one.sh KIND POLICY SEED (kinds: $KINDS; policies: $POLICIES)" >&2
@@ -66,11 +66,12 @@ fill() {
 	done
 	[ "$code" = 507 ] && wait_for 60 full_seen
 }
-full_seen() { $LIMIT "$RJCTL" status --json "$IMG" | grep -Eq '"mode":"(waiting|failed|degraded|full|alone)"'; }
+in_mode() { $LIMIT "$RJCTL" status --json "$IMG" | grep -Eq "\"mode\":\"($1)\""; }
+full_seen() { in_mode 'waiting|failed|degraded|full|resyncing|alone'; }
 more_room() { room=$((room + 24)); mount -o "remount,size=${room}m" "$T_DIR/srv$victim"; }
 
 room=$([ "$kind" = full ] && echo 24 || echo 160)
-short_patience
+short_patience "$([ "$policy" != local ] || echo loss_timeout = 1)"
 hosts 3 "$seed" || { not_ok "$what: a network"; exit 1; }
 # in memory, and only as much as was written
 for i in 1 2; do
@@ -78,7 +79,10 @@ for i in 1 2; do
 		server $i || exit 99
 done
 more=on_loss=$policy
-[ "$policy" != two ] || more=remote=$(server_url 2)/v,on_loss=block
+case $policy in
+two) more=remote=$(server_url 2)/v,on_loss=block ;;
+local) mkdir "$T_DIR/fb" && more=fallback=$T_DIR/fb,fallback_size=40 ;;
+esac
 volume_on "$(server_url 1)/v" "$type" "$block" "size=8,$more" &&
 	mount_on "$data" || { not_ok "$what: a volume, mounted"; exit 1; }
 write_history "$seed"
@@ -91,11 +95,14 @@ for ((i = 0; i < cycles; i++)); do
 	if [ "$policy" = two ]; then victim=$(pick 1 2) link=$victim; fi
 	strike "$kind" || { not_ok "$what: struck"; exit 1; }
 	for_a_while 50 900
-	[ "$policy" != two ] || check "$what: it goes on with server $victim struck" goes_on 5
+	case $policy in two | local)
+		check "$what: it goes on with server $victim struck" goes_on 5 ;;
+	esac
 	if ((during && i == cycles - 1)); then break; fi
 	heal >/dev/null
 	if [ "$policy" = error ] && gone "$WRITER"; then break; fi
 	check "$what: it goes on ($((i + 1)))" goes_on_or_failed 10
+	[ "$policy" != local ] || check "$what: the store gets all of it" wait_for 60 in_mode online
 done
 
 if [ "$policy" = error ]; then
@@ -105,9 +112,10 @@ else
 	is "$what: the kernel saw no error" "$errors" ""
 	check "$what: nor did the writer" not gone "$WRITER"
 fi
-check "$what: the machine stops" machine_stops "$T_DIR/crash.img"
+check "$what: the machine stops" machine_stops "$T_DIR/crash.img" "$T_DIR"/fb/*.rjfallback
 heal >/dev/null
 check "$what: recovery" recover_on "$T_DIR/crash.img"
 check "$what: nothing acknowledged is lost" history_there "$T_DIR/crash.img" "$seed"
 check "$what: e2fsck finds nothing" sound "$T_DIR/crash.img"
+[ "$policy" != local ] || check "$what: the store's log is whole" verified "$(server_url 1)/v"
 note "$(acked) acknowledged; $(net count)"

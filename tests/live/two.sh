@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# two.sh [STORE...] (rj, file, sftp): two hosts, one volume, one log, partitions
+# two.sh [STORE...] (rj, file, sftp, local): two hosts, one volume, one log, partitions
 # in between. Host A writes; host B takes the volume over, recovers and writes.
 # Whatever A was ever told is there is in what B goes on with, and A is told
 # nothing more: there is one history. Then A takes it back from B.
@@ -17,7 +17,7 @@ seed=${RJ_SEED:-$RANDOM$RANDOM}
 note "RJ_SEED=$seed"
 RANDOM=$seed
 A=2 B=3 SIZE=224M
-short_patience
+short_patience 'loss_timeout = 1'
 hosts 3 "$seed" || exit 99
 server 1 || exit 99
 
@@ -111,10 +111,65 @@ two_hosts() { # STORE URL
 	as $A check "$store: e2fsck finds nothing" sound "$img.end"
 }
 
-[ $# != 0 ] || set -- rj sftp
+in_mode() { $LIMIT "$RJCTL" status --json "$IMG" | grep -q "\"mode\":\"$1\""; }
+# refused REGEX IMAGE: rjrecover says why, in its status too, and changes nothing
+refused() {
+	local rc
+	OUT=$(recover_on "$2" 2>&1); rc=$?
+	(((rc & 4) != 0)) && grep -Eq "$1" <<<"$OUT" || { echo "$rc: $OUT"; return 1; }
+}
+# A is cut off and goes on alone in its file; B may not go on, and is told to. What A
+# was told while the store was there is B's; what it was told after that stays in its file.
+alone() {
+	local dir=$T_DIR/local img=$T_DIR/local/v.img count
+	store=local OF=()
+	mkdir -p "$dir/fb"
+	OF[IMG.$A]=$img OF[IMG.$B]=$img.b
+	as $A check "local: a volume" volume_on "$(server_url 1)/local" ext4 4096 \
+		"fallback=$dir/fb,size=64" &&
+		as $A check "local: A mounts" mount_on data=journal &&
+		as $A check "local: A writes" writes "$seed" of0
+	((T_BAD == 0)) || return
+	kill_pid "${OF[WRITER.$A]}"
+	cp "$dir/record$A" "$dir/record"
+	net set $A down=1 >>"$T_DIR/wire.said"
+	as $A check "local: A is cut off, and writes" writes "$((seed + 1))" alone
+	as $A check "local: in its file" in_mode degraded
+	cp --sparse=always "$img" "$img.b" && cp "$img.b" "$img.before"
+	# B has that path too: what is open stays A's
+	mv "$dir/fb" "$dir/fbA" && mkdir "$dir/fb"
+	as $B check "local: B is refused" refused 'fallback file .* is not there.*--accept-loss' "$img.b"
+	check "local: and nothing is changed" cmp "$img.b" "$img.before"
+	as $B check "local: B is told to go on" recover_on --accept-loss "$img.b"
+	cp --sparse=always "$img.b" "$img.recovered"
+	as $B check "local: B mounts" mount_on data=journal
+	as $B check "local: B writes" writes "$((seed + 2))" of2
+	((T_BAD == 0)) || return
+	as $A check "local: A has gone on meanwhile" goes_on 5
+	net heal $A >>"$T_DIR/wire.said"
+	as $A check "local: A is back, and fenced" wait_for 60 in_mode fenced
+	as $A check "local: its writer is told of it" wait_for 60 gone "${OF[WRITER.$A]}"
+	count=$(RECORD=$dir/record$A acked)
+	as $A check "local: and nothing is acknowledged" not dd if=/dev/zero \
+		of="$dir/mnt$A/late" bs=1k count=1 conv=fsync status=none
+	as $B check "local: while B goes on" goes_on 8
+	is "local: what A was told of does not grow" "$(RECORD=$dir/record$A acked)" "$count"
+	RECORD=$dir/record CLIENT=$B check "local: what A had put into the store is B's" \
+		history_there "$img.recovered" "$seed" of0
+	as $A machine_stops "$img.a" "$dir"/fbA/*.rjfallback
+	as $B check "local: B stops" machine_stops "$img.end" "$dir"/fb/*.rjfallback
+	as $B check "local: it can be recovered" recover_on "$img.end"
+	RECORD=$dir/record$B CLIENT=$B check "local: all that B was told is there" \
+		history_there "$img.end" "$((seed + 2))" of2
+	mv "$dir/fb" "$dir/fbB" && mv "$dir/fbA" "$dir/fb"
+	as $A check "local: A with its file is refused" refused 'went on without segments' "$img.a"
+}
+
+[ $# != 0 ] || set -- rj sftp local
 for kind; do
 	case $kind in
 	rj) two_hosts rj "$(server_url 1)/two" ;;
+	local) alone ;;
 	file) mkdir "$T_DIR/shared" && two_hosts file "file://$T_DIR/shared" ;;
 	sftp)
 		missing=$(sftp_missing)
