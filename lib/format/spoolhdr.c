@@ -170,7 +170,7 @@ int rj_spool_record_decode(const uint8_t raw[RJ_SPOOL_RECORD_HEAD],
 	rec.position = rj_get_le64(r->position);
 	rec.bytes = rj_get_le32(r->bytes);
 	rec.payload = rj_get_le32(r->payload);
-	if (!rec.sequence || !rec.epoch || !rec.bytes ||
+	if (!rec.sequence || !rec.epoch || rec.bytes < RJ_SEG_HEADER_BYTES ||
 		rec.bytes > RJ_SEG_MAX_BYTES || rec.position % RJ_SPOOL_ALIGN)
 		return rj_fail(err, RJ_E_CORRUPT,
 			"a record's head has fields that make no sense");
