@@ -17,7 +17,7 @@ make_pair() {
 		mke2fs -q -F -b "$bs" -U $juuid -O journal_dev j &&
 		loop_over j && dev=$DEV &&
 		mke2fs -q -F -b "$bs" -U $uuuid -t ext3 -J device="$dev" v &&
-		sync && losetup -d "$dev"
+		sync j v && losetup -d "$dev"
 }
 
 for bs in 1024 2048 4096; do
