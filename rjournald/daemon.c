@@ -330,6 +330,28 @@ static void start_trimmer(struct rj_daemon *d)
 			err.msg);
 }
 
+/* One that nobody can take over from at full speed is still a journal. */
+static void start_giveway(struct rj_daemon *d)
+{
+	struct rj_log_giveway_opts opts = {
+		.store = d->loaded.store,
+		.epoch = rj_log_writer_epoch(d->loaded.writer),
+		.gate = &d->loaded.gate,
+	};
+	struct rj_error err;
+
+	rj_load_log_id(&d->loaded, &opts.id);
+	if (rj_log_giveway_start(&opts, &d->giveway, &err))
+		rj_log(RJ_LOG_WARNING, "will not give way to others: %s",
+			err.msg);
+}
+
+static void start_helpers(struct rj_daemon *d)
+{
+	start_trimmer(d);
+	start_giveway(d);
+}
+
 static void loop(struct rj_daemon *d)
 {
 	struct pollfd fds[] = {
@@ -348,7 +370,7 @@ static void loop(struct rj_daemon *d)
 		if (poll(fds, 4, ms) <= 0)
 			continue;
 		if (!d->trimming && rj_daemon_writing(d))
-			start_trimmer(d);
+			start_helpers(d);
 		if (fds[0].revents)
 			take_signal(d);
 		if (fds[1].revents)
@@ -391,6 +413,7 @@ static int start(struct rj_daemon *d, rj_rule_fn rule, struct rj_error *err)
 	rj_harden();
 	rj_harden_ring(d->loaded.ring);
 	d->loaded.store->meter = &d->loaded.meter;
+	d->loaded.store->gate = &d->loaded.gate;
 	rc = start_events(d, err);
 	if (!rc)
 		rc = start_pipeline(d, rule, false, err);
@@ -464,6 +487,7 @@ static void finish(struct rj_daemon *d)
 	/* it was the last; what a death leaves, the next start clears away */
 	rj_keeper_say(d->post, RJ_WORD_FINAL);
 	rj_loop_let_go(&d->loop);
+	rj_log_giveway_stop(d->giveway);
 	if (rj_daemon_writing(d) && rj_fallback_stop(&d->loaded, &err)) {
 		rj_log(RJ_LOG_ERROR, "%s", err.msg);
 		d->status = 1;
@@ -536,7 +560,7 @@ static int work(void *arg, int post, const struct rj_held *held)
 	if (!rc && !held)
 		rc = announce(&d, job, &err);
 	if (!rc && !held)
-		start_trimmer(&d);
+		start_helpers(&d);
 	if (rc) {
 		rj_log(RJ_LOG_ERROR, "%s", err.msg);
 		if (held)

@@ -9,6 +9,7 @@
 
 #include "front.h"
 #include "load.h"
+#include "log/giveway.h"
 #include "loopdev.h"
 #include "options.h"
 #include "pipeline.h"
@@ -29,6 +30,7 @@ struct rj_daemon {
 	struct rj_pipeline *pipeline;
 	struct rj_front *front;
 	struct rj_trimmer *trimmer; /* NULL: nothing is trimmed */
+	struct rj_log_giveway *giveway;
 	bool trimming;		    /* it was started, or that was tried */
 	struct rj_takeover takeover;
 	struct rj_loop loop;

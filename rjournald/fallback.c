@@ -90,8 +90,10 @@ static int open_handle(struct rj_loaded *l, struct rj_store **out,
 		o.connect_timeout_ms = o.request_timeout_ms;
 	rc = rj_store_open(l->facts.sbx.url, &o, out, err);
 	rj_conf_release(conf);
-	if (!rc) /* what puts take is counted wherever they go */
+	if (!rc) { /* what puts take is counted wherever they go */
 		(*out)->meter = &l->meter;
+		(*out)->gate = &l->gate;
+	}
 	if (!rc)
 		rc = rj_store_adopt(*out, l->facts.sbx.journal_uuid,
 			rj_log_writer_epoch(l->writer),

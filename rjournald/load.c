@@ -392,6 +392,7 @@ int rj_load_claim_again(struct rj_loaded *l, struct rj_error *err)
 	if (rc)
 		return rc;
 	l->store->meter = &l->meter;
+	l->store->gate = &l->gate;
 	k->epoch = rj_log_writer_epoch(l->writer);
 	if (rj_log_writer_tail(l->writer)->sequence <= k->acked)
 		return rj_fail(err, RJ_E_GAP,

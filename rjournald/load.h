@@ -16,6 +16,7 @@
 #include "rundir.h"
 #include "shipper.h"
 #include "state.h"
+#include "store/gate.h"
 #include "store/meter.h"
 #include "util/error.h"
 
@@ -37,6 +38,7 @@ struct rj_loaded {
 	struct rj_ring *ring;
 	uint32_t sb_block;
 	struct rj_meter meter; /* of puts at the store, once it is the writer's */
+	struct rj_gate gate;   /* for the same puts */
 };
 
 /*

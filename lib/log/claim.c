@@ -16,6 +16,8 @@
 #define AMBUSH_NS (200 * NS_PER_MS)
 /* Puts lost to it before doing so. */
 #define AMBUSH_AFTER 2
+/* Segments stepped over, one by one, before the next put. */
+#define STEPS 8
 
 struct claim {
 	struct rj_store *store;
@@ -150,6 +152,20 @@ out:
 	return rc;
 }
 
+/* Is the last segment that of an older writer? */
+static int check_older(const struct claim *c, struct rj_error *err)
+{
+	const struct rj_log_tail *t = &c->verify.tail;
+
+	if (t->epoch < c->w->epoch)
+		return 0;
+	return rj_fail(err, RJ_E_FENCED,
+		"%s: segment %llu: another writer took over with epoch %llu "
+		"(ours is %llu)",
+		c->store->url, (unsigned long long)t->sequence,
+		(unsigned long long)t->epoch, (unsigned long long)c->w->epoch);
+}
+
 /*
  * Another's segment has the number that our fence wanted; its bytes are in
  * w->back. An older writer's is stepped over, a newer one's ends the claim.
@@ -159,21 +175,15 @@ static int step_over(struct claim *c, struct rj_error *err)
 	struct rj_log_writer *w = c->w;
 	uint64_t number = c->verify.next;
 	struct rj_segment seg = {0};
-	uint64_t epoch;
 	int rc;
 
 	rc = rj_verify_next(&c->verify, w->back.data, w->back.len, &seg, err);
-	epoch = seg.header.epoch;
 	rj_segment_release(&seg);
 	if (rc)
 		return broken(c, number + 1, rc);
-	if (epoch >= w->epoch)
-		return rj_fail(err, RJ_E_FENCED,
-			"%s: segment %llu: another writer took over with epoch "
-			"%llu (ours is %llu)",
-			c->store->url, (unsigned long long)number,
-			(unsigned long long)epoch,
-			(unsigned long long)w->epoch);
+	rc = check_older(c, err);
+	if (rc)
+		return rc;
 	if (c->opts->new_log)
 		return rj_fail(err, RJ_E_EXISTS,
 			"%s: another writer is beginning the same log",
@@ -206,12 +216,37 @@ static int put_fence_once(struct claim *c, struct rj_error *err)
 	return rc;
 }
 
+/* To the end of the log in two requests, however many segments are between: as
+ * in the survey, what is before the last one need not be fetched. */
+static int leap(struct claim *c, struct rj_error *err)
+{
+	uint64_t oldest = c->verify.tail.oldest;
+	struct rj_listing l = {0};
+	int rc;
+
+	if (c->verify.need_base)
+		return 0;
+	rc = rj_listing_log(c->store, &c->w->id, oldest ? oldest - 1 : 0,
+		c->opts->retry_ms, &l, err);
+	if (!rc && l.last > c->verify.next && l.last < UINT64_MAX) {
+		rc = check_last(c, &l, err);
+		if (c->verify.tail.epoch >= c->w->epoch)
+			rc = check_older(c, err);
+		else if (rc)
+			rc = broken(c, l.last + 1, rc);
+	}
+	rj_listing_free(&l);
+	return rc;
+}
+
 /*
- * Step over whatever more the older writer has appended. One that appends as
+ * Go over whatever more the older writer has appended. One that appends as
  * fast as it can is always a put ahead: as soon as one is acknowledged it sends
  * the next, while we still have to fetch that one for its chain. So after some
  * LOST races lie in wait: look for its next segment without putting anything,
- * and put right behind it when it shows; then we are the first.
+ * and put right behind it when it shows; then we are the first. It may also be
+ * so much faster that not even this helps; it then gives way (giveway.h), and
+ * no more segments show.
  */
 static int catch_up(struct claim *c, int lost, struct rj_error *err)
 {
@@ -219,15 +254,19 @@ static int catch_up(struct claim *c, int lost, struct rj_error *err)
 	struct rj_log_writer *w = c->w;
 	bool wait = lost >= AMBUSH_AFTER, waited = false;
 	struct rj_key key;
-	int rc;
+	int rc, i;
 
-	for (;;) {
+	rc = wait ? leap(c, err) : 0;
+	if (rc)
+		return rc;
+	for (i = 0; i < STEPS; i++) {
 		key = rj_log_key(&w->id, RJ_KEY_LOG, c->verify.next);
 		w->back.len = 0;
 		rc = rj_store_get(
 			c->store, &key, RJ_SEG_MAX_BYTES, &w->back, err);
 		if (rc == -RJ_E_NOTFOUND && wait && rj_monotonic_ns() < until) {
 			waited = true;
+			i = 0;
 			continue;
 		}
 		if (rc) /* nothing there: the put that comes will tell */
@@ -236,6 +275,7 @@ static int catch_up(struct claim *c, int lost, struct rj_error *err)
 		if (rc || waited)
 			return rc;
 	}
+	return 0;
 }
 
 static int put_fence(struct claim *c, struct rj_error *err)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "store/meter.h"
 
+#include "store/gate.h"
 #include "store/store.h"
 #include "util/environ.h"
 
@@ -71,6 +72,8 @@ int rj_store_put_new(struct rj_store *s, const struct rj_key *key,
 	int64_t begun;
 	int rc;
 
+	if (s->gate && key->kind == RJ_KEY_LOG)
+		rj_gate_pass(s->gate);
 	if (!s->meter || key->kind != RJ_KEY_LOG)
 		return s->ops->put_new(s, key, data, len, err);
 	begun = rj_monotonic_ns();

@@ -45,6 +45,7 @@ struct rj_store_caps {
 };
 
 struct rj_conf;
+struct rj_gate;
 struct rj_meter;
 
 struct rj_store_opts {
@@ -196,6 +197,9 @@ struct rj_store {
 	/* Counts what put_new() takes (store/meter.h); of the caller, who sets
 	 * it, and passed on to dups. NULL: nothing is counted. */
 	struct rj_meter *meter;
+	/* Puts of segments wait there (store/gate.h); of the caller, as the
+	 * meter. NULL: they never wait. */
+	struct rj_gate *gate;
 	char url[512]; /* for messages: never holds a credential */
 	/* Mode B: what is put is a copy of another store's segment, and may be of
 	 * an older epoch than the handle's own. */
@@ -218,7 +222,8 @@ int rj_store_check_url(const char *url, struct rj_error *err);
 /* NULL-safe. */
 void rj_store_close(struct rj_store *s);
 
-/* As the operation; counted, if the handle has a meter. */
+/* As the operation; counted, if the handle has a meter, and held up, if its gate
+ * is closed. */
 int rj_store_put_new(struct rj_store *s, const struct rj_key *key,
 	const void *data, size_t len, struct rj_error *err);
 
@@ -318,8 +323,10 @@ static inline int rj_store_dup(
 		return rj_fail(err, RJ_E_UNSUPPORTED,
 			"%s: this kind of store has but one handle", s->url);
 	rc = s->ops->dup(s, out, err);
-	if (!rc)
+	if (!rc) {
 		(*out)->meter = s->meter;
+		(*out)->gate = s->gate;
+	}
 	return rc;
 }
 

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "log/giveway.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "log/listing.h"
+#include "util/environ.h"
+#include "util/log.h"
+
+#define NS_PER_MS   1000000LL
+#define INTERVAL_MS 500
+#define PAUSE_MS    2000
+/* A claimer needs about six requests to find the end and to put its fence, and
+ * may have a longer way to the store than we have. */
+#define PAUSE_LOOKS  10
+#define PAUSE_MAX_NS (20000 * NS_PER_MS)
+/* Claims taken note of in one look. */
+#define CLAIMS	  16
+#define CLAIM_MAX 4096
+
+struct rj_log_giveway {
+	struct rj_log_giveway_opts o;
+	struct rj_store *store; /* our own handle */
+	pthread_t thread;
+	pthread_mutex_t lock;
+	pthread_cond_t wake;
+	bool stop;
+	uint64_t seen;	 /* the highest epoch known */
+	uint64_t passed; /* puts, at the last look */
+	struct rj_buf text;
+};
+
+/* True: told to stop. */
+static bool wait_for_turn(struct rj_log_giveway *g)
+{
+	struct timespec until;
+	bool stop;
+
+	clock_gettime(CLOCK_MONOTONIC, &until);
+	until.tv_nsec += g->o.interval_ms % 1000 * NS_PER_MS;
+	until.tv_sec += g->o.interval_ms / 1000 + until.tv_nsec / 1000000000;
+	until.tv_nsec %= 1000000000;
+	pthread_mutex_lock(&g->lock);
+	while (!g->stop &&
+		!pthread_cond_timedwait(&g->wake, &g->lock, &until))
+		;
+	stop = g->stop;
+	pthread_mutex_unlock(&g->lock);
+	return stop;
+}
+
+/* Is there a claim that we did not know of? */
+static bool claimed(struct rj_log_giveway *g)
+{
+	struct rj_key key;
+	int i;
+
+	for (i = 0; i < CLAIMS && g->seen < UINT64_MAX; i++) {
+		key = rj_log_key(&g->o.id, RJ_KEY_EPOCH, g->seen + 1);
+		g->text.len = 0;
+		if (rj_store_get(g->store, &key, CLAIM_MAX, &g->text, NULL))
+			break;
+		g->seen++;
+	}
+	return i > 0;
+}
+
+static void look(struct rj_log_giveway *g)
+{
+	int64_t begun = rj_monotonic_ns(), pause;
+	uint64_t passed = g->o.gate->passed;
+
+	if (passed == g->passed)
+		return;
+	g->passed = passed;
+	if (!claimed(g))
+		return;
+	pause = g->o.pause_ms * NS_PER_MS +
+		PAUSE_LOOKS * (rj_monotonic_ns() - begun);
+	if (pause > PAUSE_MAX_NS)
+		pause = PAUSE_MAX_NS;
+	rj_log(RJ_LOG_NOTICE,
+		"%s: epoch %llu was claimed: giving way for %lld ms",
+		g->store->url, (unsigned long long)g->seen,
+		(long long)(pause / NS_PER_MS));
+	g->o.gate->until_ns = rj_monotonic_ns() + pause;
+}
+
+static void *run(void *arg)
+{
+	struct rj_log_giveway *g = arg;
+
+	while (!wait_for_turn(g))
+		look(g);
+	return NULL;
+}
+
+static void free_giveway(struct rj_log_giveway *g)
+{
+	rj_store_close(g->store);
+	rj_buf_free(&g->text);
+	pthread_cond_destroy(&g->wake);
+	pthread_mutex_destroy(&g->lock);
+	free(g);
+}
+
+int rj_log_giveway_start(const struct rj_log_giveway_opts *opts,
+	struct rj_log_giveway **out, struct rj_error *err)
+{
+	struct rj_log_giveway *g;
+	pthread_condattr_t attr;
+	int rc, e;
+
+	*out = NULL;
+	if (!opts->store->caps.put_new)
+		return 0;
+	g = calloc(1, sizeof(*g));
+	if (!g)
+		return rj_fail(err, RJ_E_NOMEM, "out of memory");
+	g->o = *opts;
+	if (!g->o.interval_ms)
+		g->o.interval_ms = INTERVAL_MS;
+	if (!g->o.pause_ms)
+		g->o.pause_ms = PAUSE_MS;
+	g->seen = opts->epoch;
+	pthread_mutex_init(&g->lock, NULL);
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_cond_init(&g->wake, &attr);
+	pthread_condattr_destroy(&attr);
+	rc = rj_store_dup(opts->store, &g->store, err);
+	if (!rc) {
+		e = pthread_create(&g->thread, NULL, run, g);
+		if (e)
+			rc = rj_fail_errno(err, e, "cannot start a thread");
+	}
+	if (rc) {
+		free_giveway(g);
+		return rc;
+	}
+	*out = g;
+	return 0;
+}
+
+void rj_log_giveway_stop(struct rj_log_giveway *g)
+{
+	if (!g)
+		return;
+	pthread_mutex_lock(&g->lock);
+	g->stop = true;
+	pthread_cond_signal(&g->wake);
+	pthread_mutex_unlock(&g->lock);
+	pthread_join(g->thread, NULL);
+	g->o.gate->until_ns = 0;
+	free_giveway(g);
+}
