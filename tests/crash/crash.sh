@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Crash states of both devices, made by the running kernel; the long form is
-# tests/crash/long. And a daemon whose commit rule is wrong is found out.
+# tests/crash/long. And daemons whose commit rule is wrong are found out.
 . "$RJ_SRC/tests/support/lib.sh" || exit 99
 . "$RJ_SRC/tests/support/rj.sh" || exit 99
 need_fuse_loop
@@ -15,12 +15,15 @@ check "recorded: $kind" crash_record "$kind" 25 "$seed"
 check "every state is recovered, and holds what was acknowledged" crash_states "$seed" 60
 note "$(cat "$CRASH_DIR"/out.*)"
 
-# with a rule that lets every block wait, what was acknowledged is not there
+# with a rule that lets every block wait, or only the commit block, what was
+# acknowledged is not there
 good=$RJOURNALD
-RJOURNALD=$RJ_BUILD/tests/rjournald/badrule/rjournald
-check "recorded: a daemon whose commit block may wait" crash_record ext4-4k-ordered 8 "$seed"
-status 1 "found out" crash_states "$seed" 25
-like "by what is not there" "$OUT" 'BAD .*(gone|bytes|byte|not)'
-note "$(tail -n 1 <<<"$OUT")"
+for rule in badrule badrule-commit; do
+	RJOURNALD=$RJ_BUILD/tests/rjournald/$rule/rjournald
+	check "$rule: recorded" crash_record ext4-4k-ordered 8 "$seed"
+	status 1 "$rule: found out" crash_states "$seed" 25
+	like "$rule: by what is not there" "$OUT" 'BAD .*(gone|bytes|byte|not)'
+	note "$(tail -n 1 <<<"$OUT")"
+done
 RJOURNALD=$good
 exit 0
