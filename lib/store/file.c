@@ -300,14 +300,37 @@ out:
 	return rc;
 }
 
+/* A claim is removed by those only who tried the store with a log that nobody
+ * has. With the last one go the log's folders: empty ones would be listed as a
+ * log. They stay as long as anything is in them. */
+static void remove_dirs(struct file_store *fs, const struct rj_key *key)
+{
+	struct rj_key dir = {.kind = RJ_KEY_EPOCH};
+	char text[RJ_KEY_TEXT];
+
+	memcpy(dir.journal_uuid, key->journal_uuid, RJ_UUID_BYTES);
+	rj_key_text(&dir, text);
+	if (unlinkat(fs->root, text, AT_REMOVEDIR))
+		return;
+	forget_dir(fs);
+	dir.kind = RJ_KEY_LOG;
+	rj_key_text(&dir, text);
+	unlinkat(fs->root, text, AT_REMOVEDIR);
+	*strchr(text, '/') = '\0';
+	unlinkat(fs->root, text, AT_REMOVEDIR);
+}
+
 static int file_remove(
 	struct rj_store *s, const struct rj_key *key, struct rj_error *err)
 {
 	char text[RJ_KEY_TEXT];
 
 	rj_key_text(key, text);
-	if (!unlinkat(file_of(s)->root, text, 0))
+	if (!unlinkat(file_of(s)->root, text, 0)) {
+		if (key->kind == RJ_KEY_EPOCH)
+			remove_dirs(file_of(s), key);
 		return 0;
+	}
 	if (errno == ENOENT)
 		return rj_fail(err, RJ_E_NOTFOUND, "%s: %s: no such object",
 			s->url, text);

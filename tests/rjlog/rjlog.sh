@@ -192,6 +192,7 @@ like "probe: says how writers are fenced" "$OUT" "fencing: +mode A"
 like "probe: one winner in every round" "$OUT" "one winner in 20, several in 0"
 is "probe: as JSON" "$("$RJLOG" probe --json "file://$T_DIR/probed" |
 	jq -r '[.mode, .one_winner, .partial, .stale, .left_behind] | @csv')" '"A",20,0,0,false'
+is "probe: leaves nothing behind" "$(ls -A "$T_DIR/probed")" ""
 status 8 "no such directory" "$RJLOG" ls "$F.none"
 status 8 "a full standard output" bash -c "'$RJLOG' ls '$F' >/dev/full"
 
