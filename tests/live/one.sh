@@ -68,7 +68,8 @@ fill() {
 }
 in_mode() { $LIMIT "$RJCTL" status --json "$IMG" | grep -Eq "\"mode\":\"($1)\""; }
 full_seen() { in_mode 'waiting|failed|degraded|full|resyncing|alone'; }
-more_room() { room=$((room + 24)); mount -o "remount,size=${room}m" "$T_DIR/srv$victim"; }
+# more than a fallback file holds
+more_room() { room=$((room + 64)); mount -o "remount,size=${room}m" "$T_DIR/srv$victim"; }
 
 room=$([ "$kind" = full ] && echo 24 || echo 160)
 short_patience "$([ "$policy" != local ] || echo loss_timeout = 1)"
@@ -91,8 +92,9 @@ goes_on 5 || { not_ok "$what: written to"; exit 1; }
 # an error that comes late is as good as one at once, where the policy has them
 goes_on_or_failed() { goes_on "$1" || { [ "$policy" = error ] && gone "$WRITER"; }; }
 cycles=$(pick 1 3)
+# always the same: a second store that still lacks something cannot stand for the first
+if [ "$policy" = two ]; then victim=$(pick 1 2) link=$victim; fi
 for ((i = 0; i < cycles; i++)); do
-	if [ "$policy" = two ]; then victim=$(pick 1 2) link=$victim; fi
 	strike "$kind" || { not_ok "$what: struck"; exit 1; }
 	for_a_while 50 900
 	case $policy in two | local)
