@@ -1,0 +1,65 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# rjtune on a volume with a fallback file: moves and a new UUID take the file
+# along or remove it; one that holds what is needed is never removed.
+. "$RJ_SRC/tests/support/lib.sh" || exit 99
+. "$RJ_SRC/tests/rjournald/daemon.sh"
+rjtune=$RJ_BUILD/rjtune/rjtune
+img=$T_DIR/v.img mnt=$T_DIR/mnt FSTYPE=ext4
+mkdir "$T_DIR"/{one,two}
+first=$T_DIR/one/f second=$T_DIR/two/f
+start_server "$T_DIR/srv" || exit 99
+A=$SRV_URL/a B=$SRV_URL/b C=$SRV_URL/c D=$SRV_URL/d
+printf '[%s]\nloss_timeout = 1\n' "$SRV_URL" >"$RJ_CONF"
+chmod 600 "$RJ_CONF"
+
+mode() { $LIMIT "$RJCTL" status --json "$img" | grep -q "\"mode\":\"$1\""; }
+files() { (cd "$T_DIR" && find one two -type f | sort | xargs); }
+degraded_file() { # NAME: a file that only the fallback knows of
+	serve "$img" && mount_served "$img" "$mnt" || return 1
+	kill_pid "$SRV_PID"
+	put_file "$mnt/$1" && wait_for 30 mode degraded
+}
+unmount_and_stop() {
+	(cd "$mnt" && sha256sum [a-z].*) >"$T_DIR/sums"
+	$LIMIT umount "$mnt" && kill -TERM "$DPID" && wait_for 60 gone "$DPID"
+}
+works() { # LETTER: it is served, degraded and stopped; the store comes back
+	degraded_file "$1.file" && unmount_and_stop &&
+		start_server "$T_DIR/srv" "$SRV_PORT" && serve "$img" &&
+		mount_served "$img" "$mnt" &&
+		(cd "$mnt" && sha256sum --quiet -c "$T_DIR/sums") && unmount_and_stop
+}
+
+volume "$img" ext4 1024 "$A" "fallback=$first,fallback_size=40" || exit 99
+status 0 "remote to remote, another file" "$rjtune" -J "remote=$B,size=4,fallback=$second,fallback_size=40" "$img"
+is "the old file is gone, the new one there" "$(files)" "two/f"
+like "and the volume says so" "$("$rjtune" -l "$img")" "allback.*$second"
+check "it works" works a
+status 0 "remote to remote, the same file" "$rjtune" -J "remote=$C,size=4,fallback=$second,fallback_size=40" "$img"
+is "one file" "$(files)" "two/f"
+status 0 "a new UUID" "$rjtune" -U random "$img"
+check "the file goes along: it works" works b
+status 0 "to internal" "$rjtune" -J size=4 "$img"
+is "no file is left" "$(files)" ""
+status 0 "and back" "$rjtune" -J "remote=$D,size=4,fallback=$first,fallback_size=40" "$img"
+is "with its file" "$(files)" "one/f"
+
+# ---- segments that only the file has ----
+check "stopped while degraded" eval 'degraded_file d.file && unmount_and_stop'
+cp --sparse=always "$img" "$T_DIR/before.img"
+sha256sum "$first" >"$T_DIR/file"
+for to in size=4 "remote=file://$T_DIR/two,size=4"; do
+	status 2 "the store is away: not moved to ${to%%=*}" "$rjtune" -J "$to" "$img"
+	like "and why" "$OUT" 'fallback file holds what the store .* does not have; run rjrecover'
+done
+status 2 "nor a new UUID" "$rjtune" -U random "$img"
+check "the volume is as it was" cmp "$img" "$T_DIR/before.img"
+check "and so is the file" sha256sum --quiet -c "$T_DIR/file"
+start_server "$T_DIR/srv" "$SRV_PORT"
+status 0 "with the store: rjrecover" "$RJRECOVER" -q "$img"
+status 0 "then it is moved" "$rjtune" -J size=4 "$img"
+is "and no file is left" "$(files)" ""
+mkdir "$T_DIR/look" && mount -o loop,ro "$img" "$T_DIR/look"
+at_exit umount -l "$T_DIR/look"
+check "all files are there" eval '(cd "$T_DIR/look" && sha256sum --quiet -c "$T_DIR/sums")'
