@@ -40,7 +40,7 @@ at_exit touch "$T_DIR/enough"
 check "files are acknowledged" wait_for 60 beyond 1
 kill_pid "$SRV_PID"
 check "the server is gone: on in the file" wait_for 30 mode degraded
-check "until it is full" wait_for 120 mode full
+check "until it is full" wait_for 60 mode full
 like "the status says so" "$($LIMIT "$RJCTL" status "$img")" full
 n=$(acked)
 check "more than the store had was acknowledged" test "$n" -gt 20
