@@ -152,13 +152,27 @@ static CURLcode set_conf(CURL *e, const struct rj_conf *c)
 	return code;
 }
 
+static int ask_give_up(void *arg, curl_off_t a, curl_off_t b, curl_off_t c,
+	curl_off_t d)
+{
+	const _Atomic bool *give_up = arg;
+
+	(void)a, (void)b, (void)c, (void)d;
+	return *give_up;
+}
+
 static CURLcode set_up(CURL *e, const struct rj_store_opts *opts,
 	const char *protocols, char *detail)
 {
 	CURLcode code;
 
 	curl_easy_setopt(e, CURLOPT_NOSIGNAL, 1L);
-	curl_easy_setopt(e, CURLOPT_NOPROGRESS, 1L);
+	curl_easy_setopt(e, CURLOPT_NOPROGRESS, opts->give_up ? 0L : 1L);
+	if (opts->give_up) {
+		curl_easy_setopt(e, CURLOPT_XFERINFOFUNCTION, ask_give_up);
+		curl_easy_setopt(
+			e, CURLOPT_XFERINFODATA, (void *)opts->give_up);
+	}
 	curl_easy_setopt(e, CURLOPT_TCP_NODELAY, 1L);
 	curl_easy_setopt(e, CURLOPT_TCP_KEEPALIVE, 1L);
 	curl_easy_setopt(e, CURLOPT_FOLLOWLOCATION, 0L);
@@ -310,6 +324,9 @@ int rj_curl_fail(CURL *e, CURLcode code, const char *name, const char *peer,
 		return rj_fail(err, RJ_E_UNREACHABLE,
 			"%s: lost the connection to the %s: %s", name, peer,
 			strstr(detail, "reset") ? "connection reset" : detail);
+	case CURLE_ABORTED_BY_CALLBACK:
+		return rj_fail(err, RJ_E_UNREACHABLE,
+			"%s: the request to the %s was given up", name, peer);
 	case CURLE_OUT_OF_MEMORY:
 		return rj_fail(err, RJ_E_NOMEM, "%s: out of memory", name);
 	default:

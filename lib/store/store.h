@@ -55,6 +55,10 @@ struct rj_store_opts {
 	/* Of two stores, one of which is away: go on with the other even if it
 	 * may lack acknowledged segments. */
 	bool accept_loss;
+	/* While it is true no request is begun, and one that waits is given up
+	 * (at most a second later) with RJ_E_UNREACHABLE; by stores behind a
+	 * network. The caller's; NULL: never. */
+	const _Atomic bool *give_up;
 	struct rj_conf *conf;	/* NULL: what rj.conf says for the URL. The
 				 * caller's; the store takes a reference */
 };

@@ -17,6 +17,7 @@
 #include "util/environ.h"
 
 #define MS	   1000000ll
+#define GIVE_UP_MS 100
 #define HEAD_BYTES (RJ_URL_BYTES + RJ_KEY_TEXT + 8192) /* with a token */
 
 struct rj_straight {
@@ -62,13 +63,25 @@ static void hang_up(struct rj_straight *s)
 	s->used = false;
 }
 
+static bool given_up(const struct rj_straight *s)
+{
+	return s->opts.give_up && *s->opts.give_up;
+}
+
+/* The longest time without looking whether to give up. */
+static int look_ms(const struct rj_straight *s, int ms)
+{
+	return s->opts.give_up && ms > GIVE_UP_MS ? GIVE_UP_MS : ms;
+}
+
 /* The socket is then a blocking one with a time limit, which saves the poll
  * in front of the receive. TLS is libcurl's, and its socket stays as it is. */
 static int take_socket(struct rj_straight *s)
 {
+	int ms = look_ms(s, s->opts.request_timeout_ms);
 	struct timeval limit = {
-		.tv_sec = s->opts.request_timeout_ms / 1000,
-		.tv_usec = s->opts.request_timeout_ms % 1000 * 1000l,
+		.tv_sec = ms / 1000,
+		.tv_usec = ms % 1000 * 1000l,
 	};
 	curl_socket_t fd = CURL_SOCKET_BAD;
 	int flags;
@@ -175,7 +188,7 @@ static enum done receive_some(
 	return n ? DONE_OK : DONE_CLOSED;
 }
 
-/* False: the time is over. */
+/* False: the time is over, or it is to be given up. */
 static bool wait_for(struct rj_straight *s, short what, int64_t until)
 {
 	struct pollfd p = {.fd = s->fd, .events = what};
@@ -183,9 +196,9 @@ static bool wait_for(struct rj_straight *s, short what, int64_t until)
 
 	do {
 		left = until - rj_monotonic_ns();
-		if (left <= 0)
+		if (left <= 0 || given_up(s))
 			return false;
-	} while (poll(&p, 1, (int)((left + MS - 1) / MS)) < 0);
+	} while (poll(&p, 1, look_ms(s, (int)((left + MS - 1) / MS))) <= 0);
 	return p.revents != 0;
 }
 
@@ -262,6 +275,10 @@ static enum done receive_answer(
 static int fail_io(
 	struct rj_straight *s, enum done done, int e, struct rj_error *err)
 {
+	if (done == DONE_AGAIN && given_up(s))
+		return rj_fail(err, RJ_E_UNREACHABLE,
+			"%s: the request to the %s was given up", s->name,
+			s->peer);
 	if (done == DONE_AGAIN)
 		return rj_fail(err, RJ_E_UNREACHABLE,
 			"%s: no answer from the %s: timed out after %d ms",
@@ -311,7 +328,10 @@ static int attempt(struct rj_straight *s, struct rj_http_call *call,
 		return rj_fail(err, RJ_E_INVAL, "%s: the token is too long",
 			s->name);
 	s->answer.begun = false;
-	done = send_request(s, iov, call->body_len ? 2 : 1, until, &whole);
+	whole = false;
+	done = given_up(s) ? DONE_AGAIN
+			   : send_request(s, iov, call->body_len ? 2 : 1,
+				     until, &whole);
 	if (done == DONE_OK)
 		done = receive_answer(s, call, until);
 	*again = (done == DONE_CLOSED || done == DONE_LOST) && s->used &&
