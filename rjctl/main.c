@@ -90,6 +90,18 @@ static int wait_restarted(const uint8_t uuid[RJ_UUID_BYTES], int64_t before)
 	return 0;
 }
 
+/* What is sent for the command. */
+static const char *request(
+	const struct rj_ctl_options *o, char *out, size_t size)
+{
+	snprintf(out, size, "%s%s%s", o->command,
+		o->force    ? " --force"
+		: o->prefer ? " "
+			    : "",
+		o->prefer ? o->prefer : "");
+	return out;
+}
+
 /* HEADS: metrics come with their types and helps, which are said once. */
 static int ask_one(const struct rj_ctl_options *o,
 	const uint8_t uuid[RJ_UUID_BYTES], bool heads)
@@ -100,10 +112,11 @@ static int ask_one(const struct rj_ctl_options *o,
 	bool restart = !strcmp(o->command, "restart");
 	int64_t before = restart ? count_restarts(uuid) : 0;
 	struct rj_buf answer = {0};
+	char line[32];
 	struct rj_error err;
 	int rc;
 
-	if (rj_rundir_ask(uuid, o->force ? "stop --force" : o->command,
+	if (rj_rundir_ask(uuid, request(o, line, sizeof(line)),
 		    flush ? FLUSH_MS : STATUS_MS, &answer, &err)) {
 		if (o->volume)
 			rj_fail_prefix(&err, "%s", o->volume);
@@ -118,11 +131,12 @@ static int ask_one(const struct rj_ctl_options *o,
 			o->volume ? ": " : "", (char *)answer.data);
 		rc = 1;
 	} else {
-		rc = flush     ? 0
+		rc = flush || o->prefer ? 0
 		     : restart ? wait_restarted(uuid, before)
 			       : wait_gone(uuid);
 		if (!rc && !o->quiet)
 			printf("%s\n", flush     ? "flushed"
+					: o->prefer ? o->prefer
 					: restart ? "restarted"
 						  : "stopped");
 	}

@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "store/conf.h"
+
 enum { OPT_HELP = 256, OPT_JSON, OPT_FORCE };
 
 static const struct option longs[] = {
@@ -23,6 +25,7 @@ static void help(void)
 	printf("Usage: rjctl status [--json] [DEVICE|DIR]\n"
 	       "       rjctl metrics [DEVICE|DIR]\n"
 	       "       rjctl flush [-q] [DEVICE|DIR]\n"
+	       "       rjctl prefer [-q] remote|local|power [DEVICE|DIR]\n"
 	       "       rjctl restart [-q] [DEVICE|DIR]\n"
 	       "       rjctl stop [-q] [--force] [DEVICE|DIR]\n"
 	       "Ask or tell the rjournald that serves the volume DEVICE, or "
@@ -32,6 +35,8 @@ static void help(void)
 	       "  status       what it serves, from where, and how it is\n"
 	       "  metrics      the same in numbers, for Prometheus\n"
 	       "  flush        ship all that is pending, and wait for it\n"
+	       "  prefer       which way the journal goes while both the store and\n"
+	       "               the fallback file could take it\n"
 	       "  restart      go on with the program as it is installed now;\n"
 	       "               the volume stays mounted and in use\n"
 	       "  stop         end; refused while the volume is mounted\n"
@@ -79,14 +84,21 @@ int rj_ctl_options_parse(int argc, char **argv, struct rj_ctl_options *out)
 		}
 	}
 	if (optind == argc)
-		return bad("say status, metrics, flush, restart or stop", "");
+		return bad("say status, metrics, flush, prefer, restart or stop", "");
 	o.command = argv[optind];
 	if (strcmp(o.command, "status") != 0 &&
 		strcmp(o.command, "metrics") != 0 &&
 		strcmp(o.command, "flush") != 0 &&
+		strcmp(o.command, "prefer") != 0 &&
 		strcmp(o.command, "restart") != 0 &&
 		strcmp(o.command, "stop") != 0)
 		return bad("unknown command ", o.command);
+	if (!strcmp(o.command, "prefer")) {
+		if (++optind == argc ||
+			rj_prefer_parse(argv[optind]) == RJ_PREFER_UNSET)
+			return bad("prefer remote, local or power", "");
+		o.prefer = argv[optind];
+	}
 	if (argc - optind > 2)
 		return bad("unexpected argument ", argv[optind + 2]);
 	if (argc - optind == 2)

@@ -6,6 +6,7 @@
 
 struct rj_ctl_options {
 	const char *command; /* "status", "flush", "stop" */
+	const char *prefer;  /* of "prefer": remote, local or power */
 	const char *volume;  /* DEVICE or DIR; NULL: every volume served */
 	bool json, force, quiet;
 };

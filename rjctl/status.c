@@ -55,6 +55,9 @@ static void print_remote(struct json_object *o)
 			text_of(f, "path"), text_of(f, "used"),
 			text_of(f, "capacity"), text_of(f, "backlog_segments"),
 			text_of(f, "backlog_bytes"));
+	if (json_object_object_get_ex(f, "prefer", NULL))
+		printf("  prefer        %s: now %s, %s\n", text_of(f, "prefer"),
+			text_of(f, "choice"), text_of(f, "reason"));
 	if (json_object_object_get_ex(f, "self_sufficient", &all))
 		printf("                %s\n",
 			json_object_get_boolean(all)

@@ -85,12 +85,32 @@ static void answer_metrics(const struct rj_daemon *d, int client)
 	rj_buf_free(&text);
 }
 
+/* Which way commits go while both are there, until the worker's end. */
+static void take_preference(
+	const struct rj_daemon *d, int client, const char *word)
+{
+	enum rj_prefer p = rj_prefer_parse(word);
+
+	if (p == RJ_PREFER_UNSET) {
+		rj_control_answer(
+			client, "error: prefer is remote, local or power");
+	} else if (!rj_daemon_writing(d) || !d->loaded.chooser) {
+		rj_control_answer(client,
+			"error: there is no fallback file to choose");
+	} else {
+		rj_chooser_set(d->loaded.chooser, p);
+		rj_control_answer(client, "ok");
+	}
+}
+
 static void obey(struct rj_daemon *d, int client, const char *line)
 {
 	if (strcmp(line, "status") == 0) {
 		answer_status(d, client);
 	} else if (strcmp(line, "metrics") == 0) {
 		answer_metrics(d, client);
+	} else if (strncmp(line, "prefer ", 7) == 0) {
+		take_preference(d, client, line + 7);
 	} else if (strcmp(line, "flush") == 0) {
 		if (!rj_daemon_drain(d, client))
 			rj_control_answer(

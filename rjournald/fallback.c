@@ -81,6 +81,7 @@ static int open_handle(struct rj_loaded *l, struct rj_store **out,
 	if (rc)
 		return rc;
 	o.conf = conf;
+	o.give_up = &l->link_down;
 	o.request_timeout_ms = conf->loss_timeout_ms ? conf->loss_timeout_ms
 						     : LOSS_TIMEOUT_MS;
 	o.connect_timeout_ms = conf->connect_timeout_ms
@@ -99,6 +100,25 @@ static int open_handle(struct rj_loaded *l, struct rj_store **out,
 			rj_log_writer_epoch(l->writer),
 			rj_log_writer_tail(l->writer)->sequence, err);
 	return rc;
+}
+
+/* PREFER as rj.conf says for the store. */
+static int start_chooser(struct rj_loaded *l, struct rj_error *err)
+{
+	struct rj_chooser_opts o = {
+		.shipper = l->shipper,
+		.url = l->facts.sbx.url,
+		.file = l->spool.path,
+		.link_down = &l->link_down,
+	};
+	struct rj_conf *conf = NULL;
+	int rc = rj_conf_load(l->store->url, &conf, err);
+
+	if (rc)
+		return rc;
+	o.prefer = conf->prefer;
+	rj_conf_release(conf);
+	return rj_chooser_start(&o, &l->chooser, err);
 }
 
 int rj_fallback_start(struct rj_loaded *l, struct rj_error *err)
@@ -123,11 +143,15 @@ int rj_fallback_start(struct rj_loaded *l, struct rj_error *err)
 	rj_log_writer_use(l->writer, l->put);
 	o.store = l->ship;
 	rc = rj_shipper_new(&o, &l->shipper, err);
-	return rc ? rc : rj_shipper_start(l->shipper, err);
+	if (!rc)
+		rc = rj_shipper_start(l->shipper, err);
+	return rc ? rc : start_chooser(l, err);
 }
 
 int rj_fallback_stop(struct rj_loaded *l, struct rj_error *err)
 {
+	rj_chooser_stop(l->chooser);
+	l->chooser = NULL;
 	return l->shipper ? rj_shipper_stop(l->shipper, err) : 0;
 }
 
@@ -143,6 +167,8 @@ bool rj_fallback_idle(const struct rj_loaded *l)
 
 void rj_fallback_close(struct rj_loaded *l)
 {
+	rj_chooser_stop(l->chooser);
+	l->chooser = NULL;
 	rj_shipper_free(l->shipper);
 	l->shipper = NULL;
 	rj_store_close(l->ship);

@@ -11,6 +11,7 @@
 #include "log/ring.h"
 #include "log/sealing.h"
 #include "log/spool.h"
+#include "chooser.h"
 #include "keeper.h"
 #include "kept.h"
 #include "rundir.h"
@@ -33,6 +34,8 @@ struct rj_loaded {
 	 * them. */
 	struct rj_store *put, *ship;
 	struct rj_shipper *shipper;
+	struct rj_chooser *chooser; /* prefer=; with a shipper */
+	_Atomic bool link_down;	    /* no request waits for the store */
 	struct rj_log_id id; /* of the log, for it */
 	struct rj_live live;
 	struct rj_ring *ring;

@@ -47,6 +47,12 @@ static void event(struct rj_shipper *s, enum rj_event e)
 	rj_live_event(s->o.live, e);
 }
 
+/* Is the store asked for in the background? */
+static bool shipping(const struct rj_shipper *s)
+{
+	return rj_state_local(state_of(s)) && state_of(s) != RJ_STATE_LOCAL;
+}
+
 /* With the lock held. */
 static void show(struct rj_shipper *s)
 {
@@ -64,6 +70,21 @@ static void show(struct rj_shipper *s)
 	pthread_mutex_unlock(&s->show_lock);
 }
 
+/* "Local from here on", durably, then the state that EVENT leads to. */
+static int begin_local(
+	struct rj_shipper *s, enum rj_event e, struct rj_error *err)
+{
+	int rc = rj_spool_begin(s->o.spool, rj_log_writer_tail(s->o.writer),
+		rj_log_writer_epoch(s->o.writer), s->o.fence, err);
+
+	if (rc)
+		return rc;
+	event(s, e);
+	s->paced = 0;
+	s->probe_ns = PROBE_FIRST_NS;
+	return 0;
+}
+
 /* The store does not take the pending segment: from here on locally. */
 static int go_local(
 	struct rj_shipper *s, const struct rj_error *why, struct rj_error *err)
@@ -71,14 +92,10 @@ static int go_local(
 	int rc;
 
 	s->why = *why;
-	rc = rj_spool_begin(s->o.spool, rj_log_writer_tail(s->o.writer),
-		rj_log_writer_epoch(s->o.writer), s->o.fence, err);
+	rc = begin_local(s, RJ_EVENT_LOST_LOCAL, err);
 	if (rc)
 		return rc;
-	event(s, RJ_EVENT_LOST_LOCAL);
 	s->losses++;
-	s->paced = 0;
-	s->probe_ns = PROBE_FIRST_NS;
 	rj_log(RJ_LOG_WARNING, "%s; going on in %s from segment %llu",
 		why->msg, rj_spool_name(s->o.spool),
 		(unsigned long long)rj_log_writer_tail(s->o.writer)->sequence +
@@ -102,6 +119,7 @@ static int keep(struct rj_shipper *s, struct rj_error *err)
 				"%s; waiting until the store has taken some of it",
 				err->msg);
 		s->told_full = true;
+		pthread_cond_signal(&s->wake);
 		/* it takes the store to go on, whatever the file's trouble is */
 		err->code = RJ_E_UNREACHABLE;
 		return -RJ_E_UNREACHABLE;
@@ -213,6 +231,33 @@ int rj_shipper_retry(void *arg, struct rj_error *err)
 	return rc;
 }
 
+int rj_shipper_leave(struct rj_shipper *s, struct rj_error *err)
+{
+	int rc = 0;
+
+	/* it is asked for again and again: not in the way of a commit */
+	if (state_of(s) == RJ_STATE_LOCAL)
+		return 0;
+	pthread_mutex_lock(&s->lock);
+	if (rj_state_next(state_of(s), RJ_EVENT_LEAVE).effect ==
+		RJ_EFFECT_MARK_LOCAL)
+		rc = begin_local(s, RJ_EVENT_LEAVE, err);
+	else
+		event(s, RJ_EVENT_LEAVE);
+	pthread_mutex_unlock(&s->lock);
+	return rc;
+}
+
+void rj_shipper_back(struct rj_shipper *s)
+{
+	if (state_of(s) != RJ_STATE_LOCAL)
+		return;
+	pthread_mutex_lock(&s->lock);
+	event(s, RJ_EVENT_BACK);
+	pthread_cond_signal(&s->wake);
+	pthread_mutex_unlock(&s->lock);
+}
+
 /* ---- in the background ---- */
 
 /*
@@ -249,7 +294,7 @@ static int64_t account(struct rj_shipper *s, uint64_t sequence, int rc,
 	if (rj_state_over(state_of(s)))
 		return -1;
 	if (!rc) {
-		if (state_of(s) != RJ_STATE_RESYNCING)
+		if (shipping(s) && state_of(s) != RJ_STATE_RESYNCING)
 			rj_log(RJ_LOG_NOTICE,
 				"the store is back; it gets what %s holds",
 				rj_spool_name(s->o.spool));
@@ -306,7 +351,8 @@ int64_t rj_shipper_step(struct rj_shipper *s)
 	pthread_mutex_lock(&s->lock);
 	do {
 		wait = -1;
-		if (!rj_state_local(state_of(s)))
+		few = false;
+		if (!shipping(s))
 			break;
 		rj_spool_facts(s->o.spool, &f);
 		few = state_of(s) == RJ_STATE_RESYNCING &&
@@ -333,7 +379,7 @@ static bool wait_for_turn(struct rj_shipper *s, int64_t wait_ns)
 	until.tv_nsec = (wait_ns + until.tv_nsec) % 1000000000;
 	pthread_mutex_lock(&s->lock);
 	if (wait_ns < 0) {
-		while (!s->stop && !rj_state_local(state_of(s)))
+		while (!s->stop && !shipping(s))
 			pthread_cond_wait(&s->wake, &s->lock);
 	} else if (wait_ns > 0) {
 		while (!s->stop &&
@@ -353,7 +399,7 @@ static void *run(void *arg)
 	while (!wait_for_turn(s, wait)) {
 		wait = rj_shipper_step(s);
 		/* local, and nothing kept yet: the append is on its way */
-		if (wait < 0 && rj_state_local(state_of(s)))
+		if (wait < 0 && shipping(s))
 			wait = MS;
 	}
 	return NULL;
@@ -381,6 +427,11 @@ int rj_shipper_stop(struct rj_shipper *s, struct rj_error *err)
 		pthread_mutex_unlock(&s->lock);
 		pthread_join(s->thread, NULL);
 		s->running = false;
+	}
+	if (state_of(s) == RJ_STATE_LOCAL) {
+		event(s, RJ_EVENT_BACK);
+		while (!rj_shipper_step(s))
+			;
 	}
 	rj_spool_facts(s->o.spool, &f);
 	if (f.state == RJ_SPOOL_IDLE)

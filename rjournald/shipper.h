@@ -52,6 +52,16 @@ int rj_shipper_append(
 int rj_shipper_retry(void *arg, struct rj_error *err);
 
 /*
+ * The arbiter's: from now on commits go to the file, though the store may be
+ * there, and nothing is shipped; nothing happens where the state has no such
+ * way. The file says so durably before. Not in the middle of a put: waits for
+ * its end. On failure all is as it was.
+ */
+int rj_shipper_leave(struct rj_shipper *s, struct rj_error *err);
+/* And back: the store gets what the file holds, and then the commits. */
+void rj_shipper_back(struct rj_shipper *s);
+
+/*
  * One turn of the work in the background: at most one put while commits go on,
  * or, near the end, the last few with commits held up. Returns how long to wait
  * before the next turn (nanoseconds); negative: there is nothing to do until an
@@ -61,7 +71,8 @@ int64_t rj_shipper_step(struct rj_shipper *s);
 /* A thread that calls it. */
 int rj_shipper_start(struct rj_shipper *s, struct rj_error *err);
 /* End the thread (after the put that it is in), and durably write down how far
- * the file goes. */
+ * the file goes. What went there by choice alone is brought to the store
+ * first, if that takes it. */
 int rj_shipper_stop(struct rj_shipper *s, struct rj_error *err);
 /* From any thread. */
 void rj_shipper_stat(struct rj_shipper *s, struct rj_shipper_stat *out);

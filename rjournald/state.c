@@ -7,6 +7,7 @@
 
 #define N(state) {RJ_STATE_##state, RJ_EFFECT_NONE}
 #define LOCAL	 {RJ_STATE_DEGRADED, RJ_EFFECT_MARK_LOCAL}
+#define ASIDE	 {RJ_STATE_LOCAL, RJ_EFFECT_MARK_LOCAL}
 #define IDLE	 {RJ_STATE_ONLINE, RJ_EFFECT_MARK_IDLE}
 #define KEEP	 {RJ_STATE_STOPPED, RJ_EFFECT_KEEP}
 #define FENCED	 {RJ_STATE_FENCED, RJ_EFFECT_FAIL}
@@ -15,17 +16,18 @@
 
 static const struct rj_transition table[RJ_STATES][RJ_EVENTS] = {
 	/* clang-format off */
-	/*                     LOST_BLOCK  LOST_LOCAL   LOST_ERROR LOST_ONE  RETURNED      CAUGHT_UP   FULL          ROOM          FENCED  BROKEN  STOP         FORCE */
-	[RJ_STATE_ONLINE]    = {N(WAITING), LOCAL,       FAILED,   N(ALONE), N(ONLINE),    X,          X,            X,            FENCED, FAILED, N(STOPPED),  FAILED},
-	[RJ_STATE_WAITING]   = {N(WAITING), LOCAL,       FAILED,   N(ALONE), N(ONLINE),    X,          N(WAITING),   X,            FENCED, FAILED, N(DRAINING), FAILED},
-	[RJ_STATE_DEGRADED]  = {X,          N(DEGRADED), X,        X,        N(RESYNCING), X,          N(FULL),      N(DEGRADED),  FENCED, FAILED, KEEP,        FAILED},
-	[RJ_STATE_FULL]      = {X,          N(FULL),     X,        X,        N(RESYNCING), X,          N(FULL),      N(DEGRADED),  FENCED, FAILED, N(DRAINING), FAILED},
-	[RJ_STATE_RESYNCING] = {X,          N(DEGRADED), X,        X,        N(RESYNCING), IDLE,       N(RESYNCING), N(RESYNCING), FENCED, FAILED, KEEP,        FAILED},
-	[RJ_STATE_ALONE]     = {N(WAITING), LOCAL,       FAILED,   N(ALONE), N(ALONE),     N(ONLINE),  X,            X,            FENCED, FAILED, N(STOPPED),  FAILED},
-	[RJ_STATE_DRAINING]  = {N(DRAINING), LOCAL,      FAILED,   N(ALONE), N(ONLINE),    IDLE,       N(DRAINING),  N(DEGRADED),  FENCED, FAILED, N(DRAINING), FAILED},
-	[RJ_STATE_FENCED]    = {X,          X,           X,        X,        X,            X,          X,            X,            N(FENCED), N(FENCED), N(STOPPED), N(FENCED)},
-	[RJ_STATE_FAILED]    = {X,          X,           X,        X,        X,            X,          X,            X,            N(FAILED), N(FAILED), N(STOPPED), N(FAILED)},
-	[RJ_STATE_STOPPED]   = {X,          X,           X,        X,        X,            X,          X,            X,            X,      X,      N(STOPPED),  N(STOPPED)},
+	/*                     LOST_BLOCK   LOST_LOCAL   LOST_ERROR LOST_ONE  RETURNED      CAUGHT_UP  FULL          ROOM          LEAVE         BACK          FENCED     BROKEN     STOP         FORCE */
+	[RJ_STATE_ONLINE]    = {N(WAITING),  LOCAL,       FAILED,    N(ALONE), N(ONLINE),    X,         X,            X,            ASIDE,        N(ONLINE),    FENCED,    FAILED,    N(STOPPED),  FAILED},
+	[RJ_STATE_WAITING]   = {N(WAITING),  LOCAL,       FAILED,    N(ALONE), N(ONLINE),    X,         N(WAITING),   X,            ASIDE,        N(WAITING),   FENCED,    FAILED,    N(DRAINING), FAILED},
+	[RJ_STATE_DEGRADED]  = {X,           N(DEGRADED), X,         X,        N(RESYNCING), X,         N(FULL),      N(DEGRADED),  N(LOCAL),     N(DEGRADED),  FENCED,    FAILED,    KEEP,        FAILED},
+	[RJ_STATE_FULL]      = {X,           N(FULL),     X,         X,        N(RESYNCING), X,         N(FULL),      N(DEGRADED),  N(FULL),      N(FULL),      FENCED,    FAILED,    N(DRAINING), FAILED},
+	[RJ_STATE_RESYNCING] = {X,           N(DEGRADED), X,         X,        N(RESYNCING), IDLE,      N(RESYNCING), N(RESYNCING), N(RESYNCING), N(RESYNCING), FENCED,    FAILED,    KEEP,        FAILED},
+	[RJ_STATE_LOCAL]     = {X,           N(LOCAL),    X,         X,        N(LOCAL),     X,         N(FULL),      N(LOCAL),     N(LOCAL),     N(RESYNCING), FENCED,    FAILED,    KEEP,        FAILED},
+	[RJ_STATE_ALONE]     = {N(WAITING),  LOCAL,       FAILED,    N(ALONE), N(ALONE),     N(ONLINE), X,            X,            X,            X,            FENCED,    FAILED,    N(STOPPED),  FAILED},
+	[RJ_STATE_DRAINING]  = {N(DRAINING), LOCAL,       FAILED,    N(ALONE), N(ONLINE),    IDLE,      N(DRAINING),  N(DEGRADED),  N(DRAINING),  N(DRAINING),  FENCED,    FAILED,    N(DRAINING), FAILED},
+	[RJ_STATE_FENCED]    = {X,           X,           X,         X,        X,            X,         X,            X,            X,            X,            N(FENCED), N(FENCED), N(STOPPED),  N(FENCED)},
+	[RJ_STATE_FAILED]    = {X,           X,           X,         X,        X,            X,         X,            X,            X,            X,            N(FAILED), N(FAILED), N(STOPPED),  N(FAILED)},
+	[RJ_STATE_STOPPED]   = {X,           X,           X,         X,        X,            X,         X,            X,            X,            X,            X,         X,         N(STOPPED),  N(STOPPED)},
 	/* clang-format on */
 };
 
@@ -46,6 +48,7 @@ const char *rj_state_name(enum rj_state s)
 		[RJ_STATE_DEGRADED] = "degraded",
 		[RJ_STATE_FULL] = "full",
 		[RJ_STATE_RESYNCING] = "resyncing",
+		[RJ_STATE_LOCAL] = "local",
 		[RJ_STATE_ALONE] = "alone",
 		[RJ_STATE_DRAINING] = "draining",
 		[RJ_STATE_FENCED] = "fenced",
@@ -67,6 +70,8 @@ const char *rj_event_name(enum rj_event e)
 		[RJ_EVENT_CAUGHT_UP] = "caught up",
 		[RJ_EVENT_FULL] = "full",
 		[RJ_EVENT_ROOM] = "room",
+		[RJ_EVENT_LEAVE] = "leave",
+		[RJ_EVENT_BACK] = "back",
 		[RJ_EVENT_FENCED] = "fenced",
 		[RJ_EVENT_BROKEN] = "broken",
 		[RJ_EVENT_STOP] = "stop",
@@ -106,7 +111,7 @@ bool rj_state_over(enum rj_state s)
 bool rj_state_local(enum rj_state s)
 {
 	return s == RJ_STATE_DEGRADED || s == RJ_STATE_FULL ||
-	       s == RJ_STATE_RESYNCING;
+	       s == RJ_STATE_RESYNCING || s == RJ_STATE_LOCAL;
 }
 
 void rj_live_init(struct rj_live *l)

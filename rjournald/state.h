@@ -19,6 +19,8 @@ enum rj_state {
 	RJ_STATE_FULL,	    /* lost, and the file has no room: requests wait */
 	RJ_STATE_RESYNCING, /* it is back, and gets what the file holds; commits
 			     * still go to the file, behind that */
+	RJ_STATE_LOCAL,	    /* the fallback file acknowledges by choice (the
+			     * arbiter's); nobody asks the store */
 	RJ_STATE_ALONE,	    /* one of two stores is lost */
 	RJ_STATE_DRAINING,  /* told to stop, with something to ship and nowhere
 			     * to put it */
@@ -38,6 +40,8 @@ enum rj_event {
 	RJ_EVENT_CAUGHT_UP,  /* the store (or both) has all that we have */
 	RJ_EVENT_FULL,	     /* no room in the file, or it failed */
 	RJ_EVENT_ROOM,	     /* there is room again */
+	RJ_EVENT_LEAVE,	     /* the arbiter wants the file */
+	RJ_EVENT_BACK,	     /* ... the store */
 	RJ_EVENT_FENCED,
 	RJ_EVENT_BROKEN, /* something that no retry cures */
 	RJ_EVENT_STOP,

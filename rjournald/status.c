@@ -302,6 +302,19 @@ int rj_status_metrics(const struct rj_status *s, struct rj_buf *out)
 	return rc ? -RJ_E_NOMEM : 0;
 }
 
+/* Which way commits shall go, and why; nothing without a policy. */
+static void add_choice(struct rj_chooser *c, struct json_object *f)
+{
+	struct rj_arbiter a;
+	enum rj_prefer p = rj_chooser_look(c, &a);
+
+	if (p == RJ_PREFER_UNSET)
+		return;
+	put_text(f, "prefer", rj_prefer_name(p));
+	put_text(f, "choice", a.local ? "local" : "remote");
+	put_text(f, "reason", rj_arbiter_reason(a.reason));
+}
+
 /* What the fallback file holds, and what it is worth. */
 void rj_status_add_fallback(const struct rj_loaded *l, struct json_object *o)
 {
@@ -329,5 +342,6 @@ void rj_status_add_fallback(const struct rj_loaded *l, struct json_object *o)
 	put_number(f, "kept_bytes", st.kept_bytes);
 	if (st.why[0])
 		put_text(f, "why", st.why);
+	add_choice(l->chooser, f);
 	json_object_object_add(o, "fallback", f);
 }

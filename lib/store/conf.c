@@ -38,6 +38,7 @@ enum slot {
 	SLOT_CONNECT_TIMEOUT,
 	SLOT_REQUEST_TIMEOUT,
 	SLOT_LOSS_TIMEOUT,
+	SLOT_PREFER,
 	SLOT_RETAIN,
 	SLOTS,
 };
@@ -50,6 +51,7 @@ enum kind {
 	KIND_STYLE,
 	KIND_YES_NO,
 	KIND_SECONDS,
+	KIND_PREFER,
 	KIND_TIME, /* seconds, or with m, h, d behind */
 };
 
@@ -79,6 +81,7 @@ static const struct key {
 	{"connect_timeout", SLOT_CONNECT_TIMEOUT, KIND_SECONDS},
 	{"request_timeout", SLOT_REQUEST_TIMEOUT, KIND_SECONDS},
 	{"loss_timeout", SLOT_LOSS_TIMEOUT, KIND_SECONDS},
+	{"prefer", SLOT_PREFER, KIND_PREFER},
 	{"retain", SLOT_RETAIN, KIND_TIME},
 };
 
@@ -213,6 +216,27 @@ static bool parse_time(const char *s, unsigned long long *out)
 		       seconds[strchr(units, *unit) - units], out);
 }
 
+static const char *const prefers[] = {
+	[RJ_PREFER_UNSET] = "",
+	[RJ_PREFER_REMOTE] = "remote",
+	[RJ_PREFER_LOCAL] = "local",
+	[RJ_PREFER_POWER] = "power",
+};
+
+const char *rj_prefer_name(enum rj_prefer p)
+{
+	return prefers[p];
+}
+
+enum rj_prefer rj_prefer_parse(const char *word)
+{
+	enum rj_prefer p = RJ_PREFER_POWER;
+
+	while (p != RJ_PREFER_UNSET && strcmp(word, prefers[p]) != 0)
+		p--;
+	return p;
+}
+
 /* Is VALUE one that KEY may have? Its number, if it is one. */
 static const char *judge(
 	const struct key *key, const char *value, unsigned long long *number)
@@ -239,6 +263,9 @@ static const char *judge(
 		return parse_seconds(value, number)
 			       ? NULL
 			       : "not a number of seconds from 0.001 to 86400";
+	case KIND_PREFER:
+		*number = rj_prefer_parse(value);
+		return *number ? NULL : "prefer is remote, local or power";
 	case KIND_TIME:
 		return parse_time(value, number)
 			       ? NULL
@@ -441,6 +468,7 @@ static void fill(struct rj_conf *c, struct words *w)
 	c->connect_timeout_ms = (int)w->word[SLOT_CONNECT_TIMEOUT].number;
 	c->request_timeout_ms = (int)w->word[SLOT_REQUEST_TIMEOUT].number;
 	c->loss_timeout_ms = (int)w->word[SLOT_LOSS_TIMEOUT].number;
+	c->prefer = (enum rj_prefer)w->word[SLOT_PREFER].number;
 	c->retain_s = w->word[SLOT_RETAIN].number;
 }
 

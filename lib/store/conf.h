@@ -39,6 +39,15 @@ enum rj_conf_tristate {
 	RJ_CONF_YES,
 };
 
+/* Where the journal goes while both the store and the fallback file could take
+ * it; see rjournald's arbiter. */
+enum rj_prefer {
+	RJ_PREFER_UNSET, /* the store, and nothing is looked at */
+	RJ_PREFER_REMOTE,
+	RJ_PREFER_LOCAL,
+	RJ_PREFER_POWER,
+};
+
 /* What holds for one URL. Strings are NULL where nothing was said, and belong
  * to the struct. All are read-only once loaded. */
 struct rj_conf {
@@ -66,6 +75,7 @@ struct rj_conf {
 	/* loss_timeout=SECONDS: a put that takes longer means, where there is
 	 * somewhere else to go on, that the store is lost. 0: not said. */
 	int loss_timeout_ms;
+	enum rj_prefer prefer; /* prefer=remote|local|power */
 	/* retain=SECONDS|MINUTESm|HOURSh|DAYSd: keep segments that long though
 	 * no replay needs them. 0: not said. */
 	unsigned long long retain_s;
@@ -83,6 +93,11 @@ int rj_conf_load(const char *url, struct rj_conf **out, struct rj_error *err);
 struct rj_conf *rj_conf_ref(struct rj_conf *c);
 /* The last one wipes and frees. NULL-safe. */
 void rj_conf_release(struct rj_conf *c);
+
+/* "remote", "local", "power"; "" for unset. */
+const char *rj_prefer_name(enum rj_prefer p);
+/* RJ_PREFER_UNSET: WORD is none of them. */
+enum rj_prefer rj_prefer_parse(const char *word);
 
 /* Does section NAME hold for URL? */
 bool rj_conf_section_holds(const char *name, const char *url);

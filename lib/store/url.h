@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The URL of a store, taken apart. Private to lib/store.
+ * The URL of a store, taken apart. For lib/store, and for who must know where
+ * a store is.
  *
  * Nothing is percent-decoded: a host and a name have no characters that would
  * need it, and the path of a file:// URL is the path as it stands.

@@ -11,22 +11,24 @@
  * state's name and '/' with the effect if there is one; '.': impossible. */
 static const char *const expected[RJ_STATES] = {
 	[RJ_STATE_ONLINE] =
-		"waiting degraded/mark+local failed/fail alone online . . . fenced/fail failed/fail stopped failed/fail",
+		"waiting degraded/mark+local failed/fail alone online . . . local/mark+local online fenced/fail failed/fail stopped failed/fail",
 	[RJ_STATE_WAITING] =
-		"waiting degraded/mark+local failed/fail alone online . waiting . fenced/fail failed/fail draining failed/fail",
+		"waiting degraded/mark+local failed/fail alone online . waiting . local/mark+local waiting fenced/fail failed/fail draining failed/fail",
 	[RJ_STATE_DEGRADED] =
-		". degraded . . resyncing . full degraded fenced/fail failed/fail stopped/keep failed/fail",
+		". degraded . . resyncing . full degraded local degraded fenced/fail failed/fail stopped/keep failed/fail",
 	[RJ_STATE_FULL] =
-		". full . . resyncing . full degraded fenced/fail failed/fail draining failed/fail",
+		". full . . resyncing . full degraded full full fenced/fail failed/fail draining failed/fail",
 	[RJ_STATE_RESYNCING] =
-		". degraded . . resyncing online/mark+idle resyncing resyncing fenced/fail failed/fail stopped/keep failed/fail",
+		". degraded . . resyncing online/mark+idle resyncing resyncing resyncing resyncing fenced/fail failed/fail stopped/keep failed/fail",
+	[RJ_STATE_LOCAL] =
+		". local . . local . full local local resyncing fenced/fail failed/fail stopped/keep failed/fail",
 	[RJ_STATE_ALONE] =
-		"waiting degraded/mark+local failed/fail alone alone online . . fenced/fail failed/fail stopped failed/fail",
+		"waiting degraded/mark+local failed/fail alone alone online . . . . fenced/fail failed/fail stopped failed/fail",
 	[RJ_STATE_DRAINING] =
-		"draining degraded/mark+local failed/fail alone online online/mark+idle draining degraded fenced/fail failed/fail draining failed/fail",
-	[RJ_STATE_FENCED] = ". . . . . . . . fenced fenced stopped fenced",
-	[RJ_STATE_FAILED] = ". . . . . . . . failed failed stopped failed",
-	[RJ_STATE_STOPPED] = ". . . . . . . . . . stopped stopped",
+		"draining degraded/mark+local failed/fail alone online online/mark+idle draining degraded draining draining fenced/fail failed/fail draining failed/fail",
+	[RJ_STATE_FENCED] = ". . . . . . . . . . fenced fenced stopped fenced",
+	[RJ_STATE_FAILED] = ". . . . . . . . . . failed failed stopped failed",
+	[RJ_STATE_STOPPED] = ". . . . . . . . . . . . stopped stopped",
 };
 
 static void describe(struct rj_transition t, char *out, size_t len)

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "arbiter.h"
+
+/* What would be best now, whatever was before. */
+static enum rj_reason best(
+	const struct rj_arbiter_in *in, bool emptying, bool *local)
+{
+	*local = in->link == RJ_LINK_DOWN;
+	if (*local)
+		return RJ_REASON_LINK_DOWN;
+	if (in->prefer == RJ_PREFER_REMOTE)
+		return RJ_REASON_PREFERRED;
+	if (in->prefer == RJ_PREFER_POWER && in->disk == RJ_DISK_ASLEEP)
+		return RJ_REASON_DISK_ASLEEP;
+	if (in->prefer == RJ_PREFER_POWER && in->link != RJ_LINK_ASLEEP)
+		return RJ_REASON_AWAKE;
+	if (emptying)
+		return RJ_REASON_FILE_FULL;
+	*local = true;
+	return in->prefer == RJ_PREFER_LOCAL ? RJ_REASON_PREFERRED
+					     : RJ_REASON_LINK_ASLEEP;
+}
+
+/* Is it too soon to turn around for REASON? */
+static bool too_soon(const struct rj_arbiter *was,
+	const struct rj_arbiter_in *in, enum rj_reason reason)
+{
+	if (in->prefer != RJ_PREFER_POWER || in->prefer != was->prefer ||
+		!was->changed_ns)
+		return false;
+	/* these are no matter of what sleeps */
+	if (reason == RJ_REASON_LINK_DOWN || reason == RJ_REASON_FILE_FULL ||
+		was->reason == RJ_REASON_LINK_DOWN ||
+		was->reason == RJ_REASON_LINK_FRESH)
+		return false;
+	return in->now_ns - was->changed_ns < RJ_ARBITER_STAY_NS;
+}
+
+struct rj_arbiter rj_arbiter_next(
+	const struct rj_arbiter *was, const struct rj_arbiter_in *in)
+{
+	struct rj_arbiter a = *was;
+	enum rj_reason reason;
+	bool local;
+
+	if (in->prefer != was->prefer)
+		a.changed_ns = 0; /* it begins anew */
+	a.prefer = in->prefer;
+	a.emptying = in->fill >= RJ_ARBITER_NEARLY_FULL ||
+		     (was->emptying && in->fill);
+	if (in->link == RJ_LINK_DOWN) {
+		a.was_down = true;
+		a.down_ns = in->now_ns;
+	}
+	if (in->prefer == RJ_PREFER_UNSET) {
+		a.reason = RJ_REASON_NONE;
+		a.local = false;
+		return a;
+	}
+	reason = best(in, a.emptying, &local);
+	if (was->local && !local && a.was_down &&
+		in->now_ns - a.down_ns < RJ_ARBITER_UP_NS) {
+		a.reason = RJ_REASON_LINK_FRESH;
+		return a;
+	}
+	if (local != was->local) {
+		if (too_soon(was, in, reason))
+			return a;
+		a.local = local;
+		a.changed_ns = in->now_ns;
+	}
+	a.reason = reason;
+	return a;
+}
+
+const char *rj_arbiter_reason(enum rj_reason r)
+{
+	static const char *const words[RJ_REASONS] = {
+		[RJ_REASON_NONE] = "no policy",
+		[RJ_REASON_PREFERRED] = "preferred",
+		[RJ_REASON_LINK_DOWN] = "the network link is down",
+		[RJ_REASON_LINK_ASLEEP] = "the network link is asleep",
+		[RJ_REASON_DISK_ASLEEP] = "the local disk is asleep",
+		[RJ_REASON_AWAKE] = "link and disk are awake",
+		[RJ_REASON_FILE_FULL] = "the fallback file is nearly full",
+		[RJ_REASON_LINK_FRESH] = "the network link has just come up",
+	};
+
+	return (unsigned)r < RJ_REASONS ? words[r] : "unknown";
+}
