@@ -1,0 +1,83 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Two stores for one volume: either may be lost under a writing ext4, comes back
+# and is caught up; a recovery with one of them goes on only with proof.
+. "$RJ_SRC/tests/support/lib.sh" || exit 99
+. "$RJ_SRC/tests/rjournald/daemon.sh"
+export FSTYPE=ext4
+img=$T_DIR/v.img mnt=$T_DIR/mnt RJLOG=$RJ_BUILD/rjlog/rjlog
+
+A_PORT=0 B_PORT=0
+# two servers: what start_server sets, for A and for B
+start_a() { start_server "$T_DIR/a" "$A_PORT" && A_PID=$SRV_PID A_PORT=$SRV_PORT A=$SRV_URL/twin; }
+start_b() { start_server "$T_DIR/b" "$B_PORT" && B_PID=$SRV_PID B_PORT=$SRV_PORT B=$SRV_URL/twin; }
+# rows URL: what rjlog says of each segment
+rows() { "$RJLOG" ls "$1/$UUID" >"$T_DIR/rows.$2" && test -s "$T_DIR/rows.$2"; }
+# same: both hold the same log; sameness of bytes: by their own hash chains
+same() { rows "$A" a && rows "$B" b && cmp "$T_DIR/rows.a" "$T_DIR/rows.b"; }
+# last URL: the number of its last segment
+last() { "$RJLOG" ls --json "$1" | tr -d ' \n' | sed 's/.*"last":\([0-9]*\).*/\1/'; }
+# together: a new segment makes it into both
+together() {
+	put_file "$mnt/again.$RANDOM" && [ "$(last "$A")" = "$(last "$B")" ] && same && ! tail -n 1 "$T_DIR/rows.a" | grep -q alone
+}
+files() { (cd "$mnt" && sha256sum -- * 2>/dev/null | grep -v lost+found) >"$T_DIR/sums"; }
+intact() { (cd "$mnt" && sha256sum --quiet -c "$T_DIR/sums"); }
+served() { serve "$img" -q && mount_served "$img" "$mnt"; }
+# fsync of a new file: a hung one must not hang the test
+one() { timeout 30 dd if=/dev/urandom of="$mnt/$1" bs=9000 count=1 conv=fsync status=none; }
+# alone N: the last segment of store N says that it is the only one
+alone() { rows "$1" x && tail -n 1 "$T_DIR/rows.x" | grep -q "store $2 alone"; }
+start_a && start_b || exit 99
+
+check "a volume with two stores" volume "$img" ext4 4096 "$A,remote=$B"
+like "rjtune -l shows both" "$("$RJ_BUILD/rjtune/rjtune" -l "$img")" "$A,$B"
+UUID=$("$RJLOG" ls "$A" | cut -d' ' -f1)
+check "served and mounted" served
+check "files whose fsync returned" fsynced "$mnt" 10 "$T_DIR/s"
+is "both have all segments" "$(last "$A")" "$(last "$B")"
+
+# ---- the second is lost ----
+kill_pid "$B_PID"
+check "without the second the fsync returns" one lost-b
+check "and the first log says so" alone "$A" 1
+check "more" fsynced "$mnt" 10 "$T_DIR/s"
+start_b
+check "the second is back: caught up" wait_for 60 together
+status 0 "the first log is sound" "$RJLOG" verify "$A"
+status 0 "the second too" "$RJLOG" verify "$B"
+check "they are the same" same
+
+# ---- the first is lost ----
+kill_pid "$A_PID"
+check "without the first the fsync returns" one lost-a
+check "and the second log says so" alone "$B" 2
+check "more" fsynced "$mnt" 10 "$T_DIR/s"
+files
+check "the machine stops" crash "$img" "$mnt" "$T_DIR/c.img"
+cp --sparse=always "$T_DIR/c.img" "$T_DIR/d.img"
+img=$T_DIR/c.img
+status 0 "the second says that it is alone: recovered without the first" "$RJRECOVER" -p "$img"
+note "$OUT"
+start_a
+check "mounted with both" served
+check "all that was acknowledged is there" intact
+check "the first is caught up" wait_for 60 together
+check "they are the same" same
+
+# ---- one is lost, and does not prove anything ----
+files
+check "the machine stops again" crash "$img" "$mnt" "$T_DIR/e.img"
+img=$T_DIR/e.img
+kill_pid "$B_PID"
+sum=$(sha256sum <"$img")
+status 12 "the first alone proves nothing: refused" "$RJRECOVER" -p "$img"
+note "$OUT"
+like "and says how to go on" "$OUT" 'accept-loss'
+is "nothing was changed" "$(sha256sum <"$img")" "$sum"
+status 1 "rjournald neither" "$RJOURNALD" -q "$img"
+status 0 "--accept-loss" "$RJRECOVER" -p --accept-loss "$img"
+note "$OUT"
+check "mounted with the first" served
+check "all is there" intact
+check "unmounted" timeout 30 umount "$mnt"
