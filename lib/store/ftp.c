@@ -230,13 +230,15 @@ static int command(struct rj_net *n, const char *verb, const char *path,
 	CURLcode code;
 	int rc;
 
-	snprintf(text, sizeof(text), "%s %s", verb, path);
+	/* the star: libcurl does not hang up when the server refuses, which
+	 * would cost a login; its reply tells */
+	snprintf(text, sizeof(text), "*%s %s", verb, path);
 	rc = rj_net_perform(n, &c, &code, err);
 	if (rc)
 		return rc;
-	if (code && code != CURLE_QUOTE_ERROR)
+	if (code)
 		return rj_net_fail(n, code, err);
-	*done = !code && c.reply == want;
+	*done = c.reply == want;
 	if (!*done && c.reply / 100 != 5)
 		return not_now(n, verb, path, c.reply, err);
 	return 0;

@@ -214,8 +214,15 @@ static int imap_make(struct rj_tree *t, const char *folder, struct rj_error *err
 	rc = ask_separator(m, err);
 	if (rc)
 		return rc;
-	snprintf(text, sizeof(text), "CREATE %s",
-		mailbox_of(m, folder, mailbox));
+	/* libcurl hangs up after a command that the server refuses: to ask
+	 * first saves one who comes late a login for each try */
+	rc = is_there(m, mailbox_of(m, folder, mailbox), &there, err);
+	if (!rc && there)
+		rc = rj_fail(err, RJ_E_EXISTS, "%s: %s is there already",
+			t->url, folder);
+	if (rc)
+		return rc;
+	snprintf(text, sizeof(text), "CREATE %s", mailbox);
 	rc = command(m, NULL, text, NULL, &code, err);
 	if (rc || !code)
 		return rc;
