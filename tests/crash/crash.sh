@@ -15,6 +15,12 @@ check "recorded: $kind" crash_record "$kind" 25 "$seed"
 check "every state is recovered, and holds what was acknowledged" crash_states "$seed" 60
 note "$(cat "$CRASH_DIR"/out.*)"
 
+# the server goes away and comes back: the fallback file's writes are recorded too
+check "recorded: a fallback file" crash_record ext4-4k-ordered+fallback 10 "$seed"
+check "every state is recovered" crash_states "$seed" 30
+note "$(cat "$CRASH_DIR"/out.*)"
+like "in some of them the log goes on in the file" "$(cat "$CRASH_DIR"/out.*)" ' local [1-9]'
+
 # with a rule that lets every block wait, or only the commit block, what was
 # acknowledged is not there
 good=$RJOURNALD

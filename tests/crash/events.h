@@ -12,8 +12,8 @@
 #define EVENT_NAME_BYTES 96
 
 enum event_type {
-	EVENT_WRITE = 1, /* of the volume: off, len, data */
-	EVENT_FLUSH,	 /* of the volume, finished: the writes before it stay */
+	EVENT_WRITE = 1, /* of a device: off, len, data; name: see below */
+	EVENT_FLUSH,	 /* of a device, finished: its writes before it stay */
 	EVENT_PUT,	 /* an object is on its way to the store: name, data */
 	EVENT_STORED,	 /* the store has answered 201: name */
 	EVENT_DROP,	 /* a trim is on its way: name is the directory; objects
@@ -21,6 +21,9 @@ enum event_type {
 	EVENT_ACK,	 /* thread number off has one more operation done */
 	EVENT_BASE,	 /* the volume is formatted: its base copy is as of now */
 };
+
+/* The device of a write or a flush; "" is the volume. */
+#define EVENT_FALLBACK "fallback"
 
 struct event {
 	uint32_t type, len;

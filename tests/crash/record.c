@@ -3,13 +3,17 @@
  * record EVENTS SERVERPORT: a relay before the rjserver, whose port is printed;
  * then it does what it is told on standard input, a line each, and answers
  * "ok" or "failed":
- *   volume DIR IMAGE          the recording layer below a volume
- *   work DIR SEED THREADS N   N operations of ops.h in each of THREADS threads
+ *   volume DIR IMAGE [FALLBACK]  the recording layer below a volume, and below
+ *                             a fallback file
+ *   work DIR SEED THREADS N [AWAY BACK]  N operations of ops.h in each of THREADS
+ *                             threads; the server is away from the AWAYth on,
+ *                             until the BACKth
  * At its end it unmounts DIR. Everything is in EVENTS then.
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,6 +34,20 @@ struct worker {
 	bool failed;
 };
 
+static atomic_uint acked, away_at, back_at;
+
+static void acknowledged(unsigned thread)
+{
+	unsigned n;
+
+	events_add(EVENT_ACK, thread, 0, NULL, NULL);
+	n = ++acked;
+	if (n == away_at)
+		relay_away(true);
+	if (n == back_at)
+		relay_away(false);
+}
+
 static void *work(void *arg)
 {
 	struct worker *w = arg;
@@ -46,7 +64,7 @@ static void *work(void *arg)
 			w->failed = true;
 			break;
 		}
-		events_add(EVENT_ACK, w->thread, 0, NULL, NULL);
+		acknowledged(w->thread);
 	}
 	ops_release(&o);
 	return NULL;
@@ -77,17 +95,21 @@ static bool work_all(
 
 static bool obey(char *line, bool *mounted)
 {
-	char a[256], b[256];
+	char a[256], b[256], c[256] = "";
 	unsigned long long seed;
-	unsigned threads, n;
+	unsigned threads, n, away = 0, back = 0;
 
-	if (sscanf(line, "volume %255s %255s", a, b) == 2) {
+	if (sscanf(line, "volume %255s %255s %255s", a, b, c) >= 2) {
 		events_add(EVENT_BASE, 0, 0, NULL, NULL);
-		*mounted = !volume_start(a, b);
+		*mounted = !volume_start(a, b, c);
 		return *mounted;
 	}
-	if (sscanf(line, "work %255s %llu %u %u", a, &seed, &threads, &n) == 4)
+	if (sscanf(line, "work %255s %llu %u %u %u %u", a, &seed, &threads, &n,
+		    &away, &back) >= 4) {
+		away_at = away;
+		back_at = back;
 		return work_all(a, seed, threads, n);
+	}
 	return false;
 }
 

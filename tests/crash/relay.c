@@ -8,6 +8,7 @@
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -21,6 +22,7 @@
 
 #define REQUEST_BYTES (20u << 20)
 #define ANSWER_BYTES  65536
+#define LOOK_MS	      20 /* whether the server is away */
 
 struct relay {
 	int client, server;
@@ -30,6 +32,7 @@ struct relay {
 };
 
 static struct sockaddr_in target;
+static atomic_bool away;
 
 static bool put_all(int fd, const char *data, size_t len)
 {
@@ -120,7 +123,9 @@ static bool from_server(struct relay *r)
 	if (n <= 0)
 		return false;
 	if (r->put[0]) {
-		if (n > 12 && !memcmp(buf + 8, " 201", 4))
+		/* 412: the one before was, but its answer was lost */
+		if (n > 12 && (!memcmp(buf + 8, " 201", 4) ||
+				      !memcmp(buf + 8, " 412", 4)))
 			events_add(EVENT_STORED, 0, 0, r->put, NULL);
 		r->put[0] = 0;
 	}
@@ -142,7 +147,7 @@ static void *serve(void *arg)
 	setsockopt(r.server, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
 	p[0] = (struct pollfd){r.client, POLLIN, 0};
 	p[1] = (struct pollfd){r.server, POLLIN, 0};
-	while (on && poll(p, 2, -1) > 0) {
+	while (on && !away && poll(p, 2, LOOK_MS) >= 0) {
 		if (p[1].revents)
 			on = from_server(&r);
 		if (on && p[0].revents)
@@ -166,6 +171,11 @@ static void *accept_all(void *arg)
 			pthread_detach(thread);
 	}
 	return NULL;
+}
+
+void relay_away(bool is)
+{
+	away = is;
 }
 
 int relay_start(int port)

@@ -17,10 +17,12 @@ crash_setup() {
 }
 
 # crash_record KIND OPERATIONS SEED: events, base. KIND: type-blocksize-mode; with
-# $RJOURNALD as the daemon.
+# $RJOURNALD as the daemon. KIND+fallback: with a fallback file, and without the
+# server for a third of the time; its states are for one worker.
 crash_record() {
 	local kind=$1 count=$2 seed=$3 type bs mode opts d=$CRASH_DIR port daemon loop rc=0
-	IFS=- read -r type bs mode <<<"$kind"
+	local words= files= away=
+	IFS=- read -r type bs mode <<<"${kind%+*}"
 	bs=$((${bs%k} * 1024))
 	case $mode in
 	async) opts=data=writeback,journal_async_commit ;;
@@ -36,10 +38,20 @@ crash_record() {
 	at_exit umount -l "$d/fuse"
 	read -r -t 60 port <&"${RECORDER[0]}" || return 1
 	truncate -s 20M "$d/volume"
+	if [[ $kind == *+fallback ]]; then
+		words=,fallback=$d/fb,fallback_size=40
+		files=$d/fallback
+		away="$((count * CRASH_THREADS / 3)) $((count * CRASH_THREADS * 2 / 3))"
+		printf '[*]\nloss_timeout = 1\n' >"$RJ_CONF" && chmod 600 "$RJ_CONF"
+	fi
 	"$MKRJFS" -q -F -t "$type" -b "$bs" -O ^orphan_file -N 512 -E lazy_itable_init=0 \
-		-J "remote=rj://127.0.0.1:$port/crash,size=$((bs / 1024))" "$d/volume" || return 1
+		-J "remote=rj://127.0.0.1:$port/crash,size=$((bs / 1024))$words" "$d/volume" || return 1
 	cp "$d/volume" "$d/base"
-	recorder "volume $d/fuse $d/volume" || return 1
+	if [ -n "$files" ]; then
+		mv "$d/fb" "$files" && cp "$files" "$d/base.fallback" &&
+			ln -s "$d/fuse/fallback" "$d/fb" || return 1
+	fi
+	recorder "volume $d/fuse $d/volume $files" || return 1
 	loop=$(losetup -f --show --direct-io=on "$d/fuse/volume") || return 1
 	at_exit loop_detach "$loop" "$d/fuse/volume"
 	at_exit umount -l "$d/mnt"
@@ -47,7 +59,7 @@ crash_record() {
 	daemon=$(daemon_pid "$loop")
 	at_exit kill_pid "$daemon"
 	mount -i -t ext4 -o "journal_path=$JLOOP,$opts" "$loop" "$d/mnt" || return 1
-	recorder "work $d/mnt $seed $CRASH_THREADS $count" || rc=1
+	recorder "work $d/mnt $seed $CRASH_THREADS $count $away" || rc=1
 	umount "$d/mnt" || rc=1
 	kill -TERM "$daemon"
 	wait_for 60 gone "$daemon" || rc=1

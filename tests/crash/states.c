@@ -3,7 +3,8 @@
  * states EVENTS BASE DIR SEED THREADS WANTED [WORKER WORKERS]: what a power cut
  * can have left of a recorded run, each recovered and judged.
  *
- * BASE is the volume as it was when recording began. A cut falls behind any
+ * BASE is the volume as it was when recording began; BASE.fallback, if it is
+ * there, its fallback file, which the volume knows as DIR/fb. A cut falls behind any
  * event. What was flushed is there; of what was not, all, none, or some
  * arrived, some of those torn at a sector. The log has each object whose put
  * was answered, with or without those that were only on their way; what a trim
@@ -14,6 +15,7 @@
  * nothing that is not flushed, and six draws for each. Prints a line of counts;
  * 1 if a state was bad.
  */
+#include <endian.h>
 #include <fcntl.h>
 #include <ftw.h>
 #include <stdbool.h>
@@ -39,13 +41,20 @@ struct object {
 	bool stored, dropped;
 };
 
-struct states {
-	struct event *events;
-	size_t count;
-	uint8_t *flushed; /* the volume as it is for certain */
+#define DEVICES 2
+
+struct device {
+	uint8_t *flushed; /* as it is for certain */
 	uint8_t *image;	  /* the state's, a mapping of its file */
 	size_t size;
 	size_t *cache, cached; /* writes not flushed, by event */
+};
+
+struct states {
+	struct event *events;
+	size_t count;
+	struct device device[DEVICES]; /* the volume; the fallback file */
+	unsigned devices;
 	struct object *objects;
 	size_t object_count;
 	unsigned threads;
@@ -55,7 +64,7 @@ struct states {
 	uint64_t random;
 	/* counts */
 	unsigned long long states, bad, replayed, whole, none, some, torn,
-		missing, on_the_way;
+		missing, on_the_way, local;
 };
 
 static void die(const char *what)
@@ -117,14 +126,14 @@ static void apply(uint8_t *image, const struct event *e, uint32_t len)
 }
 
 /* PERCENT of what is not flushed arrives. */
-static void build_volume(struct states *s, unsigned percent)
+static void build_device(struct states *s, struct device *d, unsigned percent)
 {
 	size_t i;
 	uint32_t len;
 
-	memcpy(s->image, s->flushed, s->size);
-	for (i = 0; i < s->cached; i++) {
-		const struct event *e = &s->events[s->cache[i]];
+	memcpy(d->image, d->flushed, d->size);
+	for (i = 0; i < d->cached; i++) {
+		const struct event *e = &s->events[d->cache[i]];
 
 		if (draw(s) % 100 >= percent) {
 			s->missing++;
@@ -134,12 +143,31 @@ static void build_volume(struct states *s, unsigned percent)
 		if (percent < 100 && len > SECTOR && draw(s) % 8 == 0) {
 			len = draw(s) % (len / SECTOR) * SECTOR;
 			/* ext4 takes its superblock's 1024 bytes as one */
-			if (e->off + len == SB_MIDDLE)
+			if (d == s->device && e->off + len == SB_MIDDLE)
 				len += SECTOR;
 			s->torn++;
 		}
-		apply(s->image, e, len);
+		apply(d->image, e, len);
 	}
+}
+
+/* Does the fallback file's header say that the log goes on there? */
+static bool is_local(const struct states *s)
+{
+	const uint8_t *slot = s->device[1].image;
+	uint64_t generation, best = 0;
+	uint32_t state, local = 0;
+	unsigned i;
+
+	for (i = 0; slot && i < 2; i++, slot += 4096) {
+		memcpy(&state, slot + 12, sizeof(state));
+		memcpy(&generation, slot + 16, sizeof(generation));
+		if (le64toh(generation) < best)
+			continue;
+		best = le64toh(generation);
+		local = le32toh(state);
+	}
+	return local == 1;
 }
 
 static int judge(struct states *s, char *why, size_t size)
@@ -169,14 +197,22 @@ static int judge(struct states *s, char *why, size_t size)
 	return rc ? rc : verify_fsck(s->volume, why, size);
 }
 
+static size_t unflushed(const struct states *s)
+{
+	return s->device[0].cached + s->device[1].cached;
+}
+
 static void try_state(struct states *s, size_t at, unsigned percent)
 {
 	uint64_t random = s->random;
 	bool on_the_way = draw(s) % 2;
 	char why[4096] = "";
+	unsigned i;
 
-	build_volume(s, percent);
+	for (i = 0; i < s->devices; i++)
+		build_device(s, &s->device[i], percent);
 	build_store(s, on_the_way);
+	s->local += is_local(s);
 	s->states++;
 	s->whole += percent == 100;
 	s->none += percent == 0;
@@ -186,7 +222,7 @@ static void try_state(struct states *s, size_t at, unsigned percent)
 	if (s->bad++ < BAD_SHOWN)
 		printf("BAD behind event %zu of %zu, %u %% of %zu unflushed "
 		       "writes, draw %llu: %s\n",
-			at, s->count, percent, s->cached,
+			at, s->count, percent, unflushed(s),
 			(unsigned long long)random, why);
 }
 
@@ -229,30 +265,31 @@ static void drop_objects(struct states *s, const struct event *e)
 	}
 }
 
-static void flush(struct states *s)
+static void flush(const struct states *s, struct device *d)
 {
 	size_t i;
 
-	for (i = 0; i < s->cached; i++)
-		apply(s->flushed, &s->events[s->cache[i]],
-			s->events[s->cache[i]].len);
-	s->cached = 0;
+	for (i = 0; i < d->cached; i++)
+		apply(d->flushed, &s->events[d->cache[i]],
+			s->events[d->cache[i]].len);
+	d->cached = 0;
 }
 
 static void happen(struct states *s, size_t at)
 {
 	const struct event *e = &s->events[at];
+	struct device *d = &s->device[!strcmp(e->name, EVENT_FALLBACK)];
 	struct object *o;
 	struct op op;
 
 	switch (e->type) {
 	case EVENT_WRITE:
-		if (e->off > s->size || e->len > s->size - e->off)
+		if (e->off > d->size || e->len > d->size - e->off)
 			die("a write beyond the end");
-		s->cache[s->cached++] = at;
+		d->cache[d->cached++] = at;
 		break;
 	case EVENT_FLUSH:
-		flush(s);
+		flush(s, d);
 		break;
 	case EVENT_PUT:
 		add_object(s, e);
@@ -292,9 +329,9 @@ static void enumerate(
 		owed += each;
 		if (each <= 0) {
 			try_state(s, i, 100);
-			if (s->cached)
+			if (unflushed(s))
 				try_state(s, i, 0);
-			for (n = 0; s->cached && n + 1 < DRAWS; n++)
+			for (n = 0; unflushed(s) && n + 1 < DRAWS; n++)
 				try_state(s, i, percent[n]);
 			continue;
 		}
@@ -305,26 +342,40 @@ static void enumerate(
 	}
 }
 
-static void load_base(struct states *s, const char *base)
+static void load_base(struct states *s, const char *base, const char *path)
 {
+	struct device *d = &s->device[s->devices++];
 	int fd = open(base, O_RDONLY | O_CLOEXEC), out;
 	struct stat st;
 
 	if (fd < 0 || fstat(fd, &st))
 		die(base);
-	s->size = (size_t)st.st_size;
-	s->flushed = malloc(s->size);
-	if (!s->flushed || read(fd, s->flushed, s->size) != st.st_size)
+	d->size = (size_t)st.st_size;
+	d->flushed = malloc(d->size);
+	d->cache = calloc(s->count + 1, sizeof(*d->cache));
+	if (!d->flushed || !d->cache ||
+		read(fd, d->flushed, d->size) != st.st_size)
 		die(base);
 	close(fd);
-	out = open(s->volume, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	unlink(path); /* what was recorded */
+	out = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 	if (out < 0 || ftruncate(out, st.st_size))
-		die(s->volume);
-	s->image = mmap(NULL, s->size, PROT_READ | PROT_WRITE, MAP_SHARED, out,
+		die(path);
+	d->image = mmap(NULL, d->size, PROT_READ | PROT_WRITE, MAP_SHARED, out,
 		0);
 	close(out);
-	if (s->image == MAP_FAILED)
-		die(s->volume);
+	if (d->image == MAP_FAILED)
+		die(path);
+}
+
+static void load_fallback(struct states *s, const char *base, const char *dir)
+{
+	char from[300], to[300];
+
+	snprintf(from, sizeof(from), "%.200s.fallback", base);
+	snprintf(to, sizeof(to), "%.200s/fb", dir);
+	if (!access(from, F_OK))
+		load_base(s, from, to);
 }
 
 static void open_all(struct states *s, char **argv, unsigned worker)
@@ -332,9 +383,8 @@ static void open_all(struct states *s, char **argv, unsigned worker)
 	unsigned i;
 
 	s->events = events_load(argv[1], &s->count);
-	s->cache = calloc(s->count + 1, sizeof(*s->cache));
 	s->objects = calloc(s->count + 1, sizeof(*s->objects));
-	if (!s->events || !s->count || !s->cache || !s->objects)
+	if (!s->events || !s->count || !s->objects)
 		die(argv[1]);
 	snprintf(s->volume, sizeof(s->volume), "%.200s/volume.%u", argv[3], worker);
 	snprintf(s->objects_dir, sizeof(s->objects_dir), "%.200s/objects.%u",
@@ -344,7 +394,8 @@ static void open_all(struct states *s, char **argv, unsigned worker)
 	snprintf(s->url, sizeof(s->url), "file://%s", s->store);
 	if (mkdir(s->objects_dir, 0700))
 		die(s->objects_dir);
-	load_base(s, argv[2]);
+	load_base(s, argv[2], s->volume);
+	load_fallback(s, argv[2], argv[3]);
 	s->threads = (unsigned)atoi(argv[5]);
 	for (i = 0; i < s->threads; i++)
 		ops_init(&s->ops[i], strtoull(argv[4], NULL, 10), i);
@@ -369,8 +420,8 @@ int main(int argc, char **argv)
 		acked += s.ops[i].done;
 	printf("events %zu acked %llu objects %zu states %llu whole %llu none "
 	       "%llu some %llu missing %llu torn %llu on-the-way %llu replayed "
-	       "%llu bad %llu\n",
+	       "%llu local %llu bad %llu\n",
 		s.count, acked, s.object_count, s.states, s.whole, s.none,
-		s.some, s.missing, s.torn, s.on_the_way, s.replayed, s.bad);
+		s.some, s.missing, s.torn, s.on_the_way, s.replayed, s.local, s.bad);
 	return s.bad ? 1 : 0;
 }

@@ -14,23 +14,29 @@
 #include "events.h"
 #include "record.h"
 
-#define FILE_INO 2
+#define FILE_INO 2 /* and those behind it */
+#define FILES	 2
 #define KEEP_S	 86400.0
 
 static struct {
 	struct fuse_session *session;
 	pthread_t thread;
-	int fd;
-	off_t size;
-} V;
+	struct {
+		int fd;
+		off_t size;
+		const char *name, *event;
+	} file[FILES];
+	unsigned count;
+} V = {.file = {{.name = "volume"},
+	       {.name = "fallback", .event = EVENT_FALLBACK}}};
 
 static void stat_of(fuse_ino_t ino, struct stat *st)
 {
 	memset(st, 0, sizeof(*st));
 	st->st_ino = ino;
 	st->st_nlink = 1;
-	st->st_mode = ino == FILE_INO ? S_IFREG | 0600 : S_IFDIR | 0700;
-	st->st_size = ino == FILE_INO ? V.size : 0;
+	st->st_mode = ino >= FILE_INO ? S_IFREG | 0600 : S_IFDIR | 0700;
+	st->st_size = ino >= FILE_INO ? V.file[ino - FILE_INO].size : 0;
 }
 
 static void op_init(void *arg, struct fuse_conn_info *conn)
@@ -40,15 +46,19 @@ static void op_init(void *arg, struct fuse_conn_info *conn)
 
 static void op_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)
 {
-	struct fuse_entry_param e = {.ino = FILE_INO,
-		.attr_timeout = KEEP_S,
-		.entry_timeout = KEEP_S};
+	struct fuse_entry_param e = {
+		.attr_timeout = KEEP_S, .entry_timeout = KEEP_S};
+	unsigned i;
 
-	stat_of(FILE_INO, &e.attr);
-	if (strcmp(name, "volume") != 0)
+	for (i = 0; i < V.count && strcmp(name, V.file[i].name) != 0; i++)
+		continue;
+	if (i == V.count) {
 		fuse_reply_err(req, ENOENT);
-	else
-		fuse_reply_entry(req, &e);
+		return;
+	}
+	e.ino = FILE_INO + i;
+	stat_of(e.ino, &e.attr);
+	fuse_reply_entry(req, &e);
 }
 
 static void op_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
@@ -69,7 +79,7 @@ static void op_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off,
 	struct fuse_file_info *fi)
 {
 	char *buf = malloc(size + 1);
-	ssize_t n = buf ? pread(V.fd, buf, size, off) : -1;
+	ssize_t n = buf ? pread(V.file[ino - FILE_INO].fd, buf, size, off) : -1;
 
 	if (n < 0)
 		fuse_reply_err(req, EIO);
@@ -78,20 +88,31 @@ static void op_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off,
 	free(buf);
 }
 
+static void note_flush(fuse_ino_t ino)
+{
+	events_add(EVENT_FLUSH, 0, 0, V.file[ino - FILE_INO].event, NULL);
+}
+
 static void op_write(fuse_req_t req, fuse_ino_t ino, const char *data,
 	size_t size, off_t off, struct fuse_file_info *fi)
 {
-	events_add(EVENT_WRITE, (uint64_t)off, (uint32_t)size, NULL, data);
-	if (pwrite(V.fd, data, size, off) != (ssize_t)size)
+	events_add(EVENT_WRITE, (uint64_t)off, (uint32_t)size,
+		V.file[ino - FILE_INO].event, data);
+	if (pwrite(V.file[ino - FILE_INO].fd, data, size, off) != (ssize_t)size) {
 		fuse_reply_err(req, EIO);
-	else
+	} else {
+		/* the kernel sends no fsync behind a direct write with O_DSYNC,
+		 * only the flag: it is for the file system to see to it */
+		if (fi->flags & O_DSYNC)
+			note_flush(ino);
 		fuse_reply_write(req, size);
+	}
 }
 
 static void op_fsync(
 	fuse_req_t req, fuse_ino_t ino, int datasync, struct fuse_file_info *fi)
 {
-	events_add(EVENT_FLUSH, 0, 0, NULL, NULL);
+	note_flush(ino);
 	fuse_reply_err(req, 0);
 }
 
@@ -119,15 +140,24 @@ static void *serve(void *arg)
 	return NULL;
 }
 
-int volume_start(const char *dir, const char *image)
+static int add_file(const char *image)
+{
+	struct stat st;
+	int fd = open(image, O_RDWR | O_CLOEXEC);
+
+	if (fd < 0 || fstat(fd, &st))
+		return -1;
+	V.file[V.count].size = st.st_size;
+	V.file[V.count++].fd = fd;
+	return 0;
+}
+
+int volume_start(const char *dir, const char *image, const char *fallback)
 {
 	struct fuse_args args = FUSE_ARGS_INIT(0, NULL);
-	struct stat st;
 
-	V.fd = open(image, O_RDWR | O_CLOEXEC);
-	if (V.fd < 0 || fstat(V.fd, &st))
+	if (add_file(image) || (*fallback && add_file(fallback)))
 		return -1;
-	V.size = st.st_size;
 	if (fuse_opt_add_arg(&args, "record") ||
 		fuse_opt_add_arg(&args, "-ofsname=record"))
 		return -1;
@@ -144,5 +174,6 @@ void volume_stop(void)
 	fuse_session_unmount(V.session);
 	pthread_join(V.thread, NULL);
 	fuse_session_destroy(V.session);
-	close(V.fd);
+	while (V.count)
+		close(V.file[--V.count].fd);
 }
