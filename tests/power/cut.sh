@@ -3,12 +3,18 @@
 
 # cut_bring_about STATE SEED: the machine writes; take its server away (killed or
 # frozen, by the seed) until it has acknowledged some more, and for resyncing
-# give it back. CUT_FROZEN: it is frozen.
+# give it back. CUT_SERVER: there, frozen or dead; not asked of its process id,
+# which may be another's by then.
 cut_bring_about() {
 	local state=$1 seed=$2 more
 	[ "$state" = online ] && return 0
-	CUT_FROZEN=$((seed / 7 % 3 == 0))
-	if ((CUT_FROZEN)); then kill -STOP "$SRV_PID"; else kill_pid "$SRV_PID"; fi
+	if ((seed / 7 % 3 == 0)); then
+		CUT_SERVER=frozen
+		kill -STOP "$SRV_PID"
+	else
+		CUT_SERVER=dead
+		kill_pid "$SRV_PID"
+	fi
 	wait_for 60 vm_said "going on in $VM_DIR/f" || return 1
 	more=$(wc -l <"$VM_DIR/acks")
 	vm_wait 60 $((more + seed / 3 % 60 * 3 + 40))
@@ -17,12 +23,11 @@ cut_bring_about() {
 }
 # the server is there again, for the machine or for the recovery
 cut_server_back() {
-	if ((CUT_FROZEN)); then
-		kill -CONT "$SRV_PID"
-	elif gone "$SRV_PID"; then
-		start_server "$VM_DIR/store" "$SRV_PORT"
-	fi
-	CUT_FROZEN=0
+	case $CUT_SERVER in
+	frozen) kill -CONT "$SRV_PID" ;;
+	dead) start_server "$VM_DIR/store" "$SRV_PORT" || return 1 ;;
+	esac
+	CUT_SERVER=there
 }
 
 # power_cut SEED STATE WRITES MILLISECONDS KIND...: format, run, bring STATE about
@@ -33,7 +38,7 @@ cut_server_back() {
 power_cut() {
 	local seed=$1 state=$2 writes=$3 ms=$4 n line was fallback=fallback; shift 4
 	local kinds=("$@")
-	CUT_ACKED=0 CUT_BAD=0 CUT_FROZEN=0
+	CUT_ACKED=0 CUT_BAD=0 CUT_SERVER=there
 	[ "$state" = plain ] && fallback= state=online
 	for ((n = 0; n < ${#kinds[@]}; n++)); do
 		vm_volume $n "${kinds[n]}" "$SRV_URL/cut$seed.$n" $fallback ||
