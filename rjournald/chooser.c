@@ -8,6 +8,7 @@
 #include "senses.h"
 #include "util/environ.h"
 #include "util/log.h"
+#include "util/thread.h"
 
 #define TICK_NS 250000000LL
 /* Only power= goes by the disk, and that is no matter of seconds. */
@@ -136,7 +137,7 @@ int rj_chooser_start(const struct rj_chooser_opts *opts,
 	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
 	pthread_cond_init(&c->wake, &attr);
 	pthread_condattr_destroy(&attr);
-	e = pthread_create(&c->thread, NULL, run, c);
+	e = rj_thread_start(&c->thread, run, c);
 	if (e) {
 		free(c);
 		return rj_fail_errno(err, e, "cannot start a thread");

@@ -21,6 +21,7 @@
 #include "store/conf.h"
 #include "util/environ.h"
 #include "util/log.h"
+#include "util/thread.h"
 
 /* --until-unmount: how often to look whether the mount is there, and how long
  * to wait for it. */
@@ -165,7 +166,7 @@ bool rj_daemon_drain(struct rj_daemon *d, int client)
 		return false;
 	d->drain_client = client;
 	d->drained = false;
-	e = pthread_create(&d->drainer, NULL, drain, d);
+	e = rj_thread_start(&d->drainer, drain, d);
 	if (e) {
 		rj_log(RJ_LOG_ERROR, "cannot start a thread: %s", strerror(e));
 		return false;

@@ -9,6 +9,7 @@
 
 #include "util/environ.h"
 #include "util/log.h"
+#include "util/thread.h"
 
 #define MS	       1000000LL
 #define PROBE_FIRST_NS (200 * MS)
@@ -407,7 +408,7 @@ static void *run(void *arg)
 
 int rj_shipper_start(struct rj_shipper *s, struct rj_error *err)
 {
-	int e = pthread_create(&s->thread, NULL, run, s);
+	int e = rj_thread_start(&s->thread, run, s);
 
 	if (e)
 		return rj_fail_errno(err, e, "cannot start a thread");

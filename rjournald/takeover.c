@@ -6,6 +6,7 @@
 #include "keeper.h"
 #include "util/environ.h"
 #include "util/log.h"
+#include "util/thread.h"
 
 #define MS	     1000000LL
 #define FIRST_MS     50
@@ -68,7 +69,7 @@ static void *take_over(void *arg)
 
 int rj_takeover_start(struct rj_takeover *t, struct rj_error *err)
 {
-	int e = pthread_create(&t->thread, NULL, take_over, t);
+	int e = rj_thread_start(&t->thread, take_over, t);
 
 	if (e)
 		return rj_fail_errno(err, e, "cannot start a thread");

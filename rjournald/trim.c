@@ -9,6 +9,7 @@
 #include "log/trim.h"
 #include "util/environ.h"
 #include "util/log.h"
+#include "util/thread.h"
 
 struct rj_trimmer {
 	struct rj_trimmer_opts opts;
@@ -107,7 +108,7 @@ int rj_trimmer_start(const struct rj_trimmer_opts *opts,
 	pthread_condattr_destroy(&attr);
 	rc = rj_store_dup(opts->store, &t->store, err);
 	if (!rc) {
-		e = pthread_create(&t->thread, NULL, run, t);
+		e = rj_thread_start(&t->thread, run, t);
 		if (e)
 			rc = rj_fail_errno(err, e, "cannot start a thread");
 	}

@@ -8,6 +8,7 @@
 #include "log/listing.h"
 #include "util/environ.h"
 #include "util/log.h"
+#include "util/thread.h"
 
 #define NS_PER_MS   1000000LL
 #define INTERVAL_MS 500
@@ -132,7 +133,7 @@ int rj_log_giveway_start(const struct rj_log_giveway_opts *opts,
 	pthread_condattr_destroy(&attr);
 	rc = rj_store_dup(opts->store, &g->store, err);
 	if (!rc) {
-		e = pthread_create(&g->thread, NULL, run, g);
+		e = rj_thread_start(&g->thread, run, g);
 		if (e)
 			rc = rj_fail_errno(err, e, "cannot start a thread");
 	}

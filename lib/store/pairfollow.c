@@ -7,6 +7,7 @@
 #include "store/pair.h"
 #include "util/environ.h"
 #include "util/log.h"
+#include "util/thread.h"
 
 #define MS 1000000LL
 /* So many segments may be left to copy while the caller waits. */
@@ -229,7 +230,7 @@ int pair_hand_start(struct pair *p, struct rj_error *err)
 
 	if (!p->threads || p->started)
 		return 0;
-	e = pthread_create(&p->thread, NULL, run, p);
+	e = rj_thread_start(&p->thread, run, p);
 	if (e)
 		return rj_fail_errno(err, e, "cannot start a thread");
 	p->started = true;

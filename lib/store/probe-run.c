@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "util/environ.h"
+#include "util/thread.h"
 
 #define WATCHED       6
 #define WATCHED_BYTES (1u << 20)
@@ -188,7 +189,7 @@ int probe_watch(struct probe_run *r, struct rj_error *err)
 	int rc = 0;
 
 	if (!data || rj_random_bytes(data, WATCHED_BYTES) ||
-		pthread_create(&thread, NULL, write_watched, &w)) {
+		rj_thread_start(&thread, write_watched, &w)) {
 		free(data);
 		return rj_fail(err, RJ_E_NOMEM, "out of memory");
 	}

@@ -9,6 +9,7 @@
 #include "format/sbx.h"
 #include "store/probe-run.h"
 #include "util/environ.h"
+#include "util/thread.h"
 
 static void step(const struct probe_run *r, const char *what)
 {
@@ -230,8 +231,7 @@ static int run_race(struct probe_run *r, struct rj_error *err)
 	for (started = 0; started < r->out->racers; started++) {
 		a[started].start = &start;
 		a[started].gate = &gate;
-		if (pthread_create(&a[started].thread, NULL, race,
-			    &a[started]))
+		if (rj_thread_start(&a[started].thread, race, &a[started]))
 			break;
 	}
 	if (started < r->out->racers)

@@ -81,3 +81,5 @@ note "$OUT"
 check "mounted with the first" served
 check "all is there" intact
 check "unmounted" timeout 30 umount "$mnt"
+kill -TERM "$DPID"
+check "a signal ends rjournald, without the second too" wait_for 30 gone "$DPID"
