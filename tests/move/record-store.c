@@ -74,7 +74,8 @@ int linkat(int from_at, const char *from, int to_at, const char *to, int flags)
 int unlinkat(int at, const char *name, int flags)
 {
 	struct trace_event e = {.kind = TRACE_REMOVE};
-	bool ours = object_name(at, name, e.name);
+	/* an empty folder that goes is no object */
+	bool ours = !(flags & AT_REMOVEDIR) && object_name(at, name, e.name);
 	int rc;
 
 	if (ours && !record_step())
