@@ -107,10 +107,7 @@ static void *run(void *arg)
 		}
 		pthread_mutex_unlock(&c->lock);
 		turn(c, prefer);
-		clock_gettime(CLOCK_MONOTONIC, &until);
-		until.tv_nsec += TICK_NS;
-		until.tv_sec += until.tv_nsec / 1000000000;
-		until.tv_nsec %= 1000000000;
+		until = rj_cond_until(TICK_NS);
 		pthread_mutex_lock(&c->lock);
 		while (!c->stop && !c->changed &&
 			!pthread_cond_timedwait(&c->wake, &c->lock, &until))
@@ -124,7 +121,6 @@ int rj_chooser_start(const struct rj_chooser_opts *opts,
 	struct rj_chooser **out, struct rj_error *err)
 {
 	struct rj_chooser *c = calloc(1, sizeof(*c));
-	pthread_condattr_t attr;
 	int e;
 
 	if (!c)
@@ -133,10 +129,7 @@ int rj_chooser_start(const struct rj_chooser_opts *opts,
 	c->prefer = opts->prefer;
 	rj_route_init(&c->route, opts->url);
 	pthread_mutex_init(&c->lock, NULL);
-	pthread_condattr_init(&attr);
-	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-	pthread_cond_init(&c->wake, &attr);
-	pthread_condattr_destroy(&attr);
+	rj_cond_init(&c->wake);
 	e = rj_thread_start(&c->thread, run, c);
 	if (e) {
 		free(c);

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "util/environ.h"
 #include "util/log.h"
@@ -188,10 +187,7 @@ static void pace(struct rj_shipper *s)
 
 	if (state_of(s) != RJ_STATE_RESYNCING || !s->running)
 		return;
-	clock_gettime(CLOCK_MONOTONIC, &until);
-	until.tv_nsec += PACE_NS;
-	until.tv_sec += until.tv_nsec / 1000000000;
-	until.tv_nsec %= 1000000000;
+	until = rj_cond_until(PACE_NS);
 	for (;;) {
 		rj_spool_facts(s->o.spool, &f);
 		if (state_of(s) != RJ_STATE_RESYNCING ||
@@ -375,14 +371,12 @@ static bool wait_for_turn(struct rj_shipper *s, int64_t wait_ns)
 	struct timespec until;
 	bool stop;
 
-	clock_gettime(CLOCK_MONOTONIC, &until);
-	until.tv_sec += (wait_ns + until.tv_nsec) / 1000000000;
-	until.tv_nsec = (wait_ns + until.tv_nsec) % 1000000000;
 	pthread_mutex_lock(&s->lock);
 	if (wait_ns < 0) {
 		while (!s->stop && !shipping(s))
 			pthread_cond_wait(&s->wake, &s->lock);
 	} else if (wait_ns > 0) {
+		until = rj_cond_until(wait_ns);
 		while (!s->stop &&
 			!pthread_cond_timedwait(&s->wake, &s->lock, &until))
 			;
@@ -462,7 +456,6 @@ int rj_shipper_new(const struct rj_shipper_opts *opts, struct rj_shipper **out,
 	struct rj_error *err)
 {
 	struct rj_shipper *s = calloc(1, sizeof(*s));
-	pthread_condattr_t attr;
 
 	*out = NULL;
 	if (!s)
@@ -472,11 +465,8 @@ int rj_shipper_new(const struct rj_shipper_opts *opts, struct rj_shipper **out,
 	pthread_mutex_init(&s->lock, NULL);
 	pthread_mutex_init(&s->show_lock, NULL);
 	show(s);
-	pthread_condattr_init(&attr);
-	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-	pthread_cond_init(&s->wake, &attr);
-	pthread_cond_init(&s->shipped, &attr);
-	pthread_condattr_destroy(&attr);
+	rj_cond_init(&s->wake);
+	rj_cond_init(&s->shipped);
 	*out = s;
 	return 0;
 }

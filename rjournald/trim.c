@@ -1,49 +1,30 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "trim.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "log/trim.h"
 #include "util/environ.h"
 #include "util/log.h"
 #include "util/thread.h"
 
+#define NS_PER_S 1000000000LL
+
 struct rj_trimmer {
 	struct rj_trimmer_opts opts;
 	struct rj_store *store; /* our own handle */
-	pthread_t thread;
-	pthread_mutex_t lock;
-	pthread_cond_t wake;
-	bool stop;
+	struct rj_ticker ticker;
 	uint64_t done_below; /* trimmed up to here */
 	int64_t next_ns;     /* realtime: what retention keeps until then */
 	bool failing;	     /* the last try failed, and it was said */
 };
 
-/* True: told to stop. */
-static bool wait_for_turn(struct rj_trimmer *t)
-{
-	struct timespec until;
-	bool stop;
-
-	clock_gettime(CLOCK_MONOTONIC, &until);
-	until.tv_sec += t->opts.interval_s;
-	pthread_mutex_lock(&t->lock);
-	while (!t->stop &&
-		!pthread_cond_timedwait(&t->wake, &t->lock, &until))
-		;
-	stop = t->stop;
-	pthread_mutex_unlock(&t->lock);
-	return stop;
-}
-
 /* The numbers are those that the store has acknowledged: a tail that the
  * kernel has moved, but whose superblock is not there yet, does not count. */
-static void trim(struct rj_trimmer *t)
+static void trim(void *arg)
 {
+	struct rj_trimmer *t = arg;
 	struct rj_log_trim_opts o = {
 		.retain_s = t->opts.retain_s, .retry_ms = 1};
 	struct rj_log_trim_report report;
@@ -73,20 +54,9 @@ static void trim(struct rj_trimmer *t)
 	t->failing = rc != 0;
 }
 
-static void *run(void *arg)
-{
-	struct rj_trimmer *t = arg;
-
-	while (!wait_for_turn(t))
-		trim(t);
-	return NULL;
-}
-
 static void free_trimmer(struct rj_trimmer *t)
 {
 	rj_store_close(t->store);
-	pthread_cond_destroy(&t->wake);
-	pthread_mutex_destroy(&t->lock);
 	free(t);
 }
 
@@ -94,21 +64,16 @@ int rj_trimmer_start(const struct rj_trimmer_opts *opts,
 	struct rj_trimmer **out, struct rj_error *err)
 {
 	struct rj_trimmer *t = calloc(1, sizeof(*t));
-	pthread_condattr_t attr;
 	int rc, e;
 
 	*out = NULL;
 	if (!t)
 		return rj_fail(err, RJ_E_NOMEM, "out of memory");
 	t->opts = *opts;
-	pthread_mutex_init(&t->lock, NULL);
-	pthread_condattr_init(&attr);
-	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-	pthread_cond_init(&t->wake, &attr);
-	pthread_condattr_destroy(&attr);
 	rc = rj_store_dup(opts->store, &t->store, err);
 	if (!rc) {
-		e = rj_thread_start(&t->thread, run, t);
+		e = rj_ticker_start(&t->ticker, t->opts.interval_s * NS_PER_S,
+			trim, t);
 		if (e)
 			rc = rj_fail_errno(err, e, "cannot start a thread");
 	}
@@ -124,10 +89,6 @@ void rj_trimmer_stop(struct rj_trimmer *t)
 {
 	if (!t)
 		return;
-	pthread_mutex_lock(&t->lock);
-	t->stop = true;
-	pthread_cond_signal(&t->wake);
-	pthread_mutex_unlock(&t->lock);
-	pthread_join(t->thread, NULL);
+	rj_ticker_stop(&t->ticker);
 	free_trimmer(t);
 }

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "log/giveway.h"
 
-#include <pthread.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "log/listing.h"
 #include "util/environ.h"
@@ -24,33 +22,11 @@
 struct rj_log_giveway {
 	struct rj_log_giveway_opts o;
 	struct rj_store *store; /* our own handle */
-	pthread_t thread;
-	pthread_mutex_t lock;
-	pthread_cond_t wake;
-	bool stop;
+	struct rj_ticker ticker;
 	uint64_t seen;	 /* the highest epoch known */
 	uint64_t passed; /* puts, at the last look */
 	struct rj_buf text;
 };
-
-/* True: told to stop. */
-static bool wait_for_turn(struct rj_log_giveway *g)
-{
-	struct timespec until;
-	bool stop;
-
-	clock_gettime(CLOCK_MONOTONIC, &until);
-	until.tv_nsec += g->o.interval_ms % 1000 * NS_PER_MS;
-	until.tv_sec += g->o.interval_ms / 1000 + until.tv_nsec / 1000000000;
-	until.tv_nsec %= 1000000000;
-	pthread_mutex_lock(&g->lock);
-	while (!g->stop &&
-		!pthread_cond_timedwait(&g->wake, &g->lock, &until))
-		;
-	stop = g->stop;
-	pthread_mutex_unlock(&g->lock);
-	return stop;
-}
 
 /* Is there a claim that we did not know of? */
 static bool claimed(struct rj_log_giveway *g)
@@ -68,8 +44,9 @@ static bool claimed(struct rj_log_giveway *g)
 	return i > 0;
 }
 
-static void look(struct rj_log_giveway *g)
+static void look(void *arg)
 {
+	struct rj_log_giveway *g = arg;
 	int64_t begun = rj_monotonic_ns(), pause;
 	uint64_t passed = g->o.gate->passed;
 
@@ -89,21 +66,10 @@ static void look(struct rj_log_giveway *g)
 	g->o.gate->until_ns = rj_monotonic_ns() + pause;
 }
 
-static void *run(void *arg)
-{
-	struct rj_log_giveway *g = arg;
-
-	while (!wait_for_turn(g))
-		look(g);
-	return NULL;
-}
-
 static void free_giveway(struct rj_log_giveway *g)
 {
 	rj_store_close(g->store);
 	rj_buf_free(&g->text);
-	pthread_cond_destroy(&g->wake);
-	pthread_mutex_destroy(&g->lock);
 	free(g);
 }
 
@@ -111,7 +77,6 @@ int rj_log_giveway_start(const struct rj_log_giveway_opts *opts,
 	struct rj_log_giveway **out, struct rj_error *err)
 {
 	struct rj_log_giveway *g;
-	pthread_condattr_t attr;
 	int rc, e;
 
 	*out = NULL;
@@ -126,14 +91,10 @@ int rj_log_giveway_start(const struct rj_log_giveway_opts *opts,
 	if (!g->o.pause_ms)
 		g->o.pause_ms = PAUSE_MS;
 	g->seen = opts->epoch;
-	pthread_mutex_init(&g->lock, NULL);
-	pthread_condattr_init(&attr);
-	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-	pthread_cond_init(&g->wake, &attr);
-	pthread_condattr_destroy(&attr);
 	rc = rj_store_dup(opts->store, &g->store, err);
 	if (!rc) {
-		e = rj_thread_start(&g->thread, run, g);
+		e = rj_ticker_start(&g->ticker,
+			g->o.interval_ms * NS_PER_MS, look, g);
 		if (e)
 			rc = rj_fail_errno(err, e, "cannot start a thread");
 	}
@@ -149,11 +110,7 @@ void rj_log_giveway_stop(struct rj_log_giveway *g)
 {
 	if (!g)
 		return;
-	pthread_mutex_lock(&g->lock);
-	g->stop = true;
-	pthread_cond_signal(&g->wake);
-	pthread_mutex_unlock(&g->lock);
-	pthread_join(g->thread, NULL);
+	rj_ticker_stop(&g->ticker);
 	g->o.gate->until_ns = 0;
 	free_giveway(g);
 }

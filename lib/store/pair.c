@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/thread.h"
+
 struct pair *pair_of(struct rj_store *s)
 {
 	return (struct pair *)s;
@@ -359,14 +361,9 @@ static const struct rj_store_ops pair_ops = {
 
 static int init_sync(struct pair *p, struct rj_error *err)
 {
-	pthread_condattr_t attr;
-
 	pthread_mutex_init(&p->lock, NULL);
-	pthread_condattr_init(&attr);
-	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-	pthread_cond_init(&p->wake, &attr);
-	pthread_cond_init(&p->done, &attr);
-	pthread_condattr_destroy(&attr);
+	rj_cond_init(&p->wake);
+	rj_cond_init(&p->done);
 	if (p->shared) {
 		p->shared->refs++;
 		return 0;

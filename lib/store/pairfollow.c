@@ -2,7 +2,6 @@
 /* The second hand: puts beside the caller, and catches up who was away. */
 #include <errno.h>
 #include <string.h>
-#include <time.h>
 
 #include "store/pair.h"
 #include "util/environ.h"
@@ -185,17 +184,6 @@ static void do_job(struct pair *p)
 	pthread_cond_broadcast(&p->done);
 }
 
-static void until_ms(struct timespec *t, int64_t ms)
-{
-	clock_gettime(CLOCK_MONOTONIC, t);
-	t->tv_sec += ms / 1000;
-	t->tv_nsec += ms % 1000 * 1000000;
-	if (t->tv_nsec >= 1000000000) {
-		t->tv_sec++;
-		t->tv_nsec -= 1000000000;
-	}
-}
-
 static void *run(void *arg)
 {
 	struct pair *p = arg;
@@ -217,7 +205,7 @@ static void *run(void *arg)
 		}
 		if (p->stop || p->job.given)
 			continue;
-		until_ms(&t, RJ_PAIR_RETRY_MS);
+		t = rj_cond_until(RJ_PAIR_RETRY_MS * MS);
 		pthread_cond_timedwait(&p->wake, &p->lock, &t);
 	}
 	pthread_mutex_unlock(&p->lock);
@@ -274,11 +262,10 @@ int pair_hand_give(struct pair *p, const struct rj_key *key, const void *data,
 
 bool pair_hand_wait(struct pair *p, int64_t deadline)
 {
-	struct timespec t;
 	int64_t left = deadline - rj_monotonic_ns();
+	struct timespec t = rj_cond_until(left > 0 ? left : 0);
 	bool done;
 
-	until_ms(&t, left > 0 ? left / MS + 1 : 0);
 	pthread_mutex_lock(&p->lock);
 	while (!p->job.done &&
 		pthread_cond_timedwait(&p->done, &p->lock, &t) != ETIMEDOUT)
