@@ -5,7 +5,6 @@
  * store but this struct, and that only until it is joined.
  */
 #include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -13,6 +12,7 @@
 #include "say.h"
 #include "store.h"
 #include "util/environ.h"
+#include "util/thread.h"
 
 struct ahead {
 	pthread_t thread;
@@ -34,7 +34,6 @@ static void *make(void *arg)
 void store_ahead_begin(struct store *s)
 {
 	struct datafile *f = &s->files[s->file_count - 1];
-	sigset_t all, old;
 	struct ahead *a;
 	int rc;
 
@@ -52,10 +51,7 @@ void store_ahead_begin(struct store *s)
 	snprintf(a->dir, sizeof(a->dir), "%s/store", s->dir);
 	store_file_path(s, a->head.number, a->path);
 	store_spare_path(s, a->spare);
-	sigfillset(&all); /* signals are the event loop's */
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	rc = pthread_create(&a->thread, NULL, make, a);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	rc = rj_thread_start(&a->thread, make, a);
 	if (rc)
 		free(a);
 	else

@@ -7,7 +7,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,6 +18,7 @@
 #include "util/crc32c.h"
 #include "util/environ.h"
 #include "util/fileio.h"
+#include "util/thread.h"
 
 struct checkpoint {
 	pthread_t thread;
@@ -123,7 +123,6 @@ static bool wanted(const struct store *s)
 void store_checkpoint_tick(struct store *s)
 {
 	struct checkpoint *c = s->checkpoint;
-	sigset_t all, old;
 
 	if (c) {
 		if (!atomic_load(&c->done))
@@ -138,10 +137,7 @@ void store_checkpoint_tick(struct store *s)
 		return;
 	s->appended = 0;
 	s->checkpoint = c;
-	sigfillset(&all); /* signals are the event loop's */
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	c->threaded = !pthread_create(&c->thread, NULL, run, c);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	c->threaded = !rj_thread_start(&c->thread, run, c);
 	if (!c->threaded)
 		run(c);
 }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "jbd2/keep.h"
 
-#include <signal.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+
+#include "util/thread.h"
 
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23 /* Linux 5.14 */
@@ -88,18 +89,12 @@ static void *toucher(void *arg)
 
 static bool start_thread(struct jbd2_keep *k)
 {
-	sigset_t all, old;
-
-	/* signals are for the program's own threads */
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
 	pthread_mutex_init(&k->lock, NULL);
 	pthread_cond_init(&k->change, NULL);
-	k->running = !pthread_create(&k->thread, NULL, reader, k);
+	k->running = !rj_thread_start(&k->thread, reader, k);
 	if (k->running)
 		k->touching =
-			!pthread_create(&k->toucher, NULL, toucher, k);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
+			!rj_thread_start(&k->toucher, toucher, k);
 	if (!k->running) {
 		pthread_mutex_destroy(&k->lock);
 		pthread_cond_destroy(&k->change);

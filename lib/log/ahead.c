@@ -2,9 +2,10 @@
 #include "log/ahead.h"
 
 #include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+
+#include "util/thread.h"
 
 /* Where segment n is, or will be: slots[n % RJ_AHEAD_SEGMENTS]. */
 struct slot {
@@ -260,21 +261,18 @@ static bool start_one(struct rj_ahead *a, struct worker *w,
 	w->a = a;
 	if (rj_store_dup(store, &w->store, NULL))
 		return false;
-	w->running = !pthread_create(&w->thread, NULL, run, w);
+	w->running = !rj_thread_start(&w->thread, run, w);
 	return w->running;
 }
 
 /* How many workers there are now: as many as could be had of COUNT; and the
- * stream, if it can be had. Signals are for the caller's own threads. */
+ * stream, if it can be had. */
 static unsigned start_threads(
 	struct rj_ahead *a, struct rj_store *store, unsigned count)
 {
-	sigset_t all, before;
 	unsigned i;
 
 	a->streaming = store->ops->stream != NULL;
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
 	for (i = 0; i < count; i++)
 		if (!start_one(a, &a->workers[i], store, work))
 			break;
@@ -285,7 +283,6 @@ static unsigned start_threads(
 		pthread_cond_broadcast(&a->came);
 		pthread_mutex_unlock(&a->lock);
 	}
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	return i;
 }
 
