@@ -257,11 +257,10 @@ static int replay(struct rj_recovery *r, struct rj_error *err)
 	return 0;
 }
 
-/*
- * A volume that was left clean, and whose log ends before that: the rest is
- * given up. The volume has it all; the log must begin anew behind it.
- */
-static int begin_anew(struct rj_recovery *r, struct rj_error *err)
+/* The log as it stands is given up, behind a BREAK if ALLOW_BREAK: it begins
+ * anew, and nothing is replayed. */
+static int begin_anew(
+	struct rj_recovery *r, bool allow_break, struct rj_error *err)
 {
 	int rc;
 
@@ -269,7 +268,7 @@ static int begin_anew(struct rj_recovery *r, struct rj_error *err)
 		r->report->outcome = RJ_OUTCOME_WOULD_RESET;
 		return 0;
 	}
-	rc = claim(r, false, err);
+	rc = claim(r, allow_break, err);
 	if (rc)
 		rj_volume_close(r->volume, NULL);
 	else
@@ -285,27 +284,11 @@ static int begin_anew(struct rj_recovery *r, struct rj_error *err)
 /* The log was given up while its server was away; now it gets a fresh one. */
 static int revive(struct rj_recovery *r, struct rj_error *err)
 {
-	int rc;
-
 	if (r->facts.sbx.incompat & RJ_SBX_INCOMPAT_CHECK_PENDING)
 		return rj_fail(err, RJ_E_CORRUPT,
 			"%s: its log was given up for a whole-volume check, and that check did not finish",
 			r->device);
-	if (r->opts->dry_run) {
-		r->report->outcome = RJ_OUTCOME_WOULD_RESET;
-		return 0;
-	}
-	rc = claim(r, true, err);
-	if (rc)
-		rj_volume_close(r->volume, NULL);
-	else
-		rc = rj_volume_close(r->volume, err);
-	r->volume = NULL;
-	if (!rc)
-		rc = rj_recovery_renew_log(r, err);
-	if (!rc)
-		r->report->outcome = RJ_OUTCOME_RESET;
-	return rc;
+	return begin_anew(r, true, err);
 }
 
 static int recover_log(struct rj_recovery *r, struct rj_error *err)
@@ -316,8 +299,9 @@ static int recover_log(struct rj_recovery *r, struct rj_error *err)
 	rc = inspect(r, err);
 	if (rc)
 		return rc;
+	/* left clean, and the log ends before that: the volume has it all */
 	if (r->spool_lost && !r->facts.needs_recovery)
-		return begin_anew(r, err);
+		return begin_anew(r, false, err);
 	idle = r->report->plan.empty && !r->facts.needs_recovery;
 	if (idle) {
 		r->report->outcome = RJ_OUTCOME_CLEAN;
