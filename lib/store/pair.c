@@ -63,9 +63,7 @@ static int put_epoch(struct pair *p, const struct rj_key *key, const void *data,
 		rc = pair_put_side(
 			p, i, key, data, len, needed ? err : &unseen);
 		if (rc == -RJ_E_EXISTS) {
-			p->conflict = true;
-			p->conflict_side = i;
-			p->conflict_key = *key;
+			pair_note_conflict(p, i, key);
 			return rj_fail(err, RJ_E_EXISTS,
 				"%s: epoch %llu is another's", p->url[i],
 				(unsigned long long)key->number);
@@ -284,8 +282,7 @@ static int pair_remove(
 	return rc;
 }
 
-/* A dup that was made while side I was being caught up has no handle of it. */
-static int need_side(struct pair *p, int i, struct rj_error *err)
+int pair_open_side(struct pair *p, int i, struct rj_error *err)
 {
 	return p->side[i] ? 0
 			  : rj_store_open(p->url[i], &p->opts, &p->side[i], err);
@@ -304,7 +301,7 @@ static int pair_remove_below(struct rj_store *s, const struct rj_key *dir,
 		if (need != RJ_PAIR_BOTH && need != i)
 			continue;
 		n = 0;
-		rc = need_side(p, i, err);
+		rc = pair_open_side(p, i, err);
 		if (!rc)
 			rc = rj_store_remove_below(
 				p->side[i], dir, below, least, &n, err);

@@ -145,7 +145,12 @@ int pair_is_prefix(struct rj_store *shorter, const struct pair_view *sv,
 /* Look at both and decide. */
 int pair_look(struct pair *p, struct rj_error *err);
 
-/* Put into one: RJ_E_EXISTS is certain, and noted as the conflict. */
+/* A handle of side I, if there is none: it was not there when the pair was
+ * opened, or was being caught up when a dup was made. */
+int pair_open_side(struct pair *p, int i, struct rj_error *err);
+/* Side SIDE has another's object under KEY: who asks for it next gets that. */
+void pair_note_conflict(struct pair *p, int side, const struct rj_key *key);
+/* Put into one. RJ_E_EXISTS is certain: it is not ours that is there. */
 int pair_put_side(struct pair *p, int side, const struct rj_key *key,
 	const void *data, size_t len, struct rj_error *err);
 /* Copy object KEY of FROM into side TO. */

@@ -27,10 +27,8 @@ static int give_up(struct pair *p, int y, const char *why)
 /* Handles: of Y its own, of X a dup. */
 static int open_both(struct pair *p, int x, struct rj_error *err)
 {
-	int y = !x, rc = 0;
+	int rc = pair_open_side(p, !x, err);
 
-	if (!p->side[y])
-		rc = rj_store_open(p->url[y], &p->opts, &p->side[y], err);
 	if (rc)
 		return rc;
 	if (p->from && p->from_side == x)

@@ -34,7 +34,7 @@ int pair_put_side(struct pair *p, int side, const struct rj_key *key,
 	return rc;
 }
 
-static void note_conflict(struct pair *p, int side, const struct rj_key *key)
+void pair_note_conflict(struct pair *p, int side, const struct rj_key *key)
 {
 	p->conflict = true;
 	p->conflict_side = side;
@@ -131,7 +131,7 @@ static int put_first(struct pair *p, const struct rj_key *key,
 		if (!rc)
 			rc = pair_put_side(p, side, key, data, len, err);
 		if (rc == -RJ_E_EXISTS) {
-			note_conflict(p, side, key);
+			pair_note_conflict(p, side, key);
 			if (i && !newer_in_the_way(p, side, key, h))
 				return busy(p, key->number, err);
 		}
@@ -191,7 +191,7 @@ static int put_both(struct pair *p, const struct rj_key *key, const void *data,
 			if (ok[i])
 				p->end[i] = key->number;
 			if (rc[i] == -RJ_E_EXISTS)
-				note_conflict(p, i, key);
+				pair_note_conflict(p, i, key);
 			if (final(rc[i]) || (rc[i] && rc[!i])) {
 				if (err)
 					*err = final(rc[!i]) ? e[!i] : e[i];
@@ -242,7 +242,7 @@ static int put_alone(struct pair *p, int x, int alone, const struct rj_key *key,
 			p->url[x], (unsigned long long)key->number);
 	rc = pair_put_side(p, x, key, data, len, err);
 	if (rc == -RJ_E_EXISTS)
-		note_conflict(p, x, key);
+		pair_note_conflict(p, x, key);
 	if (rc)
 		return rc;
 	p->end[x] = key->number;
