@@ -182,7 +182,7 @@ static uint64_t value(const struct rj_status *s, size_t at)
 
 static void put_number(struct json_object *o, const char *key, uint64_t value)
 {
-	json_object_object_add(o, key, json_object_new_int64((int64_t)value));
+	json_object_object_add(o, key, json_object_new_uint64(value));
 }
 
 static void put_text(struct json_object *o, const char *key, const char *text)
@@ -203,9 +203,7 @@ struct json_object *rj_status_json(const struct rj_status *s)
 		put_text(o, "error", s->error);
 	for (i = 0; i < NUMBERS; i++)
 		if (numbers[i].key)
-			json_object_object_add(o, numbers[i].key,
-				json_object_new_uint64(
-					value(s, numbers[i].at)));
+			put_number(o, numbers[i].key, value(s, numbers[i].at));
 	put_text(o, "on_loss", s->on_loss);
 	put_text(o, "store", s->store);
 	put_text(o, "device", s->device);
@@ -332,7 +330,7 @@ void rj_status_add_fallback(const struct rj_loaded *l, struct json_object *o)
 	put_number(f, "backlog_bytes", s->backlog);
 	if (s->state == RJ_SPOOL_LOCAL) {
 		put_number(f, "from", s->from);
-		put_number(f, "since", (uint64_t)(s->since_ns / 1000000000));
+		put_number(f, "since", (uint64_t)(s->since_ns / NS_PER_S));
 		json_object_object_add(f, "self_sufficient",
 			json_object_new_boolean(s->self_sufficient));
 	}
