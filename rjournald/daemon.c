@@ -413,8 +413,7 @@ static int start(struct rj_daemon *d, rj_rule_fn rule, struct rj_error *err)
 		return rc;
 	rj_harden();
 	rj_harden_ring(d->loaded.ring);
-	d->loaded.store->meter = &d->loaded.meter;
-	d->loaded.store->gate = &d->loaded.gate;
+	rj_load_watch(&d->loaded, d->loaded.store);
 	rc = start_events(d, err);
 	if (!rc)
 		rc = start_pipeline(d, rule, false, err);

@@ -70,17 +70,12 @@ int rj_fallback_open(struct rj_loaded *l, struct rj_error *err)
 	return 0;
 }
 
-static int open_handle(struct rj_loaded *l, struct rj_store **out,
-	struct rj_error *err)
+static int open_handle(struct rj_loaded *l, struct rj_conf *conf,
+	struct rj_store **out, struct rj_error *err)
 {
-	struct rj_store_opts o = {0};
-	struct rj_conf *conf = NULL;
-	const char *url = l->store->url;
-	int rc = rj_conf_load(url, &conf, err);
+	struct rj_store_opts o = {.conf = conf};
+	int rc;
 
-	if (rc)
-		return rc;
-	o.conf = conf;
 	o.give_up = &l->link_down;
 	o.request_timeout_ms = conf->loss_timeout_ms ? conf->loss_timeout_ms
 						     : LOSS_TIMEOUT_MS;
@@ -90,38 +85,32 @@ static int open_handle(struct rj_loaded *l, struct rj_store **out,
 	if (o.connect_timeout_ms > o.request_timeout_ms)
 		o.connect_timeout_ms = o.request_timeout_ms;
 	rc = rj_store_open(l->facts.sbx.url, &o, out, err);
-	rj_conf_release(conf);
-	if (!rc) { /* what puts take is counted wherever they go */
-		(*out)->meter = &l->meter;
-		(*out)->gate = &l->gate;
-	}
-	if (!rc)
+	if (!rc) {
+		rj_load_watch(l, *out);
 		rc = rj_store_adopt(*out, l->facts.sbx.journal_uuid,
 			rj_log_writer_epoch(l->writer),
 			rj_log_writer_tail(l->writer)->sequence, err);
+	}
 	return rc;
 }
 
-/* PREFER as rj.conf says for the store. */
-static int start_chooser(struct rj_loaded *l, struct rj_error *err)
+static int start_chooser(
+	struct rj_loaded *l, enum rj_prefer prefer, struct rj_error *err)
 {
 	struct rj_chooser_opts o = {
 		.shipper = l->shipper,
+		.prefer = prefer,
 		.url = l->facts.sbx.url,
 		.file = l->spool.path,
 		.link_down = &l->link_down,
 	};
-	struct rj_conf *conf = NULL;
-	int rc = rj_conf_load(l->store->url, &conf, err);
 
-	if (rc)
-		return rc;
-	o.prefer = conf->prefer;
-	rj_conf_release(conf);
 	return rj_chooser_start(&o, &l->chooser, err);
 }
 
-int rj_fallback_start(struct rj_loaded *l, struct rj_error *err)
+/* As CONF, rj.conf's words on the store, has it. */
+static int start(
+	struct rj_loaded *l, struct rj_conf *conf, struct rj_error *err)
 {
 	struct rj_shipper_opts o = {
 		.writer = l->writer,
@@ -132,12 +121,9 @@ int rj_fallback_start(struct rj_loaded *l, struct rj_error *err)
 	};
 	int rc;
 
-	if (!l->spool.spool)
-		return 0;
-	rj_load_log_id(l, &l->id);
-	rc = open_handle(l, &l->put, err);
+	rc = open_handle(l, conf, &l->put, err);
 	if (!rc)
-		rc = open_handle(l, &l->ship, err);
+		rc = open_handle(l, conf, &l->ship, err);
 	if (rc)
 		return rc;
 	rj_log_writer_use(l->writer, l->put);
@@ -145,7 +131,22 @@ int rj_fallback_start(struct rj_loaded *l, struct rj_error *err)
 	rc = rj_shipper_new(&o, &l->shipper, err);
 	if (!rc)
 		rc = rj_shipper_start(l->shipper, err);
-	return rc ? rc : start_chooser(l, err);
+	return rc ? rc : start_chooser(l, conf->prefer, err);
+}
+
+int rj_fallback_start(struct rj_loaded *l, struct rj_error *err)
+{
+	struct rj_conf *conf = NULL;
+	int rc;
+
+	if (!l->spool.spool)
+		return 0;
+	rj_load_log_id(l, &l->id);
+	rc = rj_conf_load(l->store->url, &conf, err);
+	if (!rc)
+		rc = start(l, conf, err);
+	rj_conf_release(conf);
+	return rc;
 }
 
 int rj_fallback_stop(struct rj_loaded *l, struct rj_error *err)

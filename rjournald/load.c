@@ -101,6 +101,12 @@ void rj_load_log_id(const struct rj_loaded *l, struct rj_log_id *id)
 	rj_log_sealing_use(&l->sealing, id);
 }
 
+void rj_load_watch(struct rj_loaded *l, struct rj_store *s)
+{
+	s->meter = &l->meter;
+	s->gate = &l->gate;
+}
+
 static int check_history(const struct rj_loaded *l, const struct reading *r,
 	struct rj_error *err)
 {
@@ -391,8 +397,7 @@ int rj_load_claim_again(struct rj_loaded *l, struct rj_error *err)
 	rc = rj_log_claim(l->store, &id, &claim, &l->writer, err);
 	if (rc)
 		return rc;
-	l->store->meter = &l->meter;
-	l->store->gate = &l->gate;
+	rj_load_watch(l, l->store);
 	k->epoch = rj_log_writer_epoch(l->writer);
 	if (rj_log_writer_tail(l->writer)->sequence <= k->acked)
 		return rj_fail(err, RJ_E_GAP,

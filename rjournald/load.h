@@ -89,6 +89,9 @@ int rj_load_note(
  * number back. Without that the numbers are only older.
  */
 int rj_unload_note(struct rj_loaded *l, struct rj_error *err);
+/* What goes through handle S is counted by L's meter, and held up at its gate.
+ * L stays where it is as long as S is used. */
+void rj_load_watch(struct rj_loaded *l, struct rj_store *s);
 /* Whose log it is and how it is sealed, for other readers of it. */
 void rj_load_log_id(const struct rj_loaded *l, struct rj_log_id *id);
 /* Releases all; the runtime directory goes last. */
