@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "format/seghdr.h"
+#include "format/table.h"
 #include "support/rjtest.h"
 #include "util/bytes.h"
 
@@ -180,35 +181,6 @@ static void body_ranges(void)
 
 /* ---- doc/log-format.md against the code ---- */
 
-struct row {
-	unsigned offset, bytes;
-	char field[32];
-};
-
-/* The rows of the table below HEADING, in ROWS; how many. */
-static unsigned read_table(const char *heading, struct row *rows, unsigned max)
-{
-	char path[512], line[512];
-	const char *src = getenv("RJ_SRC");
-	unsigned n = 0;
-	bool here = false;
-	FILE *f;
-
-	snprintf(path, sizeof(path), "%s/doc/log-format.md", src ? src : ".");
-	f = fopen(path, "r");
-	CU_ASSERT_PTR_NOT_NULL_FATAL(f);
-	while (fgets(line, sizeof(line), f) && n < max) {
-		if (line[0] == '#')
-			here = !strncmp(line, heading, strlen(heading));
-		if (here && sscanf(line, "| %u | %u | %31[a-z0-9_] |",
-				    &rows[n].offset, &rows[n].bytes,
-				    rows[n].field) == 3)
-			n++;
-	}
-	fclose(f);
-	return n;
-}
-
 /* FIELD alone has another value, different in every byte. */
 static bool change_header(struct rj_seghdr *h, const char *field)
 {
@@ -307,7 +279,7 @@ static void check_header_row(const struct row *row)
 static void document_says_the_same_of_the_header(void)
 {
 	struct row rows[32];
-	unsigned n = read_table("### Header", rows, 32), i;
+	unsigned n = read_table("log-format.md", "### Header", rows, 32), i;
 
 	CU_ASSERT_EQUAL(n, 18);
 	check_cover(rows, n, RJ_SEG_HEADER_BYTES);
@@ -320,7 +292,7 @@ static void document_says_the_same_of_the_body(void)
 	struct rj_segbody h = {4096, 1024, 3, 2, 7, 8}, changed;
 	uint8_t a[RJ_SEG_BODY_HEAD], b[RJ_SEG_BODY_HEAD];
 	struct row rows[32];
-	unsigned n = read_table("### Body", rows, 32), i;
+	unsigned n = read_table("log-format.md", "### Body", rows, 32), i;
 
 	CU_ASSERT_EQUAL(n, 7);
 	check_cover(rows, n, RJ_SEG_BODY_HEAD);

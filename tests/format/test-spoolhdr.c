@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "format/spoolhdr.h"
+#include "format/table.h"
 #include "support/rjtest.h"
 #include "util/bytes.h"
 #include "util/crc32c.h"
@@ -171,35 +172,6 @@ static void room_of_a_record(void)
 
 /* ---- doc/fallback.md against the code ---- */
 
-struct row {
-	unsigned offset, bytes;
-	char field[32];
-};
-
-/* The rows of the table below HEADING, in ROWS; how many. */
-static unsigned read_table(const char *heading, struct row *rows, unsigned max)
-{
-	char path[512], line[512];
-	const char *src = getenv("RJ_SRC");
-	unsigned n = 0;
-	bool here = false;
-	FILE *f;
-
-	snprintf(path, sizeof(path), "%s/doc/fallback.md", src ? src : ".");
-	f = fopen(path, "r");
-	CU_ASSERT_PTR_NOT_NULL_FATAL(f);
-	while (fgets(line, sizeof(line), f) && n < max) {
-		if (line[0] == '#')
-			here = !strncmp(line, heading, strlen(heading));
-		if (here && sscanf(line, "| %u | %u | %31[a-z0-9_] |",
-				    &rows[n].offset, &rows[n].bytes,
-				    rows[n].field) == 3)
-			n++;
-	}
-	fclose(f);
-	return n;
-}
-
 /* FIELD alone has another value, different in every byte. */
 #define CHANGE(name)                                                           \
 	if (!strcmp(field, #name)) {                                           \
@@ -297,7 +269,7 @@ static void document_says_the_same_of_the_header(void)
 	uint8_t a[RJ_SPOOL_HEADER_BYTES], b[RJ_SPOOL_HEADER_BYTES];
 	struct rj_spool_header h = sample(), changed;
 	struct row rows[32];
-	unsigned n = read_table("### Header", rows, 32), i;
+	unsigned n = read_table("fallback.md", "### Header", rows, 32), i;
 
 	CU_ASSERT_EQUAL(n, 18);
 	check_cover(rows, n, sizeof(a));
@@ -318,7 +290,7 @@ static void document_says_the_same_of_a_record(void)
 	uint8_t a[RJ_SPOOL_RECORD_HEAD], b[RJ_SPOOL_RECORD_HEAD];
 	struct rj_spool_record r = sample_record(), changed;
 	struct row rows[32];
-	unsigned n = read_table("### Record", rows, 32), i;
+	unsigned n = read_table("fallback.md", "### Record", rows, 32), i;
 
 	CU_ASSERT_EQUAL(n, 9);
 	check_cover(rows, n, sizeof(a));
