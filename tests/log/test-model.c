@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "log/common.h"
+#include "log/seeded.h"
 #include "support/treerules.h"
 #include "util/environ.h"
 
@@ -39,7 +40,6 @@ struct model {
 /* ---- a world made of the seed ---- */
 
 static uint64_t random_state;
-static int64_t now_ns;
 
 static uint32_t rnd(uint32_t below)
 {
@@ -47,32 +47,6 @@ static uint32_t rnd(uint32_t below)
 		random_state * 6364136223846793005u + 1442695040888963407u;
 	return (uint32_t)(random_state >> 33) % below;
 }
-
-static int64_t fake_clock(void *arg)
-{
-	return now_ns += 1000;
-}
-
-static void fake_sleep(void *arg, int64_t ns)
-{
-	now_ns += ns;
-}
-
-static int fake_random(void *arg, void *out, size_t len)
-{
-	uint8_t *p = out;
-
-	while (len--)
-		*p++ = (uint8_t)rnd(256);
-	return 0;
-}
-
-static const struct rj_environ seeded = {
-	.realtime_ns = fake_clock,
-	.monotonic_ns = fake_clock,
-	.sleep_ns = fake_sleep,
-	.random_bytes = fake_random,
-};
 
 /* ---- what may happen ---- */
 
@@ -315,7 +289,7 @@ static void random_lives_match_the_model(void)
 		runs = (unsigned)atoi(getenv("RJ_LIVES"));
 	random_state = rjtest_seed();
 	fflush(stdout); /* known even if this run never ends */
-	rj_environ_set(&seeded);
+	seeded_environ(rnd);
 	for (i = 0; i < runs; i++)
 		run(&appended);
 	rj_environ_set(NULL);

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "log/common.h"
+#include "log/seeded.h"
 #include "log/trim.h"
 #include "log/weather.h"
 #include "store/pair.h"
@@ -47,33 +48,6 @@ struct life {
 	char why[256];
 };
 
-static int64_t now_ns;
-
-static int64_t fake_clock(void *arg)
-{
-	return now_ns += 1000;
-}
-
-static void fake_sleep(void *arg, int64_t ns)
-{
-	now_ns += ns;
-}
-
-static int fake_random(void *arg, void *out, size_t len)
-{
-	uint8_t *p = out;
-
-	while (len--)
-		*p++ = (uint8_t)weather_rnd(256);
-	return 0;
-}
-
-static const struct rj_environ seeded = {
-	.realtime_ns = fake_clock,
-	.monotonic_ns = fake_clock,
-	.sleep_ns = fake_sleep,
-	.random_bytes = fake_random,
-};
 
 static struct rj_store *inner(struct life *l, int side)
 {
@@ -309,9 +283,9 @@ static void begin(struct life *l, uint64_t seed)
 
 	memset(l, 0, sizeof(*l));
 	weather_seed(seed);
-	now_ns = 1000000000;
-	fake_random(NULL, l->id.volume_uuid, sizeof(l->id.volume_uuid));
-	fake_random(NULL, l->id.journal_uuid, sizeof(l->id.journal_uuid));
+	seeded_now_ns = 1000000000;
+	seeded_bytes(NULL, l->id.volume_uuid, sizeof(l->id.volume_uuid));
+	seeded_bytes(NULL, l->id.journal_uuid, sizeof(l->id.journal_uuid));
 	for (i = 0; i < WRITERS; i++)
 		l->writer[i].cut = l->cut[i];
 	for (i = 0; i < 2; i++) {
@@ -403,7 +377,7 @@ static void test_lives(void)
 	unsigned long long recoveries = 0, refusals = 0, alone = 0, acks = 0,
 			   rejoined = 0;
 
-	rj_environ_set(&seeded);
+	seeded_environ(weather_rnd);
 	for (i = 0; i < lives && !bad; i++) {
 		begin(&l, seed + i);
 		recover(&l, &l.writer[0]);
