@@ -82,6 +82,7 @@ static int begin_local(
 	event(s, e);
 	s->paced = 0;
 	s->probe_ns = PROBE_FIRST_NS;
+	show(s);
 	return 0;
 }
 
@@ -269,6 +270,7 @@ static int64_t hand_back(struct rj_shipper *s)
 		rj_log(RJ_LOG_ERROR, "%s", err.msg);
 	event(s, RJ_EVENT_CAUGHT_UP);
 	s->why.msg[0] = 0;
+	show(s);
 	rj_log(RJ_LOG_NOTICE, "the store has everything again");
 	pthread_cond_broadcast(&s->shipped);
 	return -1;
@@ -297,6 +299,7 @@ static int64_t account(struct rj_shipper *s, uint64_t sequence, int rc,
 				rj_spool_name(s->o.spool));
 		event(s, RJ_EVENT_RETURNED);
 		rj_spool_shipped(s->o.spool, sequence);
+		show(s);
 		s->probe_ns = PROBE_FIRST_NS;
 		pthread_cond_broadcast(&s->shipped);
 		return 0;
@@ -440,7 +443,8 @@ int rj_shipper_stop(struct rj_shipper *s, struct rj_error *err)
 	return rc;
 }
 
-/* While a put is under way, with the lock held, it is what was last seen. */
+/* While a put is under way, with the lock held, it is what was last shown: that
+ * is done whenever what the file holds has changed. */
 void rj_shipper_stat(struct rj_shipper *s, struct rj_shipper_stat *out)
 {
 	if (!pthread_mutex_trylock(&s->lock)) {
