@@ -115,10 +115,11 @@ else
 	is "$what: the kernel saw no error" "$errors" ""
 	check "$what: nor did the writer" not gone "$WRITER"
 fi
+losses=$($LIMIT "$RJCTL" status --json "$IMG" | grep -Eo '"losses":[0-9]+')
 check "$what: the machine stops" machine_stops "$T_DIR/crash.img" "$T_DIR"/fb/*.rjfallback
 heal >/dev/null
 check "$what: recovery" recover_on "$T_DIR/crash.img"
 check "$what: nothing acknowledged is lost" history_there "$T_DIR/crash.img" "$seed"
 check "$what: e2fsck finds nothing" sound "$T_DIR/crash.img"
 [ "$policy" != local ] || check "$what: the store's log is whole" verified "$(server_url 1)/v"
-note "$(acked) acknowledged; $(net count)"
+note "$(acked) acknowledged; $((${losses##*:})) losses; $(net count)"
