@@ -56,6 +56,16 @@ static int log_retry(void *arg, struct rj_error *err)
 			  : rj_log_retry(l->writer, err);
 }
 
+static void log_begin(void *arg, const struct rj_log_append *a)
+{
+	const struct rj_loaded *l = arg;
+
+	if (l->shipper)
+		rj_shipper_begin(l->shipper, a);
+	else
+		rj_log_seal_begin(l->writer, a);
+}
+
 /* The last number that was acknowledged. */
 static uint64_t log_last(void *arg)
 {
@@ -73,7 +83,7 @@ static int start_pipeline(struct rj_daemon *d, rj_rule_fn rule, bool resumed,
 		.sb_block = l->sb_block,
 		.on_loss = l->facts.sbx.on_loss,
 		.rule = rule,
-		.sink = {log_append, log_retry, l},
+		.sink = {log_append, log_retry, log_begin, l},
 		.last = log_last,
 		.write_through = true,
 		.kept = &l->memory,

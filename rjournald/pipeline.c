@@ -23,6 +23,10 @@
 #define REFRESH_EVERY  16
 #define REFRESH_BLOCKS 256
 #define REFRESH_AGE    512
+/* Begin a segment of so many bytes at most before its commit block is there;
+ * and when one came otherwise, none for the next so many. */
+#define FORESEE_BYTES  (256u << 10)
+#define FORESEE_AFTER  16
 
 struct rj_pipeline {
 	struct rj_ring *ring;
@@ -36,6 +40,8 @@ struct rj_pipeline {
 	struct rj_track track;
 	struct rj_pending pending;
 	bool partial; /* some pending write did not cover whole blocks */
+	bool waits;   /* the commit rule lets all that is pending wait */
+	uint32_t foreseen, distrust; /* rj_pipeline_foresee() */
 	struct rj_seg_run *runs;
 	struct rj_live *live, own_live;
 	struct rj_error failure; /* why, once it has FAILED */
@@ -273,8 +279,19 @@ static void shipped(struct rj_pipeline *p, const struct rj_log_append *a,
 		p->kept->oldest = oldest;
 	}
 	rj_pending_clear(&p->pending);
+	p->waits = false;
 	p->pending_shown = 0;
 	p->partial = false;
+}
+
+/* Of one run, what was foreseen came exactly when the count is right. */
+static void judge_foreseen(struct rj_pipeline *p)
+{
+	if (p->foreseen && p->foreseen != p->pending.count)
+		p->distrust = FORESEE_AFTER;
+	else if (p->distrust)
+		p->distrust--;
+	p->foreseen = 0;
 }
 
 static int ship(struct rj_pipeline *p, struct rj_error *err)
@@ -307,6 +324,7 @@ static int ship(struct rj_pipeline *p, struct rj_error *err)
 	a.run_count = rj_pending_runs(&p->pending, p->runs, p->ring->blocks);
 	if (!p->raw)
 		note_tids(p, &a);
+	judge_foreseen(p);
 	number_blocks(p, &a, sequence);
 	if (superblock) {
 		a.oldest = oldest = oldest_needed(p, sequence);
@@ -339,7 +357,38 @@ static bool unfinished(struct rj_pipeline *p)
 	};
 
 	in.run_count = rj_pending_runs(&p->pending, p->runs, p->ring->blocks);
-	return p->pending.count && !p->raw && p->rule(&in);
+	p->waits = p->pending.count && !p->raw && p->rule(&in);
+	return p->waits;
+}
+
+/*
+ * What waits is a transaction without its commit block, and the kernel flushes
+ * the volume now. The commit block will be the next block of the log: all that
+ * comes before it can be hashed meanwhile. (Where the log goes round the block
+ * is elsewhere: once in a lap.) A transaction that comes in several writes is
+ * foreseen once, wrongly, and then not for some time.
+ */
+void rj_pipeline_foresee(struct rj_pipeline *p)
+{
+	struct rj_log_append a = {
+		.body = {.block_size = p->ring->block_size,
+			.journal_blocks = p->ring->blocks},
+		.runs = p->runs,
+		.run_count = 1,
+		.ring = p->ring->data,
+	};
+
+	if (!p->sink.begin || !p->waits || p->failed || p->foreseen ||
+		p->distrust || !p->pending.count ||
+		p->pending.count > FORESEE_BYTES / p->ring->block_size ||
+		p->live->state != RJ_STATE_ONLINE ||
+		rj_pending_runs(&p->pending, p->runs, p->ring->blocks) != 1 ||
+		p->runs[0].block + p->runs[0].count >= p->track.last)
+		return;
+	note_tids(p, &a);
+	p->runs[0].count++;
+	p->foreseen = p->pending.count + 1;
+	p->sink.begin(p->sink.arg, &a);
 }
 
 int rj_pipeline_write(struct rj_pipeline *p, const void *data, size_t len,
@@ -358,6 +407,7 @@ int rj_pipeline_write(struct rj_pipeline *p, const void *data, size_t len,
 			(unsigned long long)bytes);
 	if (!len)
 		return 0;
+	p->waits = false;
 	if (p->kept)
 		rj_kept_begin(p->kept, off, len);
 	memcpy(p->ring->data + off, data, len);

@@ -26,6 +26,8 @@ struct rj_sink {
 	int (*append)(
 		void *arg, const struct rj_log_append *a, struct rj_error *err);
 	int (*retry)(void *arg, struct rj_error *err);
+	/* rj_log_seal_begin(), while nobody waits; NULL: it would not help */
+	void (*begin)(void *arg, const struct rj_log_append *a);
 	void *arg;
 };
 
@@ -101,6 +103,11 @@ void rj_pipeline_free(struct rj_pipeline *p);
  * then fail as a flush does. */
 int rj_pipeline_write(struct rj_pipeline *p, const void *data, size_t len,
 	uint64_t off, struct rj_error *err);
+/*
+ * After a write was answered: have the segment that the next one will probably
+ * complete begun. Costs the time to hash it; nothing depends on it.
+ */
+void rj_pipeline_foresee(struct rj_pipeline *p);
 /*
  * A flush of the device: 0 when everything written before is acknowledged by
  * the store, or need not be by the commit rule. Waits as long as the store is

@@ -229,6 +229,16 @@ int rj_shipper_retry(void *arg, struct rj_error *err)
 	return rc;
 }
 
+void rj_shipper_begin(void *arg, const struct rj_log_append *a)
+{
+	struct rj_shipper *s = arg;
+
+	if (pthread_mutex_trylock(&s->lock))
+		return;
+	rj_log_seal_begin(s->o.writer, a);
+	pthread_mutex_unlock(&s->lock);
+}
+
 int rj_shipper_leave(struct rj_shipper *s, struct rj_error *err)
 {
 	int rc = 0;

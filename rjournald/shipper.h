@@ -44,12 +44,14 @@ int rj_shipper_new(const struct rj_shipper_opts *opts, struct rj_shipper **out,
 /* NULL-safe. Stops the thread first. */
 void rj_shipper_free(struct rj_shipper *s);
 
-/* The two calls of a struct rj_sink; ARG is the shipper. RJ_E_UNREACHABLE: the
+/* Two calls of a struct rj_sink; ARG is the shipper. RJ_E_UNREACHABLE: the
  * store is lost and the file takes nothing; retry. RJ_E_FENCED and others: the
  * end. */
 int rj_shipper_append(
 	void *arg, const struct rj_log_append *a, struct rj_error *err);
 int rj_shipper_retry(void *arg, struct rj_error *err);
+/* And the third: rj_log_seal_begin(), unless the shipper is at something. */
+void rj_shipper_begin(void *arg, const struct rj_log_append *a);
 
 /*
  * The arbiter's: from now on commits go to the file, though the store may be

@@ -5,8 +5,11 @@
 #include "log/writer.h"
 #include "util/environ.h"
 
-int rj_writer_seal(struct rj_log_writer *w, struct rj_seg_draft *draft,
-	struct rj_error *err)
+/* A segment that was begun so long ago gets a time of its own. */
+#define BEGUN_MAX_NS 1000000000ULL
+
+/* All that the writer knows of the header behind w->tail, but the time. */
+static void fill_header(struct rj_log_writer *w, struct rj_seg_draft *draft)
 {
 	struct rj_seghdr *h = &draft->header;
 	bool due;
@@ -21,13 +24,28 @@ int rj_writer_seal(struct rj_log_writer *w, struct rj_seg_draft *draft,
 		memcpy(h->prev_chain, w->tail.chain, sizeof(h->prev_chain));
 	if ((h->flags & (RJ_SEG_F_BASE | RJ_SEG_F_BREAK)) || !h->oldest)
 		h->oldest = h->sequence;
-	h->time_ns = (uint64_t)rj_realtime_ns();
 	draft->key = w->id.key;
 	draft->compress = w->id.compress;
+}
+
+int rj_writer_seal(struct rj_log_writer *w, struct rj_seg_draft *draft,
+	struct rj_error *err)
+{
+	struct rj_seghdr *h = &draft->header;
+	int rc;
+
+	fill_header(w, draft);
+	h->time_ns = (uint64_t)rj_realtime_ns();
+	if (w->begun.begun && h->time_ns - w->begun_ns < BEGUN_MAX_NS) {
+		h->time_ns = w->begun_ns;
+		draft->begun = &w->begun;
+	}
 	w->next.sequence = h->sequence;
 	w->next.epoch = h->epoch;
 	w->next.oldest = h->oldest;
-	return rj_segment_seal(draft, &w->out, w->next.chain, err);
+	rc = rj_segment_seal(draft, &w->out, w->next.chain, err);
+	w->begun.begun = false;
+	return rc;
 }
 
 int rj_writer_put(struct rj_log_writer *w, struct rj_error *err)
@@ -109,16 +127,44 @@ static int still_dead(const struct rj_log_writer *w, struct rj_error *err)
 	return w->dead;
 }
 
-int rj_log_seal(struct rj_log_writer *w, const struct rj_log_append *a,
-	struct rj_error *err)
+static void draft_of(const struct rj_log_writer *w,
+	const struct rj_log_append *a, struct rj_seg_draft *out)
 {
-	struct rj_seg_draft draft = {
+	*out = (struct rj_seg_draft){
 		.header = {.kind = RJ_SEG_DATA},
 		.body = a->body,
 		.runs = a->runs,
 		.run_count = a->run_count,
 		.ring = a->ring,
 	};
+	if (a->base)
+		out->header.flags |= RJ_SEG_F_BASE;
+	if (a->recovered)
+		out->header.flags |= RJ_SEG_F_RECOVERED;
+	out->header.oldest = a->oldest ? a->oldest : w->tail.oldest;
+	if (out->header.oldest < w->floor)
+		out->header.oldest = w->floor;
+}
+
+void rj_log_seal_begin(struct rj_log_writer *w, const struct rj_log_append *a)
+{
+	struct rj_seg_draft draft;
+
+	/* with two stores a mark may come in between */
+	if (w->dead || w->pending || w->must_base ||
+		rj_store_is_pair(w->store))
+		return;
+	draft_of(w, a, &draft);
+	fill_header(w, &draft);
+	w->begun_ns = draft.header.time_ns = (uint64_t)rj_realtime_ns();
+	/* what fails here fails again, and is told, when it is sealed */
+	rj_segment_seal_begin(&draft, &w->begun, NULL);
+}
+
+int rj_log_seal(struct rj_log_writer *w, const struct rj_log_append *a,
+	struct rj_error *err)
+{
+	struct rj_seg_draft draft;
 	int rc;
 
 	if (w->dead)
@@ -133,13 +179,7 @@ int rj_log_seal(struct rj_log_writer *w, const struct rj_log_append *a,
 			"segment %llu must be a base: the log was broken off "
 			"before it",
 			(unsigned long long)w->tail.sequence + 1);
-	if (a->base)
-		draft.header.flags |= RJ_SEG_F_BASE;
-	if (a->recovered)
-		draft.header.flags |= RJ_SEG_F_RECOVERED;
-	draft.header.oldest = a->oldest ? a->oldest : w->tail.oldest;
-	if (draft.header.oldest < w->floor)
-		draft.header.oldest = w->floor;
+	draft_of(w, a, &draft);
 	w->body = (struct rj_segbody){.block_size = a->body.block_size,
 		.journal_blocks = a->body.journal_blocks};
 	rc = rj_writer_seal(w, &draft, err);
@@ -205,5 +245,6 @@ void rj_log_writer_free(struct rj_log_writer *w)
 		return;
 	rj_buf_free(&w->out);
 	rj_buf_free(&w->back);
+	rj_digest_release(&w->begun);
 	free(w);
 }

@@ -184,6 +184,12 @@ struct rj_log_append {
 int rj_log_append(struct rj_log_writer *w, const struct rj_log_append *a,
 	struct rj_error *err);
 int rj_log_retry(struct rj_log_writer *w, struct rj_error *err);
+/*
+ * A, but for the last block of its last run, will probably be appended next:
+ * hash what is known of it while nobody waits. Only ever a saving: what comes
+ * is compared with what was hashed, byte by byte.
+ */
+void rj_log_seal_begin(struct rj_log_writer *w, const struct rj_log_append *a);
 bool rj_log_pending(const struct rj_log_writer *w);
 /* NULL-safe. Does not touch the log. */
 void rj_log_writer_free(struct rj_log_writer *w);

@@ -4,6 +4,7 @@
 #define RJ_LOG_WRITER_H
 
 #include "log/log.h"
+#include "segment/digest.h"
 
 struct rj_log_writer {
 	struct rj_store *store; /* the caller's */
@@ -18,6 +19,8 @@ struct rj_log_writer {
 	uint64_t floor;          /* nothing before it may be called needed */
 	struct rj_buf out;       /* the segment last sealed */
 	struct rj_buf back;      /* for reading back */
+	struct rj_digest_begun begun; /* of the segment to come, probably */
+	uint64_t begun_ns;	 /* the time in it */
 	int dead;                /* a negated rj_code: never write again */
 	struct rj_error dead_why;
 };

@@ -184,20 +184,25 @@ static int pack_body(const struct rj_seg_draft *d, struct rj_seghdr *h,
 static int bind_all(const struct rj_seg_draft *d, struct rj_seghdr *h,
 	uint8_t *out, struct rj_error *err)
 {
+	size_t len = RJ_SEG_HEADER_BYTES + h->stored_bytes;
+
 	if (d->key)
 		/* the seal's 16 bytes behind the tag stay zero */
 		return rj_aead_seal(d->key, h, out, out + BODY_AT,
 			h->stored_bytes, out + BODY_AT,
 			out + RJ_SEG_SEAL_OFFSET, err);
-	/* the seal's own bytes are zero now: one pass over all there is */
-	return rj_digest(out, RJ_SEG_HEADER_BYTES + h->stored_bytes, NULL, 0,
-		out + RJ_SEG_SEAL_OFFSET, err);
+	/* the seal's own bytes are zero now: one pass over all there is, or over
+	 * what came last */
+	if (d->begun && rj_digest_fits(d->begun, out, len))
+		return rj_digest_end(
+			d->begun, out, len, out + RJ_SEG_SEAL_OFFSET, err);
+	return rj_digest(out, len, NULL, 0, out + RJ_SEG_SEAL_OFFSET, err);
 }
 
-int rj_segment_seal(const struct rj_seg_draft *draft, struct rj_buf *out,
-	uint8_t chain[RJ_SEG_HASH_BYTES], struct rj_error *err)
+/* Header and body into OUT, all but the seal: HEADER is DRAFT's, completed. */
+static int draw_up(const struct rj_seg_draft *draft, struct rj_seghdr *header,
+	struct rj_buf *out, struct rj_error *err)
 {
-	struct rj_seghdr header = draft->header;
 	struct rj_seghdr check;
 	uint64_t raw_bytes = 0;
 	size_t len;
@@ -211,24 +216,38 @@ int rj_segment_seal(const struct rj_seg_draft *draft, struct rj_buf *out,
 	if (rj_buf_reserve(out, len))
 		return rj_fail(err, RJ_E_NOMEM,
 			"out of memory for a segment of %zu bytes", len);
-	header.raw_bytes = raw_bytes;
-	memset(header.seal, 0, sizeof(header.seal));
-	memset(header.key_fingerprint, 0, sizeof(header.key_fingerprint));
+	*header = draft->header;
+	header->raw_bytes = raw_bytes;
+	memset(header->seal, 0, sizeof(header->seal));
+	memset(header->key_fingerprint, 0, sizeof(header->key_fingerprint));
 	if (fill_body(draft, out->data, err))
 		return refuse(err);
-	rc = pack_body(draft, &header, out->data, err);
+	rc = pack_body(draft, header, out->data, err);
 	if (rc)
 		return rc;
 	if (draft->key) {
-		header.flags |= RJ_SEG_F_AESGCM;
-		memcpy(header.key_fingerprint, rj_sealkey_fingerprint(draft->key),
-			sizeof(header.key_fingerprint));
+		header->flags |= RJ_SEG_F_AESGCM;
+		memcpy(header->key_fingerprint,
+			rj_sealkey_fingerprint(draft->key),
+			sizeof(header->key_fingerprint));
 	}
-	rj_seghdr_encode(&header, out->data);
+	rj_seghdr_encode(header, out->data);
 	/* a draft that contradicts itself is the caller's mistake, and what
 	 * rj_segment_open() would refuse is never sealed */
 	if (rj_seghdr_decode(out->data, &check, err))
 		return refuse(err);
+	return 0;
+}
+
+int rj_segment_seal(const struct rj_seg_draft *draft, struct rj_buf *out,
+	uint8_t chain[RJ_SEG_HASH_BYTES], struct rj_error *err)
+{
+	struct rj_seghdr header;
+	int rc;
+
+	rc = draw_up(draft, &header, out, err);
+	if (rc)
+		return rc;
 	rc = bind_all(draft, &header, out->data, err);
 	if (!rc)
 		rc = rj_digest(
@@ -236,4 +255,21 @@ int rj_segment_seal(const struct rj_seg_draft *draft, struct rj_buf *out,
 	if (!rc)
 		out->len = RJ_SEG_HEADER_BYTES + header.stored_bytes;
 	return rc;
+}
+
+int rj_segment_seal_begin(const struct rj_seg_draft *draft,
+	struct rj_digest_begun *begun, struct rj_error *err)
+{
+	struct rj_seghdr header;
+	int rc;
+
+	begun->begun = false;
+	if (draft->key || draft->compress || !draft->run_count)
+		return 0;
+	rc = draw_up(draft, &header, &begun->bytes, err);
+	if (rc)
+		return rc;
+	begun->bytes.len = RJ_SEG_HEADER_BYTES + header.stored_bytes -
+			   draft->body.block_size;
+	return rj_digest_begin(begun, err);
 }

@@ -74,6 +74,16 @@ static int sink_retry(void *arg, struct rj_error *err)
 	return 0;
 }
 
+static void sink_begin(void *arg, const struct rj_log_append *a)
+{
+	struct tk_sink *s = arg;
+
+	s->begins++;
+	if (a->run_count != 1)
+		abort();
+	s->foreseen = a->runs[0];
+}
+
 static void start(
 	struct tk *k, rj_rule_fn rule, enum rj_on_loss on_loss, bool through)
 {
@@ -93,7 +103,8 @@ static void start(
 	rj_jbd2_sb_format_external(k->ring->data + TK_SB * TK_SIZE, TK_SIZE,
 		TK_BLOCKS, uuid, uuid, 5);
 	opts.ring = k->ring;
-	opts.sink = (struct rj_sink){sink_append, sink_retry, k->sink};
+	opts.sink = (struct rj_sink){
+		sink_append, sink_retry, sink_begin, k->sink};
 	if (rj_pipeline_new(&opts, &k->p, NULL))
 		abort();
 	k->good = true;
@@ -204,6 +215,7 @@ int tk_commit(struct tk *k, bool flush)
 	uint8_t block[TK_SIZE] = {0};
 	int rc;
 
+	rj_pipeline_foresee(k->p);
 	tk_header(block, RJ_JBD2_COMMIT, k->tid++);
 	rc = put_next(k, block);
 	if (flush && !rc) {

@@ -27,6 +27,8 @@ struct tk_sink {
 	uint64_t last;                           /* number of the last one */
 	int fail[8]; /* codes that the next calls return, 0-terminated */
 	unsigned appends, retries;
+	unsigned begins;	   /* segments that were to be begun, */
+	struct rj_seg_run foreseen; /* the last one's one run */
 	bool lost; /* a segment waits for a retry */
 };
 

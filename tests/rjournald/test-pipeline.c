@@ -76,6 +76,54 @@ static void a_write_is_enough_without_a_cache(void)
 	tk_stop(&k);
 }
 
+/* What is begun before the commit block is there is what is shipped then. */
+static void a_commit_is_foreseen(void)
+{
+	struct tk_segment *seg;
+	bool damaged;
+	struct tk k;
+	int i;
+
+	tk_start_through(&k, rj_rule_unfinished, RJ_LOSS_BLOCK);
+	tk_superblock(&k, TK_FIRST, k.tid);
+	CU_ASSERT(k.sink->begins == 0);
+	for (i = 1; i <= 3; i++) {
+		tk_transaction(&k, 4);
+		seg = &k.sink->segments[k.sink->last];
+		CU_ASSERT(k.sink->begins == (unsigned)i);
+		CU_ASSERT(seg->run_count == 1 &&
+			  seg->runs[0].block == k.sink->foreseen.block &&
+			  seg->runs[0].count == k.sink->foreseen.count);
+	}
+	/* the kernel was not done: that is believed less for a time */
+	tk_blocks(&k, 2);
+	rj_pipeline_foresee(k.p);
+	rj_pipeline_foresee(k.p);
+	CU_ASSERT(k.sink->begins == 4);
+	tk_blocks(&k, 2);
+	tk_commit(&k, true);
+	CU_ASSERT(k.sink->begins == 4);
+	for (i = 0; i < 16; i++)
+		tk_transaction(&k, 2);
+	CU_ASSERT(k.sink->begins == 4);
+	tk_transaction(&k, 2);
+	CU_ASSERT(k.sink->begins == 5);
+	/* the commit block goes round the end: not where it would be sought */
+	tk_blocks(&k, TK_BLOCKS - k.head - 1);
+	CU_ASSERT(k.head == TK_FIRST);
+	tk_commit(&k, true);
+	CU_ASSERT(k.sink->begins == 5);
+	/* the store is away: there is time enough */
+	tk_superblock(&k, k.head, k.tid);
+	tk_blocks(&k, 2);
+	k.sink->fail[0] = RJ_E_FENCED;
+	CU_ASSERT(tk_commit(&k, true) != 0);
+	rj_pipeline_foresee(k.p);
+	CU_ASSERT(k.sink->begins == 6);
+	CU_ASSERT(tk_recover(&k, &damaged) == k.acked && !damaged);
+	tk_stop(&k);
+}
+
 static void superblock_moves_oldest(void)
 {
 	bool damaged;
@@ -365,6 +413,7 @@ static void a_broken_rule_is_caught(void)
 static const struct rjtest tests[] = {
 	RJTEST(a_commit_is_one_segment),
 	RJTEST(a_write_is_enough_without_a_cache),
+	RJTEST(a_commit_is_foreseen),
 	RJTEST(superblock_moves_oldest),
 	RJTEST(odd_writes_are_taken),
 	RJTEST(much_is_shipped_early),

@@ -31,6 +31,11 @@ static int log_retry(void *arg, struct rj_error *err)
 	return rj_log_retry(arg, err);
 }
 
+static void log_begin(void *arg, const struct rj_log_append *a)
+{
+	rj_log_seal_begin(arg, a);
+}
+
 /* ---- what the kernel was told ---- */
 
 static void acknowledged(struct sim_host *h)
@@ -224,7 +229,7 @@ static int start_pipeline(struct sim_host *h, struct rj_error *err)
 		.live = &h->live,
 		.rule = world.broken == SIM_NO_ORDER ? rule_always
 						     : rj_rule_unfinished,
-		.sink = {log_append, log_retry, h->writer},
+		.sink = {log_append, log_retry, log_begin, h->writer},
 		.tail = *rj_log_writer_tail(h->writer),
 		.write_through = true,
 	};
@@ -242,7 +247,8 @@ static int start_pipeline(struct sim_host *h, struct rj_error *err)
 	if (shared.on_loss == RJ_LOSS_LOCAL) {
 		rc = rj_shipper_new(&s, &h->shipper, err);
 		o.sink = (struct rj_sink){
-			rj_shipper_append, rj_shipper_retry, h->shipper};
+			rj_shipper_append, rj_shipper_retry,
+			rj_shipper_begin, h->shipper};
 	}
 	return rc ? rc : rj_pipeline_new(&o, &h->p, err);
 }
