@@ -305,6 +305,10 @@ static int recover_log(struct rj_recovery *r, struct rj_error *err)
 	idle = r->report->plan.empty && !r->facts.needs_recovery;
 	if (idle) {
 		r->report->outcome = RJ_OUTCOME_CLEAN;
+		if (r->alone)
+			rj_recovery_say(r,
+				"the fallback file %s keeps what the store lacks until that is back",
+				r->facts.sbx.fallback);
 		return 0;
 	}
 	if (r->opts->dry_run) {

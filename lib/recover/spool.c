@@ -162,6 +162,10 @@ int rj_recovery_settle_spool(struct rj_recovery *r, struct rj_error *err)
 
 	if (!r->facts.sbx.fallback[0] || r->opts->dry_run)
 		return 0;
+	/* nothing was replayed, and the store's log is still the one that goes
+	 * on: it needs what only the file has */
+	if (r->alone && r->report->outcome == RJ_OUTCOME_CLEAN)
+		return 0;
 	if (r->spool.spool)
 		rc = rj_spool_idle(r->spool.spool, err);
 	if (!rc)

@@ -125,6 +125,10 @@ wait_for 30 mode degraded
 more 5
 check "no write failed" end_writing
 check "unmounted and stopped while degraded" unmount_and_stop
+# as at a boot while the store is still away
+cp "$file" "$T_DIR/file"
+status 0 "left clean: there is nothing to recover" "$RJRECOVER" -p "$img"
+check "and the file keeps what the store lacks" cmp "$file" "$T_DIR/file"
 # the other host: the volume, but not the file
 cp --sparse=always "$img" "$T_DIR/away.img"
 mv "$file" "$T_DIR/away/"
