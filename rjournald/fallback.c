@@ -53,6 +53,13 @@ int rj_fallback_open(struct rj_loaded *l, struct rj_error *err)
 		return rj_fail(err, RJ_E_REFUSED,
 			"%s: what %s holds was given up; give the volume another fallback with rjtune -J",
 			l->device, l->spool.path);
+	if (!l->facts.sbx.fallback_empty &&
+		rj_spool_missed(l->spool.spool, l->facts.sbx.epoch))
+		return rj_fail(err, RJ_E_REFUSED,
+			"%s: its fallback file %s is not the one that it was last served with (in epoch %llu, this one is of %llu): serve the volume where that file is, or run rjrecover --accept-loss",
+			l->device, l->spool.path,
+			(unsigned long long)l->facts.sbx.epoch,
+			(unsigned long long)f.epoch);
 	rc = rj_spool_ship(
 		l->spool.spool, l->store, &id, 0, &count, &taken, err);
 	if (rc && taken)
@@ -68,6 +75,16 @@ int rj_fallback_open(struct rj_loaded *l, struct rj_error *err)
 			"%s: the store got %llu segments that only %s had",
 			l->device, (unsigned long long)count, l->spool.path);
 	return 0;
+}
+
+int rj_fallback_serve(struct rj_loaded *l, struct rj_error *err)
+{
+	int rc = l->spool.spool
+			 ? rj_spool_serve(l->spool.spool,
+				   rj_log_writer_epoch(l->writer), err)
+			 : 0;
+
+	return rc ? rj_fail_prefix(err, "%s: its fallback", l->device) : 0;
 }
 
 static int open_handle(struct rj_loaded *l, struct rj_conf *conf,

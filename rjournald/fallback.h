@@ -9,11 +9,14 @@
 
 /*
  * Before the log is read: if the volume L has a fallback, open it, and put into
- * the store what only the file has. RJ_E_REFUSED: the file is not there, or what
- * it holds was given up. RJ_E_FENCED: the store's log went on without it.
+ * the store what only the file has. RJ_E_REFUSED: the file is not there, is
+ * not the one that was there last, or what it holds was given up. RJ_E_FENCED: the store's log went on without it.
  * RJ_E_UNREACHABLE and others of rj_spool_ship().
  */
 int rj_fallback_open(struct rj_loaded *l, struct rj_error *err);
+/* After the claim, before the volume is marked with the new epoch: the file says
+ * that it is the one. Nothing without a fallback. */
+int rj_fallback_serve(struct rj_loaded *l, struct rj_error *err);
 /* After the claim, L being where it stays: the handles that put from now on,
  * and the shipper. Nothing without a fallback. */
 int rj_fallback_start(struct rj_loaded *l, struct rj_error *err);

@@ -316,6 +316,8 @@ int rj_load(const char *device, struct rj_loaded *out, struct rj_error *err)
 		rc = rj_fallback_open(&l, err);
 	if (!rc)
 		rc = read_and_claim(&l, err);
+	if (!rc)
+		rc = rj_fallback_serve(&l, err);
 	if (!rc) {
 		l.memory.kept->facts = l.facts;
 		l.memory.kept->epoch = rj_log_writer_epoch(l.writer);

@@ -41,9 +41,9 @@ struct rj_spool_header {
 	uint8_t journal_uuid[RJ_UUID_BYTES];
 	enum rj_spool_state state;
 	uint64_t area_bytes; /* a multiple of RJ_SPOOL_ALIGN */
+	uint64_t epoch; /* of the writer that had this file at hand last */
 	/* The rest is zero when nothing was ever kept here. */
 	uint64_t session; /* names the records of this outage */
-	uint64_t epoch;	  /* of the writer */
 	uint64_t fence;	  /* the number of that epoch's fence */
 	uint64_t from;	  /* the first segment kept here */
 	/* The store has acknowledged what is below; the record of this number

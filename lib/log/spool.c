@@ -287,6 +287,21 @@ int rj_spool_idle(struct rj_spool *s, struct rj_error *err)
 		       : change_state(s, RJ_SPOOL_IDLE, err);
 }
 
+int rj_spool_serve(struct rj_spool *s, uint64_t epoch, struct rj_error *err)
+{
+	struct rj_spool_header h = s->h;
+
+	if (h.state != RJ_SPOOL_IDLE || h.epoch >= epoch)
+		return 0;
+	h.epoch = epoch;
+	return advance(s, &h, err);
+}
+
+bool rj_spool_missed(const struct rj_spool *s, uint64_t epoch)
+{
+	return s->h.state == RJ_SPOOL_IDLE && s->h.epoch < epoch;
+}
+
 int rj_spool_give_up(struct rj_spool *s, struct rj_error *err)
 {
 	return change_state(s, RJ_SPOOL_GIVEN_UP, err);

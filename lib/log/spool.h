@@ -71,6 +71,15 @@ void rj_spool_shipped(struct rj_spool *s, uint64_t sequence);
 int rj_spool_note(struct rj_spool *s, struct rj_error *err);
 /* The store has everything: durably idle. */
 int rj_spool_idle(struct rj_spool *s, struct rj_error *err);
+/*
+ * EPOCH's writer is going to have this file at hand: durably, if it is idle (one
+ * that is not says whose it is already). Before the volume is marked with that
+ * epoch: a file of an older one than the volume's was not there, however idle.
+ */
+int rj_spool_serve(struct rj_spool *s, uint64_t epoch, struct rj_error *err);
+/* Can it be that a writer of EPOCH, which the volume was marked with, had
+ * another file, and what it acknowledged is there? */
+bool rj_spool_missed(const struct rj_spool *s, uint64_t epoch);
 /* Durably RJ_SPOOL_GIVEN_UP. */
 int rj_spool_give_up(struct rj_spool *s, struct rj_error *err);
 

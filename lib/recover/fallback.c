@@ -88,8 +88,8 @@ static void fence_old_writer(
 	if (rj_log_claim(r->store, &r->id, &o, &r->writer, &err)) {
 		rj_recovery_say(r, "cannot take over the log: %s", err.msg);
 		r->writer = NULL;
-	} else {
-		r->report->epoch = rj_log_writer_epoch(r->writer);
+	} else if (rj_recovery_claimed(r, &err)) {
+		rj_recovery_say(r, "%s", err.msg);
 	}
 }
 

@@ -153,9 +153,7 @@ static int claim(struct rj_recovery *r, bool allow_break, struct rj_error *err)
 	int rc;
 
 	rc = rj_log_claim(r->store, &r->id, &o, &r->writer, err);
-	if (!rc)
-		r->report->epoch = rj_log_writer_epoch(r->writer);
-	return rc;
+	return rc ? rc : rj_recovery_claimed(r, err);
 }
 
 /*

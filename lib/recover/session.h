@@ -66,6 +66,8 @@ int rj_recovery_plan(struct rj_recovery *r, struct rj_error *err);
  * or nothing may be changed, show both as one (r->merged).
  */
 int rj_recovery_open_spool(struct rj_recovery *r, struct rj_error *err);
+/* The epoch is ours (r->writer): the file knows it before the volume does. */
+int rj_recovery_claimed(struct rj_recovery *r, struct rj_error *err);
 /* A failure RC to read the log: if the file alone was read, it is the store that
  * is missing. */
 int rj_recovery_not_alone(struct rj_recovery *r, int rc, struct rj_error *err);

@@ -39,6 +39,24 @@ static int no_file(struct rj_recovery *r, int rc, struct rj_error *err)
 	return -(int)err->code;
 }
 
+/* It is idle, and yet not the one that the volume was last served with. */
+static int not_that_one(struct rj_recovery *r, struct rj_error *err)
+{
+	const struct rj_sbx *sbx = &r->facts.sbx;
+	struct rj_spool_facts f;
+
+	rj_spool_facts(r->spool.spool, &f);
+	rj_fail(err, RJ_E_REFUSED,
+		"%s: its fallback file %s is not the one that it was last served with (in epoch %llu, this one is of %llu): that one, on another host, may hold segments that were acknowledged",
+		r->device, r->spool.path, (unsigned long long)sbx->epoch,
+		(unsigned long long)f.epoch);
+	if (r->opts->accept_loss)
+		return give_up(r, err->msg);
+	if (strlen(err->msg) < 380)
+		strcat(err->msg, "; recover there, or --accept-loss goes on without");
+	return -RJ_E_REFUSED;
+}
+
 /* Others went on without what the file holds. */
 static int overtaken(
 	struct rj_recovery *r, const char *who, struct rj_error *err)
@@ -129,6 +147,9 @@ int rj_recovery_open_spool(struct rj_recovery *r, struct rj_error *err)
 	if (rc)
 		return no_file(r, rc, err);
 	rj_spool_facts(r->spool.spool, &f);
+	if (!r->report->log_void && !sbx->fallback_empty &&
+		rj_spool_missed(r->spool.spool, sbx->epoch))
+		return not_that_one(r, err);
 	if (f.state == RJ_SPOOL_IDLE)
 		return 0;
 	/* a check of the whole volume, or a replay, took its place */
@@ -139,6 +160,14 @@ int rj_recovery_open_spool(struct rj_recovery *r, struct rj_error *err)
 	if (sbx->epoch > f.epoch)
 		return overtaken(r, "the volume went on in a later epoch", err);
 	return r->opts->dry_run ? look_only(r, err) : bring(r, err);
+}
+
+int rj_recovery_claimed(struct rj_recovery *r, struct rj_error *err)
+{
+	r->report->epoch = rj_log_writer_epoch(r->writer);
+	return r->spool.spool ? rj_spool_serve(r->spool.spool, r->report->epoch,
+					err)
+			      : 0;
 }
 
 int rj_recovery_not_alone(struct rj_recovery *r, int rc, struct rj_error *err)

@@ -184,6 +184,30 @@ static void what_is_kept_is_found_again(void)
 	rig_end(&r);
 }
 
+static void an_idle_one_tells_who_had_it_last(void)
+{
+	struct rig r;
+
+	rig_begin(&r);
+	CU_ASSERT_TRUE(rj_spool_missed(r.s, 1));
+	T_WORKS(&r.t, rj_spool_serve(r.s, 4, &r.t.err));
+	T_WORKS(&r.t, reopen(&r));
+	CU_ASSERT_EQUAL(facts(&r).state, RJ_SPOOL_IDLE);
+	CU_ASSERT_FALSE(rj_spool_missed(r.s, 4));
+	CU_ASSERT_TRUE(rj_spool_missed(r.s, 5));
+	/* an older one's word does not count any more */
+	T_WORKS(&r.t, rj_spool_serve(r.s, 3, &r.t.err));
+	CU_ASSERT_EQUAL(facts(&r).epoch, 4);
+	/* what is kept is its writer's, whoever else comes */
+	T_WORKS(&r.t, begin(&r));
+	T_WORKS(&r.t, keep(&r, 1));
+	T_WORKS(&r.t, rj_spool_serve(r.s, 9, &r.t.err));
+	T_WORKS(&r.t, reopen(&r));
+	CU_ASSERT(facts(&r).state == RJ_SPOOL_LOCAL && facts(&r).epoch != 9);
+	CU_ASSERT_FALSE(rj_spool_missed(r.s, 9));
+	rig_end(&r);
+}
+
 static void a_base_makes_it_self_sufficient(void)
 {
 	struct rj_log_sealed seg;
@@ -478,6 +502,7 @@ int main(void)
 	static const struct rjtest tests[] = {
 		RJTEST(codec),
 		RJTEST(what_is_kept_is_found_again),
+		RJTEST(an_idle_one_tells_who_had_it_last),
 		RJTEST(a_base_makes_it_self_sufficient),
 		RJTEST(torn_is_the_end_and_damaged_is_not),
 		RJTEST(headers),
