@@ -4,7 +4,7 @@
 #define RJ_LOG_WRITER_H
 
 #include "log/log.h"
-#include "segment/digest.h"
+#include "segment/begun.h"
 
 struct rj_log_writer {
 	struct rj_store *store; /* the caller's */

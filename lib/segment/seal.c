@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "segment/aead.h"
+#include "segment/begun.h"
 #include "segment/digest.h"
 #include "segment/pack.h"
 #include "util/bytes.h"

@@ -12,7 +12,6 @@
 #include <stdint.h>
 
 #include "format/seghdr.h"
-#include "segment/digest.h"
 #include "segment/sealkey.h"
 #include "util/buf.h"
 #include "util/error.h"
@@ -37,8 +36,7 @@ struct rj_seg_draft {
 	const uint8_t *ring;
 	const struct rj_sealkey *key; /* encrypt with it; NULL: SHA-256 only */
 	bool compress;            /* with zstd, where that saves enough */
-	/* What rj_segment_seal_begin() made of the same draft; not used where
-	 * anything came otherwise. NULL: nothing was begun. */
+	/* The library's own (segment/begun.h). NULL: nothing was begun. */
 	struct rj_digest_begun *begun;
 };
 
@@ -52,16 +50,6 @@ struct rj_seg_draft {
  */
 int rj_segment_seal(const struct rj_seg_draft *draft, struct rj_buf *out,
 	uint8_t chain[RJ_SEG_HASH_BYTES], struct rj_error *err);
-
-/*
- * Begin to seal DRAFT, of which the last block of the last run is not known yet
- * (the runs ascend): for the time while nobody waits. rj_segment_seal() is then
- * to be called with a draft of the same header (its time, too) and runs. BEGUN
- * stays not begun, which is no error, with a key or compression: there it would
- * save nothing, or take a pass over all bytes. Errors as of rj_segment_seal().
- */
-int rj_segment_seal_begin(const struct rj_seg_draft *draft,
-	struct rj_digest_begun *begun, struct rj_error *err);
 
 /* An opened segment: pointers into the bytes it was opened from, or into its
  * own where those are encrypted or compressed. */

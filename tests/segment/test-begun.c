@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "segment/segment.h"
+#include "segment/begun.h"
 #include "support/rjtest.h"
 
 #define BLOCK  1024
