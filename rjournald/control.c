@@ -85,7 +85,7 @@ static void answer_metrics(const struct rj_daemon *d, int client)
 	rj_buf_free(&text);
 }
 
-/* Which way commits go while both are there, until the worker's end. */
+/* Which way commits go while both are there; the next worker knows it, too. */
 static void take_preference(
 	const struct rj_daemon *d, int client, const char *word)
 {
@@ -98,6 +98,7 @@ static void take_preference(
 		rj_control_answer(client,
 			"error: there is no fallback file to choose");
 	} else {
+		d->loaded.memory.kept->log.prefer = p;
 		rj_chooser_set(d->loaded.chooser, p);
 		rj_control_answer(client, "ok");
 	}

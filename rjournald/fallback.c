@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "fallback.h"
 
+#include "inhand.h"
 #include "journal/attach.h"
 #include "store/conf.h"
 #include "util/log.h"
@@ -34,6 +35,14 @@ static int open_file(struct rj_loaded *l, const struct rj_log_id *id,
 	return rc ? rj_fail_prefix(err, "%s: its fallback", l->device) : 0;
 }
 
+int rj_fallback_file(struct rj_loaded *l, struct rj_error *err)
+{
+	struct rj_log_id id = {0};
+
+	rj_load_log_id(l, &id);
+	return l->spool.spool ? 0 : open_file(l, &id, err);
+}
+
 int rj_fallback_open(struct rj_loaded *l, struct rj_error *err)
 {
 	struct rj_spool_facts f;
@@ -45,7 +54,7 @@ int rj_fallback_open(struct rj_loaded *l, struct rj_error *err)
 	if (!l->facts.sbx.fallback[0])
 		return 0;
 	rj_load_log_id(l, &id);
-	rc = l->spool.spool ? 0 : open_file(l, &id, err);
+	rc = rj_fallback_file(l, err);
 	if (rc)
 		return rc;
 	rj_spool_facts(l->spool.spool, &f);
@@ -106,7 +115,7 @@ static int open_handle(struct rj_loaded *l, struct rj_conf *conf,
 		rj_load_watch(l, *out);
 		rc = rj_store_adopt(*out, l->facts.sbx.journal_uuid,
 			rj_log_writer_epoch(l->writer),
-			rj_log_writer_tail(l->writer)->sequence, err);
+			l->memory.kept->log.fence, err);
 	}
 	return rc;
 }
@@ -126,16 +135,18 @@ static int start_chooser(
 }
 
 /* As CONF, rj.conf's words on the store, has it. */
-static int start(
-	struct rj_loaded *l, struct rj_conf *conf, struct rj_error *err)
+static int start(struct rj_loaded *l, struct rj_conf *conf, bool again,
+	struct rj_error *err)
 {
 	struct rj_shipper_opts o = {
 		.writer = l->writer,
-		.fence = rj_log_writer_tail(l->writer)->sequence,
+		.fence = l->memory.kept->log.fence,
 		.id = &l->id,
 		.spool = l->spool.spool,
 		.live = &l->live,
+		.kept = &l->memory,
 	};
+	enum rj_prefer prefer = (enum rj_prefer)l->memory.kept->log.prefer;
 	int rc;
 
 	rc = open_handle(l, conf, &l->put, err);
@@ -146,22 +157,34 @@ static int start(
 	rj_log_writer_use(l->writer, l->put);
 	o.store = l->ship;
 	rc = rj_shipper_new(&o, &l->shipper, err);
-	if (!rc)
-		rc = rj_shipper_start(l->shipper, err);
-	return rc ? rc : start_chooser(l, conf->prefer, err);
+	if (rc)
+		return rc;
+	if (again)
+		rj_shipper_resume(l->shipper);
+	rc = rj_shipper_start(l->shipper, err);
+	if (rc)
+		return rc;
+	return start_chooser(
+		l, prefer != RJ_PREFER_UNSET ? prefer : conf->prefer, err);
 }
 
 int rj_fallback_start(struct rj_loaded *l, struct rj_error *err)
 {
+	struct rj_kept_log *k = &l->memory.kept->log;
 	struct rj_conf *conf = NULL;
+	bool again = k->turn != 0;
 	int rc;
 
 	if (!l->spool.spool)
 		return 0;
 	rj_load_log_id(l, &l->id);
+	if (!again) {
+		k->fence = rj_log_writer_tail(l->writer)->sequence;
+		rj_inhand_note(&l->memory, l->writer);
+	}
 	rc = rj_conf_load(l->store->url, &conf, err);
 	if (!rc)
-		rc = start(l, conf, err);
+		rc = start(l, conf, again, err);
 	rj_conf_release(conf);
 	return rc;
 }

@@ -10,15 +10,18 @@
 /*
  * Before the log is read: if the volume L has a fallback, open it, and put into
  * the store what only the file has. RJ_E_REFUSED: the file is not there, is
- * not the one that was there last, or what it holds was given up. RJ_E_FENCED: the store's log went on without it.
+ * not the one that was there last, or what it holds was given up. RJ_E_FENCED:
+ * the store's log went on without it.
  * RJ_E_UNREACHABLE and others of rj_spool_ship().
  */
 int rj_fallback_open(struct rj_loaded *l, struct rj_error *err);
+/* Only open it, or make it where it may be missing: l->facts says so. */
+int rj_fallback_file(struct rj_loaded *l, struct rj_error *err);
 /* After the claim, before the volume is marked with the new epoch: the file says
  * that it is the one. Nothing without a fallback. */
 int rj_fallback_serve(struct rj_loaded *l, struct rj_error *err);
-/* After the claim, L being where it stays: the handles that put from now on,
- * and the shipper. Nothing without a fallback. */
+/* L has its writer, by a claim or again, and is where it stays: the handles that
+ * put from now on, and the shipper. Nothing without a fallback. */
 int rj_fallback_start(struct rj_loaded *l, struct rj_error *err);
 /* End the shipper: what the file holds is written down, durably. */
 int rj_fallback_stop(struct rj_loaded *l, struct rj_error *err);

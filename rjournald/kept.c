@@ -26,7 +26,7 @@ static size_t all_bytes(uint32_t block_size, uint32_t blocks)
 	return pages(sizeof(struct rj_kept)) +
 	       pages((uint64_t)block_size * blocks) +
 	       pages((uint64_t)blocks * sizeof(uint64_t)) +
-	       pages(bits_bytes(blocks));
+	       pages(bits_bytes(blocks)) + pages(RJ_SEG_MAX_BYTES);
 }
 
 static int map(int fd, size_t bytes, struct rj_kept_map *m,
@@ -54,6 +54,8 @@ static void find_pieces(struct rj_kept_map *m)
 	m->seq = (uint64_t *)p;
 	p += pages((uint64_t)k->blocks * sizeof(*m->seq));
 	m->bits = (uint64_t *)p;
+	p += pages(bits_bytes(k->blocks));
+	m->outbox = p;
 }
 
 int rj_kept_create(uint32_t block_size, uint32_t blocks,

@@ -15,15 +15,32 @@
 
 #include "ext4/volume.h"
 #include "log/ring.h"
+#include "log/standing.h"
 #include "segment/segment.h"
 #include "track.h"
 #include "util/error.h"
 
 /* Counted up whenever anything below changes its meaning: a worker of another
  * release than the one before must understand what it finds. */
-#define RJ_KEPT_VERSION 1
+#define RJ_KEPT_VERSION 2
 #define RJ_KEPT_OPENS	64
 #define RJ_KEPT_INIT	256
+
+/*
+ * Where the log's writer stands, of a volume with a fallback file (inhand.h).
+ * Of the two places one counts, TURN says which; the segment that it says is
+ * pending lies in the mapping's OUTBOX.
+ */
+struct rj_kept_log {
+	struct rj_log_standing at[2];
+	uint32_t bytes[2];     /* in the outbox */
+	_Atomic uint32_t turn; /* 0: none yet; else at[turn - 1] */
+	uint64_t fence;	       /* number of the writer's fence */
+	/* The last segment that the fallback file took, ever, and the last of
+	 * those that the store has acknowledged since. */
+	_Atomic uint64_t in_file, shipped;
+	_Atomic uint32_t prefer; /* an enum rj_prefer, by rjctl; 0: rj.conf's */
+};
 
 struct rj_kept {
 	char magic[8];
@@ -42,6 +59,12 @@ struct rj_kept {
 	_Atomic uint32_t track_turn;
 	_Atomic uint32_t failed; /* an rj_code: nothing is acknowledged again */
 	struct rj_error failure;
+	/* What status shows of the store. */
+	_Atomic uint64_t remote_tid;
+	_Atomic int64_t remote_ns;
+
+	/* ---- inhand.c ---- */
+	struct rj_kept_log log;
 
 	/* ---- load.c ---- */
 	struct rj_volume_facts facts;
@@ -66,7 +89,8 @@ struct rj_kept_map {
 	struct rj_kept *kept;
 	uint8_t *data;
 	uint64_t *seq, *bits;
-	size_t bytes; /* of it all */
+	uint8_t *outbox; /* RJ_SEG_MAX_BYTES; what is not touched takes no room */
+	size_t bytes;	 /* of it all */
 	int fd;	      /* of the memory; the caller's to close */
 };
 

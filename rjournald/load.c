@@ -357,11 +357,13 @@ int rj_load_again(const char *device, const struct rj_held *held,
 	return 0;
 }
 
-static int open_again(struct rj_loaded *l, struct rj_error *err)
+int rj_load_store_again(struct rj_loaded *l, struct rj_error *err)
 {
 	const struct rj_sbx *sbx = &l->facts.sbx;
 	int rc;
 
+	if (l->store)
+		return 0;
 	rj_log_sealing_free(&l->sealing);
 	rc = rj_log_sealing_load(sbx->url, NULL,
 		l->facts.has_sbx ? sbx->key_fingerprint : NULL, &l->sealing,
@@ -378,13 +380,8 @@ int rj_load_claim_again(struct rj_loaded *l, struct rj_error *err)
 		.retry_ms = CLAIM_AGAIN_MS,
 	};
 	struct rj_log_id id = {0};
-	int rc = l->store ? 0 : open_again(l, err);
+	int rc = rj_load_store_again(l, err);
 
-	if (rc)
-		return rc;
-	/* what only the file has comes first; that it was empty is long ago */
-	l->facts.sbx.fallback_empty = false;
-	rc = rj_fallback_open(l, err);
 	if (rc)
 		return rc;
 	rj_load_log_id(l, &id);
@@ -405,7 +402,7 @@ int rj_load_claim_again(struct rj_loaded *l, struct rj_error *err)
 		return rj_fail(err, RJ_E_GAP,
 			"%s: segment %llu was acknowledged, and is not there any more",
 			l->store->url, (unsigned long long)k->acked);
-	return rj_fallback_start(l, err);
+	return 0;
 }
 
 void rj_unload(struct rj_loaded *l)

@@ -69,10 +69,12 @@ int rj_load_raw(const char *url, uint32_t size_mb, struct rj_loaded *out,
  */
 int rj_load_again(const char *device, const struct rj_held *held,
 	struct rj_loaded *out, struct rj_error *err);
+/* Open the store, as the keeper's memory names it, unless it is open. */
+int rj_load_store_again(struct rj_loaded *l, struct rj_error *err);
 /*
- * Then this: open the store and claim the next epoch, as the heir of the
- * worker before us and of nobody else. May be called again after
- * RJ_E_UNREACHABLE or RJ_E_BUSY. RJ_E_FENCED: another writer took over
+ * Then, without a fallback file (with one: resume.h), this: claim the next
+ * epoch, as the heir of the worker before us and of nobody else. May be called
+ * again after RJ_E_UNREACHABLE or RJ_E_BUSY. RJ_E_FENCED: another writer took over
  * meanwhile. RJ_E_GAP: what was acknowledged is not there.
  */
 int rj_load_claim_again(struct rj_loaded *l, struct rj_error *err);

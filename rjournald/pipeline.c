@@ -277,6 +277,8 @@ static void shipped(struct rj_pipeline *p, const struct rj_log_append *a,
 	if (p->kept) {
 		p->kept->acked = sequence;
 		p->kept->oldest = oldest;
+		p->kept->remote_tid = p->remote_tid;
+		p->kept->remote_ns = p->remote_ns;
 	}
 	rj_pending_clear(&p->pending);
 	p->waits = false;
@@ -485,6 +487,8 @@ static void resume(struct rj_pipeline *p)
 	p->track = k->track[k->track_turn];
 	p->acked = k->acked;
 	p->oldest = k->oldest;
+	p->remote_tid = k->remote_tid;
+	p->remote_ns = k->remote_ns;
 	p->pending_shown = p->pending.count;
 	/* not known: so nothing of it waits longer than the next write */
 	p->partial = p->pending.count != 0;
@@ -508,7 +512,9 @@ static void begin(struct rj_pipeline *p, const struct rj_log_tail *tail)
 void rj_pipeline_continue(struct rj_pipeline *p, const struct rj_log_tail *tail)
 {
 	begin(p, tail);
-	rj_live_event(p->live, RJ_EVENT_RETURNED);
+	/* or else it goes on in the fallback file */
+	if (p->live->state == RJ_STATE_WAITING)
+		rj_live_event(p->live, RJ_EVENT_RETURNED);
 }
 
 void rj_pipeline_fail(struct rj_pipeline *p, const struct rj_error *why)

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "inhand.h"
 #include "util/environ.h"
 #include "util/log.h"
 #include "util/thread.h"
@@ -113,6 +114,8 @@ static int keep(struct rj_shipper *s, struct rj_error *err)
 	if (!rj_log_sealed(s->o.writer, &seg))
 		return 0;
 	rc = rj_spool_append(s->o.spool, &seg, err);
+	if (!rc)
+		rj_inhand_in_file(s->o.kept, seg.at.sequence);
 	if (rc) {
 		event(s, RJ_EVENT_FULL);
 		if (!s->told_full)
@@ -163,6 +166,7 @@ static int place(struct rj_shipper *s, struct rj_error *err)
 	}
 	if (!is_loss(s, rc)) {
 		s->why = *err = why;
+		rj_inhand_over(s->o.kept, &why);
 		event(s, rc == -RJ_E_FENCED ? RJ_EVENT_FENCED
 					    : RJ_EVENT_BROKEN);
 		return rc;
@@ -178,6 +182,15 @@ static int place(struct rj_shipper *s, struct rj_error *err)
 	*err = why;
 	err->code = RJ_E_UNREACHABLE;
 	return -RJ_E_UNREACHABLE;
+}
+
+static int place_noted(struct rj_shipper *s, struct rj_error *err)
+{
+	int rc = place(s, err);
+
+	if (!rc)
+		rj_inhand_note(s->o.kept, s->o.writer);
+	return rc;
 }
 
 /* Do not run away from the one who catches up behind us. */
@@ -211,8 +224,10 @@ int rj_shipper_append(
 	pthread_mutex_lock(&s->lock);
 	pace(s);
 	rc = rj_log_seal(s->o.writer, a, err);
-	if (!rc)
-		rc = place(s, err);
+	if (!rc) {
+		rj_inhand_note(s->o.kept, s->o.writer);
+		rc = place_noted(s, err);
+	}
 	pthread_mutex_unlock(&s->lock);
 	return rc;
 }
@@ -224,7 +239,7 @@ int rj_shipper_retry(void *arg, struct rj_error *err)
 	int rc;
 
 	pthread_mutex_lock(&s->lock);
-	rc = place(s, err ? err : &unseen);
+	rc = place_noted(s, err ? err : &unseen);
 	pthread_mutex_unlock(&s->lock);
 	return rc;
 }
@@ -309,6 +324,7 @@ static int64_t account(struct rj_shipper *s, uint64_t sequence, int rc,
 				rj_spool_name(s->o.spool));
 		event(s, RJ_EVENT_RETURNED);
 		rj_spool_shipped(s->o.spool, sequence);
+		rj_inhand_shipped(s->o.kept, sequence);
 		show(s);
 		s->probe_ns = PROBE_FIRST_NS;
 		pthread_cond_broadcast(&s->shipped);
@@ -316,6 +332,7 @@ static int64_t account(struct rj_shipper *s, uint64_t sequence, int rc,
 	}
 	if (taken) {
 		s->why = *why;
+		rj_inhand_over(s->o.kept, why);
 		event(s, RJ_EVENT_FENCED);
 		rj_log(RJ_LOG_ERROR,
 			"%s; segments that were acknowledged here are in %s, and are kept",
@@ -464,6 +481,16 @@ void rj_shipper_stat(struct rj_shipper *s, struct rj_shipper_stat *out)
 	pthread_mutex_lock(&s->show_lock);
 	*out = s->shown;
 	pthread_mutex_unlock(&s->show_lock);
+}
+
+void rj_shipper_resume(struct rj_shipper *s)
+{
+	struct rj_spool_facts f;
+
+	rj_spool_facts(s->o.spool, &f);
+	if (f.state == RJ_SPOOL_LOCAL && f.last >= f.next)
+		event(s, RJ_EVENT_LOST_LOCAL);
+	show(s);
 }
 
 int rj_shipper_new(const struct rj_shipper_opts *opts, struct rj_shipper **out,

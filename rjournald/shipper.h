@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "kept.h"
 #include "log/log.h"
 #include "log/spool.h"
 #include "state.h"
@@ -27,8 +28,9 @@ struct rj_shipper_opts {
 	/* Another handle of the same store, for the catching up alone. */
 	struct rj_store *store;
 	const struct rj_log_id *id;
-	struct rj_spool *spool; /* idle */
+	struct rj_spool *spool; /* idle, but for rj_shipper_resume() */
 	struct rj_live *live;
+	struct rj_kept_map *kept; /* for the next worker; NULL: for nobody */
 };
 
 struct rj_shipper_stat {
@@ -43,6 +45,11 @@ int rj_shipper_new(const struct rj_shipper_opts *opts, struct rj_shipper **out,
 	struct rj_error *err);
 /* NULL-safe. Stops the thread first. */
 void rj_shipper_free(struct rj_shipper *s);
+
+/* In the place of a worker that died, before the thread and before any append:
+ * the state is WAITING, and becomes DEGRADED if the file, which was looked at
+ * (resume.h), holds anything that the store lacks. */
+void rj_shipper_resume(struct rj_shipper *s);
 
 /* Two calls of a struct rj_sink; ARG is the shipper. RJ_E_UNREACHABLE: the
  * store is lost and the file takes nothing; retry. RJ_E_FENCED and others: the

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "keeper.h"
+#include "resume.h"
 #include "util/environ.h"
 #include "util/log.h"
 #include "util/thread.h"
@@ -30,6 +31,21 @@ static void pause_ms(const struct rj_takeover *t, int ms)
 		rj_sleep_ns(SLICE_MS * MS);
 }
 
+/* Become the log's writer. */
+static int become_writer(struct rj_loaded *l, struct rj_error *err)
+{
+	const struct rj_kept *k = l->memory.kept;
+
+	/* for good: whoever came after that worker has nothing to write */
+	if (k->failed) {
+		*err = k->failure;
+		err->code = RJ_E_CANCELLED;
+		return -RJ_E_CANCELLED;
+	}
+	return l->facts.sbx.fallback[0] ? rj_resume(l, err)
+					: rj_load_claim_again(l, err);
+}
+
 static void *take_over(void *arg)
 {
 	struct rj_takeover *t = arg;
@@ -39,7 +55,7 @@ static void *take_over(void *arg)
 	bool said = false;
 	uint64_t one = 1;
 
-	while ((rc = rj_load_claim_again(t->loaded, &err)) != 0 &&
+	while ((rc = become_writer(t->loaded, &err)) != 0 &&
 		patient(t, rc, begun)) {
 		if (!said)
 			rj_log(RJ_LOG_WARNING, "%s; waiting for it", err.msg);

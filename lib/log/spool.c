@@ -247,6 +247,35 @@ int rj_spool_append(struct rj_spool *s, const struct rj_log_sealed *seg,
 	return 0;
 }
 
+int rj_spool_append_again(struct rj_spool *s, const struct rj_log_sealed *seg,
+	struct rj_error *err)
+{
+	uint64_t room = rj_spool_record_room(seg->len);
+	struct rj_spool_place at;
+	struct rj_buf bytes = {0};
+	int rc;
+
+	if (s->last != seg->at.sequence ||
+		!rj_spool_find(s, s->last, &at))
+		return rj_fail(err, RJ_E_INVAL,
+			"%s: segment %llu is not the last one", s->bio->name,
+			(unsigned long long)seg->at.sequence);
+	rc = rj_spool_fetch(s, &at, &bytes, err);
+	if (!rc && (bytes.len != seg->len ||
+			   memcmp(bytes.data, seg->bytes, seg->len)))
+		rc = rj_fail(err, RJ_E_CORRUPT,
+			"%s: segment %llu is another one than was sealed",
+			s->bio->name, (unsigned long long)at.sequence);
+	if (!rc && !write_buffer(s, room))
+		rc = rj_fail(err, RJ_E_NOMEM, "out of memory");
+	rj_buf_free(&bytes);
+	if (rc)
+		return rc;
+	encode_record(s, seg, at.position, room);
+	return durable(
+		s->bio, s->out, room, rj_spool_place_of(s, at.position), err);
+}
+
 void rj_spool_took(
 	struct rj_spool *s, uint64_t sequence, uint64_t position, uint32_t bytes)
 {

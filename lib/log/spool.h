@@ -64,6 +64,10 @@ int rj_spool_begin(struct rj_spool *s, const struct rj_log_tail *tail,
  * nothing was written. RJ_E_INVAL: not the next one. */
 int rj_spool_append(struct rj_spool *s, const struct rj_log_sealed *seg,
 	struct rj_error *err);
+/* The last record is SEG's, written by a process that died before it knew that:
+ * make sure that it is durable. RJ_E_CORRUPT: it holds something else. */
+int rj_spool_append_again(struct rj_spool *s, const struct rj_log_sealed *seg,
+	struct rj_error *err);
 /* The store has acknowledged everything up to SEQUENCE: that room may be used
  * again. Not durable by itself: it needs not be. */
 void rj_spool_shipped(struct rj_spool *s, uint64_t sequence);

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "resume.h"
+
+#include <string.h>
+
+#include "fallback.h"
+#include "inhand.h"
+#include "log/verify.h"
+#include "util/log.h"
+
+/* The file's last record is the last segment that was acknowledged. */
+static int check_last(const struct rj_loaded *l, const struct rj_log_tail *tail,
+	struct rj_error *err)
+{
+	const char *name = rj_spool_name(l->spool.spool);
+	struct rj_segment seg = {0};
+	struct rj_spool_place at;
+	struct rj_buf bytes = {0};
+	struct rj_verify v;
+	int rc;
+
+	rj_spool_find(l->spool.spool, tail->sequence, &at);
+	rj_verify_start(&v, name, &l->id, tail->sequence);
+	rc = rj_spool_fetch(l->spool.spool, &at, &bytes, err);
+	if (!rc)
+		rc = rj_verify_next(&v, bytes.data, bytes.len, &seg, err);
+	rj_segment_release(&seg);
+	rj_buf_free(&bytes);
+	if (!rc && memcmp(v.tail.chain, tail->chain, sizeof(tail->chain)))
+		rc = rj_fail(err, RJ_E_CORRUPT,
+			"%s: segment %llu is another one than was acknowledged",
+			name, (unsigned long long)tail->sequence);
+	return rc;
+}
+
+/* Nothing in the file is needed any more. Should it not say so: it would only
+ * be shipped once more. */
+static void make_idle(struct rj_spool *s)
+{
+	struct rj_error err;
+
+	if (rj_spool_idle(s, &err))
+		rj_log(RJ_LOG_ERROR, "%s", err.msg);
+}
+
+/*
+ * The fallback file against what the worker knew of it. *HAS_PENDING: the
+ * segment under way is its last record.
+ */
+static int check_file(struct rj_loaded *l, const struct rj_log_standing *at,
+	bool *has_pending, struct rj_error *err)
+{
+	const struct rj_kept_log *k = &l->memory.kept->log;
+	uint64_t in_file = k->in_file, shipped = k->shipped;
+	struct rj_spool *s = l->spool.spool;
+	struct rj_spool_facts f;
+	bool lacking;
+
+	rj_spool_facts(s, &f);
+	if (f.state == RJ_SPOOL_GIVEN_UP ||
+		(f.state == RJ_SPOOL_LOCAL &&
+			(f.epoch != at->epoch || f.fence != k->fence)))
+		return rj_fail(err, RJ_E_REFUSED,
+			"%s: it was given up, or another writer has used it, while no worker ran",
+			rj_spool_name(s));
+	rj_spool_shipped(s, shipped);
+	rj_spool_facts(s, &f);
+	lacking = f.state == RJ_SPOOL_LOCAL && f.last >= f.next;
+	if (in_file > shipped && (!lacking || f.last < in_file))
+		return rj_fail(err, RJ_E_GAP,
+			"%s: segments up to %llu were acknowledged from it, and are not there any more",
+			rj_spool_name(s), (unsigned long long)in_file);
+	*has_pending = lacking && at->pending &&
+		       f.last == at->next.sequence;
+	if (!lacking)
+		make_idle(s);
+	if (!lacking || *has_pending)
+		return 0;
+	if (f.last != at->tail.sequence)
+		return rj_fail(err, RJ_E_CORRUPT,
+			"%s: it ends with segment %llu, and the last one acknowledged was %llu",
+			rj_spool_name(s), (unsigned long long)f.last,
+			(unsigned long long)at->tail.sequence);
+	return check_last(l, &at->tail, err);
+}
+
+/* The worker died between keeping a segment and knowing it. */
+static int take_pending(struct rj_loaded *l, struct rj_error *err)
+{
+	struct rj_log_sealed seg;
+	int rc;
+
+	rj_log_sealed(l->writer, &seg);
+	rc = rj_spool_append_again(l->spool.spool, &seg, err);
+	if (rc)
+		return rc;
+	rj_inhand_in_file(&l->memory, seg.at.sequence);
+	rj_log_kept(l->writer);
+	rj_inhand_note(&l->memory, l->writer);
+	return 0;
+}
+
+static int prepare(struct rj_loaded *l, struct rj_error *err)
+{
+	const struct rj_kept_log *k = &l->memory.kept->log;
+	struct rj_log_standing at = {0};
+	const uint8_t *pending = NULL;
+	bool has_pending = false;
+	size_t len = 0;
+	int rc;
+
+	rc = rj_load_store_again(l, err);
+	if (rc)
+		return rc;
+	if (!rj_inhand_look(&l->memory, &at, &pending, &len))
+		return rj_fail(err, RJ_E_CORRUPT,
+			"%s: the worker before this one was no writer yet",
+			l->device);
+	rj_load_watch(l, l->store);
+	rj_load_log_id(l, &l->id);
+	/* only a file that nothing is in may be missing */
+	l->facts.sbx.fallback_empty = k->in_file <= k->shipped;
+	rc = rj_fallback_file(l, err);
+	if (!rc)
+		rc = check_file(l, &at, &has_pending, err);
+	if (!rc)
+		rc = rj_log_stand_again(l->store, &l->id, &at, pending, len,
+			&l->writer, err);
+	if (!rc && has_pending)
+		rc = take_pending(l, err);
+	if (!rc)
+		rc = rj_store_adopt(l->store, l->id.journal_uuid, at.epoch,
+			k->fence, err);
+	if (!rc)
+		rc = rj_fallback_serve(l, err); /* one that was made anew */
+	return rc ? rc : rj_fallback_start(l, err);
+}
+
+int rj_resume(struct rj_loaded *l, struct rj_error *err)
+{
+	int rc;
+
+	if (!l->shipper) {
+		rc = prepare(l, err);
+		if (rc) {
+			rj_fallback_close(l);
+			rj_log_writer_free(l->writer);
+			l->writer = NULL;
+			return rc;
+		}
+	}
+	return rj_shipper_retry(l->shipper, err);
+}
