@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "jbd2/jbd2.h"
+#include "needed.h"
 #include "pending.h"
 #include "track.h"
 #include "util/environ.h"
@@ -15,14 +15,6 @@
 #define BACKOFF_FIRST_MS 50
 #define BACKOFF_MAX_MS   2000
 #define BACKOFF_SLICE_MS 50
-/* Shipped again with each journal superblock; a larger fast-commit area only
- * means that the log's oldest needed segment does not move. */
-#define FAST_BYTES_MAX (8u << 20)
-/* A raw device: in every so manieth segment, so many blocks at most that were
- * last shipped so many segments ago. */
-#define REFRESH_EVERY  16
-#define REFRESH_BLOCKS 256
-#define REFRESH_AGE    512
 /* Begin a segment of so many bytes at most before its commit block is there;
  * and when one came otherwise, none for the next so many. */
 #define FORESEE_BYTES  (256u << 10)
@@ -82,126 +74,6 @@ static int failed(struct rj_pipeline *p, struct rj_error *err)
 	if (err)
 		*err = p->failure;
 	return -(int)p->failure.code;
-}
-
-/*
- * The journal superblock is among the pending blocks. Put what a replay reads
- * beside the log in the same segment (blocks 0..sb_block, live fast commits),
- * so that it never holds the log back, and find the oldest segment needed.
- *
- * Why the ring can always be rebuilt from there: every block that the new
- * superblock makes live was last written in a segment not before it, and all
- * that is written later goes to later segments. Until the next superblock the
- * live part only grows at its head, so the number stays right. It never falls
- * either: what was not needed before can not become live without being
- * written.
- */
-static void superblock_pending(struct rj_pipeline *p)
-{
-	const struct rj_track *t = &p->track;
-	uint64_t fast_bytes = (uint64_t)t->fast_blocks * p->ring->block_size;
-
-	rj_pending_mark(&p->pending, 0, p->sb_block + 1);
-	if (!t->sb_good || fast_bytes > FAST_BYTES_MAX)
-		return;
-	if (t->fast_blocks)
-		rj_pending_mark(&p->pending, t->last, t->fast_blocks);
-}
-
-static void number_blocks(
-	struct rj_pipeline *p, const struct rj_log_append *a, uint64_t sequence)
-{
-	const struct rj_seg_run *run;
-	uint32_t i, b;
-
-	for (i = 0; i < a->run_count; i++) {
-		run = &a->runs[i];
-		for (b = run->block; b < run->block + run->count; b++)
-			p->ring->seq[b] = sequence;
-	}
-}
-
-static uint64_t oldest_needed(const struct rj_pipeline *p, uint64_t sequence)
-{
-	const struct rj_track *t = &p->track;
-	const struct rj_ring *ring = p->ring;
-	uint64_t oldest = sequence;
-	uint32_t b;
-
-	if (!t->sb_good ||
-		(uint64_t)t->fast_blocks * ring->block_size > FAST_BYTES_MAX)
-		return p->oldest;
-	if (t->head_known || !t->start) {
-		oldest = rj_ring_oldest(ring, t->sb_block, t->first, t->last,
-			t->start, t->head);
-	} else {
-		for (b = 0; b < ring->blocks; b++)
-			if (ring->seq[b] && ring->seq[b] < oldest)
-				oldest = ring->seq[b];
-	}
-	return oldest > p->oldest ? oldest : p->oldest;
-}
-
-static uint64_t oldest_of_all(const struct rj_pipeline *p, uint64_t sequence)
-{
-	uint64_t oldest = sequence;
-	uint32_t b;
-
-	for (b = 0; b < p->ring->blocks; b++)
-		if (p->ring->seq[b] && p->ring->seq[b] < oldest)
-			oldest = p->ring->seq[b];
-	return oldest;
-}
-
-/* Nothing is known of a raw device but its blocks: all of them are needed. What
- * was last written long ago is shipped once more, a little at a time. */
-static void refresh_old(struct rj_pipeline *p, uint64_t sequence)
-{
-	uint32_t b, n = 0;
-
-	for (b = 0; b < p->ring->blocks && n < REFRESH_BLOCKS; b++)
-		if (p->ring->seq[b] && p->ring->seq[b] + REFRESH_AGE < sequence) {
-			rj_pending_mark(&p->pending, b, 1);
-			n++;
-		}
-}
-
-/* A base: a reader starts there with nothing else in its ring. */
-static void forget_before(struct rj_pipeline *p, uint64_t sequence)
-{
-	uint32_t b;
-
-	for (b = 0; b < p->ring->blocks; b++)
-		if (p->ring->seq[b] != sequence)
-			p->ring->seq[b] = 0;
-}
-
-/* First and last transaction inside, for rjlog and people. */
-static void note_tids(const struct rj_pipeline *p, struct rj_log_append *a)
-{
-	const struct rj_ring *ring = p->ring;
-	enum rj_jbd2_block_type type;
-	uint32_t i, b, tid;
-
-	for (i = 0; i < a->run_count; i++) {
-		for (b = a->runs[i].block;
-			b < a->runs[i].block + a->runs[i].count; b++) {
-			if (b <= p->sb_block ||
-				!rj_jbd2_block_header(
-					ring->data +
-						(size_t)b * ring->block_size,
-					&type, &tid))
-				continue;
-			if (!a->body.tid_count)
-				a->body.first_tid = a->body.last_tid = tid;
-			if ((int32_t)(tid - a->body.first_tid) < 0)
-				a->body.first_tid = tid;
-			if ((int32_t)(tid - a->body.last_tid) > 0)
-				a->body.last_tid = tid;
-			a->body.tid_count =
-				a->body.last_tid - a->body.first_tid + 1;
-		}
-	}
 }
 
 /* Sleep, but wake up when told to give up. */
@@ -319,23 +191,23 @@ static int ship(struct rj_pipeline *p, struct rj_error *err)
 		return 0;
 	superblock = !p->raw && rj_pending_test(&p->pending, p->sb_block);
 	if (superblock)
-		superblock_pending(p);
-	refresh = p->raw && sequence % REFRESH_EVERY == 0;
-	if (refresh)
-		refresh_old(p, sequence);
+		rj_needed_with_superblock(p->ring, &p->track, &p->pending);
+	refresh = p->raw && rj_needed_refresh(p->ring, &p->pending, sequence);
 	a.run_count = rj_pending_runs(&p->pending, p->runs, p->ring->blocks);
 	if (!p->raw)
-		note_tids(p, &a);
+		rj_needed_tids(p->ring, p->sb_block, &a);
 	judge_foreseen(p);
-	number_blocks(p, &a, sequence);
+	rj_needed_number(p->ring, &a, sequence);
 	if (superblock) {
-		a.oldest = oldest = oldest_needed(p, sequence);
+		oldest = rj_needed_oldest(
+			p->ring, &p->track, p->oldest, sequence);
+		a.oldest = oldest;
 		a.base = oldest == sequence;
 	}
 	if (refresh)
-		a.oldest = oldest = oldest_of_all(p, sequence);
+		a.oldest = oldest = rj_needed_oldest_of_all(p->ring, sequence);
 	if (a.base)
-		forget_before(p, sequence);
+		rj_needed_from(p->ring, sequence);
 	rc = put(p, &a, &e);
 	if (rc) {
 		if (err)
@@ -387,7 +259,7 @@ void rj_pipeline_foresee(struct rj_pipeline *p)
 		rj_pending_runs(&p->pending, p->runs, p->ring->blocks) != 1 ||
 		p->runs[0].block + p->runs[0].count >= p->track.last)
 		return;
-	note_tids(p, &a);
+	rj_needed_tids(p->ring, p->sb_block, &a);
 	p->runs[0].count++;
 	p->foreseen = p->pending.count + 1;
 	p->sink.begin(p->sink.arg, &a);
