@@ -99,7 +99,8 @@ static uint64_t highest_upto(const struct pair_view *v, uint64_t limit)
  * is SHORTER's last, unless that was trimmed away; then it is a fence, because
  * everything else below was trimmed with it, and a log that parted from
  * SHORTER's before its end would have parted with a fence, which is never
- * trimmed.
+ * trimmed. SHORTER may be the one that parted with a fence: then its last one is
+ * of a later epoch than the highest that they share.
  */
 int pair_is_prefix(struct rj_store *shorter, const struct pair_view *sv,
 	struct rj_store *longer, const struct pair_view *lv,
@@ -108,6 +109,7 @@ int pair_is_prefix(struct rj_store *shorter, const struct pair_view *sv,
 {
 	struct rj_key key = {.kind = RJ_KEY_LOG};
 	struct rj_buf a = {0}, b = {0};
+	struct rj_seghdr h;
 	int rc;
 
 	*prefix = !sv->last;
@@ -119,7 +121,10 @@ int pair_is_prefix(struct rj_store *shorter, const struct pair_view *sv,
 	if (!rc)
 		rc = rj_store_get(shorter, &key, RJ_SEG_MAX_BYTES, &b, err);
 	if (!rc)
-		*prefix = a.len == b.len && !memcmp(a.data, b.data, a.len);
+		*prefix = a.len == b.len && !memcmp(a.data, b.data, a.len) &&
+			  a.len >= RJ_SEG_HEADER_BYTES &&
+			  !rj_seghdr_decode(a.data, &h, NULL) &&
+			  h.epoch == sv->epoch;
 	else if (rc == -RJ_E_NOTFOUND)
 		rc = 0;
 	rj_buf_free(&a);

@@ -44,6 +44,7 @@ struct life {
 	uint64_t at[MAX_ID]; /* segment that holds it, if ACKED */
 	bool acked[MAX_ID], seen[MAX_ID];
 	unsigned recoveries, refusals, alone, rejoined, acks;
+	unsigned long long trimmed;
 	bool lost;
 	char why[256];
 };
@@ -207,9 +208,14 @@ static void trim(struct life *l, struct writer *w)
 	struct rj_log_trim_report report;
 	struct rj_store *dup = NULL;
 
-	if (rj_log_pending(w->w) || rj_store_dup(w->store, &dup, NULL))
+	if (rj_log_pending(w->w))
 		return;
-	rj_log_trim(dup, &l->id, &o, &report, NULL);
+	weather_spare(true);
+	if (!rj_store_dup(w->store, &dup, NULL)) {
+		rj_log_trim(dup, &l->id, &o, &report, NULL);
+		l->trimmed += report.segments;
+	}
+	weather_spare(false);
 	rj_store_close(dup);
 }
 
@@ -264,8 +270,10 @@ static void step(struct life *l)
 	case 4:
 	case 5:
 	case 6:
+		weather_spare(true);
 		if (w->w)
 			rj_pair_step(w->store);
+		weather_spare(false);
 		break;
 	case 7:
 		if (w->w)
@@ -294,6 +302,8 @@ static void begin(struct life *l, uint64_t seed)
 			l->grove[i] = memgrove_new();
 		else
 			l->shelf[i] = memshelf_new();
+		if (l->shelf[i])
+			memshelf_spare(l->shelf[i]);
 		l->net[i].late = l->shelf[i] ? memstore_open(l->shelf[i])
 					     : inner(l, i);
 	}
@@ -375,7 +385,7 @@ static void test_lives(void)
 	unsigned long seed = rjtest_seed();
 	unsigned lives = text ? (unsigned)atoi(text) : 2000, i, n, bad = 0;
 	unsigned long long recoveries = 0, refusals = 0, alone = 0, acks = 0,
-			   rejoined = 0;
+			   rejoined = 0, trimmed = 0;
 
 	seeded_environ(weather_rnd);
 	for (i = 0; i < lives && !bad; i++) {
@@ -389,6 +399,7 @@ static void test_lives(void)
 		alone += l.alone;
 		acks += l.acks;
 		rejoined += l.rejoined;
+		trimmed += l.trimmed;
 		if (l.lost) {
 			bad++;
 			printf("# RJ_SEED=%lu RJ_LIVES=1: %s\n", seed + i,
@@ -397,11 +408,12 @@ static void test_lives(void)
 	}
 	rj_environ_set(NULL);
 	printf("# %u lives, %llu recoveries (%llu refused), %llu acknowledged, "
-	       "%llu of them alone, %llu times two again\n",
-		i, recoveries, refusals, acks, alone, rejoined);
+	       "%llu of them alone, %llu times two again, %llu trimmed\n",
+		i, recoveries, refusals, acks, alone, rejoined, trimmed);
 	CU_ASSERT_EQUAL(bad, 0);
 	/* it was about something */
-	CU_ASSERT_TRUE(lives < 100 || (alone && rejoined && refusals));
+	CU_ASSERT_TRUE(lives < 100 || (alone && rejoined && refusals &&
+						 trimmed));
 }
 
 static const struct rjtest tests[] = {

@@ -16,11 +16,17 @@ struct handle {
 static uint64_t state;
 static void (*meanwhile)(void *arg);
 static void *meanwhile_arg;
+static bool spare;
 
 void weather_meanwhile(void (*fn)(void *arg), void *arg)
 {
 	meanwhile = fn;
 	meanwhile_arg = arg;
+}
+
+void weather_spare(bool on)
+{
+	spare = on;
 }
 
 void weather_seed(uint64_t seed)
@@ -132,7 +138,8 @@ static int drop(
 static int dup(struct rj_store *s, struct rj_store **out, struct rj_error *err)
 {
 	struct rj_store *inner = NULL;
-	int rc = rj_store_dup(of(s)->inner, &inner, err);
+	int rc = spare ? rj_store_dup(of(s)->inner, &inner, err)
+		       : rj_fail(err, RJ_E_UNSUPPORTED, "no handle to spare");
 
 	if (!rc)
 		*out = weather_open(of(s)->w, of(s)->cut, inner);

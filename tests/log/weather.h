@@ -34,6 +34,9 @@ struct rj_store *weather_open(
 /* Call FN now and then, before a call of any handle: somebody else acts. NULL:
  * nobody does. */
 void weather_meanwhile(void (*fn)(void *arg), void *arg);
+/* Are there handles to spare? Not while a log is read: by threads, who would
+ * share the seed. */
+void weather_spare(bool on);
 /* One put that was late arrives; all of them with ALL. */
 void weather_deliver(struct weather *w, bool all);
 
