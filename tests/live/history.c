@@ -233,6 +233,25 @@ static unsigned long read_record(void)
 	return n;
 }
 
+/*
+ * For whoever looks for the cause: where it is first not VERSION, and which bytes
+ * are there. Zeros were never written, or not to here; others are another file's.
+ */
+static void print_difference(const uint8_t *bytes, uint32_t len,
+	unsigned thread, unsigned slot, uint32_t version)
+{
+	uint32_t i = 0, n;
+
+	while (i < len && bytes[i] == byte_of(thread, slot, version, i))
+		i++;
+	printf("\tas version %u until %u, then:", version, i);
+	for (n = 0; n < 8 && i + n < len; n++)
+		printf(" %02x", bytes[i + n]);
+	for (n = i; n < len && bytes[n] != byte_of(thread, slot, version, n);)
+		n++;
+	printf("; again from %u\n", n);
+}
+
 /* Is it the version, whole? */
 static bool holds(const uint8_t *bytes, uint32_t len, unsigned thread,
 	unsigned slot, uint32_t version)
@@ -291,11 +310,14 @@ static bool check_slot(unsigned t, unsigned slot)
 			good = v & 1 ? !absent && holds(bytes, len, t, slot, v)
 				     : absent;
 	}
-	if (!good)
-		printf("%s: %s of %u bytes; acknowledged %u, begun %u\n", name,
-			absent ? "absent instead" : "a file", len,
-			acked[t][slot], begun[t][slot]);
-	return good;
+	if (good)
+		return true;
+	printf("%s: %s of %u bytes; acknowledged %u, begun %u\n", name,
+		absent ? "absent instead" : "a file", len, acked[t][slot],
+		begun[t][slot]);
+	if (!absent)
+		print_difference(bytes, len, t, slot, slot ? acked[t][slot] : 0);
+	return false;
 }
 
 static int do_check(void)

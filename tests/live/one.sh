@@ -117,9 +117,20 @@ else
 fi
 losses=$($LIMIT "$RJCTL" status --json "$IMG" | grep -Eo '"losses":[0-9]+')
 check "$what: the machine stops" machine_stops "$T_DIR/crash.img" "$T_DIR"/fb/*.rjfallback
-heal >/dev/null
-check "$what: recovery" recover_on "$T_DIR/crash.img"
+# of two stores, the one that cannot be reached any more is not needed
+with=healed
+if [ "$policy" = two ] && ((during)); then
+	case $kind in kill | restart | freeze | down | mute) with="server $victim still struck" ;; esac
+fi
+[ "$with" != healed ] || heal >/dev/null
+check "$what: recovery, $with" recover_on "$T_DIR/crash.img"
 check "$what: nothing acknowledged is lost" history_there "$T_DIR/crash.img" "$seed"
 check "$what: e2fsck finds nothing" sound "$T_DIR/crash.img"
-[ "$policy" != local ] || check "$what: the store's log is whole" verified "$(server_url 1)/v"
+[ "$policy" = two ] || check "$what: the store's log is whole" verified "$(server_url 1)/v"
+# for whoever looks for the cause
+if ((T_BAD)) && [ -n "${RJ_KEEP:-}" ]; then
+	heal >/dev/null
+	kept=$RJ_KEEP/$kind.$policy.$seed.files
+	mkdir -p "$kept" && cp -a --sparse=always "$T_DIR/crash.img" "$RECORD" "$T_DIR"/srv* "$T_DIR"/fb "$kept"
+fi 2>/dev/null
 note "$(acked) acknowledged; $((${losses##*:})) losses; $(net count)"

@@ -45,8 +45,21 @@ daemon_pid() {
 	done
 }
 worker_pid() { pgrep -P "$(daemon_pid "$1")" -f "rjournald .*$1\$"; }
-# freeze_daemon, thaw_daemon PID: the keeper and its worker
-freeze_daemon() { kill -STOP "$1" $(pgrep -P "$1"); }
+# freeze_daemon, thaw_daemon PID: the keeper and its worker. When kill returns the
+# signal is only on its way: on a busy machine a thread may still serve commits
+# for a while, and a copy made meanwhile is of no one moment.
+freeze_daemon() {
+	local pids; pids="$1 $(pgrep -P "$1")"
+	kill -STOP $pids && wait_for 60 frozen $pids
+}
+# frozen PID...: all threads of all of them have stopped, or have ended
+frozen() {
+	local pid state
+	for pid in "$@"; do
+		state=$(sed 's/.*) //' /proc/"$pid"/task/*/stat 2>/dev/null | grep -v '^[TtZX]')
+		[ -z "$state" ] || return 1
+	done
+}
 thaw_daemon() { kill -CONT "$1" $(pgrep -P "$1"); }
 
 # crash IMAGE DIR COPY: the machine stops. The daemon is frozen first, so that
