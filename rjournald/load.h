@@ -74,8 +74,8 @@ int rj_load_store_again(struct rj_loaded *l, struct rj_error *err);
 /*
  * Then, without a fallback file (with one: resume.h), this: claim the next
  * epoch, as the heir of the worker before us and of nobody else. May be called
- * again after RJ_E_UNREACHABLE or RJ_E_BUSY. RJ_E_FENCED: another writer took over
- * meanwhile. RJ_E_GAP: what was acknowledged is not there.
+ * again after RJ_E_UNREACHABLE, RJ_E_NOSPACE or RJ_E_BUSY. RJ_E_FENCED: another
+ * writer took over meanwhile. RJ_E_GAP: what was acknowledged is not there.
  */
 int rj_load_claim_again(struct rj_loaded *l, struct rj_error *err);
 /*

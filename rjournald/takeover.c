@@ -19,7 +19,8 @@
 /* True: worth another try. */
 static bool patient(const struct rj_takeover *t, int rc, int64_t begun)
 {
-	if (t->cancelled || (rc != -RJ_E_UNREACHABLE && rc != -RJ_E_BUSY))
+	if (t->cancelled || (rc != -RJ_E_UNREACHABLE && rc != -RJ_E_BUSY &&
+				    rc != -RJ_E_NOSPACE))
 		return false;
 	return t->loaded->facts.sbx.on_loss != RJ_LOSS_ERROR ||
 	       rj_monotonic_ns() - begun < ERROR_WAIT_NS;

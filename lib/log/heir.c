@@ -79,7 +79,8 @@ int rj_log_heir(struct rj_store *store, const struct rj_log_id *id,
 		return 0;
 	if (highest == epoch + 1) {
 		rc = is_ours(store, id, highest, nonce, retry_ms, &ours, err);
-		if (rc == -RJ_E_UNREACHABLE)
+		/* what cannot be read is nobody's yet */
+		if (rc && rc != -RJ_E_NOTFOUND)
 			return rc;
 	}
 	*newest = highest;
