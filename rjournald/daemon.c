@@ -423,6 +423,7 @@ static int start(struct rj_daemon *d, rj_rule_fn rule, struct rj_error *err)
 		return rc;
 	rj_harden();
 	rj_harden_ring(d->loaded.ring);
+	rj_harden_writer(d->loaded.writer, d->loaded.ring);
 	rj_load_watch(&d->loaded, d->loaded.store);
 	rc = start_events(d, err);
 	if (!rc)

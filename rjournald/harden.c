@@ -8,6 +8,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include "pipeline.h"
 #include "util/log.h"
 
 #ifndef MCL_ONFAULT
@@ -73,4 +74,15 @@ void rj_harden_ring(const struct rj_ring *ring)
 		    madvise(ring->seq, seq, MADV_POPULATE_WRITE) == -1) &&
 		errno != EINVAL)
 		refused("cannot get memory for the whole journal");
+}
+
+void rj_harden_writer(struct rj_log_writer *w, const struct rj_ring *ring)
+{
+	size_t most = RJ_PIPELINE_SHIP_BYTES + RJ_PIPELINE_WRITE_BYTES;
+	size_t all = (size_t)ring->blocks * ring->block_size;
+	struct rj_error err;
+
+	if (rj_log_writer_reserve(w, all < most ? all : most,
+		    RJ_PIPELINE_FORESEE_BYTES, &err))
+		rj_log(RJ_LOG_NOTICE, "%s; going on without", err.msg);
 }

@@ -2,6 +2,7 @@
 #ifndef RJ_JOURNALD_HARDEN_H
 #define RJ_JOURNALD_HARDEN_H
 
+#include "log/log.h"
 #include "log/ring.h"
 
 /*
@@ -15,5 +16,7 @@ void rj_harden(void);
 void rj_harden_keeper(void);
 /* Give every page of the ring its memory now, not in the middle of a commit. */
 void rj_harden_ring(const struct rj_ring *ring);
+/* And what W needs for the largest segment that the pipeline makes of RING. */
+void rj_harden_writer(struct rj_log_writer *w, const struct rj_ring *ring);
 
 #endif

@@ -15,10 +15,8 @@
 #define BACKOFF_FIRST_MS 50
 #define BACKOFF_MAX_MS   2000
 #define BACKOFF_SLICE_MS 50
-/* Begin a segment of so many bytes at most before its commit block is there;
- * and when one came otherwise, none for the next so many. */
-#define FORESEE_BYTES  (256u << 10)
-#define FORESEE_AFTER  16
+/* When a commit came otherwise than foreseen: none for the next so many. */
+#define FORESEE_AFTER 16
 
 struct rj_pipeline {
 	struct rj_ring *ring;
@@ -254,7 +252,7 @@ void rj_pipeline_foresee(struct rj_pipeline *p)
 
 	if (!p->sink.begin || !p->waits || p->failed || p->foreseen ||
 		p->distrust || !p->pending.count ||
-		p->pending.count > FORESEE_BYTES / p->ring->block_size ||
+		p->pending.count >= RJ_PIPELINE_FORESEE_BYTES / p->ring->block_size ||
 		p->live->state != RJ_STATE_ONLINE ||
 		rj_pending_runs(&p->pending, p->runs, p->ring->blocks) != 1 ||
 		p->runs[0].block + p->runs[0].count >= p->track.last)

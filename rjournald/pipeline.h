@@ -68,6 +68,8 @@ struct rj_pipeline_opts {
 #define RJ_PIPELINE_SHIP_BYTES (4u << 20)
 /* No single write is larger. */
 #define RJ_PIPELINE_WRITE_BYTES (1u << 20)
+/* rj_pipeline_foresee() has so much begun at most. */
+#define RJ_PIPELINE_FORESEE_BYTES (256u << 10)
 
 struct rj_pipeline;
 

@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include "harden.h"
 #include "keeper.h"
 #include "resume.h"
 #include "util/environ.h"
@@ -67,6 +68,7 @@ static void *take_over(void *arg)
 	if (rc) {
 		rj_pipeline_fail(t->pipeline, &err);
 	} else {
+		rj_harden_writer(t->loaded->writer, t->loaded->ring);
 		rj_pipeline_continue(
 			t->pipeline, rj_log_writer_tail(t->loaded->writer));
 		rj_log(RJ_LOG_NOTICE,

@@ -7,6 +7,8 @@
 
 /* A segment that was begun so long ago gets a time of its own. */
 #define BEGUN_MAX_NS 1000000000ULL
+/* Of a segment beside its blocks: header, body head, and some 4,000 runs. */
+#define OVERHEAD_BYTES 32768u
 
 /* All that the writer knows of the header behind w->tail, but the time. */
 static void fill_header(struct rj_log_writer *w, struct rj_seg_draft *draft)
@@ -202,6 +204,25 @@ int rj_log_retry(struct rj_log_writer *w, struct rj_error *err)
 	if (!w->pending)
 		return 0;
 	return send_pending(w, err);
+}
+
+/* Room for BYTES, each page of it written to. What B holds is kept. */
+static int reserve(struct rj_buf *b, size_t bytes)
+{
+	if (rj_buf_reserve(b, bytes > b->len ? bytes - b->len : 0))
+		return -RJ_E_NOMEM;
+	memset(b->data + b->len, 0, b->cap - b->len);
+	return 0;
+}
+
+int rj_log_writer_reserve(struct rj_log_writer *w, size_t bytes, size_t begun,
+	struct rj_error *err)
+{
+	if (reserve(&w->out, bytes + OVERHEAD_BYTES) ||
+		reserve(&w->begun.bytes, begun + OVERHEAD_BYTES))
+		return rj_fail(err, RJ_E_NOMEM,
+			"out of memory for a segment of %zu bytes", bytes);
+	return 0;
 }
 
 bool rj_log_pending(const struct rj_log_writer *w)

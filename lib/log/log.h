@@ -190,6 +190,13 @@ int rj_log_retry(struct rj_log_writer *w, struct rj_error *err);
  * is compared with what was hashed, byte by byte.
  */
 void rj_log_seal_begin(struct rj_log_writer *w, const struct rj_log_append *a);
+/*
+ * Memory for segments of up to BYTES of blocks now, with its pages, and not in
+ * the middle of the first large append: the kernel may wait for that one to
+ * free memory. BEGUN: the same for rj_log_seal_begin(). RJ_E_NOMEM.
+ */
+int rj_log_writer_reserve(struct rj_log_writer *w, size_t bytes, size_t begun,
+	struct rj_error *err);
 bool rj_log_pending(const struct rj_log_writer *w);
 /* NULL-safe. Does not touch the log. */
 void rj_log_writer_free(struct rj_log_writer *w);
