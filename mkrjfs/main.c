@@ -9,6 +9,7 @@
 #include "mkrjfs/mke2fs.h"
 #include "mkrjfs/options.h"
 #include "util/log.h"
+#include "util/rundir.h"
 
 static void say_log(void *arg, enum rj_log_level level, const char *line)
 {
@@ -22,13 +23,31 @@ static int complain(const struct rj_error *err)
 	return 1;
 }
 
+/* mke2fs does not see an rjournald that serves the volume of before: that has
+ * the device open as anybody may. */
+static int check_served(const struct options *o, struct rj_error *err)
+{
+	struct rj_volume *v = NULL;
+	bool served;
+
+	if (rj_volume_open(o->device, 0, NULL, &v, NULL))
+		return 0; /* nothing there that could be served */
+	served = rj_rundir_served(rj_volume_facts(v)->uuid);
+	rj_volume_close(v, NULL);
+	if (!served)
+		return 0;
+	return rj_fail(err, RJ_E_BUSY,
+		"%s: an rjournald serves the journal of the filesystem that is there; 'rjctl stop %s' ends it",
+		o->device, o->device);
+}
+
 /* No journal of ours: mke2fs does it all. */
 static int only_mke2fs(const struct options *o)
 {
 	struct rj_error err;
 	int status;
 
-	if (mke2fs_run(o, &status, &err))
+	if (check_served(o, &err) || mke2fs_run(o, &status, &err))
 		return complain(&err);
 	return status ? 1 : 0;
 }
@@ -97,7 +116,9 @@ static int with_remote_journal(const struct options *o)
 	int status, rc;
 
 	/* Whatever can be refused is refused before mke2fs begins. */
-	rc = rj_attach_check(&o->journal, &err);
+	rc = check_served(o, &err);
+	if (!rc)
+		rc = rj_attach_check(&o->journal, &err);
 	if (!rc)
 		rc = mke2fs_ask(o, &plan, &err);
 	if (rc == -RJ_E_REFUSED && plan.output.len)
@@ -105,6 +126,9 @@ static int with_remote_journal(const struct options *o)
 	if (!rc)
 		rc = rj_attach_blocks(&o->journal, plan.block_size, plan.blocks,
 			&blocks, &err);
+	if (!rc)
+		rc = rj_attach_check_fallback(
+			&o->journal, plan.block_size, blocks, &err);
 	if (rc) {
 		fprintf(stderr, "mkrjfs: %s; nothing was changed\n", err.msg);
 		rc = 1;

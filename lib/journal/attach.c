@@ -118,10 +118,20 @@ uint64_t rj_attach_fallback_bytes(const struct rj_journal_opts *opts,
 	return 2 * (uint64_t)blocks * block_size + RJ_SPOOL_MIN_BYTES;
 }
 
+int rj_attach_check_fallback(const struct rj_journal_opts *opts,
+	uint32_t block_size, uint32_t blocks, struct rj_error *err)
+{
+	const struct rj_log_id nobody = {0};
+
+	if (!opts->fallback[0])
+		return 0;
+	return rj_spool_check(opts->fallback, &nobody, NULL,
+		rj_attach_fallback_bytes(opts, block_size, blocks), err);
+}
+
 int rj_attach_check(const struct rj_journal_opts *opts, struct rj_error *err)
 {
 	const struct rj_move_opts plain = {0};
-	const struct rj_log_id nobody = {0};
 	struct rj_log_sealing sealing = {0};
 	struct rj_store *store = NULL;
 	int rc;
@@ -135,10 +145,8 @@ int rj_attach_check(const struct rj_journal_opts *opts, struct rj_error *err)
 	if (!rc)
 		rc = rj_attach_probe(store, err);
 	rj_store_close(store);
-	if (!rc && opts->fallback[0])
-		rc = rj_spool_check(opts->fallback, &nobody, NULL,
-			rj_attach_fallback_bytes(opts, 0, 0), err);
-	return rc;
+	/* its size is not known yet: the least there can be */
+	return rc ? rc : rj_attach_check_fallback(opts, 0, 0, err);
 }
 
 int rj_journal_put_empty(struct rj_log_writer *w, uint32_t block_size,

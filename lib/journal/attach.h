@@ -53,6 +53,12 @@ int rj_attach_blocks(const struct rj_journal_opts *opts, uint32_t block_size,
  * or lets nobody in, cannot do what a log needs, or is not durable. Reads only.
  */
 int rj_attach_check(const struct rj_journal_opts *opts, struct rj_error *err);
+/*
+ * May the fallback file that OPTS name, if any, be made for a journal of BLOCKS
+ * blocks of BLOCK_SIZE bytes? Errors as of rj_spool_check(). Changes nothing.
+ */
+int rj_attach_check_fallback(const struct rj_journal_opts *opts,
+	uint32_t block_size, uint32_t blocks, struct rj_error *err);
 
 /*
  * Give the volume at DEVICE, which has no journal, a remote journal: claim

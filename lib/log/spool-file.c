@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "log/spool.h"
@@ -237,6 +238,13 @@ static int judge(struct rj_bio *bio, const struct stat *st,
 	return 0;
 }
 
+static int no_room(const char *path, uint64_t bytes, struct rj_error *err)
+{
+	return rj_fail(err, RJ_E_NOSPACE,
+		"%s: no room for a fallback file of %llu MiB", path,
+		(unsigned long long)bytes >> 20);
+}
+
 static int fill(const char *path, int fd, uint64_t bytes, struct rj_error *err)
 {
 	uint8_t *zero = calloc(1, ZERO_BYTES);
@@ -247,9 +255,7 @@ static int fill(const char *path, int fd, uint64_t bytes, struct rj_error *err)
 		return rj_fail(err, RJ_E_NOMEM, "out of memory");
 	e = posix_fallocate(fd, 0, (off_t)bytes);
 	if (e == ENOSPC || e == EFBIG)
-		rc = rj_fail(err, RJ_E_NOSPACE,
-			"%s: no room for a fallback file of %llu MiB", path,
-			(unsigned long long)bytes >> 20);
+		rc = no_room(path, bytes, err);
 	/* blocks that were written once: a write there is one flush, and the
 	 * file system's own journal has no part in it */
 	for (off = 0; !rc && off < bytes; off += len) {
@@ -297,6 +303,7 @@ static int check_folder(const char *path, const char *volume,
 	uint64_t bytes, struct rj_error *err)
 {
 	char dir[RJ_SPOOL_PATH_BYTES], *slash;
+	struct statvfs fs;
 	struct stat st, v;
 
 	if (bytes < RJ_SPOOL_MIN_BYTES)
@@ -318,6 +325,9 @@ static int check_folder(const char *path, const char *volume,
 			path, volume);
 	if (access(dir, W_OK))
 		return rj_fail_errno(err, errno, "%s", dir);
+	if (!statvfs(dir, &fs) &&
+		(unsigned __int128)fs.f_bfree * fs.f_frsize < bytes)
+		return no_room(path, bytes, err);
 	return 0;
 }
 

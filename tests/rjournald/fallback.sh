@@ -60,6 +60,8 @@ echo something >"$T_DIR/something"
 refused "something else" "fallback=$T_DIR/something" 'holds something else'
 is "and it still does" "$(cat "$T_DIR/something")" something
 refused "no such folder" "fallback=$T_DIR/none/x" 'No such file'
+refused "no room" "fallback=$T_DIR/fb/x,fallback_size=99999999" 'no room .*; nothing was changed$'
+check "no file system was made" cmp -n $((32 << 20)) "$img" /dev/zero
 
 # ---- the server is killed, and comes back ----
 volume "$img" ext4 4096 "$SRV_URL/one" "fallback=$T_DIR/fb,fallback_size=48" || exit 99

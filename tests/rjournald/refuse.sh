@@ -61,6 +61,11 @@ like "one line, with a hint" "$OUT" "^rjournald: unknown option --frobnicate; tr
 status 2 "no device" "$RJOURNALD"
 status 2 "two devices" "$RJOURNALD" "$img" "$img"
 check "after all this the volume is served" serve "$img"
+status 1 "mkrjfs: not while it is served" "$MKRJFS" -q -F -J "remote=file://$T_DIR/other" "$img"
+like "mkrjfs: says so, in one line" "$OUT" "^mkrjfs: .*v.img: an rjournald serves .*rjctl stop .*; nothing was changed\$"
+status 1 "mkrjfs: nor with another journal" "$MKRJFS" -q -F "$img"
+like "mkrjfs: the same" "$OUT" "^mkrjfs: .*v.img: an rjournald serves"
+check "mkrjfs: the volume is as it was" "$RJRECOVER" -n "$img"
 status 0 "and stopped" $LIMIT "$RJCTL" stop
 check "nothing is left" wait_for 30 nothing_left "$img"
 status 1 "rjctl: nobody there" "$RJCTL" status "$img"
