@@ -5,7 +5,7 @@
 # tables DISK [PLOT]
 tables() {
 	awk -v D="$1" -v plot="${2:-}" -v modes="$modes" -v loads="$loads" \
-		-v journals="${configs[*]}" -v flush="${flush_us[$1]:-0}" \
+		-v journals="${configs[*]}" -v flush="${flush_us[$1]:-0}" -v far="${proxy_us:-0}" \
 		-f "$src/bench/commit-table.awk" "$results"
 }
 
