@@ -45,23 +45,30 @@ static int read_headers(
 	return rc[i];
 }
 
-/* Is there whole record SEQUENCE at POSITION? Its bytes are left in BUF. */
-static bool record_at(struct rj_spool *s, uint64_t sequence, uint64_t position,
-	struct rj_buf *buf, uint32_t *bytes)
+/* Is there whole record SEQUENCE at POSITION? Its bytes are left in BUF. 0 or
+ * RJ_E_NOTFOUND; all else: nobody knows, so it is not the end either. */
+static int record_at(struct rj_spool *s, uint64_t sequence, uint64_t position,
+	struct rj_buf *buf, uint32_t *bytes, struct rj_error *err)
 {
 	struct rj_spool_place at = {.session = s->h.session,
 		.sequence = sequence, .position = position};
 	uint8_t raw[RJ_SPOOL_RECORD_HEAD];
 	struct rj_spool_record rec;
+	int rc;
 
-	if (s->bio->read(s->bio, raw, sizeof(raw),
-		    rj_spool_place_of(s, position), NULL) ||
-		rj_spool_record_decode(raw, &rec, NULL) ||
+	rc = s->bio->read(s->bio, raw, sizeof(raw),
+		rj_spool_place_of(s, position), err);
+	if (rc)
+		return rc;
+	if (rj_spool_record_decode(raw, &rec, NULL) ||
 		rec.session != s->h.session || rec.sequence != sequence ||
-		rec.position != position)
-		return false;
+		rec.position != position ||
+		position % s->h.area_bytes + rj_spool_record_room(rec.bytes) >
+			s->h.area_bytes)
+		return -RJ_E_NOTFOUND;
 	at.bytes = *bytes = rec.bytes;
-	return !rj_spool_fetch(s, &at, buf, NULL);
+	rc = rj_spool_fetch(s, &at, buf, err);
+	return rc == -RJ_E_CORRUPT ? -RJ_E_NOTFOUND : rc;
 }
 
 int rj_spool_fetch(const struct rj_spool *s, const struct rj_spool_place *at,
@@ -128,12 +135,16 @@ static int scan(struct rj_spool *s, struct rj_error *err)
 	int rc = 0;
 
 	for (n = s->h.next;; n++) {
-		if (!record_at(s, n, at, &buf, &bytes)) {
+		rc = record_at(s, n, at, &buf, &bytes, err);
+		if (rc == -RJ_E_NOTFOUND) {
 			if (at % area)
 				at += area - at % area;
-			if (!record_at(s, n, at, &buf, &bytes))
-				break;
+			rc = record_at(s, n, at, &buf, &bytes, err);
 		}
+		if (rc == -RJ_E_NOTFOUND)
+			break;
+		if (rc)
+			goto out;
 		if (rj_seghdr_decode(buf.data, &seg, err)) {
 			rc = rj_fail_prefix(err, "%s", s->bio->name);
 			goto out;
@@ -142,6 +153,7 @@ static int scan(struct rj_spool *s, struct rj_error *err)
 		s->oldest = seg.oldest;
 		at = s->tail;
 	}
+	rc = 0;
 	if (n <= s->h.last || later_record(s, n, &buf))
 		rc = rj_fail(err, RJ_E_CORRUPT,
 			"%s: segment %llu is damaged in the fallback file, and there are others behind it: nothing of it is used (the file is kept)",

@@ -256,6 +256,43 @@ static void torn_is_the_end_and_damaged_is_not(void)
 	rig_end(&r);
 }
 
+static int (*whole_read)(struct rj_bio *bio, void *out, size_t len,
+	uint64_t off, struct rj_error *err);
+static uint64_t bad_off;
+
+/* The disk cannot read one place, the first time that it is asked. */
+static int bad_read(struct rj_bio *bio, void *out, size_t len, uint64_t off,
+	struct rj_error *err)
+{
+	if (off == bad_off) {
+		bad_off = UINT64_MAX;
+		return rj_fail(err, RJ_E_IO, "spool: cannot read");
+	}
+	return whole_read(bio, out, len, off, err);
+}
+
+static void unreadable_is_not_the_end(void)
+{
+	struct rig r;
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		rig_begin(&r);
+		T_WORKS(&r.t, begin(&r));
+		T_WORKS(&r.t, keep(&r, 1));
+		T_WORKS(&r.t, keep(&r, 2));
+		/* the last one's head; its bytes */
+		bad_off = RJ_SPOOL_AREA + RJ_SPOOL_ALIGN +
+			  (i ? RJ_SPOOL_RECORD_HEAD : 0);
+		whole_read = r.bio->read;
+		r.bio->read = bad_read;
+		T_FAILS(&r.t, reopen(&r), RJ_E_IO, "cannot read");
+		T_WORKS(&r.t, reopen(&r));
+		CU_ASSERT_EQUAL(facts(&r).last, 3);
+		rig_end(&r);
+	}
+}
+
 static void headers(void)
 {
 	struct rj_log_id other = {0};
@@ -505,6 +542,7 @@ int main(void)
 		RJTEST(an_idle_one_tells_who_had_it_last),
 		RJTEST(a_base_makes_it_self_sufficient),
 		RJTEST(torn_is_the_end_and_damaged_is_not),
+		RJTEST(unreadable_is_not_the_end),
 		RJTEST(headers),
 		RJTEST(random_lives),
 		RJTEST(it_is_shipped_in_order_and_then_idle),
