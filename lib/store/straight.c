@@ -348,12 +348,24 @@ static int attempt(struct rj_straight *s, struct rj_http_call *call,
 	return rc;
 }
 
+/* Is anything there before we have asked? Then it is no answer to what comes
+ * (a proxy said one twice, or that it will wait no longer), or the end. */
+static bool stale(struct rj_straight *s)
+{
+	size_t got;
+	char c;
+
+	return receive_some(s, &c, 1, false, &got) != DONE_AGAIN;
+}
+
 int rj_straight_put(struct rj_straight *s, struct rj_http_call *call,
 	struct rj_error *err)
 {
 	bool again = true;
 	int rc = 0, tries;
 
+	if (s->easy && stale(s))
+		hang_up(s);
 	for (tries = 0; tries < 2 && again; tries++) {
 		rc = s->easy ? 0 : connect_now(s, err);
 		if (rc)

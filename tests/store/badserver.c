@@ -23,6 +23,7 @@ struct bad_server {
 	int listener, stop[2], port;
 	pthread_t thread;
 	atomic_uint requests, connections;
+	atomic_int client; /* of the last connection */
 	char head[HEAD_BYTES];
 };
 
@@ -184,6 +185,7 @@ static void *run(void *arg)
 		if (fd < 0)
 			continue;
 		setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
+		b->client = fd;
 		atomic_fetch_add(&b->connections, 1);
 		on = serve(b, fd);
 		close(fd);
@@ -215,6 +217,11 @@ struct bad_server *bad_start(const struct bad_act *acts, size_t count)
 	if (pthread_create(&b->thread, NULL, run, b))
 		die("pthread_create");
 	return b;
+}
+
+void bad_say(struct bad_server *b, const char *text)
+{
+	send_all(b->client, text, strlen(text));
 }
 
 int bad_port(const struct bad_server *b)

@@ -31,6 +31,8 @@ struct bad_server;
  * outlive the server. Ends the program on failure. */
 struct bad_server *bad_start(const struct bad_act *acts, size_t count);
 int bad_port(const struct bad_server *b);
+/* Send TEXT over the last connection, which is there: nobody asked for it. */
+void bad_say(struct bad_server *b, const char *text);
 /* Whole requests received so far, and connections accepted. */
 unsigned bad_requests(struct bad_server *b);
 unsigned bad_connections(struct bad_server *b);

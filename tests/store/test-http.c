@@ -409,6 +409,37 @@ static void requests_share_a_connection(void)
 	bad_stop(b);
 }
 
+/* What came before a request is no answer to it: a proxy said it twice, or grew
+ * tired of waiting. */
+static void an_answer_of_before_is_none(void)
+{
+	static const char created[] =
+		"HTTP/1.1 201 Created\r\nContent-Length: 0\r\n\r\n";
+	static const struct bad_act acts[] = {
+		{created, BAD_KEEP, 0, 1},
+		{"HTTP/1.1 503 Busy\r\nContent-Length: 0\r\n\r\n", BAD_KEEP,
+			0, 1},
+		{created, BAD_KEEP, 0, 0},
+	};
+	struct rj_key dir = t_new_log(RJ_KEY_LOG), key = t_key(&dir, 1);
+	struct bad_server *b = bad_start(acts, 3);
+	struct rj_store *s = open_bad(b);
+
+	T_WORKS(rj_store_put_new(s, &key, "one", 3, &err));
+	bad_say(b, created);
+	key.number = 2;
+	T_FAILS(rj_store_put_new(s, &key, "two", 3, &err), RJ_E_UNREACHABLE,
+		"status 503");
+	T_WORKS(rj_store_put_new(s, &key, "two", 3, &err));
+	bad_say(b, "HTTP/1.1 408 Request Timeout\r\nContent-Length: 0\r\n\r\n");
+	key.number = 3;
+	T_WORKS(rj_store_put_new(s, &key, "three", 5, &err));
+	CU_ASSERT_EQUAL(bad_requests(b), 4);
+	CU_ASSERT_EQUAL(bad_connections(b), 3);
+	rj_store_close(s);
+	bad_stop(b);
+}
+
 /* The server closed the idle connection: not the caller's affair. */
 static void a_closed_connection_is_made_again(void)
 {
@@ -544,6 +575,7 @@ int main(void)
 		RJTEST(lists_of_journals),
 		RJTEST(no_list_of_journals),
 		RJTEST(requests_share_a_connection),
+		RJTEST(an_answer_of_before_is_none),
 		RJTEST(a_closed_connection_is_made_again),
 		RJTEST(answer_lost_after_the_server_accepted),
 	};
