@@ -9,19 +9,19 @@
 #include "util/log.h"
 
 /* The file's last record is the last segment that was acknowledged. */
-static int check_last(const struct rj_loaded *l, const struct rj_log_tail *tail,
-	struct rj_error *err)
+static int check_last(const struct rj_spool *s, const struct rj_log_id *id,
+	const struct rj_log_tail *tail, struct rj_error *err)
 {
-	const char *name = rj_spool_name(l->spool.spool);
+	const char *name = rj_spool_name(s);
 	struct rj_segment seg = {0};
 	struct rj_spool_place at;
 	struct rj_buf bytes = {0};
 	struct rj_verify v;
 	int rc;
 
-	rj_spool_find(l->spool.spool, tail->sequence, &at);
-	rj_verify_start(&v, name, &l->id, tail->sequence);
-	rc = rj_spool_fetch(l->spool.spool, &at, &bytes, err);
+	rj_spool_find(s, tail->sequence, &at);
+	rj_verify_start(&v, name, id, tail->sequence);
+	rc = rj_spool_fetch(s, &at, &bytes, err);
 	if (!rc)
 		rc = rj_verify_next(&v, bytes.data, bytes.len, &seg, err);
 	rj_segment_release(&seg);
@@ -47,12 +47,11 @@ static void make_idle(struct rj_spool *s)
  * The fallback file against what the worker knew of it. *HAS_PENDING: the
  * segment under way is its last record.
  */
-static int check_file(struct rj_loaded *l, const struct rj_log_standing *at,
+static int check_file(const struct rj_kept_log *k, struct rj_spool *s,
+	const struct rj_log_id *id, const struct rj_log_standing *at,
 	bool *has_pending, struct rj_error *err)
 {
-	const struct rj_kept_log *k = &l->memory.kept->log;
 	uint64_t in_file = k->in_file, shipped = k->shipped;
-	struct rj_spool *s = l->spool.spool;
 	struct rj_spool_facts f;
 	bool lacking;
 
@@ -81,56 +80,75 @@ static int check_file(struct rj_loaded *l, const struct rj_log_standing *at,
 			"%s: it ends with segment %llu, and the last one acknowledged was %llu",
 			rj_spool_name(s), (unsigned long long)f.last,
 			(unsigned long long)at->tail.sequence);
-	return check_last(l, &at->tail, err);
+	return check_last(s, id, &at->tail, err);
 }
 
 /* The worker died between keeping a segment and knowing it. */
-static int take_pending(struct rj_loaded *l, struct rj_error *err)
+static int take_pending(struct rj_kept_map *memory, struct rj_spool *s,
+	struct rj_log_writer *w, struct rj_error *err)
 {
 	struct rj_log_sealed seg;
 	int rc;
 
-	rj_log_sealed(l->writer, &seg);
-	rc = rj_spool_append_again(l->spool.spool, &seg, err);
+	rj_log_sealed(w, &seg);
+	rc = rj_spool_append_again(s, &seg, err);
 	if (rc)
 		return rc;
-	rj_inhand_in_file(&l->memory, seg.at.sequence);
-	rj_log_kept(l->writer);
-	rj_inhand_note(&l->memory, l->writer);
+	rj_inhand_in_file(memory, seg.at.sequence);
+	rj_log_kept(w);
+	rj_inhand_note(memory, w);
+	return 0;
+}
+
+int rj_resume_writer(struct rj_kept_map *memory, struct rj_spool *s,
+	struct rj_store *store, const struct rj_log_id *id,
+	struct rj_log_writer **out, struct rj_error *err)
+{
+	struct rj_log_standing at = {0};
+	struct rj_log_writer *w = NULL;
+	const uint8_t *pending = NULL;
+	bool has_pending = false;
+	size_t len = 0;
+	int rc;
+
+	*out = NULL;
+	if (!rj_inhand_look(memory, &at, &pending, &len))
+		return rj_fail(err, RJ_E_CORRUPT,
+			"%s: the worker before this one was no writer yet",
+			store->url);
+	rc = check_file(&memory->kept->log, s, id, &at, &has_pending, err);
+	if (!rc)
+		rc = rj_log_stand_again(
+			store, id, &at, pending, len, &w, err);
+	if (!rc && has_pending)
+		rc = take_pending(memory, s, w, err);
+	if (rc) {
+		rj_log_writer_free(w);
+		return rc;
+	}
+	*out = w;
 	return 0;
 }
 
 static int prepare(struct rj_loaded *l, struct rj_error *err)
 {
 	const struct rj_kept_log *k = &l->memory.kept->log;
-	struct rj_log_standing at = {0};
-	const uint8_t *pending = NULL;
-	bool has_pending = false;
-	size_t len = 0;
 	int rc;
 
 	rc = rj_load_store_again(l, err);
 	if (rc)
 		return rc;
-	if (!rj_inhand_look(&l->memory, &at, &pending, &len))
-		return rj_fail(err, RJ_E_CORRUPT,
-			"%s: the worker before this one was no writer yet",
-			l->device);
 	rj_load_watch(l, l->store);
 	rj_load_log_id(l, &l->id);
 	/* only a file that nothing is in may be missing */
 	l->facts.sbx.fallback_empty = k->in_file <= k->shipped;
 	rc = rj_fallback_file(l, err);
 	if (!rc)
-		rc = check_file(l, &at, &has_pending, err);
+		rc = rj_resume_writer(&l->memory, l->spool.spool, l->store,
+			&l->id, &l->writer, err);
 	if (!rc)
-		rc = rj_log_stand_again(l->store, &l->id, &at, pending, len,
-			&l->writer, err);
-	if (!rc && has_pending)
-		rc = take_pending(l, err);
-	if (!rc)
-		rc = rj_store_adopt(l->store, l->id.journal_uuid, at.epoch,
-			k->fence, err);
+		rc = rj_store_adopt(l->store, l->id.journal_uuid,
+			rj_log_writer_epoch(l->writer), k->fence, err);
 	if (!rc)
 		rc = rj_fallback_serve(l, err); /* one that was made anew */
 	return rc ? rc : rj_fallback_start(l, err);

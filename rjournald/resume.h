@@ -10,6 +10,16 @@
 #include "load.h"
 
 /*
+ * The writer that the worker before us was, as MEMORY and the fallback file S
+ * have it, into OUT; puts into STORE. What that worker had kept in the file and
+ * did not know of is accounted for. RJ_E_GAP, RJ_E_CORRUPT, RJ_E_REFUSED: the
+ * file is not what the worker left.
+ */
+int rj_resume_writer(struct rj_kept_map *memory, struct rj_spool *s,
+	struct rj_store *store, const struct rj_log_id *id,
+	struct rj_log_writer **out, struct rj_error *err);
+
+/*
  * After rj_load_again(): L gets store, writer, fallback file and shipper, and the
  * segment that was under way is put or kept. May be called again after
  * RJ_E_UNREACHABLE or RJ_E_BUSY: neither store nor file takes that segment now,

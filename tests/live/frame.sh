@@ -23,7 +23,7 @@ hosts() {
 	local word n file
 	coproc WIRE { exec "$LIVE/wire" "$1" "$2"; } 2>"$T_DIR/wire.err"
 	WIRE_PROCESS=$WIRE_PID
-	at_exit kill_pid "$WIRE_PROCESS"
+	kill_at_end "$WIRE_PROCESS"
 	while read -t 30 -r word n file <&"${WIRE[0]}"; do
 		[ "$word" = ready ] && return 0
 		NS[$n]=$file
@@ -56,7 +56,7 @@ server() {
 	nsenter --net="${NS[$1]}" "$RJSERVER" -d "$T_DIR/srv$1" \
 		-l "127.77.0.$1:7000" --insecure >"$log" 2>&1 &
 	SERVER[$1]=$!
-	at_exit kill_pid "$!"
+	kill_at_end "$!"
 	wait_for 60 grep -q 'listening on' "$log" || { cat "$log" >&2; return 1; }
 }
 # short_patience: for all stores
@@ -76,7 +76,7 @@ mount_on() {
 	at_exit umount -l "$MNT"
 	on "$CLIENT" $LIMIT "$MOUNT_RJ" "$IMG" "$MNT" ${1:+-o "$1"} || return 1
 	DPID=$(daemon_pid "$IMG") && [ -n "$DPID" ] || return 1
-	at_exit kill_pid "$DPID"
+	kill_at_end "$DPID"
 	VOLUME_DEV=$(findmnt -n -o SOURCE "$MNT") && VOLUME_DEV=${VOLUME_DEV#/dev/}
 	JOURNAL_DEV=$(losetup -n -O NAME,BACK-FILE | awk -v d="$RJ_RUN/" 'index($2, d) == 1 {print $1; exit}')
 	JOURNAL_DEV=${JOURNAL_DEV#/dev/}
@@ -91,7 +91,7 @@ write_history() {
 	"$LIVE/history" write "$MNT/${3:-.}" "$RECORD" "$1" "${2:-3}" "${4:-0}" \
 		>"$RECORD.said" 2>&1 &
 	WRITER=$!
-	at_exit kill_pid "$WRITER"
+	kill_at_end "$WRITER"
 }
 acked() { "$LIVE/history" count "$RECORD"; }
 # goes_on MORE: so many more operations are acknowledged, within a minute

@@ -8,7 +8,7 @@ export no_proxy='*'
 
 run_all() { # NAME URL
 	local t
-	for t in log damage race model trim; do
+	for t in log damage race model standing trim; do
 		check "test-$t on $1" timeout 120 env RJ_TEST_STORE="$2" \
 			"$RJ_BUILD/tests/log/test-$t"
 	done

@@ -20,7 +20,7 @@ serve() {
 	local image=$1; shift
 	LOOP=$($LIMIT "$RJOURNALD" "$@" "$image") || return 1
 	DPID=$(daemon_pid "$image")
-	at_exit kill_pid "$DPID"
+	kill_at_end "$DPID"
 }
 # mount_served IMAGE DIR OPTIONS: with the loop device of serve
 mount_served() {

@@ -147,9 +147,12 @@ void tk_header(uint8_t *block, uint32_t type, uint32_t tid)
 
 int tk_write(struct tk *k, uint32_t block, const void *data)
 {
-	int rc = rj_pipeline_write(
-		k->p, data, TK_SIZE, (uint64_t)block * TK_SIZE, NULL);
+	int rc;
 
+	do
+		rc = rj_pipeline_write(k->p, data, TK_SIZE,
+			(uint64_t)block * TK_SIZE, NULL);
+	while (k->died && k->died(k));
 	if (rc)
 		k->good = false;
 	return rc;

@@ -42,6 +42,10 @@ struct tk {
 	bool good;                /* every call succeeded so far */
 	uint32_t life; /* stands in each block of a transaction */
 	bool through; /* the device has no write cache: no flush is sent */
+	/* The worker died during a write, and there is another one, in tk.p:
+	 * the write is sent again. NULL: workers do not die. */
+	bool (*died)(struct tk *k);
+	void *arg; /* the caller's */
 };
 
 /* An empty journal, already shipped as segment 1. */

@@ -94,7 +94,7 @@ check "a file before the fence" put_file "$mnt/f"
 cp --sparse=always "$img" "$T_DIR/copy.img"
 status 0 "a second claim, elsewhere" env RJ_RUN="$T_DIR/run2" $LIMIT "$RJOURNALD" "$T_DIR/copy.img"
 second=$(daemon_pid "$T_DIR/copy.img")
-at_exit kill_pid "$second"
+kill_at_end "$second"
 status 1 "the first one's next fsync fails" \
 	$LIMIT dd if=/dev/zero of="$mnt/g" bs=1k count=1 conv=fsync
 check "it has failed for good" wait_for 30 mode fenced

@@ -36,13 +36,18 @@ begin_writing() {
 	write_on "$1" & writer=$!
 }
 end_writing() { touch "$T_DIR/enough"; wait "$writer"; [ ! -e "$T_DIR/failed" ]; }
-more() { wait_for 60 enough_lines "$(($(wc -l <"$T_DIR/sums") + $1))"; }
+# more N: N more files are acknowledged
+more() {
+	local n=$(($(wc -l <"$T_DIR/sums") + $1))
+	wait_for 60 eval "[ -e '$T_DIR/failed' ] || enough_lines $n"
+	[ ! -e "$T_DIR/failed" ]
+}
 enough_lines() { [ "$(wc -l 2>/dev/null <"$T_DIR/sums")" -ge "$1" ]; }
 verified() { $LIMIT "$RJLOG" verify "$1" >"$T_DIR/verify" 2>&1 || { cat "$T_DIR/verify"; return 1; }; }
 # kill_once: the worker, at some instant; then wait for the one after it
-kill_once() {
+kill_once() { sleep "0.0$((RANDOM % 10))$((RANDOM % 10))"; kill_now; }
+kill_now() {
 	local before worker
-	sleep "0.0$((RANDOM % 10))$((RANDOM % 10))"
 	before=$(number restarts) worker=$(worker_pid "$img")
 	[ -n "$worker" ] && kill -KILL "$worker" && wait_for 30 later "$before"
 }
@@ -58,14 +63,14 @@ kernel_errors() {
 }
 
 start_server "$T_DIR/srv" || exit 99
-printf '[%s]\nloss_timeout = 1\n' "$SRV_URL" >"$RJ_CONF"
+printf '[%s]\nloss_timeout = 2\n' "$SRV_URL" >"$RJ_CONF"
 chmod 600 "$RJ_CONF"
 mkdir "$T_DIR/fb" "$T_DIR/away"
 volume "$img" ext4 4096 "$SRV_URL/one" "fallback=$T_DIR/fb,fallback_size=48" || exit 99
 FSTYPE=ext4
-BEGUN=$(cut -d" " -f1 /proc/uptime)
 check "serve" serve "$img"
 check "mount" mount_served "$img" "$mnt"
+BEGUN=$(cut -d" " -f1 /proc/uptime)
 volume_loop=$(awk -v m="$mnt" '$2 == m {print $1}' /proc/mounts)
 
 # ---- online: it goes on as the same writer ----
@@ -75,7 +80,20 @@ epoch=$(number epoch)
 check "killed while online: the next one goes on" kill_once
 check "and files are acknowledged" more 3
 is "in the same epoch" "$(number epoch)" "$epoch"
+
+# ---- with a segment on its way to a server that does not answer ----
+# It is in the server's socket, and will be stored when that one wakes up; the
+# next worker keeps it in the file meanwhile. Only if both are the same bytes is
+# there one log.
+kill -STOP "$SRV_PID"
+check "frozen: a segment is under way" wait_for 30 eval '[ "$(number lag_seconds)" -ge 1 ]'
+check "and its worker is killed" kill_now
+check "the next one goes on in the file" more 2
+check "which the status says" mode degraded
 check "what the store has acknowledged is not forgotten" test "$(number remote_tid)" -gt 0
+kill -CONT "$SRV_PID"
+check "thawed: it gets the rest" wait_for 60 mode online
+check "and it goes on" more 2
 
 # ---- the store goes away, and at once the worker ----
 lose_server

@@ -41,7 +41,7 @@ note "$(left "$img")"
 # ---- foreground, and a signal ----
 "$RJOURNALD" -f "$img" >"$T_DIR/out" 2>"$T_DIR/err" &
 pid=$!
-at_exit kill_pid "$pid"
+kill_at_end "$pid"
 check "-f: the device on stdout" wait_for 30 grep -q '^/dev/loop' "$T_DIR/out"
 like "-f: the log on stderr" "$(cat "$T_DIR/err")" 'serving the journal of .*v.img from file://'
 LOOP=$(cat "$T_DIR/out")

@@ -20,20 +20,31 @@ static bool rule_always(const struct rj_rule_in *in)
 	return true;
 }
 
-static int log_append(
+static int sink_append(
 	void *arg, const struct rj_log_append *a, struct rj_error *err)
 {
-	return rj_log_append(arg, a, err);
+	struct sim_host *h = arg;
+
+	return h->shipper ? rj_shipper_append(h->shipper, a, err)
+			  : rj_log_append(h->writer, a, err);
 }
 
-static int log_retry(void *arg, struct rj_error *err)
+static int sink_retry(void *arg, struct rj_error *err)
 {
-	return rj_log_retry(arg, err);
+	struct sim_host *h = arg;
+
+	return h->shipper ? rj_shipper_retry(h->shipper, err)
+			  : rj_log_retry(h->writer, err);
 }
 
-static void log_begin(void *arg, const struct rj_log_append *a)
+static void sink_begin(void *arg, const struct rj_log_append *a)
 {
-	rj_log_seal_begin(arg, a);
+	struct sim_host *h = arg;
+
+	if (h->shipper)
+		rj_shipper_begin(h->shipper, a);
+	else
+		rj_log_seal_begin(h->writer, a);
 }
 
 /* ---- what the kernel was told ---- */
@@ -128,7 +139,7 @@ void host_transact(struct sim_host *h)
 
 /* ---- life and death ---- */
 
-static void release(struct sim_host *h)
+void host_release(struct sim_host *h, bool memory)
 {
 	rj_pipeline_free(h->p);
 	rj_shipper_free(h->shipper);
@@ -138,7 +149,26 @@ static void release(struct sim_host *h)
 	rj_ring_free(h->ring);
 	rj_store_close(h->store);
 	rj_store_close(h->store2);
+	h->p = NULL;
+	h->shipper = NULL;
+	h->writer = NULL;
+	h->spool = NULL;
+	h->disk = NULL;
+	h->ring = NULL;
+	h->store = h->store2 = NULL;
+	if (!memory)
+		return;
+	rj_kept_release(&h->kept);
+	free(h->frozen);
 	*h = (struct sim_host){.n = h->n};
+}
+
+void host_died(struct sim_host *h)
+{
+	if (world.worker_only[h->n])
+		worker_next(h);
+	else
+		host_crash(h);
 }
 
 void host_crash(struct sim_host *h)
@@ -146,9 +176,10 @@ void host_crash(struct sim_host *h)
 	sim_say("host %d: stops dead, %s", h->n,
 		rj_state_name((enum rj_state)h->live.state));
 	world.dead[h->n] = true;
-	release(h);
+	host_release(h, true);
 	sim_disk_cut(h->n);
 	world.dead[h->n] = false;
+	world.worker_only[h->n] = false;
 	world.cut_in[h->n] = 0;
 }
 
@@ -162,12 +193,18 @@ void host_stop(struct sim_host *h)
 	if (!rc && h->shipper)
 		rc = rj_shipper_stop(h->shipper, &err);
 	h->busy = false;
+	if (world.dead[h->n] && world.worker_only[h->n]) {
+		worker_next(h); /* which is not told to stop */
+		return;
+	}
 	if (rc) {
 		journal_failed(h);
 		return;
 	}
 	sim_say("host %d: stops in order", h->n);
-	release(h);
+	world.worker_only[h->n] = false;
+	world.cut_in[h->n] = 0;
+	host_release(h, true);
 }
 
 void hosts_meanwhile(void)
@@ -197,6 +234,17 @@ void hosts_meanwhile(void)
 
 /* ---- start ---- */
 
+/* In the middle of a write: the kernel sends it again. */
+static bool worker_died(struct tk *k)
+{
+	struct sim_host *h = k->arg;
+
+	if (!world.dead[h->n] || !world.worker_only[h->n])
+		return false;
+	worker_next(h);
+	return true;
+}
+
 static void start_life(struct sim_host *h)
 {
 	struct sim_life *l;
@@ -217,10 +265,12 @@ static void start_life(struct sim_host *h)
 		.tid = shared.next_tid,
 		.acked = shared.next_tid - 1,
 		.life = h->life,
+		.died = worker_died,
+		.arg = h,
 	};
 }
 
-static int start_pipeline(struct sim_host *h, struct rj_error *err)
+int host_pipeline(struct sim_host *h, bool resumed, struct rj_error *err)
 {
 	struct rj_pipeline_opts o = {
 		.ring = h->ring,
@@ -229,10 +279,20 @@ static int start_pipeline(struct sim_host *h, struct rj_error *err)
 		.live = &h->live,
 		.rule = world.broken == SIM_NO_ORDER ? rule_always
 						     : rj_rule_unfinished,
-		.sink = {log_append, log_retry, log_begin, h->writer},
-		.tail = *rj_log_writer_tail(h->writer),
+		.sink = {sink_append, sink_retry, sink_begin, h},
 		.write_through = true,
+		.kept = h->kept.kept ? &h->kept : NULL,
+		.resumed = resumed,
 	};
+
+	if (!resumed)
+		o.tail = *rj_log_writer_tail(h->writer);
+	rj_live_init(&h->live);
+	return rj_pipeline_new(&o, &h->p, err);
+}
+
+int host_shipper(struct sim_host *h, struct rj_error *err)
+{
 	struct rj_shipper_opts s = {
 		.writer = h->writer,
 		.fence = h->fence,
@@ -240,17 +300,10 @@ static int start_pipeline(struct sim_host *h, struct rj_error *err)
 		.id = &shared.id,
 		.spool = h->spool,
 		.live = &h->live,
+		.kept = &h->kept,
 	};
-	int rc = 0;
 
-	rj_live_init(&h->live);
-	if (shared.on_loss == RJ_LOSS_LOCAL) {
-		rc = rj_shipper_new(&s, &h->shipper, err);
-		o.sink = (struct rj_sink){
-			rj_shipper_append, rj_shipper_retry,
-			rj_shipper_begin, h->shipper};
-	}
-	return rc ? rc : rj_pipeline_new(&o, &h->p, err);
+	return rj_shipper_new(&s, &h->shipper, err);
 }
 
 int host_start(struct sim_host *h, bool accept, struct rj_error *err)
@@ -263,15 +316,19 @@ int host_start(struct sim_host *h, bool accept, struct rj_error *err)
 	h->store2 = sim_store(h->n);
 	h->disk = sim_disk(h->n);
 	rc = sim_recover(h, accept, err);
+	if (!rc && shared.on_loss == RJ_LOSS_LOCAL)
+		rc = worker_first(h, err);
 	if (!rc)
-		rc = start_pipeline(h, err);
+		rc = host_pipeline(h, false, err);
+	if (!rc && shared.on_loss == RJ_LOSS_LOCAL)
+		rc = host_shipper(h, err);
 	h->busy = false;
 	if (rc) {
 		sim_say("host %d: no: %s", h->n, err->msg);
 		if (world.dead[h->n])
 			host_crash(h);
 		else
-			release(h);
+			host_release(h, true);
 		return rc;
 	}
 	shared.recoveries++;
@@ -301,6 +358,7 @@ void hosts_begin(enum rj_on_loss on_loss)
 		return;
 	}
 	world.meanwhile = hosts_meanwhile;
+	world.killed = worker_killed;
 }
 
 void hosts_end(void)
@@ -310,5 +368,5 @@ void hosts_end(void)
 	world.meanwhile = NULL;
 	world.between = NULL;
 	for (i = 0; i < SIM_HOSTS; i++)
-		release(&hosts[i]);
+		host_release(&hosts[i], true);
 }

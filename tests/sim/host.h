@@ -41,6 +41,8 @@ struct sim_host {
 	struct rj_shipper *shipper;
 	struct rj_live live;
 	struct rj_ring *ring;
+	struct rj_kept_map kept; /* what outlives a worker; the ring is in it */
+	void *frozen;		 /* its content when the worker was killed */
 	struct rj_pipeline *p;
 	struct tk k;
 	unsigned life;
@@ -71,6 +73,19 @@ int host_start(struct sim_host *h, bool accept, struct rj_error *err);
 /* One transaction of the kernel, perhaps with a checkpoint before it. */
 void host_transact(struct sim_host *h);
 void host_crash(struct sim_host *h);
+/* world.dead: its power is gone, or the worker, and then there is a new one. */
+void host_died(struct sim_host *h);
+/* The host's pieces, given back. But for the MEMORY, if the worker alone died. */
+void host_release(struct sim_host *h, bool memory);
+int host_pipeline(struct sim_host *h, bool resumed, struct rj_error *err);
+int host_shipper(struct sim_host *h, struct rj_error *err);
+/* worker.c: the ring moves into memory that outlives workers. */
+int worker_first(struct sim_host *h, struct rj_error *err);
+/* Kill it at once, between two requests. */
+void worker_kill(struct sim_host *h);
+void worker_killed(int host);
+/* The next worker, until one lives. */
+void worker_next(struct sim_host *h);
 void host_stop(struct sim_host *h);
 /* What the threads in the background do while time passes. */
 void hosts_meanwhile(void);

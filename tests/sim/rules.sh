@@ -3,7 +3,7 @@
 # The simulator finds what it is for: with one rule left out at a time, some of
 # a few hundred seeds end badly (tests/sim/sim alone: with all rules, none does).
 . "$RJ_SRC/tests/support/lib.sh"
-for rule in flush mark ship refusal reread absent store order; do
+for rule in flush mark ship refusal reread absent store order outbox; do
 	check "without \"$rule\"" timeout 60 "$RJ_BUILD/tests/sim/sim" \
 		--seed 1 --seeds 400 --rule $rule
 done

@@ -27,11 +27,12 @@ static const char *const rules[SIM_RULES] = {
 	[SIM_NO_ABSENT] = "absent",
 	[SIM_NO_STORE] = "store",
 	[SIM_NO_ORDER] = "order",
+	[SIM_NO_OUTBOX] = "outbox",
 };
 
 static struct totals {
 	unsigned long seeds, bad, acks, local, recoveries, refusals, requests;
-	unsigned long faults, late, torn;
+	unsigned long faults, late, torn, kills;
 	int64_t ns;
 } totals;
 
@@ -130,6 +131,22 @@ static struct sim_host *running(void)
 	return NULL;
 }
 
+/* A worker's death leaves the machine as it is. */
+static void die(struct sim_host *h)
+{
+	if (shared.on_loss == RJ_LOSS_LOCAL && sim_chance(60))
+		worker_kill(h);
+	else
+		host_crash(h);
+}
+
+static void die_soon(struct sim_host *h)
+{
+	world.cut_in[h->n] = 1 + sim_rnd(30);
+	world.worker_only[h->n] =
+		shared.on_loss == RJ_LOSS_LOCAL && sim_chance(60);
+}
+
 static void step(void)
 {
 	struct sim_host *h = running(), *other;
@@ -152,18 +169,18 @@ static void step(void)
 	else if (what < 88)
 		bad_network((int)sim_rnd(SIM_HOSTS));
 	else if (what < 91)
-		host_crash(h);
+		die(h);
 	else if (what < 95)
-		world.cut_in[h->n] = 1 + sim_rnd(30);
+		die_soon(h);
 	else if (what < 97)
 		host_stop(h);
 	else if (!other->up)
 		start(other, sim_chance(50));
 	if (h->up && world.dead[h->n])
-		host_crash(h);
+		host_died(h);
 	sim_pass((1 + sim_rnd(20)) * SIM_MS);
 	if (h->up && world.dead[h->n])
-		host_crash(h);
+		host_died(h);
 }
 
 /* Everything works again: what was lost for a while must come back by itself. */
@@ -177,7 +194,7 @@ static void all_well(void)
 		sim_heal(i);
 		world.cut_in[i] = 0;
 		if (hosts[i].up && world.dead[i])
-			host_crash(&hosts[i]);
+			host_died(&hosts[i]);
 	}
 	sim_pass(60000 * SIM_MS);
 	for (h = hosts; h < hosts + SIM_HOSTS; h++) {
@@ -234,6 +251,7 @@ static unsigned run(uint64_t seed, enum sim_rule rule, bool verbose)
 	totals.faults += world.faults;
 	totals.late += world.late;
 	totals.torn += world.torn;
+	totals.kills += world.kills;
 	totals.ns += world.now_ns;
 	world_end();
 	return world.bad;
@@ -300,10 +318,10 @@ int main(int argc, char **argv)
 		else
 			break;
 	}
-	printf("# %lu seeds, %lu bad; %lu transactions acknowledged, %lu of them locally; %lu recoveries, %lu refused; %lu requests, %lu failed, %lu came late; %lu unflushed sectors; %.0f hours\n",
+	printf("# %lu seeds, %lu bad; %lu transactions acknowledged, %lu of them locally; %lu recoveries, %lu refused; %lu requests, %lu failed, %lu came late; %lu unflushed sectors; %lu workers killed; %.0f hours\n",
 		totals.seeds, totals.bad, totals.acks, totals.local,
 		totals.recoveries, totals.refusals, totals.requests,
-		totals.faults, totals.late, totals.torn,
+		totals.faults, totals.late, totals.torn, totals.kills,
 		(double)totals.ns / 3600e9);
 	if (rule && first_bad)
 		printf("# without rule \"%s\": found by seed %llu, after %lu\n",

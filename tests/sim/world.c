@@ -183,9 +183,15 @@ static int host_of(const struct rj_store *s)
 static bool alive(int host)
 {
 	if (world.cut_in[host] && !--world.cut_in[host] && !world.dead[host]) {
-		sim_say("host %d: the power is cut", host);
+		sim_say(world.worker_only[host]
+				? "host %d: the worker is killed"
+				: "host %d: the power is cut",
+			host);
 		world.dead[host] = true;
-		world.cuts++;
+		if (world.worker_only[host])
+			world.killed(host);
+		else
+			world.cuts++;
 	}
 	return !world.dead[host];
 }
@@ -359,6 +365,9 @@ static int disk_write(struct rj_bio *b, const void *data, size_t len,
 	/* what the last write before the cut leaves is sim_disk_cut()'s */
 	if (world.dead[bio_host(b)])
 		return rj_fail(err, RJ_E_IO, "this host is dead");
+	/* a worker's death in the middle of a write */
+	if (world.cut_in[bio_host(b)] == 1 && world.worker_only[bio_host(b)])
+		len = sim_rnd((uint32_t)(len / SECTOR) + 1) * SECTOR;
 	memcpy(d->seen + off, data, len);
 	for (i = off / SECTOR; i < (off + len) / SECTOR; i++)
 		d->dirty[i] = true;

@@ -28,6 +28,7 @@ enum sim_rule {
 	SIM_NO_ABSENT,	 /* the store's put-if-absent overwrites */
 	SIM_NO_STORE,	 /* the store acknowledges, and sometimes keeps nothing */
 	SIM_NO_ORDER,	 /* the commit rule lets everything wait */
+	SIM_NO_OUTBOX,	 /* a new worker does not know what was under way */
 	SIM_RULES,
 };
 
@@ -42,10 +43,13 @@ struct sim_world {
 	enum sim_rule broken;
 	bool verbose;
 	unsigned bad;	       /* what must not be */
-	unsigned long requests, faults, late, torn, cuts;
+	unsigned long requests, faults, late, torn, cuts, kills;
 	struct sim_net net[SIM_HOSTS];
 	bool dead[SIM_HOSTS];  /* its power is gone: it changes nothing */
 	long cut_in[SIM_HOSTS]; /* power is cut at that request; 0: not */
+	/* Then it is only the worker that dies: what the disk has it keeps. */
+	bool worker_only[SIM_HOSTS];
+	void (*killed)(int host); /* at that very moment */
 	/* What is to be done while time passes; never inside itself. */
 	void (*meanwhile)(void);
 	/* Somebody else's chance, in the middle of a request of HOST. */

@@ -21,13 +21,19 @@ kill_pid() {
 	return 0
 }
 
+# started PID: when it began (ticks since the boot); nothing if it is not there
+started() { sed 's/.*) //' "/proc/$1/stat" 2>/dev/null | cut -d' ' -f20; }
+# kill_at_end PID: at the test's end, unless the number is another process's by then
+kill_at_end() { at_exit kill_still "$1" "$(started "$1")"; }
+kill_still() { [ -n "$2" ] && [ "$(started "$1")" = "$2" ] && kill_pid "$1"; }
+
 # start_server DIR [PORT]: sets SRV_PID, SRV_PORT, SRV_URL
 start_server() {
 	local dir=$1 port=${2:-0} log
 	log=$T_DIR/rjserver.$RANDOM.log
 	"$RJSERVER" -d "$dir" -l "127.0.0.1:$port" --insecure >"$log" 2>&1 &
 	SRV_PID=$!
-	at_exit kill_pid "$SRV_PID"
+	kill_at_end "$SRV_PID"
 	wait_for 60 grep -q 'listening on' "$log" || { note "$(cat "$log")"; return 1; }
 	SRV_PORT=$(sed -n 's/.*listening on .*:\([0-9]*\)$/\1/p' "$log")
 	SRV_URL=rj://127.0.0.1:$SRV_PORT
@@ -89,7 +95,7 @@ fsynced() {
 serve() {
 	LOOP=$("$RJOURNALD" -q "$1") || return 1
 	DPID=$(daemon_pid "$1")
-	at_exit kill_pid "$DPID"
+	kill_at_end "$DPID"
 }
 # unserve: end it cleanly
 unserve() {
