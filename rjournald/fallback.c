@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "fallback.h"
 
+#include "harden.h"
 #include "inhand.h"
 #include "journal/attach.h"
 #include "store/conf.h"
@@ -178,6 +179,7 @@ int rj_fallback_start(struct rj_loaded *l, struct rj_error *err)
 	if (!l->spool.spool)
 		return 0;
 	rj_load_log_id(l, &l->id);
+	rj_harden_outbox(&l->memory);
 	if (!again) {
 		k->fence = rj_log_writer_tail(l->writer)->sequence;
 		rj_inhand_note(&l->memory, l->writer);

@@ -76,13 +76,29 @@ void rj_harden_ring(const struct rj_ring *ring)
 		refused("cannot get memory for the whole journal");
 }
 
-void rj_harden_writer(struct rj_log_writer *w, const struct rj_ring *ring)
+/* A segment's blocks, at most. */
+static size_t largest(size_t ring_bytes)
 {
 	size_t most = RJ_PIPELINE_SHIP_BYTES + RJ_PIPELINE_WRITE_BYTES;
+
+	return ring_bytes < most ? ring_bytes : most;
+}
+
+void rj_harden_outbox(const struct rj_kept_map *m)
+{
+	size_t all = (size_t)m->kept->blocks * m->kept->block_size;
+
+	if (madvise(m->outbox, largest(all), MADV_POPULATE_WRITE) == -1 &&
+		errno != EINVAL)
+		refused("cannot get memory for a whole segment");
+}
+
+void rj_harden_writer(struct rj_log_writer *w, const struct rj_ring *ring)
+{
 	size_t all = (size_t)ring->blocks * ring->block_size;
 	struct rj_error err;
 
-	if (rj_log_writer_reserve(w, all < most ? all : most,
-		    RJ_PIPELINE_FORESEE_BYTES, &err))
+	if (rj_log_writer_reserve(
+		    w, largest(all), RJ_PIPELINE_FORESEE_BYTES, &err))
 		rj_log(RJ_LOG_NOTICE, "%s; going on without", err.msg);
 }

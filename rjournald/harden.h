@@ -2,6 +2,7 @@
 #ifndef RJ_JOURNALD_HARDEN_H
 #define RJ_JOURNALD_HARDEN_H
 
+#include "kept.h"
 #include "log/log.h"
 #include "log/ring.h"
 
@@ -18,5 +19,7 @@ void rj_harden_keeper(void);
 void rj_harden_ring(const struct rj_ring *ring);
 /* And what W needs for the largest segment that the pipeline makes of RING. */
 void rj_harden_writer(struct rj_log_writer *w, const struct rj_ring *ring);
+/* With a fallback file: the outbox has room for the same, too. */
+void rj_harden_outbox(const struct rj_kept_map *m);
 
 #endif

@@ -122,8 +122,10 @@ void worker_next(struct sim_host *h)
 		h->fence = fence;
 		rc = again(h, &err);
 	} while (world.dead[h->n] && world.worker_only[h->n]);
-	if (world.dead[h->n])
+	if (world.dead[h->n]) { /* the power, meanwhile */
+		rj_pipeline_abandon(h->p);
 		return;
+	}
 	if (rc)
 		rj_pipeline_fail(h->p, &err);
 	else
