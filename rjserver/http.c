@@ -306,6 +306,8 @@ struct http *http_new(struct event_base *base, int fd, size_t body_max,
 	evhttp_set_max_headers_size(http->ev, HEADERS_MAX);
 	evhttp_set_max_body_size(http->ev, (ev_ssize_t)body_max);
 	evhttp_set_flags(http->ev, EVHTTP_SERVER_LINGERING_CLOSE);
+	/* 45 bytes of each put's answer, which has no body to be of a type */
+	evhttp_set_default_content_type(http->ev, NULL);
 	evhttp_set_timeout(http->ev, SLOW_IDLE_SECONDS);
 	evhttp_set_gencb(http->ev, on_request, http);
 	evhttp_set_bevcb(http->ev, new_bufferevent, http);

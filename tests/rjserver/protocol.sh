@@ -16,6 +16,8 @@ is "the root says the version" "$(code "$BASE/") $(body)" \
 
 # objects
 is "PUT a new key" "$(code -T "$T_DIR/a" -H 'If-None-Match: *' "$K/log/$(seq20 1)")" 201
+is "its answer is short" "$(tr -d '\r' <"$T_DIR/head" | grep -v '^HTTP/1.1 100' | cut -d: -f1 | xargs)" \
+	"HTTP/1.1 201 Created Content-Length Date"
 is "PUT it again" "$(code -T "$T_DIR/b" -H 'If-None-Match: *' "$K/log/$(seq20 1)")" 412
 is "and without the header" "$(code -T "$T_DIR/b" "$K/log/$(seq20 1)")" 412
 is "GET it" "$(code "$K/log/$(seq20 1)")" 200
