@@ -140,6 +140,10 @@ void change_journal(const struct options *o, struct result *r)
 	struct rj_move_end from;
 	int rc = move(o, r);
 
+	if (rc && r->move.needs_recovery && o->yes && o->dry_run)
+		rj_fail(&r->err, r->err.code,
+			"%s: its journal would be replayed first (-y); what follows can be told only then",
+			o->device);
 	/* a log that can be replayed is not lost: always tried first */
 	if (rc && r->move.needs_recovery && (o->yes || o->force) &&
 		!o->dry_run) {

@@ -93,8 +93,10 @@ static void print_text(const struct options *o, const struct result *r)
 	case RJ_MOVED_DONE:
 		if (o->resume)
 			printf("%s: the move is finished\n", o->device);
-		else if (o->journal_given)
+		else if (o->journal_given && strcmp(to, from))
 			printf("%s: %s, was: %s\n", o->device, to, from);
+		else if (o->journal_given)
+			printf("%s: %s, where it was\n", o->device, to);
 		break;
 	case RJ_MOVED_ROLLED_BACK:
 		printf("%s: the move was taken back (%s)\n", o->device, from);

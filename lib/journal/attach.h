@@ -20,6 +20,7 @@ struct rj_journal_opts {
 	enum rj_on_loss on_loss;
 	bool on_loss_given;
 	bool ack_received;
+	bool ack_given;
 	char fallback[RJ_SBX_URL_BYTES]; /* fallback=; "": none */
 	uint32_t fallback_mb; /* fallback_size=; 0: rj_attach_fallback_bytes() */
 	char rest[1024]; /* words that are mke2fs's own (location=,

@@ -301,6 +301,11 @@ static int do_steps(struct rj_mover *m, struct rj_error *err)
 /* The volume has this journal: at most a word in a superblock changes. */
 static int adjust(struct rj_mover *m, struct rj_error *err)
 {
+	static const char *const loss[] = {
+		[RJ_LOSS_BLOCK] = "block",
+		[RJ_LOSS_ERROR] = "error",
+		[RJ_LOSS_LOCAL] = "local",
+	};
 	const struct rj_journal_opts *to = &m->opts->to;
 	struct rj_volume_patch p = {.sbx = m->sbx};
 	int rc = 0;
@@ -316,11 +321,13 @@ static int adjust(struct rj_mover *m, struct rj_error *err)
 		return rc;
 	if (m->to == RJ_PLACE_REMOTE &&
 		((to->on_loss_given && to->on_loss != m->sbx.on_loss) ||
-			to->ack_received != m->sbx.ack_received)) {
+			(to->ack_given &&
+				to->ack_received != m->sbx.ack_received))) {
 		p.set_sbx = true;
 		if (to->on_loss_given)
 			p.sbx.on_loss = to->on_loss;
-		p.sbx.ack_received = to->ack_received;
+		if (to->ack_given)
+			p.sbx.ack_received = to->ack_received;
 	}
 	if (m->to == RJ_PLACE_DEVICE &&
 		m->old_device.number != m->f.journal_device) {
@@ -331,8 +338,13 @@ static int adjust(struct rj_mover *m, struct rj_error *err)
 	}
 	if (!p.set_sbx && !p.set_journal)
 		return 0;
-	rj_mover_say(m, p.set_sbx ? "write the superblocks: on_loss=, ack="
-				  : "write the superblocks: the journal device's number");
+	if (p.set_sbx)
+		rj_mover_say(m, "write the superblocks: on_loss=%s, ack=%s",
+			loss[p.sbx.on_loss],
+			p.sbx.ack_received ? "received" : "durable");
+	else
+		rj_mover_say(m,
+			"write the superblocks: the journal device's number");
 	m->report->outcome = dry(m) ? RJ_MOVED_WOULD : RJ_MOVED_DONE;
 	if (!dry(m))
 		rc = rj_volume_patch(m->v, &p, err);

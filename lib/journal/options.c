@@ -109,9 +109,9 @@ static int take_key(
 static int take_ack(
 	struct rj_journal_opts *o, const char *value, struct rj_error *err)
 {
-	if (!strcmp(value, "received"))
-		o->ack_received = true;
-	else if (strcmp(value, "durable"))
+	o->ack_given = true;
+	o->ack_received = !strcmp(value, "received");
+	if (!o->ack_received && strcmp(value, "durable"))
 		return rj_fail(err, RJ_E_INVAL,
 			"journal option \"ack=%s\": say ack=durable or "
 			"ack=received",

@@ -122,8 +122,19 @@ mount "$V" "$T_DIR/mnt"; echo data >"$T_DIR/mnt/new"; sync -f "$T_DIR/mnt"
 cp "$img" "$T_DIR/crash.img"; umount "$T_DIR/mnt"
 loop_over "$T_DIR/crash.img"; V=$DEV
 status 4 "not without its log" "$rjtune" -J remote="$A" "$V"
+status 4 "-n -y: what would come first" "$rjtune" -n -y -J remote="$A" "$V"
+like "is said" "$OUT" "would be replayed first \(-y\)"
 status 0 "-y replays it first" "$rjtune" -y -J remote="$A" "$V"
 check "and nothing is lost" grep -q data <(debugfs -R "cat new" "$V" 2>/dev/null)
+
+# ---- only what is named is changed ----
+status 0 "ack=" "$rjtune" -J remote="$A",ack=received "$V"
+like "one line for the step, one for the result" "$(wc -l <<<"$OUT") $OUT" "^2 .*ack=received"
+status 0 "on_loss=" "$rjtune" -J remote="$A",on_loss=error "$V"
+like "leaves ack= alone" "$("$rjtune" -l --json "$V" | tr -d '\n\t ')" '"on_loss":"error","ack":"received"'
+status 0 "the URL alone" "$rjtune" -J remote="$A" "$V"
+like "is nothing to do" "$OUT" 'nothing to do'
+check "and back" "$rjtune" -q -J remote="$A",on_loss=block,ack=durable "$V"
 
 # ---- a journal that is lost for good ----
 mv "$T_DIR/a" "$T_DIR/gone"
