@@ -102,6 +102,24 @@ static const char *request(
 	return out;
 }
 
+/* "busy: WHY" or "error: WHY"; without a volume named, several may run. */
+static int refused(const struct rj_ctl_options *o,
+	const uint8_t uuid[RJ_UUID_BYTES], const char *answer)
+{
+	static const char *const kinds[] = {"busy: ", "error: "};
+	char text[RJ_UUID_TEXT];
+	size_t i;
+
+	for (i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		if (!strncmp(answer, kinds[i], strlen(kinds[i]))) {
+			answer += strlen(kinds[i]);
+			break;
+		}
+	fprintf(stderr, "rjctl: %s: %s\n",
+		o->volume ? o->volume : rj_uuid_text(uuid, text), answer);
+	return 1;
+}
+
 /* HEADS: metrics come with their types and helps, which are said once. */
 static int ask_one(const struct rj_ctl_options *o,
 	const uint8_t uuid[RJ_UUID_BYTES], bool heads)
@@ -127,9 +145,7 @@ static int ask_one(const struct rj_ctl_options *o,
 		metrics_print((char *)answer.data, heads);
 		rc = 0;
 	} else if (strcmp((char *)answer.data, "ok") != 0) {
-		fprintf(stderr, "rjctl: %s%s%s\n", o->volume ? o->volume : "",
-			o->volume ? ": " : "", (char *)answer.data);
-		rc = 1;
+		rc = refused(o, uuid, (char *)answer.data);
 	} else {
 		rc = flush || o->prefer ? 0
 		     : restart ? wait_restarted(uuid, before)

@@ -120,7 +120,7 @@ static void obey(struct rj_daemon *d, int client, const char *line)
 		rj_control_answer(client,
 			rj_daemon_stop(d)
 				? "ok"
-				: "busy: volume is mounted; rjournald stops "
+				: "busy: the volume is mounted; rjournald stops "
 				  "when it is unmounted");
 	} else if (strcmp(line, "restart") == 0) {
 		if (!rj_daemon_restart(d, client))

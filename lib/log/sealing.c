@@ -37,7 +37,7 @@ static int load_key(const char *url, const char *path,
 		rj_sealkey_fingerprint_text(fingerprint, theirs);
 		return rj_fail(err, RJ_E_KEY,
 			"%s: the log is encrypted with the key %s; name its "
-			"file: keyfile in rj.conf, or -J key=FILE",
+			"file as keyfile in rj.conf(5)",
 			url, theirs);
 	}
 	if (!path)

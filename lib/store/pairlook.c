@@ -158,7 +158,7 @@ static int decide_one(struct pair *p, int i, struct rj_error *err)
 	return rj_fail(err, RJ_E_UNREACHABLE,
 		"%.300s; and the log at %.200s does not say that it went on "
 		"alone, so acknowledged segments may be missing there: wait for "
-		"the other, or accept their loss with --accept-loss",
+		"the other, or accept their loss with rjrecover --accept-loss",
 		other->why.msg, p->url[i]);
 }
 
