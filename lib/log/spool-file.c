@@ -13,7 +13,8 @@
 #include "log/spool.h"
 #include "util/fileio.h"
 
-#define ZERO_BYTES (1u << 20)
+#define ZERO_BYTES  (1u << 20)
+#define BLANK_BYTES (1u << 20)
 
 /* A file whose writes are durable when they return. */
 struct file_bio {
@@ -188,16 +189,24 @@ void rj_spool_file_close(struct rj_spool_file *f)
 	f->bio = NULL;
 }
 
+/* Nothing that anybody keeps is in the first MiB or in the last: some file
+ * systems begin 64 KiB behind the beginning, and some tables are at the end. */
 static bool blank(struct rj_bio *bio)
 {
-	uint8_t raw[65536], zero = 0;
+	uint8_t *raw = malloc(BLANK_BYTES), zero = 0;
+	uint64_t end = bio->size_bytes;
 	size_t i;
 
-	if (bio->size_bytes < sizeof(raw) ||
-		bio->read(bio, raw, sizeof(raw), 0, NULL))
-		return false;
-	for (i = 0; i < sizeof(raw); i++)
+	if (!raw || end < BLANK_BYTES ||
+		bio->read(bio, raw, BLANK_BYTES, 0, NULL))
+		zero = 1;
+	for (i = 0; !zero && i < BLANK_BYTES; i++)
 		zero |= raw[i];
+	if (!zero && bio->read(bio, raw, BLANK_BYTES, end - BLANK_BYTES, NULL))
+		zero = 1;
+	for (i = 0; !zero && i < BLANK_BYTES; i++)
+		zero |= raw[i];
+	free(raw);
 	return !zero;
 }
 

@@ -131,7 +131,8 @@ int rj_spool_resolve(const char *path, const struct rj_log_id *id,
 /*
  * Make the fallback file at PATH (as in rj_spool_resolve()): a new file, mode
  * 0600, BYTES (0: RJ_SPOOL_MIN_BYTES) written with zeros; or take an empty file,
- * a blank block device, or one that is this journal's already and idle.
+ * a blank block device (its first and last MiB are zeros), or one that is this
+ * journal's already and idle.
  * VOLUME is the volume's device: it must not be on it (RJ_E_INVAL).
  * RJ_E_EXISTS: it holds something else. RJ_E_REFUSED: segments that may be
  * needed. RJ_E_NOSPACE: too small, or no room; a file made here is removed.

@@ -59,6 +59,16 @@ refused "too small" "fallback=$T_DIR/fb/x,fallback_size=10" 'too few'
 echo something >"$T_DIR/something"
 refused "something else" "fallback=$T_DIR/something" 'holds something else'
 is "and it still does" "$(cat "$T_DIR/something")" something
+# a block device is taken only if nothing is on it, wherever that begins
+for at in 64 1000 $((44 * 1024 - 100)); do
+	rm -f "$T_DIR/disk"
+	truncate -s 44M "$T_DIR/disk"
+	printf 'a file system' | dd of="$T_DIR/disk" bs=1k seek="$at" conv=notrunc status=none
+	loop_over "$T_DIR/disk" || exit 99
+	refused "a device with something at $at KiB" "fallback=$DEV" 'holds something else'
+	check "and it still is there" grep -q 'a file system' "$DEV"
+	loop_detach "$DEV" "$T_DIR/disk"
+done
 refused "no such folder" "fallback=$T_DIR/none/x" 'No such file'
 refused "no room" "fallback=$T_DIR/fb/x,fallback_size=99999999" 'no room .*; nothing was changed$'
 check "no file system was made" cmp -n $((32 << 20)) "$img" /dev/zero
