@@ -111,6 +111,12 @@ static enum verdict check_remote(const struct options *o)
 		return bad("-O journal_dev makes a journal device, which has "
 			   "no journal of its own; leave out -J remote=",
 			NULL);
+	if (has_word((char *)o->features.data, "fast_commit", false) &&
+		!has_word((char *)o->features.data, "^fast_commit", false))
+		return bad("-O fast_commit: neither the kernel nor e2fsck "
+			   "brings such commits back reliably after a crash "
+			   "(see mkrjfs(8)); leave it out, or -J remote=",
+			NULL);
 	for (i = 0; i < o->word_count; i++)
 		if ((o->words[i].letter == 'E' || o->words[i].letter == 'R') &&
 			has_word(o->words[i].value, "offset", true))

@@ -9,6 +9,7 @@
 
 #include "fallback.h"
 #include "jbd2/jbd2.h"
+#include "journal/attach.h"
 #include "util/environ.h"
 #include "util/log.h"
 
@@ -50,7 +51,8 @@ static int check_facts(const char *device, const struct rj_volume_facts *f,
 			"%s: the superblock does not name the remote journal "
 			"that its extension names; run rjtune -l",
 			device);
-	return 0;
+	/* what is in the log already the kernel may take from it */
+	return f->needs_recovery ? 0 : rj_attach_features(device, f, err);
 }
 
 /* Opened for writing although nothing is written yet: that refuses a volume

@@ -55,6 +55,16 @@ int rj_attach_blocks(const struct rj_journal_opts *opts, uint32_t block_size,
 	return 0;
 }
 
+int rj_attach_features(const char *device, const struct rj_volume_facts *f,
+	struct rj_error *err)
+{
+	if (!f->fast_commit)
+		return 0;
+	return rj_fail(err, RJ_E_REFUSED,
+		"%s: has the fast_commit feature, whose commits neither the kernel nor e2fsck brings back reliably after a crash; take it away with tune2fs -O ^fast_commit",
+		device);
+}
+
 int rj_attach_open_store(const char *url, bool received_will_do,
 	const struct rj_move_opts *opts, struct rj_store **out,
 	struct rj_error *err)
@@ -204,7 +214,7 @@ static int check_volume(const struct rj_volume *v, struct rj_error *err)
 	if (!f->has_sbx && f->sbx_error.code == RJ_E_UNSUPPORTED)
 		return rj_fail(err, RJ_E_UNSUPPORTED, "%s: %s",
 			rj_volume_path(v), f->sbx_error.msg);
-	return 0;
+	return rj_attach_features(rj_volume_path(v), f, err);
 }
 
 /* The superblocks, last of all: from here on the volume has its journal. */

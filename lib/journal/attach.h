@@ -49,6 +49,14 @@ int rj_attach_blocks(const struct rj_journal_opts *opts, uint32_t block_size,
 	uint64_t volume_blocks, uint32_t *out, struct rj_error *err);
 
 /*
+ * Does the volume at DEVICE have a feature that a remote journal cannot be
+ * answered for? RJ_E_REFUSED: fast_commit (doc/power-cuts.md).
+ */
+struct rj_volume_facts;
+int rj_attach_features(const char *device, const struct rj_volume_facts *f,
+	struct rj_error *err);
+
+/*
  * Everything that can be found wrong with OPTS' store before a volume is
  * touched: the URL does not fit into a superblock, the store does not answer
  * or lets nobody in, cannot do what a log needs, or is not durable. Reads only.
@@ -66,7 +74,8 @@ int rj_attach_check_fallback(const struct rj_journal_opts *opts,
  * epoch 1 of a new log, put the empty journal as its base segment, and only
  * then write the superblocks, all backups first. A cut before the last write
  * leaves the volume without a journal and an orphan log at the store.
- * RJ_E_EXISTS: it has a journal already. RJ_E_REFUSED: it is not clean.
+ * RJ_E_EXISTS: it has a journal already. RJ_E_REFUSED: it is not clean, or see
+ * rj_attach_features().
  */
 int rj_attach_remote(const char *device, const struct rj_journal_opts *opts,
 	struct rj_error *err);

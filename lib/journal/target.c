@@ -217,6 +217,8 @@ static int check_remote(struct rj_mover *m, bool *same, struct rj_error *err)
 	int rc;
 
 	rc = parse_words(m, &w, err);
+	if (!rc && !m->opts->keep)
+		rc = rj_attach_features(m->path, &m->f, err);
 	if (!rc)
 		rc = choose_size(m, &w, err);
 	if (!rc)

@@ -12,6 +12,10 @@ static bool has(const struct move *m)
 	/* without a journal there is no orphan file: a volume as csum-1k */
 	if (!strcmp(m->f->name, "orphan_file") && m->from == SPOT_NONE)
 		return false;
+	/* no remote journal for those */
+	if (!strcmp(m->f->name, "fast_commit") &&
+		(m->from >= SPOT_A || m->to >= SPOT_A))
+		return false;
 	if (m->change == CHANGE_UUID)
 		return true;
 	/* a device is as large as it is */

@@ -147,8 +147,9 @@ shelf() { find shelf -type f -exec sha256sum {} + | sort; }
 if [ -c /dev/fuse ]; then
 	mkdir shelf
 	check "remote fast commits: a crash" eval '
-		"$MKRJFS" -q -F -t ext4 -O fast_commit -J "remote=file://$T_DIR/shelf,size=8" "$T_DIR/r.live" 48M &&
-			mount_served "$T_DIR/r.live" "$T_DIR/mnt" "" && names &&
+		"$MKRJFS" -q -F -t ext4 -J "remote=file://$T_DIR/shelf,size=8" "$T_DIR/r.live" 48M &&
+			serve "$T_DIR/r.live" && tune2fs -O fast_commit "$T_DIR/r.live" &&
+			mount -i -t ext4 -o "loop,journal_path=$LOOP" r.live mnt && names &&
 			crash "$T_DIR/r.live" "$T_DIR/mnt" "$T_DIR/r.img"'
 	cp r.img v; shelf >shelf.was
 	for o in -p -y; do

@@ -97,15 +97,24 @@ $LIMIT "$RJCTL" -q stop "$T_DIR/crashed.img"
 
 # ---- fast commits go to the store too ----
 img=$T_DIR/fc.img
-rm -f "$img" && truncate -s 64M "$img" && "$MKRJFS" -q -F -t ext4 -O fast_commit \
+rm -f "$img" && truncate -s 64M "$img" && "$MKRJFS" -q -F -t ext4 \
 	-J "remote=file://$T_DIR/store,size=16" "$img" || exit 99
 FSTYPE=ext4
-serve "$img" && mount_served "$img" "$mnt" && fsynced "$mnt" 30 "$T_DIR/sums"
+# rjournald would not begin with the feature
+serve "$img" && tune2fs -O fast_commit "$img" >/dev/null && mount_served "$img" "$mnt" &&
+	fsynced "$mnt" 30 "$T_DIR/sums"
 status 0 "fast commits: the machine stops" crash "$img" "$mnt" "$T_DIR/fc2.img"
 img=$T_DIR/fc2.img
 like "there are some" "$(dumpe2fs -h "$img" 2>/dev/null)" 'features:.*fast_commit'
 serve "$img" && mount_served "$img" "$mnt"
 check "every fsynced file is there" sh -c "cd '$mnt' && sha256sum --quiet -c '$T_DIR/sums'"
+$LIMIT umount "$mnt"
+$LIMIT "$RJCTL" -q stop "$img"
+status 1 "once it is clean it is refused" $LIMIT "$RJOURNALD" -q "$img"
+like "which names the feature and the way out" "$OUT" "fast_commit.*tune2fs -O \^fast_commit"
+check "that is a way out" tune2fs -O ^fast_commit "$img"
+serve "$img" && mount_served "$img" "$mnt"
+check "every file is still there" sh -c "cd '$mnt' && sha256sum --quiet -c '$T_DIR/sums'"
 $LIMIT umount "$mnt"
 $LIMIT "$RJCTL" -q stop "$img"
 

@@ -101,6 +101,10 @@ refused 7 "a store that is not there" -J remote=rj://127.0.0.1:1/x "$V"
 refused 3 "the volume as its own journal" -J device="$V" "$V"
 refused 2 "a size too large" -J size=99999999 "$V"
 refused 1 "no room for it" -J size=39 "$V"
+tune2fs -O fast_commit "$V" >/dev/null 2>&1
+refused 2 "a remote journal for fast commits" -J remote="file://$T_DIR" "$V"
+like "and it says what to do" "$OUT" "tune2fs -O \^fast_commit"
+tune2fs -O ^fast_commit "$V" >/dev/null 2>&1
 mke2fs -q -F "$T_DIR/j2" >/dev/null 2>&1
 refused 2 "a device with a filesystem" -J device="$J2" "$V"
 wipefs -qa "$T_DIR/j2" >/dev/null
