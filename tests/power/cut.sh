@@ -66,15 +66,20 @@ power_cut() {
 		tail -n 20 "$VM_DIR/console"
 		CUT_BAD=1
 	fi
+	cp "$VM_DIR/cut" "$VM_DIR/cut.was"
+	if [[ ${VM_OPTS[*]} == *internal* ]]; then
+		vm_replay "$seed" ${#kinds[@]} || { echo "BAD seed $seed: no replay: $(tail -n 20 "$VM_DIR/console")"; CUT_BAD=1; }
+	fi
 	for ((n = 0; n < ${#kinds[@]}; n++)); do
 		was=$(vm_state $n)
 		if ! vm_recover $n; then
-			line="BAD $(<"$VM_DIR/recover.$n")"
+			# one line, without what long's table divides fields by
+			line="BAD $(tr -s '\n:;,(' ' ' <"$VM_DIR/recover.$n")"
 		else
 			line=$("$VM_JUDGE" "$VM_DIR/v$n" "$seed" "$VM_THREADS" "$VM_DIR/acks" $n)
 		fi
 		[[ $line =~ ^[0-9]+$ ]] && CUT_ACKED=$((CUT_ACKED + line)) || CUT_BAD=1
-		echo "seed $seed, ${kinds[n]}: ${line:-BAD no verdict}; $(sed -n $((n + 1))p "$VM_DIR/cut"); $was${fallback:+; its fallback: $(sed -n $((${#kinds[@]} + n + 1))p "$VM_DIR/cut"); $(grep -o 'store got [0-9]* segments' "$VM_DIR/recover.$n")}"
+		echo "seed $seed, ${kinds[n]}: ${line:-BAD no verdict}; $(sed -n $((n + 1))p "$VM_DIR/cut.was"); $was${fallback:+; its fallback: $(sed -n $((${#kinds[@]} + n + 1))p "$VM_DIR/cut.was"); $(grep -o 'store got [0-9]* segments' "$VM_DIR/recover.$n")}"
 	done
 	return $CUT_BAD
 }

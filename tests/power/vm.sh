@@ -7,6 +7,9 @@ VM_KERNEL=${RJ_VM_KERNEL:-/var/cache/rjprogs/vm-kernel}
 VM_DISK=$RJ_BUILD/tests/power/disk
 VM_JUDGE=$RJ_BUILD/tests/crash/judge
 VM_THREADS=${VM_THREADS:-2}
+VM_MEMORY=${VM_MEMORY:-384}
+VM_SQUEEZE= # see init
+VM_SLOW=    # bytes a second that each disk takes
 
 # vm_missing: what is not here, in words; nothing if all is
 vm_missing() {
@@ -49,13 +52,20 @@ vm_volume() {
 	case $mode in
 	async) VM_OPTS[$n]=data=writeback,journal_async_commit ;;
 	journal-async) VM_OPTS[$n]=data=journal,journal_async_commit ;;
-	fast) VM_OPTS[$n]=data=ordered args="-O fast_commit" ;;
+	# nothing of rjprogs: what the kernel is worth alone
+	internal) VM_OPTS[$n]=internal,data=ordered ;;
+	internal-fast) VM_OPTS[$n]=internal,data=ordered args="-O fast_commit" ;;
 	*) VM_OPTS[$n]=data=$mode ;;
 	esac
 	rm -f "$VM_DIR/v$n" "$VM_DIR/f$n"
 	VM_FALLBACK[$n]=${4:+$VM_DIR/f$n}
 	fallback=${4:+,fallback=$VM_DIR/f$n,fallback_size=40}
-	truncate -s 48M "$VM_DIR/v$n" || return 1
+	truncate -s "$((48 + ${VM_SQUEEZE:-0}))M" "$VM_DIR/v$n" || return 1
+	if [[ $mode == internal* ]]; then
+		# shellcheck disable=SC2086
+		mke2fs -q -F -t "$type" -b "$bs" -O ^orphan_file $args -J size=8 "$VM_DIR/v$n"
+		return
+	fi
 	# shellcheck disable=SC2086
 	"$MKRJFS" -q -F -t "$type" -b "$bs" -O ^orphan_file $args \
 		-J "remote=$url,size=$((bs / 1024))$fallback" "$VM_DIR/v$n" # 1024 blocks: it wraps
@@ -63,7 +73,7 @@ vm_volume() {
 
 # vm_start SEED VOLUMES: sets VM_PID, VM_DISK_PID; acknowledgements in $VM_DIR/acks
 vm_start() {
-	local seed=$1 volumes=$2 n args=() words="rj.seed=$1 rj.threads=$VM_THREADS rj.port=$SRV_PORT" images=()
+	local seed=$1 volumes=$2 n args=() words="${VM_REPLAY:+rj.replay=1 }rj.seed=$1 rj.threads=$VM_THREADS rj.port=$SRV_PORT${VM_SQUEEZE:+ rj.squeeze=$VM_SQUEEZE}" images=()
 	for ((n = 0; n < volumes; n++)); do images+=("$VM_DIR/v$n"); done
 	for ((n = 0; n < volumes; n++)); do # behind all volumes
 		[ -z "${VM_FALLBACK[$n]}" ] && continue
@@ -72,8 +82,10 @@ vm_start() {
 	done
 	for ((n = 0; n < volumes; n++)); do words+=" rj.mount=${VM_OPTS[$n]}"; done
 	for ((n = 0; n < ${#images[@]}; n++)); do
-		args+=(-blockdev "driver=nbd,node-name=d$n,server.type=unix,server.path=$VM_DIR/nbd,export=$n"
-			-device "virtio-blk-pci,drive=d$n")
+		args+=(-blockdev "driver=nbd,node-name=d$n,server.type=unix,server.path=$VM_DIR/nbd,export=$n")
+		[ -z "$VM_SLOW" ] || args+=(-object "throttle-group,id=t$n,x-bps-write=$VM_SLOW"
+			-blockdev "driver=throttle,node-name=s$n,throttle-group=t$n,file=d$n")
+		args+=(-device "virtio-blk-pci,drive=$([ -n "$VM_SLOW" ] && echo s || echo d)$n")
 	done
 	rm -f "$VM_DIR/nbd" "$VM_DIR/acks" "$VM_DIR/console"
 	: >"$VM_DIR/acks"
@@ -81,7 +93,7 @@ vm_start() {
 	VM_DISK_PID=$!
 	at_exit kill -KILL "$VM_DISK_PID"
 	wait_for 20 test -S "$VM_DIR/nbd" || return 1
-	qemu-system-x86_64 -accel tcg -cpu max -smp 1 -m 384 -nographic -no-reboot \
+	qemu-system-x86_64 -accel tcg -cpu max -smp 1 -m "$VM_MEMORY" -nographic -no-reboot \
 		-nodefaults -serial "file:$VM_DIR/console" -monitor none \
 		-kernel "$VM_KERNEL"/boot/vmlinuz-* -initrd "$VM_DIR/initrd" \
 		-append "console=ttyS0 panic=-1 quiet no_timer_check $words" \
@@ -135,13 +147,28 @@ vm_state() {
 
 # vm_cut: the power goes, and with it what was not flushed
 vm_cut() {
-	kill -KILL "$VM_PID"
+	kill -KILL "$VM_PID" 2>/dev/null # after a replay it is gone
 	wait "$VM_PID" 2>/dev/null
 	wait "$VM_DISK_PID"
 }
 
+# vm_replay SEED VOLUMES: the machine's own kernel brings internal journals back
+vm_replay() {
+	mv "$VM_DIR/acks" "$VM_DIR/acks.was"
+	VM_REPLAY=1 vm_start "$1" "$2" && wait_for 120 gone "$VM_PID"
+	vm_cut
+	mv "$VM_DIR/acks.was" "$VM_DIR/acks"
+	vm_said RJ-REPLAYED
+}
+
 # vm_recover N: as an administrator would; 0 or 1 are good
 vm_recover() {
+	if [[ ${VM_OPTS[$1]} == internal* ]]; then
+		echo "the kernel refuses it" >"$VM_DIR/recover.$1"
+		! vm_said "RJ-REFUSED $1" && e2fsck -fn "$VM_DIR/v$1" >"$VM_DIR/recover.$1" 2>&1 &&
+			tune2fs -O ^has_journal "$VM_DIR/v$1" >/dev/null
+		return
+	fi
 	"$RJRECOVER" -p "$VM_DIR/v$1" >"$VM_DIR/recover.$1" 2>&1
 	local rc=$?
 	((rc <= 1))
