@@ -28,9 +28,9 @@ finish() {
 	fi
 	pids=("${pids[@]:1}") names=("${names[@]:1}")
 }
-for run in kill.block restart.error freeze.block full.block lost.block \
+for run in kill.two kill.block restart.error freeze.block full.block lost.block \
 	duplicate.block delay.block reset.block down.block mute.block loss.block \
-	mix.block mix.error kill.local mix.local; do
+	mix.block mix.error kill.local mix.local worker.local; do
 	start ${run/./ }
 	((${#pids[@]} < ${RJ_AT_ONCE:-4})) || finish
 done

@@ -5,7 +5,7 @@
 # and how hard each fault strikes, and whether the crash comes during one.
 . "$RJ_SRC/tests/support/lib.sh" || exit 99
 . "$RJ_SRC/tests/live/frame.sh" || exit 99
-KINDS="kill restart freeze full lost duplicate delay reset down mute loss mix"
+KINDS="kill restart freeze full lost duplicate delay reset down mute loss mix worker"
 POLICIES="block error two local"
 kind=${1:-mix} policy=${2:-block} seed=${3:-$RANDOM}
 [[ " $KINDS " == *" $kind "* && " $POLICIES " == *" $policy "* ]] || {
@@ -39,6 +39,11 @@ strike() {
 	reset) net set $victim break="$(pick 5 60)" ;;
 	down) net set $link down=1 ;;
 	mute) net set $victim mute=1 ;;
+	# rjournald's worker dies, every second time with no way to the store
+	worker)
+		((RANDOM % 2)) || [ "$policy" = two ] || net set $link down=1
+		kill -KILL "$(worker_pid "$IMG")"
+		;;
 	loss) net set $link loss="$(pick 1 30)" ;;
 	mix)
 		local all=(kill freeze full lost duplicate delay reset down mute loss)
@@ -72,7 +77,7 @@ full_seen() { in_mode 'waiting|failed|degraded|full|resyncing|alone'; }
 more_room() { room=$((room + 64)); mount -o "remount,size=${room}m" "$T_DIR/srv$victim"; }
 
 room=$([ "$kind" = full ] && echo 24 || echo 160)
-short_patience "$([ "$policy" != local ] || echo loss_timeout = 1)"
+case $policy in local | two) short_patience "loss_timeout = 1" ;; *) short_patience ;; esac
 hosts 3 "$seed" || { not_ok "$what: a network"; exit 1; }
 # in memory, and only as much as was written
 for i in 1 2; do
@@ -86,8 +91,10 @@ local) mkdir "$T_DIR/fb" && more=fallback=$T_DIR/fb,fallback_size=40 ;;
 esac
 volume_on "$(server_url 1)/v" "$type" "$block" "size=8,$more" &&
 	mount_on "$data" || { not_ok "$what: a volume, mounted"; exit 1; }
-# a fast disk fills the file before anybody could see that work goes on in it
-write_history "$seed" 3 . "$([ "$policy" = local ] && echo 20 || echo 0)"
+# a fast disk fills the file, or the only store that is left, which keeps all for a
+# while, before anybody could see that work goes on in it
+case $policy in local | two) pause=20 ;; *) pause=0 ;; esac
+write_history "$seed" 3 . $pause
 goes_on 5 || { not_ok "$what: written to"; exit 1; }
 
 # an error that comes late is as good as one at once, where the policy has them
