@@ -71,6 +71,49 @@ static void print_remote(struct json_object *o)
 			text_of(o, "puts"), text_of(o, "put_failures"));
 }
 
+static bool flag_of(struct json_object *o, const char *key)
+{
+	struct json_object *value;
+
+	return json_object_object_get_ex(o, key, &value) &&
+	       json_object_get_boolean(value);
+}
+
+static void print_store(struct json_object *s, int number)
+{
+	struct json_object *behind = NULL;
+
+	printf("  store %d       %s: ", number, text_of(s, "url"));
+	json_object_object_get_ex(s, "behind_segments", &behind);
+	if (flag_of(s, "alone"))
+		printf("needed, alone\n");
+	else if (flag_of(s, "needed"))
+		printf("needed\n");
+	else if (flag_of(s, "left"))
+		printf("left alone, as it holds another log; rjtune -J makes a "
+		       "new pair\n");
+	else if (flag_of(s, "caught_up"))
+		printf("caught up\n");
+	else if (!behind)
+		printf("behind, and not seen since the start\n");
+	else
+		printf("behind by %s segments (%s bytes)\n",
+			text_of(s, "behind_segments"),
+			text_of(s, "behind_bytes"));
+}
+
+/* Of two: which one is needed, and what the other one lacks. */
+static void print_stores(struct json_object *o)
+{
+	struct json_object *stores;
+	size_t i;
+
+	if (!json_object_object_get_ex(o, "stores", &stores))
+		return;
+	for (i = 0; i < json_object_array_length(stores); i++)
+		print_store(json_object_array_get_idx(stores, i), (int)i + 1);
+}
+
 void status_print(struct json_object *o)
 {
 	char when[32];
@@ -78,6 +121,7 @@ void status_print(struct json_object *o)
 	printf("%s: %s, journal %s\n", text_of(o, "device"),
 		text_of(o, "state"), text_of(o, "journal_device"));
 	printf("  store         %s\n", text_of(o, "store"));
+	print_stores(o);
 	printf("  mode          %s since %s (on_loss=%s)\n", text_of(o, "mode"),
 		time_text(number_of(o, "mode_since"), when),
 		text_of(o, "on_loss"));

@@ -28,6 +28,9 @@
 #define MOUNT_POLL_MS 20
 #define MOUNT_WAIT_NS 60000000000LL
 
+/* How often to look whether the second store is caught up. */
+#define REJOIN_NS 500000000LL
+
 /* rjctl restart: how long to wait for a request that is being answered. */
 #define HOLD_MS 500
 
@@ -74,6 +77,22 @@ static uint64_t log_last(void *arg)
 	return rj_log_writer_tail(l->writer)->sequence;
 }
 
+static int log_rejoin(void *arg, const struct rj_segbody *geometry,
+	struct rj_error *err)
+{
+	const struct rj_loaded *l = arg;
+
+	return l->shipper ? 0 : rj_log_rejoin(l->writer, geometry, err);
+}
+
+static bool log_alone(void *arg)
+{
+	const struct rj_loaded *l = arg;
+	struct rj_twin twin;
+
+	return l->store && rj_store_twin(l->store, &twin) && twin.alone >= 0;
+}
+
 static int start_pipeline(struct rj_daemon *d, rj_rule_fn rule, bool resumed,
 	struct rj_error *err)
 {
@@ -83,7 +102,8 @@ static int start_pipeline(struct rj_daemon *d, rj_rule_fn rule, bool resumed,
 		.sb_block = l->sb_block,
 		.on_loss = l->facts.sbx.on_loss,
 		.rule = rule,
-		.sink = {log_append, log_retry, log_begin, l},
+		.sink = {log_append, log_retry, log_begin, l, log_rejoin,
+			log_alone},
 		.last = log_last,
 		.write_through = true,
 		.kept = &l->memory,
@@ -357,10 +377,36 @@ static void start_giveway(struct rj_daemon *d)
 			err.msg);
 }
 
+/* Nobody may write for long, and until then one store is not needed that could
+ * be. */
+static void look_for_other(void *arg)
+{
+	struct rj_daemon *d = arg;
+	struct rj_twin twin;
+
+	if (rj_store_twin(d->loaded.store, &twin) && twin.caught_up)
+		rj_front_rejoin(d->front);
+}
+
+static void start_rejoiner(struct rj_daemon *d)
+{
+	int e;
+
+	if (!rj_store_is_pair(d->loaded.store))
+		return;
+	e = rj_ticker_start(&d->rejoiner, REJOIN_NS, look_for_other, d);
+	d->rejoins = !e;
+	if (e)
+		rj_log(RJ_LOG_WARNING,
+			"a store that was away is used again with the next write only: %s",
+			strerror(e));
+}
+
 static void start_helpers(struct rj_daemon *d)
 {
 	start_trimmer(d);
 	start_giveway(d);
+	start_rejoiner(d);
 }
 
 static void loop(struct rj_daemon *d)
@@ -499,6 +545,8 @@ static void finish(struct rj_daemon *d)
 	rj_keeper_say(d->post, RJ_WORD_FINAL);
 	rj_loop_let_go(&d->loop);
 	rj_log_giveway_stop(d->giveway);
+	if (d->rejoins)
+		rj_ticker_stop(&d->rejoiner);
 	if (rj_daemon_writing(d) && rj_fallback_stop(&d->loaded, &err)) {
 		rj_log(RJ_LOG_ERROR, "%s", err.msg);
 		d->status = 1;

@@ -16,6 +16,7 @@
 #include "rule.h"
 #include "takeover.h"
 #include "trim.h"
+#include "util/thread.h"
 
 enum rj_phase {
 	RJ_PHASE_HOLDING,  /* we hold the loop device; it stays */
@@ -31,6 +32,8 @@ struct rj_daemon {
 	struct rj_front *front;
 	struct rj_trimmer *trimmer; /* NULL: nothing is trimmed */
 	struct rj_log_giveway *giveway;
+	struct rj_ticker rejoiner; /* of two stores; runs if REJOINS */
+	bool rejoins;
 	bool trimming;		    /* it was started, or that was tried */
 	struct rj_takeover takeover;
 	struct rj_loop loop;

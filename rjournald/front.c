@@ -637,6 +637,14 @@ int rj_front_drain(struct rj_front *f, struct rj_error *err)
 	return rc;
 }
 
+void rj_front_rejoin(struct rj_front *f)
+{
+	if (sem_trywait(&f->lock))
+		return;
+	rj_pipeline_rejoin(f->pipeline);
+	sem_post(&f->lock);
+}
+
 void rj_front_stop(struct rj_front *f)
 {
 	if (!f)

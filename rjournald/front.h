@@ -61,6 +61,9 @@ unsigned rj_front_users(const struct rj_front *f);
 bool rj_front_ended(const struct rj_front *f);
 /* Ship all that is pending, from another thread. */
 int rj_front_drain(struct rj_front *f, struct rj_error *err);
+/* As rj_pipeline_rejoin(), from another thread; not while a request is in the
+ * pipeline, which will have something to ship then. */
+void rj_front_rejoin(struct rj_front *f);
 /* Unmount, wait for the thread to end, free. NULL-safe. */
 void rj_front_stop(struct rj_front *f);
 

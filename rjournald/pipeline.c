@@ -29,6 +29,7 @@ struct rj_pipeline {
 	struct rj_kept *kept; /* NULL: nothing outlives us */
 	struct rj_track track;
 	struct rj_pending pending;
+	bool rejoining; /* rj_pipeline_rejoin()'s segment is not acknowledged */
 	bool partial; /* some pending write did not cover whole blocks */
 	bool waits;   /* the commit rule lets all that is pending wait */
 	uint32_t foreseen, distrust; /* rj_pipeline_foresee() */
@@ -111,6 +112,19 @@ static int try_again(struct rj_pipeline *p, struct rj_error *err)
 	return rc;
 }
 
+/* Is one of two stores lost, or both there again? */
+static void note_alone(struct rj_pipeline *p)
+{
+	int state = p->live->state;
+	bool alone = p->sink.alone && p->sink.alone(p->sink.arg);
+
+	if (alone && state == RJ_STATE_ONLINE)
+		rj_live_event(p->live, RJ_EVENT_LOST_ONE);
+	else if (!alone && state == RJ_STATE_ALONE)
+		rj_live_event(p->live, RJ_EVENT_CAUGHT_UP);
+}
+
+/* A NULL: what is pending in the sink. */
 static int put(struct rj_pipeline *p, const struct rj_log_append *a,
 	struct rj_error *err)
 {
@@ -118,7 +132,8 @@ static int put(struct rj_pipeline *p, const struct rj_log_append *a,
 	int rc;
 
 	p->put_since_ns = start;
-	rc = p->sink.append(p->sink.arg, a, err);
+	rc = a ? p->sink.append(p->sink.arg, a, err)
+	       : p->sink.retry(p->sink.arg, err);
 	if (may_come_back(rc))
 		rc = try_again(p, err);
 	p->put_since_ns = 0;
@@ -130,6 +145,7 @@ static int put(struct rj_pipeline *p, const struct rj_log_append *a,
 		rj_live_event(p->live, RJ_EVENT_RETURNED);
 		rj_log(RJ_LOG_NOTICE, "the store is back");
 	}
+	note_alone(p);
 	return 0;
 }
 
@@ -140,7 +156,8 @@ static void shipped(struct rj_pipeline *p, const struct rj_log_append *a,
 	p->segments++;
 	p->acked = sequence;
 	p->oldest = oldest;
-	if (a->body.tid_count && p->live->state == RJ_STATE_ONLINE) {
+	if (a->body.tid_count && (p->live->state == RJ_STATE_ONLINE ||
+					 p->live->state == RJ_STATE_ALONE)) {
 		p->remote_tid = a->body.last_tid;
 		p->remote_ns = rj_realtime_ns();
 	}
@@ -166,6 +183,39 @@ static void judge_foreseen(struct rj_pipeline *p)
 	p->foreseen = 0;
 }
 
+/* Nothing was in it but its number. */
+static void rejoined(struct rj_pipeline *p)
+{
+	p->rejoining = false;
+	if (p->last)
+		p->acked = p->last(p->sink.arg);
+	if (p->kept)
+		p->kept->acked = p->acked;
+}
+
+void rj_pipeline_rejoin(struct rj_pipeline *p)
+{
+	const struct rj_segbody geometry = {
+		.block_size = p->ring->block_size,
+		.journal_blocks = p->ring->blocks,
+	};
+	struct rj_error err;
+	int rc;
+
+	if (p->failed || p->abandoned || !p->sink.rejoin)
+		return;
+	rc = p->sink.rejoin(p->sink.arg, &geometry, &err);
+	p->rejoining = may_come_back(rc);
+	if (p->rejoining)
+		return;
+	if (rc) {
+		fail_for_good(p, &err);
+		return;
+	}
+	rejoined(p);
+	note_alone(p);
+}
+
 static int ship(struct rj_pipeline *p, struct rj_error *err)
 {
 	struct rj_log_append a = {
@@ -174,7 +224,7 @@ static int ship(struct rj_pipeline *p, struct rj_error *err)
 		.runs = p->runs,
 		.ring = p->ring->data,
 	};
-	uint64_t sequence = p->acked + 1, oldest = p->oldest;
+	uint64_t sequence, oldest = p->oldest;
 	struct rj_error e;
 	bool superblock, refresh;
 	int rc;
@@ -187,6 +237,13 @@ static int ship(struct rj_pipeline *p, struct rj_error *err)
 		return failed(p, err);
 	if (!p->pending.count)
 		return 0;
+	if (p->rejoining) {
+		rc = put(p, NULL, &e);
+		if (rc)
+			return failed(p, err);
+		rejoined(p);
+	}
+	sequence = p->acked + 1;
 	superblock = !p->raw && rj_pending_test(&p->pending, p->sb_block);
 	if (superblock)
 		rj_needed_with_superblock(p->ring, &p->track, &p->pending);
@@ -385,6 +442,7 @@ void rj_pipeline_continue(struct rj_pipeline *p, const struct rj_log_tail *tail)
 	/* or else it goes on in the fallback file */
 	if (p->live->state == RJ_STATE_WAITING)
 		rj_live_event(p->live, RJ_EVENT_RETURNED);
+	note_alone(p);
 }
 
 void rj_pipeline_fail(struct rj_pipeline *p, const struct rj_error *why)
@@ -425,10 +483,12 @@ int rj_pipeline_new(const struct rj_pipeline_opts *opts,
 			&p->pending, ring->blocks, opts->kept->bits);
 	else
 		rc = rj_pending_init(&p->pending, ring->blocks, err);
-	if (opts->resumed)
+	if (opts->resumed) {
 		resume(p);
-	else
+	} else {
 		begin(p, &opts->tail);
+		note_alone(p);
+	}
 	if (p->kept && !opts->resumed)
 		rj_kept_end(p->kept, &p->track);
 	p->runs = calloc(ring->blocks, sizeof(*p->runs));

@@ -29,6 +29,11 @@ struct rj_sink {
 	/* rj_log_seal_begin(), while nobody waits; NULL: it would not help */
 	void (*begin)(void *arg, const struct rj_log_append *a);
 	void *arg;
+	/* As rj_log_rejoin(); NULL: there is never anything to say. */
+	int (*rejoin)(void *arg, const struct rj_segbody *geometry,
+		struct rj_error *err);
+	/* Is one of two stores alone now? NULL: there are no two. */
+	bool (*alone)(void *arg);
 };
 
 struct rj_pipeline_opts {
@@ -119,6 +124,10 @@ void rj_pipeline_foresee(struct rj_pipeline *p);
 int rj_pipeline_flush(struct rj_pipeline *p, struct rj_error *err);
 /* Ship all that is pending, whatever the commit rule says. */
 int rj_pipeline_drain(struct rj_pipeline *p, struct rj_error *err);
+/* Of two stores the one that was away is caught up: say so in the log, though
+ * nothing is written. What fails for want of the store is tried again with what
+ * is shipped next. */
+void rj_pipeline_rejoin(struct rj_pipeline *p);
 /* From any thread: stop waiting for the store, fail everything from now on. */
 void rj_pipeline_abandon(struct rj_pipeline *p);
 /* From any thread; the numbers are each right, but not of one instant. */

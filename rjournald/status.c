@@ -47,7 +47,8 @@ static void collect_pipeline(const struct rj_daemon *d, struct rj_status *s)
 	s->lag_bytes = st.pending * s->block_size;
 	if (st.put_since_ns)
 		lag = rj_monotonic_ns() - st.put_since_ns;
-	else if (st.state != RJ_STATE_ONLINE && st.state != RJ_STATE_STOPPED)
+	else if (st.state != RJ_STATE_ONLINE && st.state != RJ_STATE_ALONE &&
+		 st.state != RJ_STATE_STOPPED)
 		lag = rj_realtime_ns() - st.since_ns;
 	if (lag > 0)
 		s->lag_seconds = (uint64_t)(lag / NS_PER_S);
@@ -108,6 +109,9 @@ void rj_status_collect(const struct rj_daemon *d, struct rj_status *out)
 	collect_meter(&l->meter, &s);
 	if (rj_daemon_writing(d) && l->shipper)
 		collect_spool(l->shipper, &s);
+	s.two = rj_daemon_writing(d) && rj_store_twin(l->store, &s.twin);
+	s.behind_segments = s.twin.segments;
+	s.behind_bytes = s.twin.bytes;
 	*out = s;
 }
 
@@ -164,6 +168,10 @@ static const struct number {
 		"Segments in it that the store lacks."},
 	{NULL, "store_losses_total", "counter", 1, N(losses),
 		"How often the fallback file took over."},
+	{NULL, "store_behind_segments", "gauge", 1, N(behind_segments),
+		"Of two stores, segments that the one that is away lacks."},
+	{NULL, "store_behind_bytes", "gauge", 1, N(behind_bytes),
+		"The bytes of those."},
 	{"block_size", NULL, NULL, 0, N(block_size), NULL},
 	{"journal_blocks", NULL, NULL, 0, N(journal_blocks), NULL},
 	{"pid", NULL, NULL, 0, N(pid), NULL},
@@ -190,6 +198,41 @@ static void put_text(struct json_object *o, const char *key, const char *text)
 	json_object_object_add(o, key, json_object_new_string(text));
 }
 
+static void put_flag(struct json_object *o, const char *key, bool value)
+{
+	json_object_object_add(o, key, json_object_new_boolean(value));
+}
+
+/* Which of two stores must have a segment before it is acknowledged, and what
+ * the other one lacks; null: it was not seen since the start. */
+static void add_stores(const struct rj_twin *t, struct json_object *o)
+{
+	struct json_object *all = json_object_new_array(), *one;
+	bool needed, left;
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		needed = t->alone < 0 || t->alone == i;
+		left = !needed && t->left;
+		one = json_object_new_object();
+		put_text(one, "url", t->url[i]);
+		put_flag(one, "needed", needed);
+		put_flag(one, "alone", t->alone == i);
+		put_flag(one, "caught_up", needed || t->caught_up);
+		put_flag(one, "left", left);
+		if (needed || t->known) {
+			put_number(one, "behind_segments",
+				needed ? 0 : t->segments);
+			put_number(one, "behind_bytes", needed ? 0 : t->bytes);
+		} else {
+			json_object_object_add(one, "behind_segments", NULL);
+			json_object_object_add(one, "behind_bytes", NULL);
+		}
+		json_object_array_add(all, one);
+	}
+	json_object_object_add(o, "stores", all);
+}
+
 struct json_object *rj_status_json(const struct rj_status *s)
 {
 	struct json_object *o = json_object_new_object();
@@ -206,6 +249,8 @@ struct json_object *rj_status_json(const struct rj_status *s)
 			put_number(o, numbers[i].key, value(s, numbers[i].at));
 	put_text(o, "on_loss", s->on_loss);
 	put_text(o, "store", s->store);
+	if (s->two)
+		add_stores(&s->twin, o);
 	put_text(o, "device", s->device);
 	put_text(o, "journal_device", s->journal_device);
 	put_text(o, "volume_uuid", s->volume_uuid);

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "state.h"
+#include "store/store.h"
 #include "util/buf.h"
 #include "util/uuid.h"
 
@@ -42,6 +43,10 @@ struct rj_status {
 	 * often the store was lost. */
 	uint64_t spool_capacity, spool_used, spool_backlog, losses;
 	uint64_t pid, worker_pid, restarts;
+	/* Two stores: how they do, and twice in numbers. */
+	bool two;
+	struct rj_twin twin;
+	uint64_t behind_segments, behind_bytes;
 };
 
 void rj_status_collect(const struct rj_daemon *d, struct rj_status *out);

@@ -34,7 +34,8 @@ static void trim(void *arg)
 
 	rj_pipeline_stat(t->opts.pipeline, &st);
 	o.below = st.oldest;
-	if (st.state != RJ_STATE_ONLINE || st.oldest > st.acked ||
+	if ((st.state != RJ_STATE_ONLINE && st.state != RJ_STATE_ALONE) ||
+		st.oldest > st.acked ||
 		(st.oldest == t->done_below && !t->next_ns) ||
 		rj_realtime_ns() < t->next_ns)
 		return;

@@ -60,23 +60,26 @@ int rj_writer_put(struct rj_log_writer *w, struct rj_error *err)
 	return rc;
 }
 
-/*
- * Of two stores one is lost: what the other holds must say so before it is
- * acknowledged. The mark is a segment of no blocks; it becomes the pending one.
- */
-static int seal_mark(struct rj_log_writer *w, bool *due, struct rj_error *err)
+/* A segment of no blocks, for what its header says. */
+static int seal_empty(struct rj_log_writer *w, struct rj_error *err)
 {
 	struct rj_seg_draft draft = {.header = {.kind = RJ_SEG_DATA,
 					     .oldest = w->tail.oldest},
 		.body = w->body};
-	int rc;
+	int rc = rj_writer_seal(w, &draft, err);
 
-	rj_store_flags(w->store, due);
-	if (!*due || !w->body.block_size)
-		return 0;
-	rc = rj_writer_seal(w, &draft, err);
 	w->pending = !rc;
 	return rc;
+}
+
+/*
+ * Of two stores one is lost: what the other holds must say so before it is
+ * acknowledged. The mark becomes the pending segment.
+ */
+static int seal_mark(struct rj_log_writer *w, bool *due, struct rj_error *err)
+{
+	rj_store_flags(w->store, due);
+	return *due && w->body.block_size ? seal_empty(w, err) : 0;
 }
 
 static int send_one(struct rj_log_writer *w, struct rj_error *err)
@@ -223,6 +226,22 @@ int rj_log_writer_reserve(struct rj_log_writer *w, size_t bytes, size_t begun,
 		return rj_fail(err, RJ_E_NOMEM,
 			"out of memory for a segment of %zu bytes", bytes);
 	return 0;
+}
+
+int rj_log_rejoin(struct rj_log_writer *w, const struct rj_segbody *geometry,
+	struct rj_error *err)
+{
+	struct rj_twin twin;
+	int rc;
+
+	if (w->dead || w->pending)
+		return rj_log_retry(w, err);
+	if (w->must_base || !rj_store_twin(w->store, &twin) || !twin.caught_up)
+		return 0;
+	w->body = (struct rj_segbody){.block_size = geometry->block_size,
+		.journal_blocks = geometry->journal_blocks};
+	rc = seal_empty(w, err);
+	return rc ? rc : send_pending(w, err);
 }
 
 bool rj_log_pending(const struct rj_log_writer *w)

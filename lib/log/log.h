@@ -197,6 +197,15 @@ void rj_log_seal_begin(struct rj_log_writer *w, const struct rj_log_append *a);
  */
 int rj_log_writer_reserve(struct rj_log_writer *w, size_t bytes, size_t begun,
 	struct rj_error *err);
+/*
+ * Of two stores the one that was away has been caught up, and only the next
+ * segment makes both needed again: put one of no blocks. Nothing where there is
+ * nothing to be said so. Errors as of rj_log_append(), with the same
+ * consequences; rj_log_retry() goes on with it. Of GEOMETRY only block_size and
+ * journal_blocks are looked at.
+ */
+int rj_log_rejoin(struct rj_log_writer *w, const struct rj_segbody *geometry,
+	struct rj_error *err);
 bool rj_log_pending(const struct rj_log_writer *w);
 /* NULL-safe. Does not touch the log. */
 void rj_log_writer_free(struct rj_log_writer *w);

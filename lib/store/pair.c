@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "store/conf.h"
 #include "util/thread.h"
 
 struct pair *pair_of(struct rj_store *s)
@@ -38,8 +39,14 @@ static int source(const struct pair *p)
 	return need == RJ_PAIR_BOTH ? p->source : need;
 }
 
-static int away(struct pair *p, int i, struct rj_error *err)
+/* Side I's handle, to read with: a dup's may not have been to be had when it was
+ * made. Of who writes its hand may be opening it. */
+static int need_side(struct pair *p, int i, struct rj_error *err)
 {
+	if (p->side[i])
+		return 0;
+	if (p->reader)
+		return pair_open_side(p, i, err);
 	if (err)
 		*err = p->open_err[i];
 	return -(int)p->open_err[i].code;
@@ -106,6 +113,26 @@ static struct rj_store *pair_part(struct rj_store *s, int which)
 	return pair_of(s)->side[which];
 }
 
+static void pair_twin(const struct rj_store *s, struct rj_twin *out)
+{
+	const struct pair *p = (const struct pair *)s;
+	const struct pair_shared *shared = p->shared;
+
+	*out = (struct rj_twin){
+		.url = {p->url[0], p->url[1]},
+		.alone = shared->need,
+		.left = shared->diverged,
+	};
+	if (out->alone == RJ_PAIR_BOTH)
+		return;
+	out->caught_up = p->rejoining;
+	out->known = shared->known && !out->left;
+	if (!out->known)
+		return;
+	out->segments = shared->behind_segments;
+	out->bytes = shared->behind_bytes;
+}
+
 static struct rj_store *pair_rival(struct rj_store *s)
 {
 	struct pair *p = pair_of(s);
@@ -161,8 +188,8 @@ static int pair_get(struct rj_store *s, const struct rj_key *key, size_t max,
 	if (p->conflict && p->conflict_key.kind == key->kind &&
 		p->conflict_key.number == key->number)
 		i = p->conflict_side;
-	return p->side[i] ? rj_store_get(p->side[i], key, max, out, err)
-			  : away(p, i, err);
+	rc = need_side(p, i, err);
+	return rc ? rc : rj_store_get(p->side[i], key, max, out, err);
 }
 
 static int add_number(void *arg, uint64_t number, uint64_t bytes)
@@ -190,13 +217,14 @@ static int list_epochs(struct pair *p, const struct rj_key *dir, uint64_t after,
 	int rc = 0, i, need = p->shared->need;
 
 	for (i = 0; !rc && i < 2; i++) {
-		/* once we write, the other one's handle is the second hand's */
+		/* once we write, the other one's handle is its hand's */
 		if (p->looked && need != RJ_PAIR_BOTH && need != i &&
-			(p->view[i].away || p->settled))
+			(p->reader || p->view[i].away || p->settled))
 			continue;
-		rc = p->side[i] ? rj_store_list(p->side[i], dir, after,
-					  add_number, &all, err)
-				: away(p, i, err);
+		rc = need_side(p, i, err);
+		if (!rc)
+			rc = rj_store_list(p->side[i], dir, after, add_number,
+				&all, err);
 		if (rc == -RJ_E_NOMEM)
 			rc = rj_fail(err, RJ_E_NOMEM, "out of memory");
 	}
@@ -237,9 +265,9 @@ static int pair_list(struct rj_store *s, const struct rj_key *dir,
 		return list_epochs(p, dir, after, fn, arg, err);
 	if (p->reader && p->looked) {
 		i = source(p);
-		return p->side[i] ? rj_store_list(p->side[i], dir, after, fn,
-					    arg, err)
-				  : away(p, i, err);
+		rc = need_side(p, i, err);
+		return rc ? rc
+			  : rj_store_list(p->side[i], dir, after, fn, arg, err);
 	}
 	if (p->settled)
 		return rj_store_list(
@@ -271,8 +299,9 @@ static int pair_remove(
 	for (i = 0; !rc && i < 2; i++) {
 		if (need != RJ_PAIR_BOTH && need != i)
 			continue;
-		rc = p->side[i] ? rj_store_remove(p->side[i], key, err)
-				: away(p, i, err);
+		rc = need_side(p, i, err);
+		if (!rc)
+			rc = rj_store_remove(p->side[i], key, err);
 		found += !rc;
 		if (rc == -RJ_E_NOTFOUND)
 			rc = 0;
@@ -330,8 +359,10 @@ static void pair_close(struct rj_store *s)
 		pair_view_free(&p->view[i]);
 	}
 	rj_store_close(p->from);
-	rj_buf_free(&p->job.bytes);
-	pthread_cond_destroy(&p->wake);
+	for (i = 0; i < 2; i++) {
+		rj_buf_free(&p->hand[i].bytes);
+		pthread_cond_destroy(&p->hand[i].wake);
+	}
 	pthread_cond_destroy(&p->done);
 	pthread_mutex_destroy(&p->lock);
 	release(p->shared);
@@ -352,14 +383,21 @@ static const struct rj_store_ops pair_ops = {
 	.adopt = pair_adopt,
 	.flags = pair_flags,
 	.part = pair_part,
+	.twin = pair_twin,
 	.rival = pair_rival,
 	.close = pair_close,
 };
 
 static int init_sync(struct pair *p, struct rj_error *err)
 {
+	int i;
+
 	pthread_mutex_init(&p->lock, NULL);
-	rj_cond_init(&p->wake);
+	for (i = 0; i < 2; i++) {
+		p->hand[i].pair = p;
+		p->hand[i].side = i;
+		rj_cond_init(&p->hand[i].wake);
+	}
 	rj_cond_init(&p->done);
 	if (p->shared) {
 		p->shared->refs++;
@@ -393,7 +431,7 @@ static int pair_dup(
 	memcpy(d->open_err, p->open_err, sizeof(d->open_err));
 	rc = init_sync(d, err);
 	for (i = 0; !rc && i < 2; i++) {
-		/* the second hand may be using it at this moment */
+		/* its hand may be using it at this moment */
 		if (p->settled && p->shared->need == !i && p->threads)
 			rj_fail(&d->open_err[i], RJ_E_UNREACHABLE,
 				"%s: not caught up yet", p->url[i]);
@@ -452,7 +490,7 @@ int rj_pair_open(struct rj_store *a, struct rj_store *b,
 	p->side[1] = b;
 	p->opts = opts->store;
 	p->opts.conf = NULL;
-	p->loss_ms = opts->loss_ms;
+	memcpy(p->loss_ms, opts->loss_ms, sizeof(p->loss_ms));
 	p->threads = opts->threads;
 	p->leave_out = opts->leave_out;
 	if (a)
@@ -469,11 +507,23 @@ int rj_pair_open(struct rj_store *a, struct rj_store *b,
 	return 0;
 }
 
+static int loss_timeout(const char *url, int *ms, struct rj_error *err)
+{
+	struct rj_conf *conf = NULL;
+	int rc = rj_conf_load(url, &conf, err);
+
+	if (!rc)
+		*ms = conf->loss_timeout_ms ? conf->loss_timeout_ms
+					    : RJ_PAIR_LOSS_MS;
+	rj_conf_release(conf);
+	return rc;
+}
+
 int rj_pair_open_urls(const char *url, const char *second,
 	const struct rj_store_opts *opts, struct rj_store **out,
 	struct rj_error *err)
 {
-	struct rj_pair_opts o = {.loss_ms = RJ_PAIR_LOSS_MS, .threads = true};
+	struct rj_pair_opts o = {.threads = true};
 	struct rj_store *side[2] = {NULL, NULL};
 	struct rj_error why[2] = {0}, unseen;
 	char part[2][512];
@@ -486,7 +536,10 @@ int rj_pair_open_urls(const char *url, const char *second,
 	snprintf(part[0], sizeof(part[0]), "%.*s", (int)(second - url - 1), url);
 	snprintf(part[1], sizeof(part[1]), "%s", second);
 	for (i = 0; !rc && i < 2; i++) {
-		rc = rj_store_open(part[i], opts, out ? &side[i] : NULL, err);
+		rc = out ? loss_timeout(part[i], &o.loss_ms[i], err) : 0;
+		if (!rc)
+			rc = rj_store_open(
+				part[i], opts, out ? &side[i] : NULL, err);
 		/* a directory whose share is not mounted: the other may do */
 		if (out && rc == -RJ_E_NOTFOUND) {
 			why[i] = *err;

@@ -5,9 +5,9 @@
  * lib/store, and for tests.
  *
  * pair.c: the store's calls; pairlook.c: what the two hold, and which counts;
- * pairput.c: putting into both; pairfollow.c: the second hand, a thread that
- * puts into the second store beside the caller, and catches up the one that was
- * away.
+ * pairput.c: putting into both; pairhand.c: two hands, threads that put into one
+ * store each, so that no caller waits longer than it wants to; pairfollow.c:
+ * the hand of the one that was away catches it up.
  */
 #ifndef RJ_STORE_PAIR_H
 #define RJ_STORE_PAIR_H
@@ -18,7 +18,8 @@
 #include "format/seghdr.h"
 #include "store/store.h"
 
-#define RJ_PAIR_LOSS_MS  5000 /* so long both are waited for */
+#define RJ_PAIR_LOSS_MS  5000 /* so long one is waited for, unless rj.conf says
+			       * (loss_timeout) */
 #define RJ_PAIR_RETRY_MS 1000 /* between looks at the one that is away */
 #define RJ_PAIR_BOTH     (-1)
 
@@ -42,15 +43,24 @@ struct pair_shared {
 	atomic_int refs;
 	atomic_int need;      /* who must have it: 0, 1, or RJ_PAIR_BOTH */
 	atomic_bool diverged; /* the other one is left alone */
+	/* How far behind the one that is not needed is, if that is KNOWN. */
+	atomic_bool known;
+	_Atomic uint64_t behind_segments, behind_bytes;
 };
 
-/* A job for the second hand: put into side 1. */
-struct pair_job {
-	bool given, done;
+/* Who puts into one side: a job at a time, given by the caller. */
+struct pair_hand {
+	struct pair *pair;
+	int side;
+	bool started;
+	pthread_t thread;
+	pthread_cond_t wake;
+	bool given, done; /* the job */
 	struct rj_key key;
 	struct rj_buf bytes;
 	int rc;
 	struct rj_error err;
+	bool following; /* it catches up at this moment */
 };
 
 struct pair {
@@ -60,7 +70,7 @@ struct pair {
 	struct rj_error open_err[2];
 	char url[2][512];
 	struct rj_store_opts opts;
-	int loss_ms;
+	int loss_ms[2];
 	unsigned leave_out;
 	bool reader; /* a dup */
 
@@ -76,21 +86,21 @@ struct pair {
 	uint64_t next;   /* the number that comes next, if SETTLED */
 	uint64_t end[2]; /* what each holds to its end */
 	bool mark_due;
-	bool rejoining; /* the other is caught up: the next segment is put into
-			 * the needed one, then into the other */
+	/* the other is caught up: the next segment is put into the needed one,
+	 * then into the other */
+	atomic_bool rejoining;
+	uint64_t lone_bytes; /* put into one alone, all in all */
 	bool conflict;  /* CONFLICT_KEY is another's object in CONFLICT_SIDE */
 	struct rj_key conflict_key;
 	int conflict_side;
 
-	/* the second hand */
-	bool threads, started, stop;
-	pthread_t thread;
+	/* the hands */
+	bool threads, stop;
 	pthread_mutex_t lock;
-	pthread_cond_t wake, done;
-	struct pair_job job;
+	pthread_cond_t done; /* a hand has done something */
+	struct pair_hand hand[2];
 	struct rj_store *from; /* a dup of the needed side, to copy from */
 	int from_side;
-	bool following; /* it catches up at this moment */
 };
 
 /* For tests that show what each rule is good for: leave it out. */
@@ -105,7 +115,7 @@ enum rj_pair_rule {
 struct rj_pair_opts {
 	unsigned leave_out; /* of enum rj_pair_rule; 0 but in tests */
 	struct rj_store_opts store;
-	int loss_ms;  /* 0: at once */
+	int loss_ms[2]; /* so long each is waited for; 0: not at all */
 	bool threads; /* false: all in turn, and rj_pair_step() catches up */
 };
 
@@ -159,12 +169,25 @@ int pair_copy(struct pair *p, struct rj_store *from, int to,
 int pair_put_log(struct pair *p, const struct rj_key *key, const void *data,
 	size_t len, struct rj_error *err);
 
-int pair_hand_start(struct pair *p, struct rj_error *err);
+/* Is there anybody to catch up? With the lock held. */
+bool pair_behind(const struct pair *p);
+/* One attempt to. */
+void pair_follow(struct pair *p);
+
+/* Start the hand of SIDE, if it is not. Nothing without threads. */
+int pair_hand_start(struct pair *p, int side, struct rj_error *err);
+/* End both. */
 void pair_hand_stop(struct pair *p);
-int pair_hand_give(struct pair *p, const struct rj_key *key, const void *data,
-	size_t len, struct rj_error *err);
-/* Wait for the job until DEADLINE (monotonic). False: it is still under way. */
-bool pair_hand_wait(struct pair *p, int64_t deadline);
+/*
+ * Have SIDE's hand put DATA, which is copied; the same job once more is the
+ * same job. RJ_E_UNREACHABLE: it was still busy with another at UNTIL
+ * (monotonic).
+ */
+int pair_hand_give(struct pair *p, int side, const struct rj_key *key,
+	const void *data, size_t len, int64_t until, struct rj_error *err);
+/* What came of it. RJ_E_UNREACHABLE: nothing until UNTIL; it goes on. */
+int pair_hand_take(
+	struct pair *p, int side, int64_t until, struct rj_error *err);
 /* Both handles are the caller's, until something is put. */
 void pair_hand_rest(struct pair *p);
 

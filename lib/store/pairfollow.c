@@ -1,18 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The second hand: puts beside the caller, and catches up who was away. */
-#include <errno.h>
+/* Catch up who was away. */
 #include <string.h>
 
 #include "store/pair.h"
-#include "util/environ.h"
 #include "util/log.h"
-#include "util/thread.h"
 
-#define MS 1000000LL
 /* So many segments may be left to copy while the caller waits. */
 #define LAST_STEP 8
-
-/* ---- catching up ---- */
 
 static int give_up(struct pair *p, int y, const char *why)
 {
@@ -56,6 +50,31 @@ static int claim_there(struct pair *p, int y, uint64_t epoch,
 	return rc == -RJ_E_EXISTS || rc == -RJ_E_NOTFOUND ? 0 : rc;
 }
 
+/* Y has what X has up to HAVE, and lacks what XV shows beyond, and what X was
+ * given since: all that came after the first LONE_BYTES. */
+static void note_behind(struct pair *p, int x, uint64_t have,
+	const struct pair_view *xv, uint64_t end, uint64_t lone_bytes)
+{
+	const struct pair_object *o = (const void *)xv->objects.data;
+	size_t count = xv->objects.len / sizeof(*o), i;
+	uint64_t bytes = 0;
+
+	for (i = 0; i < count; i++)
+		if (o[i].number > have && o[i].number <= end)
+			bytes += o[i].bytes;
+	pthread_mutex_lock(&p->lock);
+	p->shared->behind_segments = p->end[x] > have ? p->end[x] - have : 0;
+	p->shared->behind_bytes = bytes + p->lone_bytes - lone_bytes;
+	p->shared->known = true;
+	pthread_mutex_unlock(&p->lock);
+}
+
+static void note_copied(struct pair *p, uint64_t segments, uint64_t bytes)
+{
+	p->shared->behind_segments -= segments;
+	p->shared->behind_bytes -= bytes;
+}
+
 /* What X shows beyond Y's end, in order. */
 static int copy_listed(struct pair *p, int y, const struct pair_view *xv,
 	uint64_t *have, struct rj_error *err)
@@ -75,8 +94,10 @@ static int copy_listed(struct pair *p, int y, const struct pair_view *xv,
 			rc = 0; /* trimmed meanwhile */
 		else if (rc == -RJ_E_EXISTS)
 			rc = give_up(p, y, "it holds another log by now");
-		if (!rc)
+		if (!rc) {
+			note_copied(p, key.number - *have, o[i].bytes);
 			*have = key.number;
+		}
 	}
 	return rc;
 }
@@ -99,6 +120,7 @@ static int last_step(struct pair *p, int x, uint64_t have, struct rj_error *err)
 	}
 	if (!rc) {
 		p->end[!x] = have;
+		p->shared->behind_segments = p->shared->behind_bytes = 0;
 		p->rejoining = true;
 		if (p->leave_out & RJ_PAIR_ORDER) {
 			p->rejoining = false;
@@ -113,12 +135,16 @@ static int catch_up(struct pair *p, struct pair_view *yv, struct pair_view *xv,
 	struct rj_error *err)
 {
 	int x = p->shared->need, y = !x, rc;
+	uint64_t have, end, lone_bytes;
 	bool prefix;
-	uint64_t have;
 
 	rc = open_both(p, x, err);
 	if (rc)
 		return rc;
+	pthread_mutex_lock(&p->lock);
+	end = p->end[x];
+	lone_bytes = p->lone_bytes;
+	pthread_mutex_unlock(&p->lock);
 	pair_look_at(p->side[y], p->journal, yv);
 	if (!yv->away)
 		pair_look_at(p->from, p->journal, xv);
@@ -132,14 +158,15 @@ static int catch_up(struct pair *p, struct pair_view *yv, struct pair_view *xv,
 		return rc;
 	if (!prefix || yv->last > xv->last)
 		return give_up(p, y, "it holds another log by now");
-	rc = claim_there(p, y, xv->epoch, err);
 	have = yv->last;
+	note_behind(p, x, have, xv, end, lone_bytes);
+	rc = claim_there(p, y, xv->epoch, err);
 	if (!rc)
 		rc = copy_listed(p, y, xv, &have, err);
 	return rc ? rc : last_step(p, x, have, err);
 }
 
-static void follow(struct pair *p)
+void pair_follow(struct pair *p)
 {
 	struct pair_view yv = {0}, xv = {0};
 	struct rj_error err = {0};
@@ -152,8 +179,7 @@ static void follow(struct pair *p)
 	pair_view_free(&xv);
 }
 
-/* Is there anybody to catch up? With the lock held. */
-static bool behind(const struct pair *p)
+bool pair_behind(const struct pair *p)
 {
 	return p->looked && p->settled && p->shared->need != RJ_PAIR_BOTH &&
 	       !p->shared->diverged && !p->rejoining;
@@ -163,123 +189,6 @@ void rj_pair_step(struct rj_store *s)
 {
 	struct pair *p = pair_of(s);
 
-	if (behind(p))
-		follow(p);
-}
-
-/* ---- the thread ---- */
-
-static void do_job(struct pair *p)
-{
-	struct pair_job *j = &p->job;
-
-	pthread_mutex_unlock(&p->lock);
-	j->rc = pair_put_side(p, 1, &j->key, j->bytes.data, j->bytes.len,
-		&j->err);
-	pthread_mutex_lock(&p->lock);
-	j->done = true;
-	j->given = false;
-	pthread_cond_broadcast(&p->done);
-}
-
-static void *run(void *arg)
-{
-	struct pair *p = arg;
-	struct timespec t;
-
-	pthread_mutex_lock(&p->lock);
-	while (!p->stop) {
-		if (p->job.given) {
-			do_job(p);
-			continue;
-		}
-		if (behind(p)) {
-			p->following = true;
-			pthread_mutex_unlock(&p->lock);
-			follow(p);
-			pthread_mutex_lock(&p->lock);
-			p->following = false;
-			pthread_cond_broadcast(&p->done);
-		}
-		if (p->stop || p->job.given)
-			continue;
-		t = rj_cond_until(RJ_PAIR_RETRY_MS * MS);
-		pthread_cond_timedwait(&p->wake, &p->lock, &t);
-	}
-	pthread_mutex_unlock(&p->lock);
-	return NULL;
-}
-
-int pair_hand_start(struct pair *p, struct rj_error *err)
-{
-	int e;
-
-	if (!p->threads || p->started)
-		return 0;
-	e = rj_thread_start(&p->thread, run, p);
-	if (e)
-		return rj_fail_errno(err, e, "cannot start a thread");
-	p->started = true;
-	return 0;
-}
-
-void pair_hand_stop(struct pair *p)
-{
-	if (!p->started)
-		return;
-	pthread_mutex_lock(&p->lock);
-	p->stop = true;
-	pthread_cond_signal(&p->wake);
-	pthread_mutex_unlock(&p->lock);
-	pthread_join(p->thread, NULL);
-	p->started = false;
-}
-
-int pair_hand_give(struct pair *p, const struct rj_key *key, const void *data,
-	size_t len, struct rj_error *err)
-{
-	struct pair_job *j = &p->job;
-	int rc = pair_hand_start(p, err);
-
-	if (rc)
-		return rc;
-	pthread_mutex_lock(&p->lock);
-	while (j->given || p->following)
-		pthread_cond_wait(&p->done, &p->lock);
-	j->bytes.len = 0;
-	j->key = *key;
-	rc = rj_buf_append(&j->bytes, data, len);
-	if (rc)
-		rj_fail(err, RJ_E_NOMEM, "out of memory");
-	j->given = !rc;
-	j->done = false;
-	pthread_cond_signal(&p->wake);
-	pthread_mutex_unlock(&p->lock);
-	return rc;
-}
-
-bool pair_hand_wait(struct pair *p, int64_t deadline)
-{
-	int64_t left = deadline - rj_monotonic_ns();
-	struct timespec t = rj_cond_until(left > 0 ? left : 0);
-	bool done;
-
-	pthread_mutex_lock(&p->lock);
-	while (!p->job.done &&
-		pthread_cond_timedwait(&p->done, &p->lock, &t) != ETIMEDOUT)
-		;
-	done = p->job.done;
-	pthread_mutex_unlock(&p->lock);
-	return done;
-}
-
-void pair_hand_rest(struct pair *p)
-{
-	if (!p->started)
-		return;
-	pthread_mutex_lock(&p->lock);
-	p->settled = false;
-	while (p->job.given || p->following)
-		pthread_cond_wait(&p->done, &p->lock);
-	pthread_mutex_unlock(&p->lock);
+	if (pair_behind(p))
+		pair_follow(p);
 }

@@ -205,6 +205,27 @@ static int decide_two(struct pair *p, struct rj_error *err)
 	return 0;
 }
 
+/* What the one that is not needed lacks, if it answered. */
+static void note_lack(struct pair *p)
+{
+	int x = p->shared->need, y = !x;
+	const struct pair_view *v = p->view;
+	const struct pair_object *o;
+	uint64_t bytes = 0;
+	size_t i;
+
+	p->shared->known = x != RJ_PAIR_BOTH && !v[y].away;
+	if (!p->shared->known)
+		return;
+	o = (const void *)v[x].objects.data;
+	for (i = 0; i < v[x].objects.len / sizeof(*o); i++)
+		if (o[i].number > v[y].last)
+			bytes += o[i].bytes;
+	p->shared->behind_segments =
+		v[x].last > v[y].last ? v[x].last - v[y].last : 0;
+	p->shared->behind_bytes = bytes;
+}
+
 int pair_look(struct pair *p, struct rj_error *err)
 {
 	int i, rc;
@@ -232,6 +253,7 @@ int pair_look(struct pair *p, struct rj_error *err)
 		return rc;
 	p->end[0] = p->view[0].last;
 	p->end[1] = p->view[1].last;
+	note_lack(p);
 	p->settled = p->rejoining = p->mark_due = false;
 	p->looked = true;
 	return 0;

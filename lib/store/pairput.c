@@ -152,60 +152,109 @@ static bool final(int rc)
 }
 
 /* From here on only side X is needed, and it must say so. */
-static void go_alone(struct pair *p, int x, uint64_t number,
+static void go_alone(struct pair *p, int x, uint64_t number, size_t len,
 	const struct rj_error *why)
 {
-	p->shared->need = x;
+	p->shared->behind_segments = 1;
+	p->shared->behind_bytes = len;
+	p->shared->known = true;
 	p->mark_due = true;
 	p->rejoining = false;
+	p->shared->need = x;
 	rj_log(RJ_LOG_WARNING, "%s; going on with %s alone, from segment %llu",
 		why->msg, p->url[x], (unsigned long long)number);
 }
 
-/* Both at once: the second by the second hand. */
+/* A segment on its way into both. */
+struct both {
+	const struct rj_key *key;
+	const void *data;
+	size_t len;
+	int64_t until[2];
+	bool ok[2];
+	int rc[2];
+	struct rj_error why[2];
+};
+
+/* One attempt, into both at the same time. */
+static void put_each(struct pair *p, struct both *b)
+{
+	int i;
+
+	for (i = 0; i < 2; i++)
+		if (!b->ok[i])
+			b->rc[i] = p->threads
+					   ? pair_hand_give(p, i, b->key,
+						     b->data, b->len,
+						     b->until[i], &b->why[i])
+					   : pair_put_side(p, i, b->key,
+						     b->data, b->len,
+						     &b->why[i]);
+	for (i = 0; i < 2; i++) {
+		if (!b->ok[i] && !b->rc[i] && p->threads)
+			b->rc[i] = pair_hand_take(
+				p, i, b->until[i], &b->why[i]);
+		b->ok[i] = !b->rc[i];
+		if (b->ok[i])
+			p->end[i] = b->key->number;
+		if (b->rc[i] == -RJ_E_EXISTS)
+			pair_note_conflict(p, i, b->key);
+	}
+}
+
+/* Whose answer nobody waits for any longer, the other one's being there;
+ * RJ_PAIR_BOTH: nobody's. */
+static int lost_one(const struct both *b)
+{
+	int64_t now = rj_monotonic_ns();
+	int i;
+
+	for (i = 0; i < 2; i++)
+		if (!b->ok[i] && b->ok[!i] && now >= b->until[i])
+			return i;
+	return RJ_PAIR_BOTH;
+}
+
 static int put_both(struct pair *p, const struct rj_key *key, const void *data,
 	size_t len, struct rj_error *err)
 {
-	int64_t until = rj_monotonic_ns() + p->loss_ms * MS;
-	struct rj_error e[2] = {0};
-	bool ok[2] = {false, false};
-	int rc[2], i;
+	struct both b = {.key = key, .data = data, .len = len};
+	int64_t now = rj_monotonic_ns();
+	int i, lost;
 
+	for (i = 0; i < 2; i++)
+		b.until[i] = now + p->loss_ms[i] * MS;
 	for (;;) {
-		rc[1] = 0;
-		if (!ok[1] && p->threads &&
-			pair_hand_give(p, key, data, len, err))
-			return -RJ_E_NOMEM;
-		rc[0] = ok[0] ? 0 : pair_put_side(p, 0, key, data, len, &e[0]);
-		if (!ok[1] && !p->threads)
-			rc[1] = pair_put_side(p, 1, key, data, len, &e[1]);
-		else if (!ok[1] && !pair_hand_wait(p, until))
-			rc[1] = rj_fail(&e[1], RJ_E_UNREACHABLE,
-				"%s: no answer in %d ms", p->url[1], p->loss_ms);
-		else if (!ok[1]) {
-			rc[1] = p->job.rc;
-			e[1] = p->job.err;
-		}
-		for (i = 0; i < 2; i++) {
-			ok[i] = !rc[i];
-			if (ok[i])
-				p->end[i] = key->number;
-			if (rc[i] == -RJ_E_EXISTS)
-				pair_note_conflict(p, i, key);
-			if (final(rc[i]) || (rc[i] && rc[!i])) {
-				if (err)
-					*err = final(rc[!i]) ? e[!i] : e[i];
-				return final(rc[!i]) ? rc[!i] : rc[i];
-			}
-		}
-		if (ok[0] && ok[1])
+		put_each(p, &b);
+		if (b.ok[0] && b.ok[1])
 			return 0;
-		if (rj_monotonic_ns() >= until)
+		for (i = 0; i < 2; i++) {
+			if (!final(b.rc[i]) && !(b.rc[i] && b.rc[!i]))
+				continue;
+			i = final(b.rc[!i]) ? !i : i;
+			if (err)
+				*err = b.why[i];
+			return b.rc[i];
+		}
+		lost = lost_one(&b);
+		if (lost != RJ_PAIR_BOTH)
 			break;
 		rj_sleep_ns(PAUSE_MS * MS);
 	}
-	go_alone(p, ok[1], key->number, &e[ok[0]]);
+	go_alone(p, !lost, key->number, len, &b.why[lost]);
 	return 0;
+}
+
+static int put_bounded(struct pair *p, int side, const struct rj_key *key,
+	const void *data, size_t len, struct rj_error *err)
+{
+	int64_t until = rj_monotonic_ns() + p->loss_ms[side] * MS;
+	int rc;
+
+	if (!p->threads)
+		return pair_put_side(p, side, key, data, len, err);
+	rc = pair_hand_give(p, side, key, data, len, until, err);
+	return rc ? rc : pair_hand_take(p, side, until, err);
 }
 
 /* The segment that makes them two again has to be in X before Y is believed:
@@ -214,21 +263,25 @@ static void put_rejoining(struct pair *p, int y, int alone,
 	const struct rj_key *key, const void *data, size_t len)
 {
 	struct rj_error e = {0};
-	int rc = pair_put_side(p, y, key, data, len, &e);
+	int rc = put_bounded(p, y, key, data, len, &e);
 
+	pthread_mutex_lock(&p->lock);
 	if (rc) {
 		p->rejoining = false;
 		p->mark_due = alone == RJ_PAIR_BOTH;
-		return;
+		p->shared->behind_segments = 1;
+		p->shared->behind_bytes = len;
+	} else {
+		p->end[y] = key->number;
 	}
-	p->end[y] = key->number;
-	if (alone != RJ_PAIR_BOTH)
-		return;
-	p->rejoining = false;
-	p->shared->need = RJ_PAIR_BOTH;
-	rj_log(RJ_LOG_NOTICE, "%s is caught up: both stores again, from segment "
-			      "%llu",
-		p->url[y], (unsigned long long)key->number);
+	if (!rc && alone == RJ_PAIR_BOTH) {
+		p->rejoining = false;
+		p->shared->need = RJ_PAIR_BOTH;
+		rj_log(RJ_LOG_NOTICE,
+			"%s is caught up: both stores again, from segment %llu",
+			p->url[y], (unsigned long long)key->number);
+	}
+	pthread_mutex_unlock(&p->lock);
 }
 
 static int put_alone(struct pair *p, int x, int alone, const struct rj_key *key,
@@ -247,11 +300,12 @@ static int put_alone(struct pair *p, int x, int alone, const struct rj_key *key,
 		return rc;
 	p->end[x] = key->number;
 	p->settled = true;
-	p->mark_due = false;
-	if (p->rejoining)
-		put_rejoining(p, !x, alone, key, data, len);
-	else
-		p->mark_due = alone != x;
+	p->mark_due = !p->rejoining && alone != x;
+	if (!p->rejoining) {
+		p->shared->behind_segments++;
+		p->shared->behind_bytes += len;
+		p->lone_bytes += len;
+	}
 	return 0;
 }
 
@@ -259,6 +313,7 @@ int pair_put_log(struct pair *p, const struct rj_key *key, const void *data,
 	size_t len, struct rj_error *err)
 {
 	struct rj_seghdr h = {0};
+	bool rejoining = false;
 	int rc = 0, need, alone;
 
 	if (len < RJ_SEG_HEADER_BYTES || rj_seghdr_decode(data, &h, err))
@@ -279,9 +334,12 @@ int pair_put_log(struct pair *p, const struct rj_key *key, const void *data,
 	}
 	if (need != RJ_PAIR_BOTH)
 		rc = put_alone(p, need, alone, key, data, len, err);
+	rejoining = !rc && need != RJ_PAIR_BOTH && p->rejoining;
 	pthread_mutex_unlock(&p->lock);
+	if (rejoining)
+		put_rejoining(p, !need, alone, key, data, len);
 	if (!rc && need != RJ_PAIR_BOTH)
-		pair_hand_start(p, NULL);
+		pair_hand_start(p, !need, NULL);
 	if (need == RJ_PAIR_BOTH && !p->settled)
 		rc = put_first(p, key, &h, data, len, err);
 	else if (need == RJ_PAIR_BOTH)

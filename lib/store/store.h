@@ -78,6 +78,19 @@ typedef int (*rj_store_journal_fn)(
 typedef int (*rj_store_stream_fn)(
 	void *arg, uint64_t number, struct rj_buf *object);
 
+/* How two stores that hold the same log do. */
+struct rj_twin {
+	const char *url[2]; /* the store's, valid as long as it is */
+	int alone; /* 0 or 1: only that one is needed; negative: both are */
+	bool caught_up; /* the other one has all the same: the next segment makes
+			 * them two again */
+	bool left; /* the other one holds another log, and is left alone */
+	/* What the other one lacks; only if KNOWN, which it is not before the
+	 * other one was seen. */
+	bool known;
+	uint64_t segments, bytes;
+};
+
 /* Where a copied segment belongs; for an epoch claim all 0. */
 struct rj_store_place {
 	uint64_t epoch;	 /* the segment's own */
@@ -185,6 +198,8 @@ struct rj_store_ops {
 	/* The first (0) or the second (1). NULL is returned for one that cannot
 	 * be opened now. */
 	struct rj_store *(*part)(struct rj_store *s, int which);
+	/* How they do; from any thread, and contacts nobody. */
+	void (*twin)(const struct rj_store *s, struct rj_twin *out);
 	/*
 	 * The logs of the two differ, and neither says that it went on alone: one
 	 * is taken, the other is returned, whose writer has to be fenced before
@@ -305,6 +320,15 @@ static inline uint32_t rj_store_flags(struct rj_store *s, bool *mark_due)
 static inline bool rj_store_is_pair(const struct rj_store *s)
 {
 	return s->ops->part != NULL;
+}
+
+/* False: not two stores as one. */
+static inline bool rj_store_twin(const struct rj_store *s, struct rj_twin *out)
+{
+	if (!s->ops->twin)
+		return false;
+	s->ops->twin(s, out);
+	return true;
 }
 
 static inline struct rj_store *rj_store_part(struct rj_store *s, int which)

@@ -103,8 +103,10 @@ static void start(
 	rj_jbd2_sb_format_external(k->ring->data + TK_SB * TK_SIZE, TK_SIZE,
 		TK_BLOCKS, uuid, uuid, 5);
 	opts.ring = k->ring;
-	opts.sink = (struct rj_sink){
-		sink_append, sink_retry, sink_begin, k->sink};
+	opts.sink = (struct rj_sink){.append = sink_append,
+		.retry = sink_retry,
+		.begin = sink_begin,
+		.arg = k->sink};
 	if (rj_pipeline_new(&opts, &k->p, NULL))
 		abort();
 	k->good = true;

@@ -279,7 +279,10 @@ int host_pipeline(struct sim_host *h, bool resumed, struct rj_error *err)
 		.live = &h->live,
 		.rule = world.broken == SIM_NO_ORDER ? rule_always
 						     : rj_rule_unfinished,
-		.sink = {sink_append, sink_retry, sink_begin, h},
+		.sink = {.append = sink_append,
+			.retry = sink_retry,
+			.begin = sink_begin,
+			.arg = h},
 		.write_through = true,
 		.kept = h->kept.kept ? &h->kept : NULL,
 		.resumed = resumed,
