@@ -66,7 +66,7 @@ start_server "$T_DIR/srv" || exit 99
 printf '[%s]\nloss_timeout = 2\n' "$SRV_URL" >"$RJ_CONF"
 chmod 600 "$RJ_CONF"
 mkdir "$T_DIR/fb" "$T_DIR/away"
-volume "$img" ext4 4096 "$SRV_URL/one" "fallback=$T_DIR/fb,fallback_size=48" || exit 99
+volume "$img" ext4 4096 "$SRV_URL/one" "fallback=$T_DIR/fb,fallback_size=$((48 + 2 * kills))" || exit 99
 FSTYPE=ext4
 check "serve" serve "$img"
 check "mount" mount_served "$img" "$mnt"
