@@ -261,8 +261,11 @@ static int pair_list(struct rj_store *s, const struct rj_key *dir,
 	int rc, i;
 
 	pair_turn_to(p, dir->journal_uuid);
-	if (dir->kind == RJ_KEY_EPOCH)
-		return list_epochs(p, dir, after, fn, arg, err);
+	if (dir->kind == RJ_KEY_EPOCH) {
+		/* who takes over asks for these first; one may be away */
+		rc = look_once(p, dir->journal_uuid, err);
+		return rc ? rc : list_epochs(p, dir, after, fn, arg, err);
+	}
 	if (p->reader && p->looked) {
 		i = source(p);
 		rc = need_side(p, i, err);
