@@ -102,7 +102,10 @@ goes_on 5 || { not_ok "$what: written to"; exit 1; }
 goes_on_or_failed() { goes_on "$1" || { [ "$policy" = error ] && gone "$WRITER"; }; }
 cycles=$(pick 1 3)
 # always the same: a second store that still lacks something cannot stand for the first
-if [ "$policy" = two ]; then victim=$(pick 1 2) link=$victim; fi
+if [ "$policy" = two ]; then
+	victim=$(pick 1 2) link=$victim
+	mount -o remount,size=200m "$T_DIR/srv$((3 - victim))" # it keeps all for a while
+fi
 for ((i = 0; i < cycles; i++)); do
 	strike "$kind" || { not_ok "$what: struck"; exit 1; }
 	for_a_while 50 900
