@@ -13,7 +13,11 @@
 
 #include <et/com_err.h>
 
+#include "util/environ.h"
 #include "util/fileio.h"
+
+#define LOOKS	      6
+#define LOOK_AGAIN_NS 100000000LL
 
 static void load_messages(void)
 {
@@ -37,13 +41,36 @@ int rj_ext4_fail(struct rj_error *err, enum rj_code code, long errcode,
 	return rj_fail(err, code, "%s: %s", text, error_message(errcode));
 }
 
+/*
+ * A device may be held for an instant by somebody who only looks: losetup(8),
+ * say, tries for a number that was just taken, and the kernel claims the device
+ * before it says so. What is held for longer is in use.
+ */
+static errcode_t look_for_users(
+	const char *path, int *flags, char *where, int where_bytes)
+{
+	errcode_t e;
+	int looks;
+
+	for (looks = 0; looks < LOOKS; looks++) {
+		if (looks)
+			rj_sleep_ns(LOOK_AGAIN_NS);
+		*flags = 0;
+		e = ext2fs_check_mount_point(path, flags, where, where_bytes);
+		if (e || !(*flags & EXT2_MF_BUSY) ||
+			(*flags & (EXT2_MF_SWAP | EXT2_MF_MOUNTED)))
+			break;
+	}
+	return e;
+}
+
 int rj_ext4_check_unused(const char *path, struct rj_error *err)
 {
 	char where[256] = "";
 	int flags = 0;
 	errcode_t e;
 
-	e = ext2fs_check_mount_point(path, &flags, where, sizeof(where));
+	e = look_for_users(path, &flags, where, sizeof(where));
 	if (e)
 		return rj_ext4_fail(err, RJ_E_IO, e,
 			"%s: cannot find out whether it is mounted", path);
