@@ -24,9 +24,9 @@ page() {
 
 Written by \`bench/commit -r $rounds -k "$disks"\` (as root, from a built tree); run it again to remake this page and its plots.
 
-$(date -u +%Y-%m-%d), Linux $(uname -r), $(nproc) CPUs, load average before $load, $("$build/rjserver/rjserver" -V | head -n 1). It took $((SECONDS / 60)) minutes.
+$(date -u +%Y-%m-%d), Linux $(uname -r), $(nproc) CPUs, $load % of the processors busy before, $("$build/rjserver/rjserver" -V | head -n 1). It took $((SECONDS / 60)) minutes.
 
-$(awk -v l="$load" 'BEGIN {if (l >= 0.7) print "**The machine was busy with other work: only what does not depend on that (the wire) is to be believed.**\n"}')
+$(awk -v l="$load" 'BEGIN {if (l >= 15) print "**The machine was busy with other work: only what does not depend on that (the wire) is to be believed.**\n"}')
 All volumes are ext3 with 4 KiB blocks ($image_mb MiB under direct-I/O loop devices, journals of $journal_mb MiB, noatime), mounted at the same
 time and used in turn, $rounds rounds, each beginning with another one. *Rate* is the median over the rounds; *ratio* the median of the rate to that of
 the internal journal in the same round. *CPU µs* is all that the machine did per operation (servers and emulation included), *wire* what passed over
