@@ -15,6 +15,7 @@
 #include "check.h"
 #include "segment/digest.h"
 #include "store/probe.h"
+#include "store/url.h"
 
 size_t copy_marks(const struct copy *c, struct copy_mark **out)
 {
@@ -100,17 +101,6 @@ static enum status read_source(struct copy *c, struct rj_error *err)
 	return status;
 }
 
-static bool same_url(const char *a, const char *b)
-{
-	size_t m = strlen(a), n = strlen(b);
-
-	while (m && a[m - 1] == '/')
-		m--;
-	while (n && b[n - 1] == '/')
-		n--;
-	return m == n && !memcmp(a, b, n);
-}
-
 static int open_target(struct copy *c, struct rj_error *err)
 {
 	const struct target *from = c->from;
@@ -126,7 +116,7 @@ static int open_target(struct copy *c, struct rj_error *err)
 		return rj_fail(err, RJ_E_INVAL,
 			"%s: a copy keeps its journal's UUID, %s", c->o->to,
 			uuid);
-	if (same_url(to->store->url, from->store->url))
+	if (rj_url_same(to->store->url, from->store->url))
 		return rj_fail(err, RJ_E_INVAL,
 			"%s: a log cannot be copied to where it is", c->o->to);
 	if (!to->store->caps.put_new && !to->store->caps.exclusive_container)

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "store/store.h"
+#include "store/url.h"
 
 #define SIZE_MAX_MB (1u << 30) /* a petabyte: only so that sums stay small */
 
@@ -42,19 +43,6 @@ static int take_size(
 	return 0;
 }
 
-/* Not all that are one store can be told by their names; what would be there
- * by a slip can. */
-static bool same_url(const char *a, const char *b)
-{
-	size_t m = strlen(a), n = strlen(b);
-
-	while (m && a[m - 1] == '/')
-		m--;
-	while (n && b[n - 1] == '/')
-		n--;
-	return m == n && !memcmp(a, b, n);
-}
-
 /* The second remote=: "URL1,URL2", which hold the same log. */
 static int take_second(
 	struct rj_journal_opts *o, const char *value, struct rj_error *err)
@@ -64,7 +52,7 @@ static int take_second(
 	if (rj_url_second(o->url))
 		return rj_fail(err, RJ_E_INVAL,
 			"journal option \"remote=\": at most two stores");
-	if (same_url(o->url, value))
+	if (rj_url_same(o->url, value))
 		return rj_fail(err, RJ_E_INVAL,
 			"journal option \"remote=\": twice the same store");
 	if (len + 1 + strlen(value) >= sizeof(o->url))

@@ -129,3 +129,14 @@ int rj_url_parse(const char *text, struct rj_url *out, struct rj_error *err)
 	*out = u;
 	return 0;
 }
+
+bool rj_url_same(const char *a, const char *b)
+{
+	size_t m = strlen(a), n = strlen(b);
+
+	while (m && a[m - 1] == '/')
+		m--;
+	while (n && b[n - 1] == '/')
+		n--;
+	return m == n && !memcmp(a, b, n);
+}

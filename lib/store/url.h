@@ -9,6 +9,7 @@
 #ifndef RJ_STORE_URL_H
 #define RJ_STORE_URL_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "util/error.h"
@@ -27,5 +28,9 @@ struct rj_url {
  * name or password (which the message does not repeat).
  */
 int rj_url_parse(const char *text, struct rj_url *out, struct rj_error *err);
+
+/* The same but for slashes at the end? Not all that are one store can be told by
+ * their names; what would be there by a slip can. */
+bool rj_url_same(const char *a, const char *b);
 
 #endif

@@ -4,6 +4,7 @@
 # the machine stops in the middle; another host does not have the file.
 . "$RJ_SRC/tests/support/lib.sh" || exit 99
 . "$RJ_SRC/tests/rjournald/daemon.sh"
+. "$RJ_SRC/tests/rjournald/steady.sh"
 RJLOG=$RJ_BUILD/rjlog/rjlog
 mnt=$T_DIR/mnt
 lose_server() { kill_pid "$SRV_PID"; }
@@ -12,28 +13,6 @@ mode() { $LIMIT "$RJCTL" status --json "$img" | grep -q "\"mode\":\"$1\""; }
 # field NAME: of the status's fallback
 field() { $LIMIT "$RJCTL" status --json "$img" | sed -n "s/.*\"fallback\":{[^}]*\"$1\":\([^,}]*\).*/\1/p"; }
 sums_hold() { (cd "$mnt" && sha256sum --quiet -c "$T_DIR/sums"); }
-# write_on: a file after the other, each fsynced, their sums noted, until told
-write_on() {
-	local i
-	for ((i = 0; ; i++)); do
-		[ -e "$T_DIR/enough" ] && break
-		head -c $((RANDOM % 20000 + 1)) /dev/urandom >"$mnt/w.$i" &&
-			sync "$mnt/w.$i" || { echo failed >"$T_DIR/failed"; break; }
-		(cd "$mnt" && sha256sum "w.$i") >>"$T_DIR/sums"
-	done
-}
-begin_writing() {
-	rm -f "$T_DIR"/{enough,failed}
-	: >"$T_DIR/sums"
-	write_on & writer=$!
-}
-end_writing() { touch "$T_DIR/enough"; wait "$writer"; [ ! -e "$T_DIR/failed" ]; }
-# more N: N more files were acknowledged
-more() {
-	local n=$(($(wc -l <"$T_DIR/sums") + $1))
-	wait_for 60 enough_lines "$n"
-}
-enough_lines() { [ "$(wc -l 2>/dev/null <"$T_DIR/sums")" -ge "$1" ]; }
 verified() { $LIMIT "$RJLOG" verify "$1" >"$T_DIR/verify" 2>&1 || { cat "$T_DIR/verify"; return 1; }; }
 unmount_and_stop() {
 	$LIMIT umount "$mnt" && kill -TERM "$DPID" && wait_for 60 gone "$DPID"
@@ -82,7 +61,7 @@ like "rjtune -l shows it" "$("$RJ_BUILD/rjtune/rjtune" -l "$img")" "allback.*$T_
 FSTYPE=ext4
 check "serve" serve "$img"
 check "mount" mount_served "$img" "$mnt"
-begin_writing
+begin_writing w
 more 5
 lose_server
 check "the server is gone: on in the file" wait_for 30 mode degraded
@@ -98,7 +77,7 @@ check "no write failed" end_writing
 check "the log at the server is whole" verified "$SRV_URL/one"
 
 # ---- frozen: it accepts, and never answers ----
-begin_writing
+begin_writing w
 more 3
 kill -STOP "$SRV_PID"
 check "frozen: on in the file" wait_for 30 mode degraded
@@ -110,7 +89,7 @@ check "no write failed" end_writing
 check "the log is whole" verified "$SRV_URL/one"
 
 # ---- the machine stops while degraded ----
-begin_writing
+begin_writing w
 more 2
 lose_server
 wait_for 30 mode degraded
@@ -130,7 +109,7 @@ check "the log is whole" verified "$SRV_URL/one"
 check "serve" serve "$img"
 check "mount" mount_served "$img" "$mnt"
 check "all that was acknowledged is there" sums_hold
-begin_writing
+begin_writing w
 more 2
 lose_server
 wait_for 30 mode degraded
@@ -159,7 +138,7 @@ check "the log is whole" verified "$SRV_URL/one"
 
 # ---- the file alone is enough: the kernel's tail has passed the store's end ----
 serve "$img" && mount_served "$img" "$mnt" || not_ok "served again"
-begin_writing
+begin_writing w
 more 2
 lose_server
 wait_for 30 mode degraded
@@ -183,7 +162,7 @@ check "all that was acknowledged is there" sums_hold
 check "the log is whole" verified "$SRV_URL/one"
 
 # ---- another host goes on without the file, as it is told to ----
-begin_writing
+begin_writing w
 more 2
 lose_server
 wait_for 30 mode degraded

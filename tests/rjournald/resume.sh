@@ -6,6 +6,7 @@
 # RJ_KILLS=100: so many times in each state; RJ_SEED repeats a run.
 . "$RJ_SRC/tests/support/lib.sh" || exit 99
 . "$RJ_SRC/tests/rjournald/daemon.sh"
+. "$RJ_SRC/tests/rjournald/steady.sh"
 RJLOG=$RJ_BUILD/rjlog/rjlog
 kills=${RJ_KILLS:-10}
 RANDOM=${RJ_SEED:=$((RANDOM * 32768 + RANDOM))}
@@ -19,30 +20,6 @@ restart_server() { start_server "$T_DIR/srv" "$SRV_PORT"; }
 number() { $LIMIT "$RJCTL" status --json "$img" | sed "s/.*\"$1\":\([0-9]*\).*/\1/"; }
 mode() { $LIMIT "$RJCTL" status --json "$img" | grep -q "\"mode\":\"$1\""; }
 later() { [ "$(number restarts)" -gt "$1" ]; }
-# write_on: a file after the other, each fsynced, their sums noted, until told
-write_on() {
-	local i
-	for ((i = 0; ; i++)); do
-		[ -e "$T_DIR/enough" ] && break
-		head -c $((RANDOM % 20000 + 1)) /dev/urandom >"$mnt/$1.$i" &&
-			sync "$mnt/$1.$i" || { echo failed >"$T_DIR/failed"; break; }
-		(cd "$mnt" && sha256sum "$1.$i") >>"$T_DIR/sums"
-		((i > 200)) && rm -f "$mnt/$1.$((i - 200))"
-	done
-}
-begin_writing() {
-	rm -f "$T_DIR"/{enough,failed}
-	: >"$T_DIR/sums"
-	write_on "$1" & writer=$!
-}
-end_writing() { touch "$T_DIR/enough"; wait "$writer"; [ ! -e "$T_DIR/failed" ]; }
-# more N: N more files are acknowledged
-more() {
-	local n=$(($(wc -l <"$T_DIR/sums") + $1))
-	wait_for 60 eval "[ -e '$T_DIR/failed' ] || enough_lines $n"
-	[ ! -e "$T_DIR/failed" ]
-}
-enough_lines() { [ "$(wc -l 2>/dev/null <"$T_DIR/sums")" -ge "$1" ]; }
 verified() { $LIMIT "$RJLOG" verify "$1" >"$T_DIR/verify" 2>&1 || { cat "$T_DIR/verify"; return 1; }; }
 # kill_once: the worker, at some instant; then wait for the one after it
 kill_once() { sleep "0.0$((RANDOM % 10))$((RANDOM % 10))"; kill_now; }
@@ -74,7 +51,7 @@ BEGUN=$(cut -d" " -f1 /proc/uptime)
 volume_loop=$(awk -v m="$mnt" '$2 == m {print $1}' /proc/mounts)
 
 # ---- online: it goes on as the same writer ----
-begin_writing a
+begin_writing a 200
 more 3
 epoch=$(number epoch)
 check "killed while online: the next one goes on" kill_once
@@ -130,7 +107,7 @@ $LIMIT "$RJCTL" prefer remote "$img" >/dev/null
 check "and back" wait_for 30 mode online
 
 # ---- degraded, killed, and then everything dies ----
-begin_writing b
+begin_writing b 200
 more 2
 lose_server
 check "killed while degraded" eval 'wait_for 30 mode degraded && more 2 && kill_once && more 3'
@@ -146,7 +123,7 @@ check "all that was acknowledged is there" eval '(cd "$mnt" && tail -n 190 "$T_D
 check "the log is whole" verified "$SRV_URL/one"
 
 # ---- another host took over while there was no worker ----
-begin_writing c
+begin_writing c 200
 more 2
 lose_server
 check "degraded" eval 'wait_for 30 mode degraded && more 2'
