@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "draft.h"
 #include "segment/begun.h"
 #include "support/rjtest.h"
 
@@ -18,27 +19,7 @@ static struct rj_digest_begun begun;
 
 static struct rj_seg_draft draft_of(const struct rj_seg_run *runs, uint32_t n)
 {
-	struct rj_seg_draft d = {
-		.header = {.kind = RJ_SEG_DATA,
-			.sequence = 9,
-			.epoch = 3,
-			.oldest = 4,
-			.time_ns = 1234567890123},
-		.body = {.block_size = BLOCK,
-			.journal_blocks = BLOCKS,
-			.tid_count = 1,
-			.first_tid = 99,
-			.last_tid = 99},
-		.runs = runs,
-		.run_count = n,
-		.ring = ring,
-	};
-
-	memset(d.header.volume_uuid, 1, sizeof(d.header.volume_uuid));
-	memset(d.header.journal_uuid, 2, sizeof(d.header.journal_uuid));
-	memset(d.header.nonce, 3, sizeof(d.header.nonce));
-	memset(d.header.prev_chain, 4, sizeof(d.header.prev_chain));
-	return d;
+	return seg_draft(runs, n, ring, BLOCKS);
 }
 
 static void fill_ring(unsigned seed)

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "draft.h"
 #include "segment/digest.h"
 #include "segment/segment.h"
 #include "support/rjtest.h"
@@ -20,26 +21,7 @@ static struct rj_sealkey *key, *other;
 
 static struct rj_seg_draft draft(void)
 {
-	struct rj_seg_draft d = {
-		.header = {.kind = RJ_SEG_DATA,
-			.sequence = 9,
-			.epoch = 3,
-			.oldest = 4,
-			.time_ns = 1700000000123456789},
-		.body = {.block_size = BLOCK,
-			.journal_blocks = BLOCKS,
-			.tid_count = 1,
-			.first_tid = 99,
-			.last_tid = 99},
-		.runs = runs,
-		.run_count = 2,
-		.ring = ring,
-	};
-	memset(d.header.volume_uuid, 0x10, 16);
-	memset(d.header.journal_uuid, 0x20, 16);
-	memset(d.header.nonce, 0x30, 16);
-	memset(d.header.prev_chain, 0x40, 32);
-	return d;
+	return seg_draft(runs, 2, ring, BLOCKS);
 }
 
 static struct rj_buf seal(const struct rj_seg_draft *d)
