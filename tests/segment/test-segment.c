@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "draft.h"
 #include "segment/digest.h"
 #include "segment/segment.h"
 #include "support/rjtest.h"
@@ -372,21 +373,8 @@ static void fill(uint8_t *p, size_t len, unsigned from)
 
 static struct rj_seg_draft golden_draft(void)
 {
-	struct rj_seg_draft d = {
-		.header = {.kind = RJ_SEG_DATA,
-			.sequence = 9,
-			.epoch = 3,
-			.oldest = 4,
-			.time_ns = 1700000000123456789},
-		.body = {.block_size = BLOCK,
-			.journal_blocks = JOURNAL_BLOCKS,
-			.tid_count = 1,
-			.first_tid = 99,
-			.last_tid = 99},
-		.runs = golden_runs,
-		.run_count = 2,
-		.ring = ring,
-	};
+	struct rj_seg_draft d =
+		seg_draft(golden_runs, 2, ring, JOURNAL_BLOCKS);
 	unsigned b;
 
 	fill(d.header.volume_uuid, 16, 0x10);
