@@ -110,6 +110,7 @@ enum rj_pair_rule {
 	RJ_PAIR_ORDER = 4,  /* two again: the one that is needed comes first */
 	RJ_PAIR_PROOF = 8,  /* one store is read only if it proves to suffice */
 	RJ_PAIR_RIVAL = 16, /* the log that is not taken is fenced as well */
+	RJ_PAIR_FRESH = 32, /* a claim stands right behind what it looked at */
 };
 
 struct rj_pair_opts {

@@ -309,6 +309,38 @@ static int put_alone(struct pair *p, int x, int alone, const struct rj_key *key,
 	return 0;
 }
 
+/*
+ * Has somebody put before NUMBER what we have not looked at? Who is needed may
+ * be another by then: a writer that we take over from, alone when we looked,
+ * may have been two again since, and alone with the other store. Only a put
+ * right behind what was looked at proves that nothing of this has happened.
+ */
+static bool outdated(const struct pair *p, uint64_t number)
+{
+	int need = p->shared->need;
+
+	if (!p->looked)
+		return true;
+	if (p->settled)
+		return number > p->next;
+	return need != RJ_PAIR_BOTH && number > p->end[need] + 1 &&
+	       !(p->leave_out & RJ_PAIR_FRESH);
+}
+
+/* Is H no longer what is to be put, after another look? */
+static bool changed(const struct pair *p, const struct rj_seghdr *h)
+{
+	int alone = pair_alone(h->flags);
+
+	if (outdated(p, h->sequence))
+		return true;
+	/* a log that parted meanwhile: who claims has to fence the other first */
+	if (p->shared->diverged && !p->fenced && !(p->leave_out & RJ_PAIR_RIVAL))
+		return true;
+	return h->kind == RJ_SEG_FENCE && alone != RJ_PAIR_BOTH &&
+	       alone != p->shared->need;
+}
+
 int pair_put_log(struct pair *p, const struct rj_key *key, const void *data,
 	size_t len, struct rj_error *err)
 {
@@ -320,9 +352,10 @@ int pair_put_log(struct pair *p, const struct rj_key *key, const void *data,
 		return rj_fail(err, RJ_E_INVAL, "%s: not a segment",
 			p->base.url);
 	alone = pair_alone(h.flags);
-	/* another handle has put meanwhile */
-	if (!p->looked || (p->settled && key->number > p->next))
+	if (outdated(p, key->number))
 		rc = pair_look(p, err);
+	if (!rc && !p->settled && changed(p, &h))
+		rc = busy(p, key->number, err);
 	if (rc)
 		return rc;
 	pthread_mutex_lock(&p->lock);

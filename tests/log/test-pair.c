@@ -232,12 +232,25 @@ static void sleep_on(struct life *l)
 static void old_writer(void *arg)
 {
 	struct life *l = arg;
-	int side = (int)weather_rnd(2);
+	struct writer *w = &l->writer[1];
+	int side, n;
 
-	if (!weather_rnd(4))
-		l->writer[1].cut[side] = !l->writer[1].cut[side];
-	if (l->writer[1].w)
-		append(l, &l->writer[1]);
+	/* it may have time for a whole change: two again, then alone */
+	for (n = weather_rnd(4) ? 1 : 12; n && w->w; n--) {
+		side = (int)weather_rnd(2);
+		switch (weather_rnd(4)) {
+		case 0:
+			w->cut[side] = !w->cut[side];
+			break;
+		case 1:
+			weather_spare(true);
+			rj_pair_step(w->store);
+			weather_spare(false);
+			break;
+		default:
+			append(l, w);
+		}
+	}
 }
 
 static void step(struct life *l)
