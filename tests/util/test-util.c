@@ -32,6 +32,40 @@ static void crc32c_continues(void)
 			rj_crc32c(~0u, data, sizeof(data)));
 }
 
+/* Bit by bit, as the polynomial says. */
+static uint32_t crc32c_slow(uint32_t crc, uint8_t byte)
+{
+	int i;
+
+	for (crc ^= byte, i = 0; i < 8; i++)
+		crc = (crc >> 1) ^ (crc & 1 ? 0x82F63B78u : 0);
+	return crc;
+}
+
+/* Each length up to where all ways of computing it have been taken several
+ * times, each alignment, and one long one. */
+static void crc32c_is_what_it_is(void)
+{
+	static uint8_t data[1 << 20];
+	uint64_t x = rjtest_seed();
+	uint32_t want, bad = 0;
+	size_t i, at;
+
+	for (i = 0; i < sizeof(data); i++) {
+		x = x * 6364136223846793005ull + 1442695040888963407ull;
+		data[i] = (uint8_t)(x >> 56);
+	}
+	for (at = 0; at < 16; at++)
+		for (want = (uint32_t)x, i = 0; i < 7000; i++) {
+			bad += rj_crc32c((uint32_t)x, data + at, i) != want;
+			want = crc32c_slow(want, data[at + i]);
+		}
+	for (want = ~0u, i = 0; i < sizeof(data); i++)
+		want = crc32c_slow(want, data[i]);
+	CU_ASSERT_EQUAL(bad, 0);
+	CU_ASSERT_EQUAL(rj_crc32c(~0u, data, sizeof(data)), want);
+}
+
 static void crc32_be_known_answer(void)
 {
 	/* CRC-32/MPEG-2 of the check string */
@@ -123,6 +157,7 @@ int main(void)
 	static const struct rjtest tests[] = {
 		RJTEST(crc32c_known_answer),
 		RJTEST(crc32c_continues),
+		RJTEST(crc32c_is_what_it_is),
 		RJTEST(crc32_be_known_answer),
 		RJTEST(byte_order),
 		RJTEST(uuid_text_and_back),
