@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "store/conf.h"
+#include "util/badopt.h"
 
 enum { OPT_HELP = 256, OPT_JSON, OPT_FORCE };
 
@@ -58,10 +59,10 @@ static int bad(const char *why, const char *what)
 int rj_ctl_options_parse(int argc, char **argv, struct rj_ctl_options *out)
 {
 	struct rj_ctl_options o = {0};
+	char why[128];
 	int c;
 
-	opterr = 0;
-	while ((c = getopt_long(argc, argv, "qV", longs, NULL)) != -1) {
+	while ((c = getopt_long(argc, argv, ":qV", longs, NULL)) != -1) {
 		switch (c) {
 		case 'q':
 			o.quiet = true;
@@ -80,7 +81,8 @@ int rj_ctl_options_parse(int argc, char **argv, struct rj_ctl_options *out)
 				PACKAGE_VERSION);
 			return 0;
 		default:
-			return bad("unknown option ", argv[optind - 1]);
+			return bad(rj_badopt(c, argv, longs, why, sizeof(why)),
+				"");
 		}
 	}
 	if (optind == argc)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "config.h"
+#include "util/badopt.h"
 
 static const char help_text[] =
 	"Usage: rjlog ls|show|verify|probe|prune [-n] [-v] [-q] [--json] URL\n"
@@ -126,12 +127,11 @@ static enum options_verdict take_words(int count, char **words, struct options *
 
 enum options_verdict options_parse(int argc, char **argv, struct options *o)
 {
-	static char name[] = "rjlog";
+	char why[128];
 	int c;
 
 	memset(o, 0, sizeof(*o));
-	argv[0] = name; /* getopt prints it, and a path is noise */
-	while ((c = getopt_long(argc, argv, "nvqC:V", long_options, NULL)) != -1) {
+	while ((c = getopt_long(argc, argv, ":nvqC:V", long_options, NULL)) != -1) {
 		switch (c) {
 		case 'n':
 			o->dry_run = true;
@@ -158,8 +158,10 @@ enum options_verdict options_parse(int argc, char **argv, struct options *o)
 		case OPT_HELP:
 			fputs(help_text, stdout);
 			return OPTIONS_DONE;
-		default: /* getopt has said what */
-			return OPTIONS_BAD;
+		default:
+			return bad(rj_badopt(c, argv, long_options, why,
+					   sizeof(why)),
+				NULL);
 		}
 	}
 	return take_words(argc - optind, argv + optind, o);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "options.h"
+#include "util/badopt.h"
 
 enum { OPT_HELP = 256 };
 
@@ -52,8 +53,10 @@ static void pass_on(struct rj_mount_options *o, const char *word)
 }
 
 /* -1: go on. */
-static int take(struct rj_mount_options *o, int c, const char *at)
+static int take(struct rj_mount_options *o, int c, char **argv)
 {
+	char why[128];
+
 	switch (c) {
 	case 's':
 		pass_on(o, "-s");
@@ -88,7 +91,7 @@ static int take(struct rj_mount_options *o, int c, const char *at)
 		printf("mount.rj (%s) %s\n", PACKAGE_NAME, PACKAGE_VERSION);
 		return RJ_MOUNT_OK;
 	default:
-		return bad("unknown option or missing value: ", at);
+		return bad(rj_badopt(c, argv, longs, why, sizeof(why)), "");
 	}
 	return -1;
 }
@@ -98,10 +101,9 @@ int rj_mount_options_parse(int argc, char **argv, struct rj_mount_options *out)
 	int c, status;
 
 	memset(out, 0, sizeof(*out));
-	opterr = 0;
-	while ((c = getopt_long(argc, argv, "sfnvVN:o:t:", longs, NULL)) !=
+	while ((c = getopt_long(argc, argv, ":sfnvVN:o:t:", longs, NULL)) !=
 		-1) {
-		status = take(out, c, argv[optind - 1]);
+		status = take(out, c, argv);
 		if (status != -1)
 			return status;
 	}

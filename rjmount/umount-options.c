@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "options.h"
+#include "util/badopt.h"
 
 enum { OPT_HELP = 256 };
 
@@ -49,8 +50,10 @@ static void pass_on(struct rj_mount_options *o, const char *word)
 }
 
 /* -1: go on. */
-static int take(struct rj_mount_options *o, int c, const char *at)
+static int take(struct rj_mount_options *o, int c, char **argv)
 {
+	char why[128];
+
 	switch (c) {
 	case 'f':
 		pass_on(o, "-f");
@@ -84,7 +87,7 @@ static int take(struct rj_mount_options *o, int c, const char *at)
 		printf("umount.rj (%s) %s\n", PACKAGE_NAME, PACKAGE_VERSION);
 		return RJ_MOUNT_OK;
 	default:
-		return bad("unknown option or missing value: ", at);
+		return bad(rj_badopt(c, argv, longs, why, sizeof(why)), "");
 	}
 	return -1;
 }
@@ -94,9 +97,8 @@ int rj_umount_options_parse(int argc, char **argv, struct rj_mount_options *out)
 	int c, status;
 
 	memset(out, 0, sizeof(*out));
-	opterr = 0;
-	while ((c = getopt_long(argc, argv, "flnrvVN:t:", longs, NULL)) != -1) {
-		status = take(out, c, argv[optind - 1]);
+	while ((c = getopt_long(argc, argv, ":flnrvVN:t:", longs, NULL)) != -1) {
+		status = take(out, c, argv);
 		if (status != -1)
 			return status;
 	}

@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/badopt.h"
+
 enum { OPT_HELP = 256, OPT_UNTIL_UNMOUNT, OPT_TAKE_OVER, OPT_METRICS,
 	OPT_RAW, OPT_SIZE };
 
@@ -74,9 +76,9 @@ enum rj_options_result rj_options_parse(
 	int argc, char **argv, struct rj_options *out)
 {
 	struct rj_options o = {0};
+	char why[128];
 	int c;
 
-	opterr = 0;
 	while ((c = getopt_long(argc, argv, "+:fqvV", longs, NULL)) != -1) {
 		switch (c) {
 		case 'f':
@@ -117,7 +119,8 @@ enum rj_options_result rj_options_parse(
 				PACKAGE_VERSION);
 			return RJ_OPTIONS_DONE;
 		default:
-			return bad("unknown option ", argv[optind - 1]);
+			return bad(rj_badopt(c, argv, longs, why, sizeof(why)),
+				"");
 		}
 	}
 	if (o.size_mb && !o.raw)

@@ -9,6 +9,7 @@
 
 #include "config.h"
 #include "journal/attach.h"
+#include "util/badopt.h"
 
 static const char help_text[] =
 	"Usage: rjrecover [-n] [-y] [-p] [-f] [-v] [-q] [-C fd] [-z undo_file]\n"
@@ -189,27 +190,28 @@ static enum options_verdict take(struct options *o, int c, const char *arg)
 	case OPT_HELP:
 		fputs(help_text, stdout);
 		return OPTIONS_DONE;
-	default: /* getopt has said what */
-		fputs("rjrecover: see rjrecover --help\n", stderr);
-		return OPTIONS_BAD;
+	default:
+		break;
 	}
 	return OPTIONS_RUN;
 }
 
 enum options_verdict options_parse(int argc, char **argv, struct options *o)
 {
-	static char name[] = "rjrecover";
 	enum options_verdict v;
+	char why[128];
 	int c;
 
 	memset(o, 0, sizeof(*o));
 	o->verify = RJ_VERIFY_QUICK;
-	argv[0] = name; /* getopt prints it, and a path is noise */
 	/* -T and -r come from fsck(8) and mean nothing here */
-	while ((c = getopt_long(argc, argv, "nyapfvqrTC:z:J:V", long_options,
+	while ((c = getopt_long(argc, argv, ":nyapfvqrTC:z:J:V", long_options,
 			NULL)) != -1) {
 		if (c == 'r' || c == 'T')
 			continue;
+		if (c == '?' || c == ':')
+			return bad(rj_badopt(c, argv, long_options, why,
+					   sizeof(why)), NULL);
 		v = take(o, c, optarg);
 		if (v != OPTIONS_RUN)
 			return v;

@@ -8,6 +8,7 @@
 
 #include "config.h"
 #include "say.h"
+#include "util/badopt.h"
 
 enum {
 	OPT_HELP = 256,
@@ -168,8 +169,6 @@ static int take(int c, enum subcommand command, struct options *out)
 	default:
 		break;
 	}
-	if (c < OPT_VALUE)
-		return usage();
 	if (c < OPT_FLAG) {
 		i = (size_t)(c - OPT_VALUE);
 		if (!(values[i].who & 1u << command))
@@ -229,8 +228,8 @@ static int check(int argc, char **argv, enum subcommand command,
 int options_parse(int argc, char **argv, enum subcommand *command,
 	struct options *out)
 {
-	static char name[] = "rjserver";
 	struct option all[VALUES + FLAGS + 3];
+	char why[128];
 	int c, status;
 	size_t i;
 
@@ -243,9 +242,13 @@ int options_parse(int argc, char **argv, enum subcommand *command,
 		argc--;
 		argv++;
 	}
-	argv[0] = name; /* what getopt puts before its messages */
 	long_options(all);
-	while ((c = getopt_long(argc, argv, "d:l:qV", all, NULL)) != -1) {
+	while ((c = getopt_long(argc, argv, ":d:l:qV", all, NULL)) != -1) {
+		if (c == '?' || c == ':') {
+			say_error("%s", rj_badopt(c, argv, all, why,
+						sizeof(why)));
+			return usage();
+		}
 		status = take(c, *command, out);
 		if (status >= 0)
 			return status;

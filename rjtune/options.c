@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "config.h"
+#include "util/badopt.h"
 
 static const char help_text[] =
 	"Usage: rjtune -l [--json] DEVICE\n"
@@ -168,9 +169,8 @@ static enum options_verdict take(struct options *o, int c, const char *arg)
 	case OPT_HELP:
 		fputs(help_text, stdout);
 		return OPTIONS_DONE;
-	default: /* getopt has said what */
-		fputs("rjtune: see rjtune --help\n", stderr);
-		return OPTIONS_BAD;
+	default:
+		break;
 	}
 	return OPTIONS_RUN;
 }
@@ -194,14 +194,16 @@ static enum options_verdict check_together(const struct options *o)
 
 enum options_verdict options_parse(int argc, char **argv, struct options *o)
 {
-	static char name[] = "rjtune";
 	enum options_verdict v;
+	char why[128];
 	int c;
 
 	memset(o, 0, sizeof(*o));
-	argv[0] = name; /* getopt prints it, and a path is noise */
-	while ((c = getopt_long(argc, argv, "lnyfqJ:O:o:U:z:V", long_options,
+	while ((c = getopt_long(argc, argv, ":lnyfqJ:O:o:U:z:V", long_options,
 			NULL)) != -1) {
+		if (c == '?' || c == ':')
+			return bad(rj_badopt(c, argv, long_options, why,
+					   sizeof(why)), NULL);
 		v = take(o, c, optarg);
 		if (v != OPTIONS_RUN)
 			return v;

@@ -118,6 +118,10 @@ for program in $programs; do
 	is "$name: an unknown option fails, with nothing on stdout" \
 		"$(($? != 0)) $(cat "$T_DIR/out")" "1 "
 	like "$name: and a line on stderr that begins with its name" "$got" "^(lt-)?$name: .*no-such-option"
+	is "$name: which names --help, or the next one does, and no more" \
+		"$(($(wc -l <<<"$got") <= 2)) $(tail -n 1 <<<"$got" | grep -c -- "$name --help")" "1 1"
+	got=$("$RJ_BUILD/$program" -%V 2>&1 </dev/null)
+	like "$name: a letter in a cluster is named" "$got" "^$name: unknown option:? -%( |;|\$)"
 done
 for page in "$RJ_SRC"/man/*.8; do
 	[ -f "$page" ] || break
