@@ -69,7 +69,7 @@ static void write_plan(int fd, const char *plan, const void *buf)
 int main(int argc, char **argv)
 {
 	int log, fs;
-	void *buf;
+	void *buf = NULL;
 
 	if (argc != 6)
 		return 2;

@@ -333,7 +333,7 @@ static const struct fuse_lowlevel_ops ops = {
 	.flush = op_flush,
 };
 
-static void fuse_says(enum fuse_log_level level, const char *fmt, va_list ap)
+__attribute__((format(printf, 2, 0))) static void fuse_says(enum fuse_log_level level, const char *fmt, va_list ap)
 {
 	char line[512];
 	int n = vsnprintf(line, sizeof(line), fmt, ap);

@@ -32,7 +32,8 @@ void say_set_quiet(void)
 }
 
 /* one write per line, so that lines of several processes do not mix */
-static void say(int level, const char *kind, const char *fmt, va_list ap)
+__attribute__((format(printf, 3, 0))) static void say(
+	int level, const char *kind, const char *fmt, va_list ap)
 {
 	char line[1400];
 

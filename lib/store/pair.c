@@ -25,7 +25,8 @@ void pair_turn_to(struct pair *p, const uint8_t journal[RJ_UUID_BYTES])
 		return;
 	pair_hand_rest(p);
 	memcpy(p->journal, journal, RJ_UUID_BYTES);
-	p->looked = p->settled = p->rejoining = p->mark_due = false;
+	p->looked = p->settled = p->mark_due = false;
+	p->rejoining = false;
 	p->fenced = p->conflict = false;
 	p->shared->need = RJ_PAIR_BOTH;
 	p->shared->diverged = false;

@@ -254,7 +254,8 @@ int pair_look(struct pair *p, struct rj_error *err)
 	p->end[0] = p->view[0].last;
 	p->end[1] = p->view[1].last;
 	note_lack(p);
-	p->settled = p->rejoining = p->mark_due = false;
+	p->settled = p->mark_due = false;
+	p->rejoining = false;
 	p->looked = true;
 	return 0;
 }

@@ -29,9 +29,12 @@ struct rj_key probe_key(
 void probe_not(struct probe_run *r, const char *why, const char *detail)
 {
 	r->out->mode = RJ_PROBE_NONE;
-	if (!r->out->why[0])
-		snprintf(r->out->why, sizeof(r->out->why), "%s%s%s", why,
-			detail ? ": " : "", detail ? detail : "");
+	if (r->out->why[0])
+		return;
+	if (snprintf(r->out->why, sizeof(r->out->why), "%s%s%s", why,
+		    detail ? ": " : "", detail ? detail : "") >=
+		(int)sizeof(r->out->why))
+		strcpy(r->out->why + sizeof(r->out->why) - 4, "...");
 }
 
 /* Try again while the store does not answer, for a while. */

@@ -302,7 +302,7 @@ static void a_running_writer_is_overtaken(void)
 	}
 	rj_log_writer_free(r.w);
 	T_WORKS(&t, t_read(&t, &ro));
-	CU_ASSERT_EQUAL(t.sum.epochs_claimed, rounds + 1);
+	CU_ASSERT_EQUAL(t.sum.epochs_claimed, (uint64_t)rounds + 1);
 	t_log_end(&t);
 	rj_store_close(stores[0]);
 	rj_store_close(stores[1]);

@@ -51,7 +51,8 @@ bool sim_chance(unsigned percent)
 	return percent && sim_rnd(100) < percent;
 }
 
-static void print(const char *fmt, va_list ap)
+__attribute__((format(printf, 1, 0))) static void print(
+	const char *fmt, va_list ap)
 {
 	printf("%10.3f s  ", (double)world.now_ns / 1e9);
 	vprintf(fmt, ap);
