@@ -11,10 +11,13 @@
 #include <unistd.h>
 
 #include "log/spool.h"
+#include "util/environ.h"
 #include "util/fileio.h"
 
-#define ZERO_BYTES  (1u << 20)
-#define BLANK_BYTES (1u << 20)
+#define ZERO_BYTES     (1u << 20)
+#define BLANK_BYTES    (1u << 20)
+#define CLAIMS	       5
+#define CLAIM_AGAIN_NS 100000000LL
 
 /* A file whose writes are durable when they return. */
 struct file_bio {
@@ -134,11 +137,42 @@ static int check_place(const char *path, const struct stat *st,
 	return 0;
 }
 
-/* Open PATH, and lock it for writing. RJ_E_NOTFOUND. */
-static int open_file(const char *path, const char *volume, bool readonly,
+/* A block device, open as FD: open it again as its only user, who a mounted file
+ * system or a device above it would be too. FD is closed if that works. */
+static int claim_device(
+	const char *path, int flags, int *fd, struct rj_error *err)
+{
+	int own = open(path, flags | O_EXCL), i;
+
+	/* losetup and others that look for a free one claim it for an instant */
+	for (i = 0; own == -1 && errno == EBUSY && i < CLAIMS; i++) {
+		rj_sleep_ns(CLAIM_AGAIN_NS);
+		own = open(path, flags | O_EXCL);
+	}
+	if (own == -1 && errno == EBUSY)
+		return rj_fail(err, RJ_E_BUSY,
+			"%s: is in use (mounted, or part of another device): it cannot be the fallback",
+			path);
+	if (own == -1)
+		return rj_fail_errno(err, errno, "%s", path);
+	close(*fd);
+	*fd = own;
+	return 0;
+}
+
+enum use {
+	USE_READ, /* beside whoever has it */
+	USE_LOOK, /* as its only user, without changing it */
+	USE_WRITE,
+};
+
+/* Open PATH, and lock it for writing. RJ_E_NOTFOUND; RJ_E_BUSY. */
+static int open_file(const char *path, const char *volume, enum use use,
 	struct rj_bio **out, struct stat *st, struct rj_error *err)
 {
-	int fd = open(path, (readonly ? O_RDONLY : O_RDWR) | O_CLOEXEC), rc;
+	bool readonly = use != USE_WRITE;
+	int flags = (readonly ? O_RDONLY : O_RDWR) | O_CLOEXEC;
+	int fd = open(path, flags), rc;
 
 	*out = NULL;
 	if (fd == -1 && (errno == ENOENT || errno == ENOTDIR))
@@ -150,6 +184,8 @@ static int open_file(const char *path, const char *volume, bool readonly,
 		rc = rj_fail_errno(err, errno, "%s", path);
 	else
 		rc = check_place(path, st, volume, err);
+	if (!rc && use != USE_READ && S_ISBLK(st->st_mode))
+		rc = claim_device(path, flags, &fd, err);
 	if (!rc && !readonly && flock(fd, LOCK_EX | LOCK_NB))
 		rc = rj_fail(err, RJ_E_BUSY,
 			"%s: another process uses this fallback file", path);
@@ -171,7 +207,8 @@ int rj_spool_file_open(const char *path, const struct rj_log_id *id,
 	memset(out, 0, sizeof(*out));
 	rc = rj_spool_resolve(path, id, f.path, err);
 	if (!rc)
-		rc = open_file(f.path, volume, readonly, &f.bio, &st, err);
+		rc = open_file(f.path, volume, readonly ? USE_READ : USE_WRITE,
+			&f.bio, &st, err);
 	if (!rc)
 		rc = rj_spool_open(f.bio, id, &f.spool, err);
 	if (rc)
@@ -352,7 +389,7 @@ static int look(const char *path, const struct rj_log_id *id,
 	rc = rj_spool_resolve(path, id, file, err);
 	if (rc)
 		return rc;
-	rc = open_file(file, volume, true, &bio, &st, err);
+	rc = open_file(file, volume, USE_LOOK, &bio, &st, err);
 	if (rc == -RJ_E_NOTFOUND) {
 		*fresh = true;
 		return check_folder(file, volume, bytes, err);
@@ -394,7 +431,7 @@ int rj_spool_make(const char *path, const struct rj_log_id *id,
 	if (fresh)
 		rc = make_file(file, bytes, &made, err);
 	if (!rc)
-		rc = open_file(file, volume, false, &bio, &st, err);
+		rc = open_file(file, volume, USE_WRITE, &bio, &st, err);
 	if (!rc) {
 		rc = rj_spool_format(bio, id, err);
 		rj_bio_free(bio);

@@ -134,7 +134,8 @@ int rj_spool_resolve(const char *path, const struct rj_log_id *id,
  * a blank block device (its first and last MiB are zeros), or one that is this
  * journal's already and idle.
  * VOLUME is the volume's device: it must not be on it (RJ_E_INVAL).
- * RJ_E_EXISTS: it holds something else. RJ_E_REFUSED: segments that may be
+ * RJ_E_EXISTS: it holds something else. RJ_E_BUSY: a block device that is mounted,
+ * or otherwise in use. RJ_E_REFUSED: segments that may be
  * needed. RJ_E_NOSPACE: too small, or no room; a file made here is removed.
  */
 int rj_spool_make(const char *path, const struct rj_log_id *id,
@@ -151,7 +152,8 @@ struct rj_spool_file {
 
 /* Open the fallback file at PATH for ID's journal. READONLY: nothing can be
  * written. RJ_E_NOTFOUND: there is none (nor a folder that could hold it).
- * RJ_E_BUSY: another process has it open for writing. */
+ * RJ_E_BUSY: another process has it open for writing, or (but with READONLY) the
+ * block device is in use. */
 int rj_spool_file_open(const char *path, const struct rj_log_id *id,
 	const char *volume, bool readonly, struct rj_spool_file *out,
 	struct rj_error *err);

@@ -48,6 +48,19 @@ for at in 64 1000 $((44 * 1024 - 100)); do
 	check "and it still is there" grep -q 'a file system' "$DEV"
 	loop_detach "$DEV" "$T_DIR/disk"
 done
+# what is in use is not taken, though its ends look like nothing
+rm -f "$T_DIR/disk"
+truncate -s 44M "$T_DIR/disk"
+mke2fs -q -F -t ext2 "$T_DIR/disk"
+loop_over "$T_DIR/disk" || exit 99
+mkdir "$T_DIR/used" && mount -o ro "$DEV" "$T_DIR/used" || exit 99
+at_exit umount "$T_DIR/used"
+for at in 0 43; do
+	dd if=/dev/zero of="$DEV" bs=1M seek=$at count=1 conv=notrunc,fsync status=none || exit 99
+done
+refused "a device that is mounted" "fallback=$DEV" "$DEV: is in use .*nothing was changed\$"
+umount "$T_DIR/used"
+loop_detach "$DEV" "$T_DIR/disk"
 refused "no such folder" "fallback=$T_DIR/none/x" 'No such file'
 refused "no room" "fallback=$T_DIR/fb/x,fallback_size=99999999" 'no room .*; nothing was changed$'
 check "no file system was made" cmp -n $((32 << 20)) "$img" /dev/zero
