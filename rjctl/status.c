@@ -127,6 +127,8 @@ void status_print(struct json_object *o)
 		text_of(o, "on_loss"));
 	if (json_object_object_get_ex(o, "error", NULL))
 		printf("  error         %s\n", text_of(o, "error"));
+	if (json_object_object_get_ex(o, "why", NULL))
+		printf("  because       %s\n", text_of(o, "why"));
 	printf("  epoch         %s\n", text_of(o, "epoch"));
 	printf("  acknowledged  segment %s\n", text_of(o, "acknowledged"));
 	print_remote(o);

@@ -99,6 +99,7 @@ static int try_again(struct rj_pipeline *p, struct rj_error *err)
 
 	if (p->on_loss == RJ_LOSS_ERROR)
 		return p->sink.retry(p->sink.arg, err);
+	rj_live_set_why(p->live, err);
 	rj_live_event(p->live, RJ_EVENT_LOST_BLOCK);
 	rj_log(RJ_LOG_WARNING, "%s; waiting for it", err->msg);
 	while (may_come_back(rc)) {
@@ -107,6 +108,7 @@ static int try_again(struct rj_pipeline *p, struct rj_error *err)
 			return rj_fail(err, RJ_E_CANCELLED,
 				"told to stop while the store was lost");
 		rc = p->sink.retry(p->sink.arg, err);
+		rj_live_set_why(p->live, rc ? err : NULL);
 		ms = ms * 2 < BACKOFF_MAX_MS ? ms * 2 : BACKOFF_MAX_MS;
 	}
 	return rc;

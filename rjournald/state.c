@@ -2,6 +2,7 @@
 #include "state.h"
 
 #include <stdatomic.h>
+#include <stdio.h>
 
 #include "util/environ.h"
 
@@ -118,6 +119,27 @@ void rj_live_init(struct rj_live *l)
 {
 	l->state = RJ_STATE_ONLINE;
 	l->since_ns = rj_realtime_ns();
+	pthread_mutex_init(&l->why_lock, NULL);
+	l->why.msg[0] = 0;
+}
+
+void rj_live_set_why(struct rj_live *l, const struct rj_error *why)
+{
+	pthread_mutex_lock(&l->why_lock);
+	if (why)
+		l->why = *why;
+	else
+		l->why.msg[0] = 0;
+	pthread_mutex_unlock(&l->why_lock);
+}
+
+void rj_live_why(const struct rj_live *l, char out[RJ_ERROR_BYTES])
+{
+	pthread_mutex_t *lock = (pthread_mutex_t *)&l->why_lock;
+
+	pthread_mutex_lock(lock);
+	snprintf(out, RJ_ERROR_BYTES, "%s", l->why.msg);
+	pthread_mutex_unlock(lock);
 }
 
 enum rj_effect rj_live_event(struct rj_live *l, enum rj_event e)

@@ -7,10 +7,12 @@
 #ifndef RJ_JOURNALD_STATE_H
 #define RJ_JOURNALD_STATE_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "format/sbx.h"
+#include "util/error.h"
 
 enum rj_state {
 	RJ_STATE_ONLINE,    /* the store acknowledges */
@@ -80,9 +82,15 @@ bool rj_state_local(enum rj_state s);
 struct rj_live {
 	_Atomic int state;
 	_Atomic int64_t since_ns; /* realtime */
+	pthread_mutex_t why_lock; /* never held for long */
+	struct rj_error why;
 };
 
 void rj_live_init(struct rj_live *l);
+/* What requests wait for, which names the store; NULL: for nothing any more. */
+void rj_live_set_why(struct rj_live *l, const struct rj_error *why);
+/* The same into OUT; "": for nothing. From any thread. */
+void rj_live_why(const struct rj_live *l, char out[RJ_ERROR_BYTES]);
 /* Take EVENT's transition (its effect is the caller's, and was done). */
 enum rj_effect rj_live_event(struct rj_live *l, enum rj_event e);
 

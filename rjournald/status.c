@@ -5,6 +5,7 @@
 
 #include <inttypes.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <unistd.h>
 
 #include "daemon.h"
@@ -34,6 +35,7 @@ static void collect_pipeline(const struct rj_daemon *d, struct rj_status *s)
 	s->mode = st.state;
 	s->mode_since = (uint64_t)(st.since_ns / NS_PER_S);
 	s->error = rj_pipeline_failure(d->pipeline);
+	rj_live_why(&d->loaded.live, s->why);
 	s->acknowledged = st.acked;
 	s->oldest = st.oldest;
 	s->remote_tid = st.remote_tid;
@@ -74,6 +76,8 @@ static void collect_spool(struct rj_shipper *shipper, struct rj_status *s)
 		s->spool_used = st.spool.used;
 	s->spool_backlog = st.spool.backlog;
 	s->losses = st.losses;
+	if (rj_state_local(s->mode) && !s->why[0])
+		snprintf(s->why, sizeof(s->why), "%s", st.why);
 	s->lag_bytes += st.spool.backlog;
 }
 
@@ -244,6 +248,8 @@ struct json_object *rj_status_json(const struct rj_status *s)
 	put_text(o, "mode", rj_state_name(s->mode));
 	if (s->error)
 		put_text(o, "error", s->error);
+	if (s->why[0])
+		put_text(o, "why", s->why);
 	for (i = 0; i < NUMBERS; i++)
 		if (numbers[i].key)
 			put_number(o, numbers[i].key, value(s, numbers[i].at));

@@ -24,6 +24,8 @@ struct rj_status {
 	const char *phase; /* ready, mounted, stopping */
 	enum rj_state mode;
 	const char *error; /* why it has failed; NULL: it has not */
+	char why[RJ_ERROR_BYTES]; /* the store's last answer, while requests
+				   * wait for it; "": they do not */
 	const char *on_loss, *store, *device, *journal_device;
 	char volume_uuid[RJ_UUID_TEXT], journal_uuid[RJ_UUID_TEXT];
 	uint64_t mode_since; /* seconds since 1970 */

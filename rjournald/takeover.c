@@ -62,12 +62,14 @@ static void *take_over(void *arg)
 		if (!said)
 			rj_log(RJ_LOG_WARNING, "%s; waiting for it", err.msg);
 		said = true;
+		rj_live_set_why(&t->loaded->live, &err);
 		pause_ms(t, ms);
 		ms = ms * 2 < MAX_MS ? ms * 2 : MAX_MS;
 	}
 	if (rc) {
 		rj_pipeline_fail(t->pipeline, &err);
 	} else {
+		rj_live_set_why(&t->loaded->live, NULL);
 		rj_harden_writer(t->loaded->writer, t->loaded->ring);
 		rj_pipeline_continue(
 			t->pipeline, rj_log_writer_tail(t->loaded->writer));

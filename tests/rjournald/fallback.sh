@@ -79,7 +79,8 @@ more 5
 lose_server
 check "the server is gone: on in the file" wait_for 30 mode degraded
 like "the metrics say how much waits" "$($LIMIT "$RJCTL" metrics "$img")" '^rjournald_fallback_backlog_bytes\{.*\} [1-9]'
-like "and so does the status" "$($LIMIT "$RJCTL" status "$img")" '^  fallback      .* [1-9][0-9]* segments .* not at the store'
+like "the status says why" "$($LIMIT "$RJCTL" status "$img")" "^  because       $SRV_URL/one: "
+like "and how much waits" "$($LIMIT "$RJCTL" status "$img")" '^  fallback      .* [1-9][0-9]* segments .* not at the store'
 check "and files are acknowledged" more 20
 check "more than one segment is kept" test "$(field backlog_segments)" -gt 5
 restart_server

@@ -3,6 +3,7 @@
 # The store goes away, or another writer takes the log over.
 . "$RJ_SRC/tests/support/lib.sh" || exit 99
 . "$RJ_SRC/tests/rjournald/daemon.sh"
+command -v jq >/dev/null || skip_all "needs jq"
 img=$T_DIR/v.img mnt=$T_DIR/mnt
 
 # lose_server / restart_server: the same directory and port
@@ -23,7 +24,10 @@ writer=$!
 check "without the server rjournald waits" wait_for 30 mode waiting
 sleep 0.5
 check "and so does the fsync" test ! -e "$T_DIR/synced"
-check "status answers meanwhile" $LIMIT "$RJCTL" status "$mnt"
+status 0 "status answers meanwhile" $LIMIT "$RJCTL" status "$mnt"
+like "which store it waits for, and why" "$OUT" "^  because       $store: .*(refused|connect)"
+is "the same as JSON" "$(sed -n 's/^  because  *//p' <<<"$OUT")" \
+	"$($LIMIT "$RJCTL" status --json "$mnt" | jq -r .why)"
 # others look at each block device of the machine; they must not have to wait
 check "the device can be read meanwhile" $LIMIT dd if="$LOOP" of=/dev/null bs=4k count=64 iflag=direct
 check "also through the page cache" $LIMIT blkid -p "$LOOP"
@@ -33,6 +37,7 @@ check "the server comes back" restart_server
 check "and everything goes on" wait_for 20 test -e "$T_DIR/synced"
 wait "$writer"
 check "rjournald serves again" wait_for 30 mode online
+is "and waits for nothing" "$($LIMIT "$RJCTL" status --json "$mnt" | jq -r .why)" null
 check "a file afterwards" put_file "$mnt/after"
 (cd "$mnt" && sha256sum before during after) >"$T_DIR/sums"
 status 0 "the machine stops" crash "$img" "$mnt" "$T_DIR/c.img"

@@ -67,6 +67,7 @@ soon both &
 writer=$!
 waiting() { [ "$($LIMIT "$RJCTL" status --json "$img" | jq -r .mode)" = waiting ]; }
 check "both hang: the volume waits, and rjctl answers" wait_for 12 waiting
+like "and says for which store" "$($LIMIT "$RJCTL" status "$img")" "^  because .* ($A|$B): no answer"
 kill -CONT "$A_PID" "$B_PID"
 check "both answer: the fsync returns" eval 'wait_for 30 gone "$writer" && wait "$writer"'
 check "both are needed" wait_for 60 both_needed
