@@ -90,7 +90,7 @@ check "a log with checksums" crashed c4 ext4 4096 "" 0
 at=$(grep -abo $'\xc0\x3b\x39\x98\x00\x00\x00\x01' "$T_DIR/c4.img" 2>/dev/null | tail -n 2 | head -n 1 | cut -d: -f1)
 [ -n "$at" ] || at=$(LC_ALL=C grep -aboP '\xc0\x3b\x39\x98\x00\x00\x00\x01' "$T_DIR/c4.img" | tail -n 3 | head -n 1 | cut -d: -f1)
 cp "$T_DIR/c4.img" "$T_DIR/damaged"
-printf '\xff' | dd of="$T_DIR/damaged" bs=1 seek=$((at + 30)) conv=notrunc status=none
+flip "$T_DIR/damaged" $((at + 30))
 cp "$T_DIR/damaged" "$T_DIR/a"
 status 4 "damaged: refused" "$RJRECOVER" -p "$T_DIR/a"
 like "damaged: names block and transaction" "$OUT" "block [0-9]+.*(tid|transaction) [0-9]+|(tid|transaction) [0-9]+.*block [0-9]+"

@@ -69,11 +69,6 @@ note "segments: ${#SEGS[@]}"
 LAST=${SEGS[-1]} MIDDLE=${SEGS[${#SEGS[@]} - 3]}
 
 # ---- a flipped byte, put back through the front door ----
-flip() { # FILE OFFSET
-	local b
-	b=$(od -An -tu1 -j "$2" -N 1 "$1")
-	printf "\\x$(printf %02x $((b ^ 1)))" | dd of="$1" bs=1 seek="$2" conv=notrunc status=none
-}
 get "$LOG" "$MIDDLE" "$T_DIR/seg" && flip "$T_DIR/seg" 1000
 remove "$LOG" "$MIDDLE" && put "$LOG" "$MIDDLE" "$T_DIR/seg"
 refused 4 "segment $((10#$MIDDLE)) .*damaged" "flipped byte"

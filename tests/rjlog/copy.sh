@@ -84,11 +84,6 @@ refused() { # STATUS WHAT TEXT: nothing was changed
 	like "$2: says so" "$OUT" "^rjlog: .*$3"
 	is "$2: nothing was changed" "$(sums "$F")" "$before"
 }
-flip() {
-	local b
-	b=$(od -An -tu1 -j "$2" -N 1 "$1")
-	printf "\\x$(printf %02x $((b ^ 1)))" | dd of="$1" bs=1 seek="$2" conv=notrunc status=none
-}
 cp -a "$F" "$F.good"
 again() { rm -rf "$F" && cp -a "$F.good" "$F"; }
 flip "$(seg "$F" $((LAST - 1)))" 300; rm "$(seg "$F" "$LAST")"

@@ -18,11 +18,6 @@ query() {
 }
 # in_plan FILE: the parts of a plan that rjrecover and rjlog both give
 in_plan() { jq -cS '.plan | del(.list)' "$1"; }
-flip() { # FILE OFFSET
-	local b
-	b=$(od -An -tu1 -j "$2" -N 1 "$1")
-	printf "\\x$(printf %02x $((b ^ 1)))" | dd of="$1" bs=1 seek="$2" conv=notrunc status=none
-}
 
 # ---- a log that a kernel wrote, at a server ----
 make_crash() {

@@ -29,7 +29,7 @@ refused "a log that was given up" 'void.img: .*run rjrecover first' "$T_DIR/void
 
 seg=$(find "$store" -path '*/log/*' | sort | tail -n 1)
 cp "$seg" "$T_DIR/kept"
-printf '\377' | dd of="$seg" bs=1 seek=100 conv=notrunc status=none
+flip "$seg" 100
 refused "a damaged log" "segment $((10#${seg##*/}))" "$img"
 rm "$seg"
 printf x | dd of="$seg" status=none

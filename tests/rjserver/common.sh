@@ -35,11 +35,3 @@ body() { cat "$T_DIR/body"; }
 head_has() { tr -d '\r' <"$T_DIR/head" | grep -qix -- "$1"; }
 # the object's file offsets: place KEY-NUMBER, in the single data file
 data_file() { printf '%s/store/%08d.rjd' "$1" "${2:-1}"; }
-# flip FILE OFFSET: change one byte
-flip() {
-	local byte
-	byte=$(od -An -tu1 -j "$2" -N 1 "$1")
-	# shellcheck disable=SC2059
-	printf "\\x$(printf %02x $((byte ^ 0x41)))" |
-		dd of="$1" bs=1 seek="$2" conv=notrunc status=none
-}

@@ -80,6 +80,12 @@ status() {
 is() { if [ "$2" = "$3" ]; then ok "$1"; else note "got: $2" "wanted: $3"; not_ok "$1"; fi; }
 # like NAME TEXT REGEX
 like() { if grep -Eq -- "$3" <<<"$2"; then ok "$1"; else note "no match of $3 in:" "$2"; not_ok "$1"; fi; }
+# flip FILE OFFSET: change one byte, whatever it was
+flip() {
+	local b
+	b=$(od -An -tu1 -j "$2" -N 1 "$1")
+	printf "\\x$(printf %02x $((b ^ 1)))" | dd of="$1" bs=1 seek="$2" conv=notrunc status=none
+}
 # wait_for SECONDS COMMAND...: poll until it succeeds
 wait_for() {
 	local n=$(($1 * 20)); shift

@@ -95,11 +95,6 @@ tampered() {
 	check "$1: and changes nothing" cmp "$T_DIR/crash.img" "$T_DIR/r.img"
 	put_back
 }
-flip() { # FILE OFFSET
-	local b
-	b=$(od -An -tu1 -j "$2" -N 1 "$1")
-	printf "\\x$(printf %02x $((b ^ 1)))" | dd of="$1" bs=1 seek="$2" conv=notrunc status=none
-}
 for at in 0 8 12 16 24 32 40 48 56 64 72 88 104 120 136 168 184 200 256 300 "$(($(stat -c %s "$log/$mid") - 1))"; do
 	chmod u+w "$log/$mid"
 	flip "$log/$mid" "$at"
