@@ -110,6 +110,9 @@ static int start_pipeline(struct rj_daemon *d, rj_rule_fn rule, bool resumed,
 		.raw = !l->facts.has_sbx,
 		.resumed = resumed,
 		.live = &l->live,
+		/* of two stores a mark may come in between */
+		.under_way = rj_url_second(l->facts.sbx.url) ? 1 : 2,
+		.thread = true,
 	};
 
 	rj_live_init(&l->live);

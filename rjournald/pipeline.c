@@ -8,6 +8,7 @@
 #include "needed.h"
 #include "pending.h"
 #include "track.h"
+#include "underway.h"
 #include "util/environ.h"
 #include "util/log.h"
 
@@ -20,7 +21,7 @@
 
 struct rj_pipeline {
 	struct rj_ring *ring;
-	uint32_t sb_block, ship_blocks;
+	uint32_t sb_block, ship_blocks, ahead_blocks;
 	enum rj_on_loss on_loss;
 	rj_rule_fn rule;
 	struct rj_sink sink;
@@ -29,6 +30,8 @@ struct rj_pipeline {
 	struct rj_kept *kept; /* NULL: nothing outlives us */
 	struct rj_track track;
 	struct rj_pending pending;
+	struct rj_underway *under_way; /* NULL: nothing is sent ahead */
+	uint32_t away;                 /* blocks in there */
 	bool rejoining; /* rj_pipeline_rejoin()'s segment is not acknowledged */
 	bool partial; /* some pending write did not cover whole blocks */
 	bool waits;   /* the commit rule lets all that is pending wait */
@@ -151,10 +154,16 @@ static int put(struct rj_pipeline *p, const struct rj_log_append *a,
 	return 0;
 }
 
-static void shipped(struct rj_pipeline *p, const struct rj_log_append *a,
-	uint64_t sequence, uint64_t oldest)
+static void show_pending(struct rj_pipeline *p)
 {
-	p->bytes += (uint64_t)p->pending.count * p->ring->block_size;
+	p->pending_shown = p->pending.count + p->away;
+}
+
+/* A segment was acknowledged. */
+static void account(struct rj_pipeline *p, const struct rj_log_append *a,
+	uint32_t blocks, uint64_t sequence, uint64_t oldest)
+{
+	p->bytes += (uint64_t)blocks * p->ring->block_size;
 	p->segments++;
 	p->acked = sequence;
 	p->oldest = oldest;
@@ -169,10 +178,41 @@ static void shipped(struct rj_pipeline *p, const struct rj_log_append *a,
 		p->kept->remote_tid = p->remote_tid;
 		p->kept->remote_ns = p->remote_ns;
 	}
+}
+
+static void nothing_pending(struct rj_pipeline *p)
+{
 	rj_pending_clear(&p->pending);
 	p->waits = false;
-	p->pending_shown = 0;
 	p->partial = false;
+	show_pending(p);
+}
+
+/* The number that the log has come to. Of two stores a mark may have taken one
+ * more than SEQUENCE. */
+static uint64_t come_to(const struct rj_pipeline *p, uint64_t sequence)
+{
+	return p->last ? p->last(p->sink.arg) : sequence;
+}
+
+/* Account for what was under way and is there; with WAIT, for all of it. After
+ * a failure, which put() has told everybody, there is nothing to account for. */
+static void take_back(struct rj_pipeline *p, bool wait)
+{
+	const struct rj_underway_job *j;
+	uint64_t sequence;
+
+	while ((j = rj_underway_done(p->under_way, wait))) {
+		p->away -= j->blocks;
+		sequence = j->sequence;
+		/* nobody else asks the log's writer now */
+		if (rj_underway_count(p->under_way) == 1 && !j->rc)
+			sequence = come_to(p, sequence);
+		if (!j->rc)
+			account(p, &j->a, j->blocks, sequence, p->oldest);
+		rj_underway_taken(p->under_way);
+		show_pending(p);
+	}
 }
 
 /* Of one run, what was foreseen came exactly when the count is right. */
@@ -204,7 +244,9 @@ void rj_pipeline_rejoin(struct rj_pipeline *p)
 	struct rj_error err;
 	int rc;
 
-	if (p->failed || p->abandoned || !p->sink.rejoin)
+	take_back(p, false);
+	if (p->failed || p->abandoned || !p->sink.rejoin ||
+		rj_underway_count(p->under_way))
 		return;
 	rc = p->sink.rejoin(p->sink.arg, &geometry, &err);
 	p->rejoining = may_come_back(rc);
@@ -218,14 +260,57 @@ void rj_pipeline_rejoin(struct rj_pipeline *p)
 	note_alone(p);
 }
 
-static int ship(struct rj_pipeline *p, struct rj_error *err)
+static struct rj_log_append draft(
+	const struct rj_pipeline *p, const struct rj_seg_run *runs)
 {
-	struct rj_log_append a = {
+	return (struct rj_log_append){
 		.body = {.block_size = p->ring->block_size,
 			.journal_blocks = p->ring->blocks},
-		.runs = p->runs,
+		.runs = runs,
 		.ring = p->ring->data,
 	};
+}
+
+/* What put() is for the thread of what is under way. */
+static int put_away(void *arg, const struct rj_log_append *a)
+{
+	struct rj_pipeline *p = arg;
+	struct rj_error unseen;
+
+	return p->failed ? failed(p, &unseen) : put(p, a, &unseen);
+}
+
+/*
+ * All that is pending may wait, and it is enough for a segment of its own: it
+ * goes to the store while the kernel writes what comes next. Nothing of it is
+ * written again before it is there, so what the ring says of it stays true: a
+ * worker that takes over finds it by its number, which is above what was
+ * acknowledged.
+ */
+static void send_ahead(struct rj_pipeline *p)
+{
+	struct rj_underway_job *j;
+
+	take_back(p, false);
+	j = rj_underway_room(p->under_way);
+	if (!j || p->failed || p->abandoned || p->rejoining)
+		return;
+	j->a = draft(p, j->runs);
+	j->a.run_count = rj_pending_runs(&p->pending, j->runs, p->ring->blocks);
+	rj_needed_tids(p->ring, p->sb_block, &j->a);
+	judge_foreseen(p);
+	j->blocks = p->pending.count;
+	j->sequence = p->acked + rj_underway_count(p->under_way) + 1;
+	rj_needed_number(p->ring, &j->a, j->sequence);
+	atomic_thread_fence(memory_order_seq_cst); /* kept.h: first the number */
+	p->away += j->blocks;
+	nothing_pending(p);
+	rj_underway_give(p->under_way);
+}
+
+static int ship(struct rj_pipeline *p, struct rj_error *err)
+{
+	struct rj_log_append a = draft(p, p->runs);
 	uint64_t sequence, oldest = p->oldest;
 	struct rj_error e;
 	bool superblock, refresh;
@@ -235,6 +320,7 @@ static int ship(struct rj_pipeline *p, struct rj_error *err)
 		rj_fail(&e, RJ_E_CANCELLED, "told to stop at once");
 		fail_for_good(p, &e);
 	}
+	take_back(p, true);
 	if (p->failed)
 		return failed(p, err);
 	if (!p->pending.count)
@@ -271,9 +357,8 @@ static int ship(struct rj_pipeline *p, struct rj_error *err)
 			*err = e;
 		return rc;
 	}
-	if (p->last)
-		sequence = p->last(p->sink.arg);
-	shipped(p, &a, sequence, oldest);
+	account(p, &a, p->pending.count, come_to(p, sequence), oldest);
+	nothing_pending(p);
 	return 0;
 }
 
@@ -301,21 +386,17 @@ static bool unfinished(struct rj_pipeline *p)
  */
 void rj_pipeline_foresee(struct rj_pipeline *p)
 {
-	struct rj_log_append a = {
-		.body = {.block_size = p->ring->block_size,
-			.journal_blocks = p->ring->blocks},
-		.runs = p->runs,
-		.run_count = 1,
-		.ring = p->ring->data,
-	};
+	struct rj_log_append a = draft(p, p->runs);
 
 	if (!p->sink.begin || !p->waits || p->failed || p->foreseen ||
 		p->distrust || !p->pending.count ||
+		rj_underway_count(p->under_way) ||
 		p->pending.count >= RJ_PIPELINE_FORESEE_BYTES / p->ring->block_size ||
 		p->live->state != RJ_STATE_ONLINE ||
 		rj_pending_runs(&p->pending, p->runs, p->ring->blocks) != 1 ||
 		p->runs[0].block + p->runs[0].count >= p->track.last)
 		return;
+	a.run_count = 1;
 	rj_needed_tids(p->ring, p->sb_block, &a);
 	p->runs[0].count++;
 	p->foreseen = p->pending.count + 1;
@@ -338,29 +419,35 @@ int rj_pipeline_write(struct rj_pipeline *p, const void *data, size_t len,
 			(unsigned long long)bytes);
 	if (!len)
 		return 0;
+	block = (uint32_t)(off / size);
+	end = (uint32_t)((off + len + size - 1) / size);
+	if (rj_underway_holds(p->under_way, block, end - block)) {
+		take_back(p, true);
+		if (p->failed)
+			return failed(p, err);
+	}
 	p->waits = false;
 	if (p->kept)
 		rj_kept_begin(p->kept, off, len);
 	memcpy(p->ring->data + off, data, len);
-	block = (uint32_t)(off / size);
-	end = (uint32_t)((off + len + size - 1) / size);
 	if (off % size || len % size)
 		p->partial = true;
 	rj_pending_mark(&p->pending, block, end - block);
-	p->pending_shown = p->pending.count;
+	show_pending(p);
 	if (!p->raw)
 		rj_track_written(&p->track, p->ring, block, end - block);
 	if (p->kept)
 		rj_kept_end(p->kept, &p->track);
+	if (!p->write_through)
+		return p->pending.count < p->ship_blocks ? 0 : ship(p, err);
+	if (!unfinished(p))
+		return ship(p, err);
+	if (p->under_way && p->pending.count >= p->ahead_blocks)
+		send_ahead(p);
 	if (p->pending.count >= p->ship_blocks)
 		return ship(p, err);
-	if (!p->write_through)
-		return 0;
-	if (unfinished(p)) {
-		p->ordered++;
-		return 0;
-	}
-	return ship(p, err);
+	p->ordered++;
+	return 0;
 }
 
 int rj_pipeline_flush(struct rj_pipeline *p, struct rj_error *err)
@@ -455,6 +542,25 @@ void rj_pipeline_fail(struct rj_pipeline *p, const struct rj_error *why)
 		fail_for_good(p, why);
 }
 
+static int start_under_way(struct rj_pipeline *p,
+	const struct rj_pipeline_opts *opts, struct rj_error *err)
+{
+	const struct rj_underway_opts o = {
+		.depth = opts->under_way,
+		.blocks = p->ring->blocks,
+		.thread = opts->thread,
+		.put = put_away,
+		.arg = p,
+	};
+
+	return rj_underway_new(&o, &p->under_way, err);
+}
+
+bool rj_pipeline_step(struct rj_pipeline *p)
+{
+	return rj_underway_step(p->under_way);
+}
+
 int rj_pipeline_new(const struct rj_pipeline_opts *opts,
 	struct rj_pipeline **out, struct rj_error *err)
 {
@@ -478,6 +584,9 @@ int rj_pipeline_new(const struct rj_pipeline_opts *opts,
 	p->ship_blocks = RJ_PIPELINE_SHIP_BYTES / ring->block_size;
 	if (p->ship_blocks > ring->blocks / 4 + 1)
 		p->ship_blocks = ring->blocks / 4 + 1;
+	p->ahead_blocks = RJ_PIPELINE_AHEAD_BYTES / ring->block_size;
+	if (p->ahead_blocks > ring->blocks / 16 + 1)
+		p->ahead_blocks = ring->blocks / 16 + 1;
 	p->live = opts->live ? opts->live : &p->own_live;
 	if (!opts->live)
 		rj_live_init(p->live);
@@ -498,6 +607,8 @@ int rj_pipeline_new(const struct rj_pipeline_opts *opts,
 	p->runs = calloc(ring->blocks, sizeof(*p->runs));
 	if (!rc && !p->runs)
 		rc = rj_fail(err, RJ_E_NOMEM, "out of memory");
+	if (!rc && opts->under_way && !p->raw)
+		rc = start_under_way(p, opts, err);
 	if (rc) {
 		rj_pipeline_free(p);
 		return rc;
@@ -510,6 +621,7 @@ void rj_pipeline_free(struct rj_pipeline *p)
 {
 	if (!p)
 		return;
+	rj_underway_free(p->under_way);
 	rj_pending_release(&p->pending);
 	free(p->runs);
 	free(p);

@@ -4,6 +4,8 @@
  * become segments. Knows neither FUSE nor the network: it ships into a sink.
  *
  * One thread at a time, but for rj_pipeline_abandon() and rj_pipeline_stat().
+ * A large commit is shipped in pieces while it is still being written
+ * (underway.h).
  */
 #ifndef RJ_JOURNALD_PIPELINE_H
 #define RJ_JOURNALD_PIPELINE_H
@@ -66,6 +68,14 @@ struct rj_pipeline_opts {
 	 * SB_BLOCK are not looked at, and what was not written for long is
 	 * shipped again, so that the log can be trimmed behind it. */
 	bool raw;
+	/*
+	 * So many segments may be under way while writes are answered that may
+	 * wait; 0: none. More than one only where each append takes one number
+	 * (LAST). THREAD: one of the pipeline's own puts them, and calls the
+	 * sink while others call the pipeline; without, rj_pipeline_step() does.
+	 */
+	unsigned under_way;
+	bool thread;
 };
 
 /* Ship before a flush asks for it when so much is pending: keeps segments well
@@ -73,6 +83,9 @@ struct rj_pipeline_opts {
 #define RJ_PIPELINE_SHIP_BYTES (4u << 20)
 /* No single write is larger. */
 #define RJ_PIPELINE_WRITE_BYTES (1u << 20)
+/* Of what may wait, so much makes a segment of its own, which is shipped while
+ * the kernel writes the rest. */
+#define RJ_PIPELINE_AHEAD_BYTES (256u << 10)
 /* rj_pipeline_foresee() has so much begun at most. */
 #define RJ_PIPELINE_FORESEE_BYTES (256u << 10)
 
@@ -128,6 +141,8 @@ int rj_pipeline_drain(struct rj_pipeline *p, struct rj_error *err);
  * nothing is written. What fails for want of the store is tried again with what
  * is shipped next. */
 void rj_pipeline_rejoin(struct rj_pipeline *p);
+/* Without a thread: put the oldest segment that is under way. False: none is. */
+bool rj_pipeline_step(struct rj_pipeline *p);
 /* From any thread: stop waiting for the store, fail everything from now on. */
 void rj_pipeline_abandon(struct rj_pipeline *p);
 /* From any thread; the numbers are each right, but not of one instant. */

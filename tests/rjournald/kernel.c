@@ -84,19 +84,13 @@ static void sink_begin(void *arg, const struct rj_log_append *a)
 	s->foreseen = a->runs[0];
 }
 
-static void start(
-	struct tk *k, rj_rule_fn rule, enum rj_on_loss on_loss, bool through)
+static void start(struct tk *k, struct rj_pipeline_opts opts)
 {
-	struct rj_pipeline_opts opts = {
-		.sb_block = TK_SB,
-		.on_loss = on_loss,
-		.rule = rule,
-		.write_through = through,
-	};
 	uint8_t uuid[RJ_UUID_BYTES] = {1};
 
 	memset(k, 0, sizeof(*k));
-	k->through = through;
+	k->through = opts.write_through;
+	opts.sb_block = TK_SB;
 	k->sink = calloc(1, sizeof(*k->sink));
 	if (!k->sink || rj_ring_new(TK_SIZE, TK_BLOCKS, &k->ring, NULL))
 		abort();
@@ -119,12 +113,24 @@ static void start(
 
 void tk_start(struct tk *k, rj_rule_fn rule, enum rj_on_loss on_loss)
 {
-	start(k, rule, on_loss, false);
+	start(k, (struct rj_pipeline_opts){.rule = rule, .on_loss = on_loss});
 }
 
 void tk_start_through(struct tk *k, rj_rule_fn rule, enum rj_on_loss on_loss)
 {
-	start(k, rule, on_loss, true);
+	start(k, (struct rj_pipeline_opts){.rule = rule,
+			 .on_loss = on_loss,
+			 .write_through = true});
+}
+
+void tk_start_ahead(
+	struct tk *k, rj_rule_fn rule, enum rj_on_loss on_loss, bool thread)
+{
+	start(k, (struct rj_pipeline_opts){.rule = rule,
+			 .on_loss = on_loss,
+			 .write_through = true,
+			 .under_way = 2,
+			 .thread = thread});
 }
 
 void tk_stop(struct tk *k)
@@ -151,6 +157,8 @@ int tk_write(struct tk *k, uint32_t block, const void *data)
 {
 	int rc;
 
+	if (k->meanwhile)
+		k->meanwhile(k);
 	do
 		rc = rj_pipeline_write(k->p, data, TK_SIZE,
 			(uint64_t)block * TK_SIZE, NULL);

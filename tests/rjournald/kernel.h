@@ -45,6 +45,8 @@ struct tk {
 	/* The worker died during a write, and there is another one, in tk.p:
 	 * the write is sent again. NULL: workers do not die. */
 	bool (*died)(struct tk *k);
+	/* What happens between two writes. NULL: nothing. */
+	void (*meanwhile)(struct tk *k);
 	void *arg; /* the caller's */
 };
 
@@ -52,6 +54,9 @@ struct tk {
 void tk_start(struct tk *k, rj_rule_fn rule, enum rj_on_loss on_loss);
 /* The same on a device without a write cache: an answered write is durable. */
 void tk_start_through(struct tk *k, rj_rule_fn rule, enum rj_on_loss on_loss);
+/* And with two segments under way, put by a THREAD or by rj_pipeline_step(). */
+void tk_start_ahead(
+	struct tk *k, rj_rule_fn rule, enum rj_on_loss on_loss, bool thread);
 void tk_stop(struct tk *k);
 /* Put the magic, TYPE and TID in front of BLOCK. */
 void tk_header(uint8_t *block, uint32_t type, uint32_t tid);

@@ -105,6 +105,14 @@ static void checkpoint(struct sim_host *h)
 	tk_superblock(&h->k, h->begins[0], h->tids[0]);
 }
 
+/* How many blocks of the log hold what is live. */
+static uint32_t blocks_live(const struct sim_host *h)
+{
+	const uint32_t lap = TK_BLOCKS - TK_FIRST;
+
+	return h->transactions ? (h->k.head + lap - h->begins[0]) % lap : 0;
+}
+
 void host_transact(struct sim_host *h)
 {
 	struct sim_life *l = &shared.lives[h->life];
@@ -114,6 +122,8 @@ void host_transact(struct sim_host *h)
 	begin_call(h);
 	if (h->transactions == SIM_LIVE_TRANSACTIONS || sim_chance(20))
 		checkpoint(h);
+	if (sim_chance(20) && blocks_live(h) < TK_BLOCKS / 4)
+		n = sim_rnd(TK_BLOCKS / 4); /* comes in pieces */
 	if (!k->start)
 		tk_superblock(k, k->head, k->tid);
 	h->begins[h->transactions] = k->head;
@@ -245,6 +255,23 @@ static bool worker_died(struct tk *k)
 	return true;
 }
 
+/* Between two writes of the kernel: what is under way arrives, or the worker
+ * dies with it. */
+static void between_writes(struct tk *k)
+{
+	struct sim_host *h = k->arg;
+
+	if (world.dead[h->n])
+		return;
+	if (sim_chance(5) && rj_pipeline_step(h->p))
+		sim_say("host %d: a segment that was sent ahead is there", h->n);
+	if (!world.dead[h->n] && shared.on_loss == RJ_LOSS_LOCAL &&
+		sim_rnd(1000) == 0)
+		worker_kill(h);
+	else
+		worker_died(k);
+}
+
 static void start_life(struct sim_host *h)
 {
 	struct sim_life *l;
@@ -266,6 +293,7 @@ static void start_life(struct sim_host *h)
 		.acked = shared.next_tid - 1,
 		.life = h->life,
 		.died = worker_died,
+		.meanwhile = between_writes,
 		.arg = h,
 	};
 }
@@ -286,6 +314,7 @@ int host_pipeline(struct sim_host *h, bool resumed, struct rj_error *err)
 		.write_through = true,
 		.kept = h->kept.kept ? &h->kept : NULL,
 		.resumed = resumed,
+		.under_way = 2,
 	};
 
 	if (!resumed)

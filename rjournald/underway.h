@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Segments that are under way while the kernel writes the next: a queue of a
+ * few, put one after the other by a thread of its own, and accounted for in that
+ * order by whoever gave them. Allocates nothing once it is there.
+ */
+#ifndef RJ_JOURNALD_UNDERWAY_H
+#define RJ_JOURNALD_UNDERWAY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "log/log.h"
+#include "util/error.h"
+
+struct rj_underway;
+
+/* One of them. Its runs are the job's own: an array with room for a run of each
+ * block of the ring. */
+struct rj_underway_job {
+	struct rj_log_append a;
+	struct rj_seg_run *runs;
+	uint32_t blocks;   /* in all runs */
+	uint64_t sequence; /* of the segment */
+	int rc; /* what the put returned */
+};
+
+struct rj_underway_opts {
+	unsigned depth;  /* so many at most */
+	uint32_t blocks; /* of the ring */
+	/* A thread puts them. False: rj_underway_step() does, or who waits. */
+	bool thread;
+	int (*put)(void *arg, const struct rj_log_append *a);
+	void *arg;
+};
+
+/* RJ_E_NOMEM, RJ_E_IO (no thread). */
+int rj_underway_new(const struct rj_underway_opts *opts,
+	struct rj_underway **out, struct rj_error *err);
+/* NULL-safe. What is in a put is waited for, what is not begun is left. */
+void rj_underway_free(struct rj_underway *u);
+
+/* All that follows: one thread at a time. */
+
+/* How many were given and not taken back. NULL: none. */
+unsigned rj_underway_count(const struct rj_underway *u);
+/* The job to be filled in and given next; NULL: there are enough. */
+struct rj_underway_job *rj_underway_room(struct rj_underway *u);
+void rj_underway_give(struct rj_underway *u);
+/*
+ * The oldest, once it was put; with WAIT that is waited for. NULL: there is
+ * none, or it is not done yet. It is the caller's until rj_underway_taken().
+ */
+const struct rj_underway_job *rj_underway_done(struct rj_underway *u, bool wait);
+void rj_underway_taken(struct rj_underway *u);
+/* Does any hold one of COUNT blocks from BLOCK? */
+bool rj_underway_holds(
+	const struct rj_underway *u, uint32_t block, uint32_t count);
+/* Without a thread: put the oldest that was not yet. False: there is none. */
+bool rj_underway_step(struct rj_underway *u);
+
+#endif
