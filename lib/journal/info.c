@@ -53,22 +53,48 @@ static int take_epoch(void *arg, uint64_t number, uint64_t bytes)
 	return 0;
 }
 
-static int look_at_log(struct rj_journal_info *i)
+/* Is the log at URL? *EPOCHS gets the highest epoch claimed there. */
+static int look_at_store(const struct rj_journal_info *i, const char *url,
+	uint64_t *epochs, struct rj_error *err)
 {
 	struct rj_key key = {.kind = RJ_KEY_EPOCH};
 	struct rj_store *store = NULL;
 	int rc;
 
 	memcpy(key.journal_uuid, i->volume.journal_uuid, RJ_UUID_BYTES);
-	rc = rj_store_open(i->volume.sbx.url, NULL, &store, &i->why_not);
+	rc = rj_store_open(url, NULL, &store, err);
 	if (!rc)
-		rc = rj_store_list(
-			store, &key, 0, take_epoch, &i->epochs, &i->why_not);
-	if (!rc && !i->epochs)
-		rc = rj_fail(&i->why_not, RJ_E_NOTFOUND,
-			"%s: has no such log", store->url);
+		rc = rj_store_list(store, &key, 0, take_epoch, epochs, err);
+	if (!rc && !*epochs)
+		rc = rj_fail(err, RJ_E_NOTFOUND, "%s: has no such log",
+			store->url);
 	rj_store_close(store);
 	return rc;
+}
+
+/* Which of the two is it that does not answer? */
+static void look_at_each(struct rj_journal_info *i)
+{
+	const char *url = i->volume.sbx.url, *second = rj_url_second(url);
+	struct rj_journal_store *s;
+	uint64_t epochs;
+
+	i->two = second != NULL;
+	if (!i->two)
+		return;
+	snprintf(i->store[0].url, sizeof(i->store[0].url), "%.*s",
+		(int)(second - url - 1), url);
+	snprintf(i->store[1].url, sizeof(i->store[1].url), "%s", second);
+	for (s = i->store; s < i->store + 2; s++) {
+		epochs = 0;
+		s->reachable = !look_at_store(i, s->url, &epochs, &s->why_not);
+	}
+}
+
+static int look_at_log(struct rj_journal_info *i)
+{
+	look_at_each(i);
+	return look_at_store(i, i->volume.sbx.url, &i->epochs, &i->why_not);
 }
 
 static enum rj_placement placement(const struct rj_volume_facts *f)

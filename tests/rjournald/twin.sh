@@ -16,6 +16,11 @@ is "both have all segments" "$(last "$A")" "$(last "$B")"
 
 # ---- the second is lost ----
 kill_pid "$B_PID"
+status 0 "rjtune -l says which one does not answer" "$RJ_BUILD/rjtune/rjtune" -l "$img"
+like "the first one does" "$OUT" "^Store 1: +yes: $A\$"
+like "the second does not" "$OUT" "^Store 2: +no: $B: .*connection refused"
+is "the same as JSON" "$("$RJ_BUILD/rjtune/rjtune" -l --json "$img" |
+	jq -c '[.journal.stores[] | .url, .reachable]')" "[\"$A\",true,\"$B\",false]"
 check "without the second the fsync returns" one lost-b
 check "and the first log says so" alone "$A" 1
 check "more" fsynced "$mnt" 10 "$T_DIR/s"
