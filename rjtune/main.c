@@ -28,6 +28,10 @@ const char *status_name(enum status s)
 		return "half-done";
 	case STATUS_UNREACHABLE:
 		return "unreachable";
+	case STATUS_DENIED:
+		return "denied";
+	case STATUS_NOTFOUND:
+		return "not-found";
 	case STATUS_USAGE:
 		break;
 	}
@@ -48,9 +52,11 @@ enum status status_of(const struct rj_move_report *r, int rc)
 		return STATUS_LOST;
 	switch (-rc) {
 	case RJ_E_UNREACHABLE:
-	case RJ_E_DENIED:
-	case RJ_E_NOTFOUND:
 		return STATUS_UNREACHABLE;
+	case RJ_E_DENIED:
+		return STATUS_DENIED;
+	case RJ_E_NOTFOUND:
+		return STATUS_NOTFOUND;
 	case RJ_E_IO:
 	case RJ_E_NOMEM:
 	case RJ_E_NOSPACE:

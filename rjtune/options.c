@@ -40,7 +40,7 @@ static const char help_text[] =
 	"\n"
 	"Exit status: 0 done, 1 failed, 2 refused, 3 in use, 4 needs recovery,\n"
 	"5 old journal lost, 6 half done (--resume), 7 new place unreachable,\n"
-	"16 usage.\n";
+	"8 not allowed, 9 not there, 16 usage.\n";
 
 enum {
 	OPT_HELP = 256,

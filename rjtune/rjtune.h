@@ -14,7 +14,9 @@ enum status {
 	STATUS_RECOVER = 4,	/* its journal must be replayed first: -y */
 	STATUS_LOST = 5,	/* the old journal cannot be reached or used */
 	STATUS_PENDING = 6,	/* a move is half done: --resume */
-	STATUS_UNREACHABLE = 7, /* the new journal's place is not there */
+	STATUS_UNREACHABLE = 7, /* the new place does not answer: try later */
+	STATUS_DENIED = 8,	/* credentials, or permission for a file */
+	STATUS_NOTFOUND = 9,	/* a file or device that was named is not there */
 	STATUS_USAGE = 16,
 };
 

@@ -368,6 +368,8 @@ static int run(struct rj_mover *m, struct rj_error *err)
 		rc = rj_mover_check_old(m, err);
 	if (!rc)
 		rc = rj_mover_check_new(m, &same, err);
+	if (!rc)
+		rc = rj_mover_check_fallback(m, same, err);
 	rj_mover_describe(m);
 	if (rc)
 		return rc;

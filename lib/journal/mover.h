@@ -87,6 +87,9 @@ int rj_mover_check_log(struct rj_mover *m, struct rj_error *err);
 int rj_mover_close_log(struct rj_mover *m, struct rj_error *err);
 /* A new log with an empty journal in it. */
 int rj_mover_make_log(struct rj_mover *m, struct rj_error *err);
+/* May the new log's fallback file be made? Changes nothing. */
+int rj_mover_check_fallback(const struct rj_mover *m, bool switched,
+	struct rj_error *err);
 /* The new log's fallback file, if it is to have one. SWITCHED: the volume's log
  * stays, and only gets one. */
 int rj_mover_make_fallback(struct rj_mover *m, bool switched,

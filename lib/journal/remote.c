@@ -127,11 +127,35 @@ static const char *new_fallback(const struct rj_mover *m)
 	return m->opts->keep ? m->f.sbx.fallback : m->opts->to.fallback;
 }
 
+static void new_id(const struct rj_mover *m, bool switched, struct rj_log_id *id)
+{
+	memset(id, 0, sizeof(*id));
+	memcpy(id->volume_uuid, m->uuid, RJ_UUID_BYTES);
+	memcpy(id->journal_uuid, switched ? m->f.journal_uuid : m->new_journal,
+		RJ_UUID_BYTES);
+}
+
+int rj_mover_check_fallback(const struct rj_mover *m, bool switched,
+	struct rj_error *err)
+{
+	const char *path = new_fallback(m);
+	struct rj_log_id id;
+
+	/* the old log's own was looked at with that */
+	if (!path[0] || !strcmp(path, m->f.sbx.fallback))
+		return 0;
+	new_id(m, switched, &id);
+	return rj_spool_check(path, &id, m->path,
+		rj_attach_fallback_bytes(
+			&m->opts->to, m->f.block_size, m->blocks),
+		err);
+}
+
 int rj_mover_make_fallback(struct rj_mover *m, bool switched,
 	struct rj_error *err)
 {
 	const char *path = new_fallback(m);
-	struct rj_log_id id = {0}, old;
+	struct rj_log_id id, old;
 	int rc = 0;
 
 	if (!path[0])
@@ -139,9 +163,7 @@ int rj_mover_make_fallback(struct rj_mover *m, bool switched,
 	rj_mover_say(m, "make the fallback file at %s", path);
 	if (m->opts->dry_run)
 		return 0;
-	memcpy(id.volume_uuid, m->uuid, RJ_UUID_BYTES);
-	memcpy(id.journal_uuid, switched ? m->f.journal_uuid : m->new_journal,
-		RJ_UUID_BYTES);
+	new_id(m, switched, &id);
 	old_id(m, &old);
 	/* the old log's own, in the same place: it was seen to be empty */
 	if (!switched && !strcmp(path, m->f.sbx.fallback))

@@ -63,3 +63,29 @@ is "and no file is left" "$(files)" ""
 mkdir "$T_DIR/look" && mount -o loop,ro "$img" "$T_DIR/look"
 at_exit umount -l "$T_DIR/look"
 check "all files are there" eval '(cd "$T_DIR/look" && sha256sum --quiet -c "$T_DIR/sums")'
+
+# ---- refused before anything is changed, each cause with its own status ----
+volume "$img" ext4 1024 "$A" || exit 99
+sha256sum "$img" >"$T_DIR/sum"
+refused() { # STATUS WHAT TEXT RJTUNE-ARGUMENT...
+	status "$1" "$2" "$rjtune" "${@:4}"
+	like "$2: why" "$OUT" "^rjtune: .*$3"
+	is "$2: in one line" "$(wc -l <<<"$OUT")" 1
+	check "$2: nothing is changed" sha256sum --quiet -c "$T_DIR/sum"
+}
+"$RJSERVER" adduser -d "$T_DIR/closed" somebody >/dev/null 2>&1
+"$RJSERVER" -d "$T_DIR/closed" -l 127.0.0.1:0 >"$T_DIR/closed.log" 2>&1 &
+kill_at_end $!
+check "a server that wants a token" wait_for 60 grep -q 'listening on' "$T_DIR/closed.log"
+closed=rj://$(sed -n 's/.*listening on //p' "$T_DIR/closed.log")/x
+refused 7 "a store that does not answer" 127.0.0.1:1/x -J remote=rj://127.0.0.1:1/x "$img"
+refused 8 "a store that lets nobody in" "$closed: " -J "remote=$closed" "$img"
+refused 9 "no such device" /dev/no-such -J device=/dev/no-such "$img"
+refused 9 "no such key file" "$T_DIR/no-key" -J "remote=$B,key=$T_DIR/no-key" "$img"
+refused 9 "no such folder for the fallback" "$T_DIR/none" -J "remote=$B,fallback=$T_DIR/none/f" "$img"
+refused 9 "no such volume" "$img.none" -J size=4 "$img.none"
+refused 2 "the volume itself as its fallback" "$img: is on .* itself" -J "remote=$B,fallback=$img" "$img"
+for file in "$T_DIR/sums" /dev/null; do
+	refused 2 "another file as its fallback: ${file##*/}" "$file: " -J "remote=$B,fallback=$file" "$img"
+done
+exit 0
