@@ -18,9 +18,13 @@ static int bad_super(const struct rj_volume *v, const char *what,
 	unsigned long long value, struct rj_error *err)
 {
 	return rj_fail(err, RJ_E_CORRUPT,
-		"%s: damaged superblock (%s: %llu); e2fsck can restore it from "
+		"%s: damaged superblock (%s: %llu); %s can restore it from "
 		"a backup",
-		v->path, what, value);
+		v->path, what, value,
+		/* e2fsck stops when it does not find the journal */
+		v->facts.has_sbx && v->facts.sbx.placement == RJ_PLACE_REMOTE
+			? "rjrecover -y"
+			: "e2fsck");
 }
 
 static int check_features(const struct rj_volume *v, struct rj_error *err)
@@ -48,6 +52,11 @@ static int check_features(const struct rj_volume *v, struct rj_error *err)
 	return 0;
 }
 
+bool rj_ext4_has_magic(const struct rj_volume *v)
+{
+	return SB_LE16(v->super, s_magic) == EXT2_SUPER_MAGIC;
+}
+
 int rj_ext4_check_super(const struct rj_volume *v, struct rj_error *err)
 {
 	const uint8_t *raw = v->super;
@@ -58,11 +67,12 @@ int rj_ext4_check_super(const struct rj_volume *v, struct rj_error *err)
 	uint32_t first = SB_LE32(raw, s_first_data_block);
 	int rc;
 
-	if (SB_LE16(raw, s_magic) != EXT2_SUPER_MAGIC)
+	if (!rj_ext4_has_magic(v))
 		return rj_fail(err, RJ_E_INVAL,
 			"%s: no ext2, ext3 or ext4 filesystem; is it the right "
 			"device? If only its superblock is damaged, e2fsck can "
-			"restore it from a backup",
+			"restore it from a backup (rjrecover -y -f, if its "
+			"journal is remote)",
 			v->path);
 	if (SB_LE32(raw, s_rev_level) > EXT2_MAX_SUPP_REV)
 		return rj_fail(err, RJ_E_UNSUPPORTED,

@@ -58,9 +58,16 @@ int rj_ext4_check_unused(const char *path, struct rj_error *err);
 int rj_ext4_load(struct rj_volume *v, struct rj_error *err);
 /* Fill v->facts from v->super (backups excepted). */
 void rj_ext4_facts_from_super(struct rj_volume *v);
+bool rj_ext4_has_magic(const struct rj_volume *v);
 /* Can v->super be worked with? v->facts are filled. RJ_E_INVAL, RJ_E_CORRUPT,
  * RJ_E_UNSUPPORTED. */
 int rj_ext4_check_super(const struct rj_volume *v, struct rj_error *err);
+/*
+ * v->super is damaged, as WHY says, on a device of so many bytes. Fill v->super
+ * and v->facts (facts.super says how); else WHY's code.
+ */
+int rj_ext4_salvage(struct rj_volume *v, uint64_t device_bytes,
+	const struct rj_error *why);
 /* Fill v->backups, facts.backups and facts.groups. */
 int rj_ext4_find_backups(struct rj_volume *v, struct rj_error *err);
 /* Recompute s_checksum where the features ask for one. */

@@ -251,6 +251,7 @@ static int put_super(struct rj_volume *v, const uint8_t raw[RJ_SUPER_BYTES],
 		return rc;
 	memcpy(v->super, raw, RJ_SUPER_BYTES);
 	rj_ext4_facts_from_super(v);
+	v->facts.super = RJ_SUPER_GOOD;
 	return 0;
 }
 
@@ -297,6 +298,8 @@ int rj_volume_patch(struct rj_volume *v, const struct rj_volume_patch *p,
 	rc = v->bio.read(&v->bio, raw, sizeof(raw), RJ_SUPER_OFFSET, err);
 	if (rc)
 		return rc;
+	if (v->facts.super >= RJ_SUPER_LOST)
+		memcpy(raw, v->super, sizeof(raw));
 	if (!is_copy_of(raw, v->super))
 		return rj_fail(err, RJ_E_CORRUPT,
 			"%s: its superblock is gone or another one; try e2fsck",

@@ -92,6 +92,7 @@ int rj_ext4_check_unused(const char *path, struct rj_error *err)
 int rj_ext4_load(struct rj_volume *v, struct rj_error *err)
 {
 	uint64_t device_bytes, fits;
+	struct rj_error why;
 	int rc;
 
 	rc = rj_fd_size(v->fd, v->path, &device_bytes, err);
@@ -106,9 +107,13 @@ int rj_ext4_load(struct rj_volume *v, struct rj_error *err)
 	if (rc)
 		return rc;
 	rj_ext4_facts_from_super(v);
-	rc = rj_ext4_check_super(v, err);
+	v->facts.super = RJ_SUPER_GOOD;
+	rc = rj_ext4_check_super(v, &why);
+	if (rc && v->flags & RJ_VOLUME_SALVAGE &&
+		(rc == -RJ_E_CORRUPT || !rj_ext4_has_magic(v)))
+		rc = rj_ext4_salvage(v, device_bytes, &why);
 	if (rc)
-		return rc;
+		return rj_fail(err, why.code, "%s", why.msg);
 	fits = device_bytes / v->facts.block_size;
 	if (v->facts.blocks > fits && !(v->flags & RJ_VOLUME_FORCE))
 		return rj_fail(err, RJ_E_CORRUPT,

@@ -18,8 +18,23 @@
 #define RJ_VOLUME_FORCE 0x2 /* open although a superblock field looks wrong */
 #define RJ_VOLUME_MMP	0x4 /* the feature mmp is no reason to refuse: the
 			     * caller looks with rj_volume_check_mmp() */
+#define RJ_VOLUME_SALVAGE 0x8 /* of a volume with a remote journal: open it
+			       * although its primary superblock is damaged, if
+			       * it can be known; facts.super says how */
 
 struct rj_volume;
+
+/* The primary superblock, and so where the facts are from. */
+enum rj_super_state {
+	RJ_SUPER_GOOD = 0,
+	RJ_SUPER_TORN, /* only its checksum is wrong: its extension is whole, and
+			* the backup of group super_group (0: there is none)
+			* says the same of all that never changes */
+	RJ_SUPER_LOST, /* the backup of group super_group stands in for it, with
+			* its own extension if that is whole */
+	RJ_SUPER_GONE, /* the same, and there is not even a magic number: the
+			* backup may be left from a volume that is no more */
+};
 
 struct rj_volume_facts {
 	uint8_t uuid[RJ_UUID_BYTES];
@@ -45,6 +60,8 @@ struct rj_volume_facts {
 	struct rj_sbx sbx;
 	struct rj_error sbx_error; /* why has_sbx is false */
 	uint32_t backups; /* backup superblocks this volume has */
+	enum rj_super_state super; /* GOOD without RJ_VOLUME_SALVAGE */
+	uint32_t super_group;
 };
 
 /*
@@ -65,6 +82,10 @@ int rj_volume_close(struct rj_volume *v, struct rj_error *err);
 
 const struct rj_volume_facts *rj_volume_facts(const struct rj_volume *v);
 const char *rj_volume_path(const struct rj_volume *v);
+/* RAW, from the log, is a good primary superblock of V: its checksum, and all
+ * that never changes. */
+bool rj_volume_super_agrees(
+	const struct rj_volume *v, const uint8_t raw[1024]);
 /* Its blocks, for replay. Belongs to V. Byte offsets. */
 struct rj_bio *rj_volume_bio(struct rj_volume *v);
 

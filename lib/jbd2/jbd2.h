@@ -178,6 +178,12 @@ struct rj_jbd2_transaction {
 };
 void rj_jbd2_plan_each(const struct rj_jbd2_plan *p,
 	void (*fn)(void *arg, const struct rj_jbd2_transaction *t), void *arg);
+/*
+ * The copy of the volume's BLOCK that replay will write, from LOG, into OUT (a
+ * block's size). RJ_E_NOTFOUND: replay does not write it.
+ */
+int rj_jbd2_plan_read(const struct rj_jbd2_plan *p, struct rj_bio *log,
+	uint64_t block, uint8_t *out, struct rj_error *err);
 /* NULL-safe. */
 void rj_jbd2_plan_free(struct rj_jbd2_plan *p);
 

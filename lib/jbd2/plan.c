@@ -64,6 +64,26 @@ void rj_jbd2_plan_each(const struct rj_jbd2_plan *p,
 		fn(arg, &p->txn[i]);
 }
 
+int rj_jbd2_plan_read(const struct rj_jbd2_plan *p, struct rj_bio *log,
+	uint64_t block, uint8_t *out, struct rj_error *err)
+{
+	uint32_t bs = p->info.sb.block_size;
+	size_t i = 0;
+	int rc;
+
+	while (i < p->copies.n && block_of(&p->copies.v[i]) < block)
+		i++;
+	if (i == p->copies.n || block_of(&p->copies.v[i]) != block)
+		return rj_fail(err, RJ_E_NOTFOUND,
+			"the log has no copy of block %llu",
+			(unsigned long long)block);
+	rc = log->read(
+		log, out, bs, (uint64_t)p->copies.v[i].log * bs, err);
+	if (!rc && p->copies.v[i].key & JBD2_COPY_ESCAPED)
+		rj_put_be32(out, RJ_JBD2_MAGIC);
+	return rc;
+}
+
 void rj_jbd2_plan_free(struct rj_jbd2_plan *p)
 {
 	if (!p)

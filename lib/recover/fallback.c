@@ -51,7 +51,7 @@ static int patch_extension(
 
 	/* the first mark is not undone with the rest: a volume put back to
 	 * before the check must not be trusted either */
-	rc = rj_volume_open(r->device, RJ_VOLUME_WRITE,
+	rc = rj_volume_open(r->device, RJ_VOLUME_WRITE | RJ_VOLUME_SALVAGE,
 		state == FALLBACK_CHECKING ? NULL : r->opts->undo_file, &v,
 		err);
 	if (rc)

@@ -126,14 +126,16 @@ static int open_volume(struct rj_recovery *r, struct rj_error *err)
 		struct rj_volume *probe = NULL;
 
 		rc = rj_volume_open(
-			r->device, RJ_VOLUME_WRITE, NULL, &probe, err);
+			r->device, RJ_VOLUME_WRITE | RJ_VOLUME_SALVAGE, NULL,
+			&probe, err);
 		if (rc)
 			return rc;
 		rc = rj_volume_close(probe, err);
 		if (rc)
 			return rc;
 	}
-	rc = rj_volume_open(r->device, 0, NULL, &r->volume, err);
+	rc = rj_volume_open(
+		r->device, RJ_VOLUME_SALVAGE, NULL, &r->volume, err);
 	if (rc)
 		return rc;
 	r->facts = *rj_volume_facts(r->volume);
@@ -194,6 +196,8 @@ static int inspect(struct rj_recovery *r, struct rj_error *err)
 	if (rc)
 		return rc;
 	rc = judge_damage(r, err);
+	if (!rc)
+		rc = rj_recovery_judge_super(r, err);
 	if (rc)
 		return rc;
 	if (!r->facts.needs_recovery && !info->empty && !r->opts->force &&
@@ -234,6 +238,8 @@ static int replay(struct rj_recovery *r, struct rj_error *err)
 			      : rj_recovery_close_local(r, err);
 	if (!rc && r->store)
 		rc = judge_damage(r, err);
+	if (!rc)
+		rc = rj_recovery_judge_super(r, err);
 	/* libext2fs must not read stale facts while we write beside it */
 	if (!rc)
 		rc = rj_volume_close(r->volume, err);
@@ -282,6 +288,10 @@ static int begin_anew(
 /* The log was given up while its server was away; now it gets a fresh one. */
 static int revive(struct rj_recovery *r, struct rj_error *err)
 {
+	int rc = rj_recovery_need_backup(r, err);
+
+	if (rc)
+		return rc;
 	if (r->facts.sbx.incompat & RJ_SBX_INCOMPAT_CHECK_PENDING)
 		return rj_fail(err, RJ_E_CORRUPT,
 			"%s: its log was given up for a whole-volume check, and that check did not finish",
@@ -300,7 +310,8 @@ static int recover_log(struct rj_recovery *r, struct rj_error *err)
 	/* left clean, and the log ends before that: the volume has it all */
 	if (r->spool_lost && !r->facts.needs_recovery)
 		return begin_anew(r, false, err);
-	idle = r->report->plan.empty && !r->facts.needs_recovery;
+	idle = r->report->plan.empty && !r->facts.needs_recovery &&
+	       r->facts.super == RJ_SUPER_GOOD;
 	if (idle) {
 		r->report->outcome = RJ_OUTCOME_CLEAN;
 		if (r->alone)
@@ -357,6 +368,10 @@ static int check_result(struct rj_recovery *r, struct rj_error *err)
 
 	if (r->opts->dry_run || r->report->outcome == RJ_OUTCOME_FSCK)
 		return 0;
+	if (r->check_all) {
+		r->report->fsck_status |= RJ_FSCK_CORRECTED;
+		return rj_recovery_verified_e2fsck(r, err);
+	}
 	rj_recovery_orphans(r);
 	if (r->report->outcome == RJ_OUTCOME_CLEAN && !r->opts->force)
 		return 0;
@@ -451,6 +466,9 @@ static int run(struct rj_recovery *r, struct rj_error *err)
 		(rc == -RJ_E_UNSUPPORTED && !r->opts->force))
 		return refuse(r, rc, err);
 	cause = *err;
+	rc = rj_recovery_need_backup(r, err);
+	if (rc)
+		return rc;
 	rj_recovery_close_local(r, NULL);
 	rj_volume_close(r->volume, NULL);
 	r->volume = NULL;

@@ -52,8 +52,12 @@ static int mark_volume(
 	struct rj_volume_patch p = {
 		.set_needs_recovery = true,
 		.needs_recovery = false,
-		.set_free_counts = true,
-		.set_error_flag = r->report->plan.sb.fs_errno != 0,
+		/* libext2fs, which sums them up, would not open it */
+		.set_free_counts =
+			rj_volume_facts(v)->super == RJ_SUPER_GOOD,
+		/* a cut before the check is over must not hide that it is due */
+		.set_error_flag =
+			r->report->plan.sb.fs_errno != 0 || r->check_all,
 		.primary_only = true,
 	};
 
@@ -109,7 +113,8 @@ int rj_recovery_replay(struct rj_recovery *r, struct rj_error *err)
 	int rc;
 
 	rc = rj_volume_open(
-		r->device, RJ_VOLUME_WRITE, r->opts->undo_file, &v, err);
+		r->device, RJ_VOLUME_WRITE | RJ_VOLUME_SALVAGE,
+		r->opts->undo_file, &v, err);
 	if (rc)
 		return rc;
 	rc = replay_into(r, v, err);

@@ -15,6 +15,8 @@ struct rj_recovery {
 	struct rj_recover_report *report;
 	struct rj_volume *volume; /* open for reading, or NULL */
 	struct rj_volume_facts facts;
+	bool super_said; /* that it is damaged, and the log has a good one */
+	bool check_all;	 /* a backup of it was needed: e2fsck -f afterwards */
 	struct rj_log_id id;
 	/* remote: the store, and the log rebuilt in memory */
 	struct rj_store *store;
@@ -79,6 +81,12 @@ void rj_recovery_drop_ring(struct rj_recovery *r);
 /* memory.c: bytes of the log that may stay in memory: a quarter of what is
  * free (of the machine, and of the control groups), at most 2 GiB. */
 uint64_t rj_recovery_memory(void);
+
+/* super.c: may the volume be recovered, with the superblock that it has? When
+ * the log was read, and again when more of it was. */
+int rj_recovery_judge_super(struct rj_recovery *r, struct rj_error *err);
+/* The same when nothing will be replayed. */
+int rj_recovery_need_backup(struct rj_recovery *r, struct rj_error *err);
 
 /* replay.c */
 int rj_recovery_replay(struct rj_recovery *r, struct rj_error *err);
