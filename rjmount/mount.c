@@ -31,7 +31,7 @@ static int look(const struct rj_mount_options *o, struct rj_volume_facts *f,
 	struct rj_error *err)
 {
 	struct rj_volume *v = NULL;
-	int rc = rj_volume_open(o->device, 0, NULL, &v, err);
+	int rc = rj_volume_open(o->device, RJ_VOLUME_SALVAGE, NULL, &v, err);
 
 	if (rc)
 		return rc;
@@ -55,7 +55,8 @@ static int look(const struct rj_mount_options *o, struct rj_volume_facts *f,
 static int check_unused(const struct rj_mount_options *o, struct rj_error *err)
 {
 	struct rj_volume *v = NULL;
-	int rc = rj_volume_open(o->device, RJ_VOLUME_WRITE, NULL, &v, err);
+	int rc = rj_volume_open(o->device, RJ_VOLUME_WRITE | RJ_VOLUME_SALVAGE,
+		NULL, &v, err);
 
 	if (!rc)
 		return rj_volume_close(v, err);
@@ -227,7 +228,8 @@ static int prepare(const struct rj_mount_options *o, struct rj_volume_facts *f,
 	if ((rc = check_unused(o, err)) ||
 		(rc = wait_for_leaving(f, o->device, err)))
 		return rc;
-	if (!f->needs_recovery && !(f->sbx.incompat & RJ_SBX_INCOMPAT_LOG_VOID))
+	if (f->super == RJ_SUPER_GOOD && !f->needs_recovery &&
+		!(f->sbx.incompat & RJ_SBX_INCOMPAT_LOG_VOID))
 		return 0;
 	if (o->verbose)
 		printf("mount.rj: recovering %s\n", o->device);
