@@ -83,7 +83,7 @@ int main(int argc, char **argv)
 	if (read_acks(argv[4], argc > 5 ? (unsigned)atoi(argv[5]) : 0, threads,
 		    acks))
 		return 2;
-	rc = verify_open(argv[1], &v, why, sizeof(why));
+	rc = verify_open(argv[1], false, &v, why, sizeof(why));
 	for (i = 0; !rc && i < threads; i++) {
 		rc = check_thread(v, seed, i, acks[i], why, sizeof(why));
 		sum += acks[i];

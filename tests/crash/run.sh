@@ -2,6 +2,7 @@
 # Sourced after lib.sh and rj.sh: a recorded run of the running kernel.
 CRASH_BIN=$RJ_BUILD/tests/crash
 CRASH_DIR=
+CRASH_WEAK= # -w: data=writeback, see verify.h
 CRASH_THREADS=3
 
 # tell the recorder; it answers with one line
@@ -29,6 +30,7 @@ crash_record() {
 	journal-async) opts=data=journal,journal_async_commit ;;
 	*) opts=data=$mode ;;
 	esac
+	CRASH_WEAK=$([[ $opts != data=writeback* ]] || echo -w)
 	rm -rf "${d:?}"/*
 	mkdir -p "$d/fuse" "$d/mnt" || return 1
 	start_server "$d/server" || return 1
@@ -45,6 +47,7 @@ crash_record() {
 		printf '[*]\nloss_timeout = 1\n' >"$RJ_CONF" && chmod 600 "$RJ_CONF"
 	fi
 	"$MKRJFS" -q -F -t "$type" -b "$bs" -O ^orphan_file -N 512 -E lazy_itable_init=0 \
+		$([ "$bs" = 4096 ] && echo -g 4096) \
 		-J "remote=rj://127.0.0.1:$port/crash,size=$((bs / 1024))$words" "$d/volume" || return 1
 	cp "$d/volume" "$d/base"
 	if [ -n "$files" ]; then
@@ -75,7 +78,7 @@ crash_record() {
 crash_states() {
 	local seed=$1 wanted=$2 workers=${3:-1} i rc=0 pids=()
 	for ((i = 0; i < workers; i++)); do
-		"$CRASH_BIN/states" "$CRASH_DIR/events" "$CRASH_DIR/base" "$CRASH_DIR" \
+		"$CRASH_BIN/states" $CRASH_WEAK "$CRASH_DIR/events" "$CRASH_DIR/base" "$CRASH_DIR" \
 			"$seed" "$CRASH_THREADS" "$wanted" $i "$workers" >"$CRASH_DIR/out.$i" 2>&1 &
 		pids+=($!)
 	done

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * states EVENTS BASE DIR SEED THREADS WANTED [WORKER WORKERS]: what a power cut
+ * states [-w] EVENTS BASE DIR SEED THREADS WANTED [WORKER WORKERS]: what a power cut
  * can have left of a recorded run, each recovered and judged.
  *
- * BASE is the volume as it was when recording began; BASE.fallback, if it is
+ * -w: it was mounted with data=writeback (verify.h). BASE is the volume as it was when recording began; BASE.fallback, if it is
  * there, its fallback file, which the volume knows as DIR/fb. A cut falls behind any
  * event. What was flushed is there; of what was not, all, none, or some
  * arrived, some of those torn at a sector. The log has each object whose put
@@ -33,7 +33,8 @@
 #define THREADS_MAX 16
 #define DRAWS	    6
 #define SECTOR	    512
-#define SB_MIDDLE   1536
+#define SUPER	    1024 /* the superblock: two sectors */
+#define SUPER_END   2048
 #define BAD_SHOWN   10
 
 struct object {
@@ -59,12 +60,16 @@ struct states {
 	size_t object_count;
 	unsigned threads;
 	bool begun; /* before that there is no volume */
+	bool writeback;
 	struct ops ops[THREADS_MAX]; /* what was acknowledged */
 	char volume[256], store[256], objects_dir[256], url[300];
 	uint64_t random;
+	/* Of the superblock's two sectors only this one (1, 2) is from the last
+	 * write; 0: as it comes. */
+	int super_sector;
 	/* counts */
 	unsigned long long states, bad, replayed, whole, none, some, torn,
-		missing, on_the_way, local;
+		missing, on_the_way, local, super_log, super_yes;
 };
 
 static void die(const char *what)
@@ -125,14 +130,28 @@ static void apply(uint8_t *image, const struct event *e, uint32_t len)
 	memcpy(image + e->off, e->data, len);
 }
 
+/* The volume's last write is one of its superblock, and it is torn. */
+static void tear_super(const struct states *s, uint8_t *image)
+{
+	const struct event *e =
+		&s->events[s->device->cache[s->device->cached - 1]];
+	uint8_t old[SECTOR];
+	size_t at = s->super_sector == 1 ? SUPER + SECTOR : SUPER;
+
+	memcpy(old, image + at, sizeof(old));
+	apply(image, e, e->len);
+	memcpy(image + at, old, sizeof(old));
+}
+
 /* PERCENT of what is not flushed arrives. */
 static void build_device(struct states *s, struct device *d, unsigned percent)
 {
+	bool super = d == s->device && s->super_sector;
 	size_t i;
 	uint32_t len;
 
 	memcpy(d->image, d->flushed, d->size);
-	for (i = 0; i < d->cached; i++) {
+	for (i = 0; i + super < d->cached; i++) {
 		const struct event *e = &s->events[d->cache[i]];
 
 		if (draw(s) % 100 >= percent) {
@@ -142,13 +161,12 @@ static void build_device(struct states *s, struct device *d, unsigned percent)
 		len = e->len;
 		if (percent < 100 && len > SECTOR && draw(s) % 8 == 0) {
 			len = draw(s) % (len / SECTOR) * SECTOR;
-			/* ext4 takes its superblock's 1024 bytes as one */
-			if (d == s->device && e->off + len == SB_MIDDLE)
-				len += SECTOR;
 			s->torn++;
 		}
 		apply(d->image, e, len);
 	}
+	if (super)
+		tear_super(s, d->image);
 }
 
 /* Does the fallback file's header say that the log goes on there? */
@@ -170,12 +188,22 @@ static bool is_local(const struct states *s)
 	return local == 1;
 }
 
+/* A superblock that was torn is made whole from the log. */
+static void said(void *arg, const char *line)
+{
+	struct states *s = arg;
+
+	s->super_log += !strncmp(line, "superblock damaged, as by a torn", 32);
+}
+
 static int judge(struct states *s, char *why, size_t size)
 {
 	struct rj_recover_opts o = {.preen = true,
 		.quiet = true,
 		.verify = RJ_VERIFY_NONE,
 		.url = s->url,
+		.say = said,
+		.arg = s,
 		.retry_ms = 1};
 	struct rj_recover_report report = {0};
 	struct rj_error err = {0};
@@ -184,13 +212,20 @@ static int judge(struct states *s, char *why, size_t size)
 	int rc;
 
 	rc = rj_recover(s->volume, &o, &report, &err);
+	/* no good copy in the log: as e2fsck -p, it wants somebody to look */
+	if (rc == -RJ_E_REFUSED && strstr(err.msg, ": superblock damaged")) {
+		s->super_yes++;
+		o.preen = false;
+		o.yes = true;
+		rc = rj_recover(s->volume, &o, &report, &err);
+	}
 	if (rc || report.fsck_status > RJ_FSCK_CORRECTED) {
 		snprintf(why, size, "rjrecover: status %d: %s",
 			report.fsck_status, err.msg);
 		return -1;
 	}
 	s->replayed += report.outcome == RJ_OUTCOME_REPLAYED;
-	rc = verify_open(s->volume, &v, why, size);
+	rc = verify_open(s->volume, s->writeback, &v, why, size);
 	for (i = 0; !rc && i < s->threads; i++)
 		rc = verify_thread(v, &s->ops[i], why, size);
 	verify_close(v);
@@ -221,8 +256,8 @@ static void try_state(struct states *s, size_t at, unsigned percent)
 		return;
 	if (s->bad++ < BAD_SHOWN)
 		printf("BAD behind event %zu of %zu, %u %% of %zu unflushed "
-		       "writes, draw %llu: %s\n",
-			at, s->count, percent, unflushed(s),
+		       "writes, superblock torn %d, draw %llu: %s\n",
+			at, s->count, percent, unflushed(s), s->super_sector,
 			(unsigned long long)random, why);
 }
 
@@ -313,7 +348,14 @@ static void happen(struct states *s, size_t at)
 	}
 }
 
-/* So many states behind each event, on the average. */
+static bool writes_super(const struct event *e)
+{
+	return e->type == EVENT_WRITE && strcmp(e->name, EVENT_FALLBACK) &&
+	       e->off <= SUPER && e->off + e->len >= SUPER_END;
+}
+
+/* So many states behind each event, on the average; and each write of the
+ * superblock torn both ways. */
 static void enumerate(
 	struct states *s, double each, unsigned worker, unsigned workers)
 {
@@ -326,6 +368,11 @@ static void enumerate(
 		happen(s, i);
 		if (!s->begun || i % workers != worker)
 			continue;
+		for (n = 0; writes_super(&s->events[i]) && n < 4; n++) {
+			s->super_sector = 1 + (int)n % 2;
+			try_state(s, i, n < 2 ? 99 : 50);
+			s->super_sector = 0;
+		}
 		owed += each;
 		if (each <= 0) {
 			try_state(s, i, 100);
@@ -405,13 +452,17 @@ static void open_all(struct states *s, char **argv, unsigned worker)
 int main(int argc, char **argv)
 {
 	static struct states s;
-	unsigned worker = argc > 8 ? (unsigned)atoi(argv[7]) : 0;
-	unsigned workers = argc > 8 ? (unsigned)atoi(argv[8]) : 1;
+	bool writeback = argc > 1 && !strcmp(argv[1], "-w");
+	unsigned worker, workers, i;
 	unsigned long long acked = 0;
-	unsigned i;
 
+	argv += writeback;
+	argc -= writeback;
+	worker = argc > 8 ? (unsigned)atoi(argv[7]) : 0;
+	workers = argc > 8 ? (unsigned)atoi(argv[8]) : 1;
+	s.writeback = writeback;
 	if (argc < 7 || atoi(argv[5]) > THREADS_MAX || !workers) {
-		fprintf(stderr, "usage: states EVENTS BASE DIR SEED THREADS WANTED [WORKER WORKERS]\n");
+		fprintf(stderr, "usage: states [-w] EVENTS BASE DIR SEED THREADS WANTED [WORKER WORKERS]\n");
 		return 2;
 	}
 	open_all(&s, argv, worker);
@@ -420,8 +471,9 @@ int main(int argc, char **argv)
 		acked += s.ops[i].done;
 	printf("events %zu acked %llu objects %zu states %llu whole %llu none "
 	       "%llu some %llu missing %llu torn %llu on-the-way %llu replayed "
-	       "%llu local %llu bad %llu\n",
+	       "%llu local %llu super %llu yes %llu bad %llu\n",
 		s.count, acked, s.object_count, s.states, s.whole, s.none,
-		s.some, s.missing, s.torn, s.on_the_way, s.replayed, s.local, s.bad);
+		s.some, s.missing, s.torn, s.on_the_way, s.replayed, s.local,
+		s.super_log + s.super_yes, s.super_yes, s.bad);
 	return s.bad ? 1 : 0;
 }

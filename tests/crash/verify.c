@@ -24,7 +24,7 @@ struct verify {
 		ext2_ino_t ino;
 	} names[NAMES_MAX];
 	unsigned count;
-	bool too_many;
+	bool too_many, writeback;
 	uint8_t *data; /* of the file looked at */
 	uint32_t size;
 	char *why;
@@ -45,14 +45,15 @@ __attribute__((format(printf, 2, 3))) static int no(
 	return -1;
 }
 
-int verify_open(
-	const char *image, struct verify **out, char *why, size_t size)
+int verify_open(const char *image, bool writeback, struct verify **out,
+	char *why, size_t size)
 {
 	struct verify *v = calloc(1, sizeof(*v));
 	errcode_t rc = 0;
 
 	*out = NULL;
 	if (v) {
+		v->writeback = writeback;
 		v->data = malloc(OPS_FILE_BYTES);
 		rc = ext2fs_open(image, 0, 0, 0, unix_io_manager, &v->fs);
 	}
@@ -195,7 +196,8 @@ static int replaced(struct verify *v, const char *name, const struct ops_file *f
 	uint8_t *fresh;
 	int rc;
 
-	if (v->size == f->size && !memcmp(v->data, f->data, f->size))
+	if (v->size == f->size &&
+		(v->writeback || !memcmp(v->data, f->data, f->size)))
 		return 0;
 	fresh = malloc(v->next.len + 1);
 	if (!fresh)
@@ -231,6 +233,10 @@ static int touched(struct verify *v, const char *name, const struct ops_file *f)
 		return differs(v, name, f->data, 0, op->len);
 	case OP_REPLACE:
 		return replaced(v, name, f);
+	case OP_UNLINK:
+		if (v->writeback && v->size == f->size)
+			return 0;
+		return exact(v, name, f->data, f->size);
 	default:
 		return exact(v, name, f->data, f->size);
 	}

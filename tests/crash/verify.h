@@ -11,9 +11,14 @@
 
 struct verify;
 
-/* 0, or -1 with WHY. */
-int verify_open(
-	const char *image, struct verify **out, char *why, size_t size);
+/*
+ * WRITEBACK: it was mounted with data=writeback. ext4 gives the blocks of a
+ * deleted file to others before the deletion is committed then (else it does
+ * not): a cut in between leaves the file, with bytes of another one.
+ * 0, or -1 with WHY.
+ */
+int verify_open(const char *image, bool writeback, struct verify **out,
+	char *why, size_t size);
 void verify_close(struct verify *v);
 /*
  * Does the volume hold what O acknowledged? The operation after that, which
