@@ -186,6 +186,7 @@ static struct item *next_item(struct commit *c, uint32_t len)
 	it->rec.time_ns = (uint64_t)rj_realtime_ns();
 	it->rec.length = len;
 	it->body_parts = 0;
+	it->room = NULL;
 	it->moved_from = 0;
 	it->done = NULL;
 	return it;
@@ -210,13 +211,12 @@ static struct idx_entry *settled(struct commit *c, const struct okey *okey)
 	return idx_find(c->s->index, okey);
 }
 
-int commit_put(struct commit *c, const struct okey *okey,
-	const struct iovec *body, int count, uint32_t len, commit_fn done,
-	void *arg, struct rj_error *err)
+/* An item for a new object of LEN bytes; its body and its CRC are missing. */
+static int new_object(struct commit *c, const struct okey *okey, uint32_t len,
+	struct item **out, struct idx_entry **entry, struct rj_error *err)
 {
 	struct idx_entry *e;
 	struct item *it;
-	int i;
 
 	if (settled(c, okey))
 		return rj_fail(err, RJ_E_EXISTS, "the object exists");
@@ -226,8 +226,6 @@ int commit_put(struct commit *c, const struct okey *okey,
 			"may have existed");
 	if (refuse_failed(c, err))
 		return -RJ_E_REFUSED;
-	if (count > COMMIT_BODY_PARTS)
-		return rj_fail(err, RJ_E_INVAL, "the body has too many parts");
 	it = next_item(c, len);
 	e = idx_insert(c->s->index, okey);
 	if (!e) {
@@ -237,6 +235,27 @@ int commit_put(struct commit *c, const struct okey *okey,
 	}
 	it->rec.type = REC_OBJECT;
 	it->rec.okey = *okey;
+	e->state = IDX_PENDING;
+	e->length = len;
+	c->has_object = true;
+	*entry = e;
+	*out = it;
+	return 0;
+}
+
+int commit_put(struct commit *c, const struct okey *okey,
+	const struct iovec *body, int count, uint32_t len, commit_fn done,
+	void *arg, struct rj_error *err)
+{
+	struct idx_entry *e;
+	struct item *it;
+	int i, rc;
+
+	if (count > COMMIT_BODY_PARTS)
+		return rj_fail(err, RJ_E_INVAL, "the body has too many parts");
+	rc = new_object(c, okey, len, &it, &e, err);
+	if (rc)
+		return rc;
 	it->rec.body_crc = ~0u;
 	for (i = 0; i < count; i++)
 		it->rec.body_crc = rj_crc32c(
@@ -245,10 +264,26 @@ int commit_put(struct commit *c, const struct okey *okey,
 	it->body_parts = count;
 	it->done = done;
 	it->arg = arg;
-	e->state = IDX_PENDING;
-	e->length = len;
 	e->body_crc = it->rec.body_crc;
-	c->has_object = true;
+	return 0;
+}
+
+int commit_put_room(struct commit *c, const struct okey *okey,
+	struct room *room, uint32_t len, uint32_t crc, commit_fn done,
+	void *arg, struct rj_error *err)
+{
+	struct idx_entry *e;
+	struct item *it;
+	int rc = new_object(c, okey, len, &it, &e, err);
+
+	if (rc)
+		return rc;
+	it->room = room;
+	it->body[0] = (struct iovec){room->mem + ROOM_BODY, len};
+	it->body_parts = 1;
+	it->done = done;
+	it->arg = arg;
+	it->rec.body_crc = e->body_crc = crc;
 	return 0;
 }
 

@@ -6,6 +6,7 @@
 #ifndef RJSERVER_COMMIT_H
 #define RJSERVER_COMMIT_H
 
+#include "room.h"
 #include "store.h"
 
 /* RC 0: on stable storage (or, with received, written). Else a negative
@@ -29,6 +30,11 @@ void commit_on_wanted(struct commit *c, commit_wanted_fn fn, void *arg);
  */
 int commit_put(struct commit *c, const struct okey *okey,
 	const struct iovec *body, int count, uint32_t len, commit_fn done,
+	void *arg, struct rj_error *err);
+/* The same for a body of LEN bytes in its place in ROOM, whose CRC is CRC. What
+ * lies beside it there is overwritten until DONE is called. */
+int commit_put_room(struct commit *c, const struct okey *okey,
+	struct room *room, uint32_t len, uint32_t crc, commit_fn done,
 	void *arg, struct rj_error *err);
 /* Add the deletion of an object. RJ_E_NOTFOUND, RJ_E_REFUSED. */
 int commit_delete(struct commit *c, const struct okey *okey, commit_fn done,

@@ -12,6 +12,7 @@ struct item {
 	struct rec rec;
 	struct iovec body[COMMIT_BODY_PARTS];
 	int body_parts;
+	struct room *room; /* the body lies there; NULL: anywhere */
 	uint64_t moved_from; /* not 0: it is a copy of the record there */
 	commit_fn done;
 	void *arg;

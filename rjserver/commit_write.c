@@ -24,7 +24,9 @@ static void build(struct commit *c, uint8_t *p)
 		rec_encode(&it->rec, false, p);
 		p += REC_HEAD_BYTES;
 		for (k = 0; k < it->body_parts; k++) {
-			memcpy(p, it->body[k].iov_base, it->body[k].iov_len);
+			if (p != it->body[k].iov_base)
+				memcpy(p, it->body[k].iov_base,
+					it->body[k].iov_len);
 			p += it->body[k].iov_len;
 		}
 		pad = rec_trailer_at(it->rec.length) - REC_HEAD_BYTES -
@@ -61,6 +63,15 @@ static int write_failed(struct commit *c, const struct datafile *f, int err_no,
 	return rc;
 }
 
+/* Where the batch is laid out: around the body, if it is one that has room for
+ * that, else in memory of the store. */
+static uint8_t *batch_memory(struct commit *c)
+{
+	if (c->count == 1 && c->items[0].room)
+		return c->items[0].room->mem + ROOM_RECORD;
+	return store_batch_buffer(c->s, c->bytes);
+}
+
 int commit_write(struct commit *c, bool sync, struct rj_error *err)
 {
 	struct store *s = c->s;
@@ -76,11 +87,11 @@ int commit_write(struct commit *c, bool sync, struct rj_error *err)
 	if (rc)
 		return rc;
 	f = &s->files[s->file_count - 1];
-	p = store_batch_buffer(s, c->bytes);
+	p = batch_memory(c);
 	if (!p)
 		return rj_fail(err, RJ_E_NOMEM, "out of memory");
 	build(c, p);
-	rc = store_write(s, f, c->bytes, &done);
+	rc = store_write(s, f, p, c->bytes, &done);
 	store_batch_done(s);
 	if (rc)
 		return write_failed(c, f, rc, done, err);

@@ -102,10 +102,10 @@ int store_get(struct store *s, const struct okey *okey, struct rj_buf *out,
 /* Aligned memory for a batch of LEN bytes, and the padding behind it; NULL:
  * no memory. Valid until store_batch_done(). */
 uint8_t *store_batch_buffer(struct store *s, uint64_t len);
-/* Write LEN bytes of it at s->end, in F. Returns 0 or the errno; DONE counts
+/* Write LEN bytes of DATA, which is such memory (a room's will do), at s->end in F. Returns 0 or the errno; DONE counts
  * what was written. */
-int store_write(struct store *s, const struct datafile *f, uint64_t len,
-	uint64_t *done);
+int store_write(struct store *s, const struct datafile *f, uint8_t *data,
+	uint64_t len, uint64_t *done);
 void store_batch_done(struct store *s);
 
 /* store_file.c */

@@ -58,18 +58,18 @@ void store_batch_done(struct store *s)
  * What follows the batch in its last block is zero on the disk, and stays so.
  * In the reserve, batches start within a block: then the page cache must do.
  */
-int store_write(struct store *s, const struct datafile *f, uint64_t len,
-	uint64_t *done)
+int store_write(struct store *s, const struct datafile *f, uint8_t *data,
+	uint64_t len, uint64_t *done)
 {
 	uint64_t off = pos_offset(s->end), padded = align_up(len, BATCH_ALIGN);
 	int rc;
 
 	if (f->direct_fd >= 0 && !s->received && off % BATCH_ALIGN == 0 &&
 		off + padded <= f->bytes) {
-		memset(s->batch + len, 0, padded - len);
-		rc = write_all(f->direct_fd, s->batch, padded, off, done);
+		memset(data + len, 0, padded - len);
+		rc = write_all(f->direct_fd, data, padded, off, done);
 		if (rc != EINVAL || *done)
 			return rc;
 	}
-	return write_all(f->fd, s->batch, len, off, done);
+	return write_all(f->fd, data, len, off, done);
 }
