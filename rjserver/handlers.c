@@ -87,6 +87,7 @@ static void deleted(void *arg, int rc, const struct rj_error *err)
 static void put(struct store *s, const struct http_request *req,
 	const struct okey *okey)
 {
+	uint32_t len = (uint32_t)req->body_bytes;
 	struct iovec parts[COMMIT_BODY_PARTS];
 	struct rj_error err = {0};
 	int n, rc;
@@ -99,11 +100,15 @@ static void put(struct store *s, const struct http_request *req,
 		answer(req->exchange, 413, "larger than 16777216 bytes");
 		return;
 	}
-	n = http_body(req, parts, COMMIT_BODY_PARTS);
-	rc = n < 0 ? rj_fail(&err, RJ_E_NOMEM, "out of memory")
-		   : commit_put(s->commit, okey, parts, n,
-			     (uint32_t)req->body_bytes, created, req->exchange,
-			     &err);
+	if (req->room) {
+		rc = commit_put_room(s->commit, okey, req->room, len,
+			req->body_crc, created, req->exchange, &err);
+	} else {
+		n = http_body(req, parts, COMMIT_BODY_PARTS);
+		rc = n < 0 ? rj_fail(&err, RJ_E_NOMEM, "out of memory")
+			   : commit_put(s->commit, okey, parts, n, len, created,
+				     req->exchange, &err);
+	}
 	if (rc)
 		answer_error(req->exchange, rc, &err);
 }

@@ -20,19 +20,6 @@
 #define READ_AT_ONCE (1u << 20) /* then others get their turn */
 #define WRITE_MOST   (1u << 20)
 
-struct http {
-	struct evhttp *ev;
-	struct evhttp_bound_socket *bound;
-	struct event_base *base;
-	size_t body_max, input_max;
-	http_handler handler;
-	void *arg;
-	struct tls *tls; /* NULL: none */
-	http_done done;
-	void *done_arg;
-	unsigned unsent;
-};
-
 /*
  * libevent 2.1 reads at most 4 KiB at a time, and goes back to epoll after
  * each; max_single_read cannot raise that. So whatever else has arrived is
@@ -84,6 +71,8 @@ static struct bufferevent *new_bufferevent(struct event_base *base, void *arg)
 		bufferevent_free(bev);
 		return NULL;
 	}
+	if (!http->tls)
+		straight_begin(http, bev);
 	return bev;
 }
 
@@ -149,10 +138,15 @@ static void on_request(struct evhttp_request *ev, void *arg)
 
 int http_body(const struct http_request *req, struct iovec *parts, int max)
 {
-	struct evbuffer *body =
-		evhttp_request_get_input_buffer(ev_of(req->exchange));
-	int n = evbuffer_peek(body, -1, NULL, NULL, 0);
+	struct evbuffer *body;
+	int n;
 
+	if (req->exchange->straight) {
+		straight_body(req->exchange->straight, parts);
+		return 1;
+	}
+	body = evhttp_request_get_input_buffer(ev_of(req->exchange));
+	n = evbuffer_peek(body, -1, NULL, NULL, 0);
 	if (n > max) {
 		if (!evbuffer_pullup(body, -1))
 			return -1;
@@ -163,17 +157,21 @@ int http_body(const struct http_request *req, struct iovec *parts, int max)
 
 const char *http_header(const struct http_request *req, const char *name)
 {
+	if (req->exchange->straight)
+		return straight_header(req->exchange->straight, name);
 	return evhttp_find_header(
 		evhttp_request_get_input_headers(ev_of(req->exchange)), name);
 }
 
 const char *http_peer(const struct http_request *req)
 {
-	struct evhttp_connection *con =
-		evhttp_request_get_connection(ev_of(req->exchange));
+	struct evhttp_connection *con;
 	char *address = NULL;
 	ev_uint16_t port;
 
+	if (req->exchange->straight)
+		return straight_peer(req->exchange->straight);
+	con = evhttp_request_get_connection(ev_of(req->exchange));
 	if (con)
 		evhttp_connection_get_peer(con, &address, &port);
 	return address ? address : "?";
@@ -181,9 +179,11 @@ const char *http_peer(const struct http_request *req)
 
 bool http_peer_name(const struct http_request *req, char *out, size_t size)
 {
-	struct evhttp_connection *con =
-		evhttp_request_get_connection(ev_of(req->exchange));
+	struct evhttp_connection *con;
 
+	if (req->exchange->straight)
+		return false; /* it has no TLS */
+	con = evhttp_request_get_connection(ev_of(req->exchange));
 	return con && tls_peer_name(evhttp_connection_get_bufferevent(con), out,
 			      size);
 }
@@ -200,7 +200,7 @@ void http_finish(struct http_exchange *x, int status, uint64_t bytes)
 	free(x);
 }
 
-static const char *phrase(int status)
+const char *http_phrase(int status)
 {
 	switch (status) {
 	case 200:
@@ -265,12 +265,18 @@ static size_t fill(
 void http_answer(struct http_exchange *x, const struct http_reply *reply)
 {
 	struct evhttp_request *ev = ev_of(x);
-	struct evkeyvalq *out = evhttp_request_get_output_headers(ev);
+	struct evkeyvalq *out;
 	const char *const *more;
-	bool head = evhttp_request_get_command(ev) == EVHTTP_REQ_HEAD;
 	char text[24];
 	size_t len;
+	bool head;
 
+	if (x->straight) {
+		straight_answer(x->straight, reply);
+		return;
+	}
+	out = evhttp_request_get_output_headers(ev);
+	head = evhttp_request_get_command(ev) == EVHTTP_REQ_HEAD;
 	len = fill(evhttp_request_get_output_buffer(ev), reply, head);
 	if (reply->status != 204) {
 		snprintf(text, sizeof(text), "%zu", len);
@@ -284,7 +290,7 @@ void http_answer(struct http_exchange *x, const struct http_reply *reply)
 	for (more = reply->more; more && more[0] && more[1]; more += 2)
 		evhttp_add_header(out, more[0], more[1]);
 	http_finish(x, reply->status, head ? 0 : len);
-	evhttp_send_reply(ev, reply->status, phrase(reply->status), NULL);
+	evhttp_send_reply(ev, reply->status, http_phrase(reply->status), NULL);
 }
 
 struct http *http_new(struct event_base *base, int fd, size_t body_max,
@@ -346,6 +352,7 @@ void http_free(struct http *http)
 {
 	if (!http)
 		return;
+	straight_free_all(http); /* what evhttp then frees */
 	if (http->ev)
 		evhttp_free(http->ev);
 	free(http);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * HTTP: the only file that knows evhttp. A handler gets each request whole
+ * HTTP: only http*.c know evhttp. A handler gets each request whole
  * and answers it, at once or later, exactly once.
  */
 #ifndef RJSERVER_HTTP_H
@@ -15,6 +15,7 @@
 
 struct event_base;
 struct http;
+struct room;
 struct tls;
 
 enum http_method {
@@ -32,6 +33,10 @@ struct http_request {
 	bool has_length;   /* Content-Length was given */
 	size_t body_bytes;
 	struct http_exchange *exchange; /* to answer on */
+	/* The body lies in its place there until the answer, and this is its
+	 * CRC-32C, not inverted. NULL: http_body() has it, in parts. */
+	struct room *room;
+	uint32_t body_crc;
 };
 
 struct http_reply {

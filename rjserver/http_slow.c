@@ -21,7 +21,7 @@ static struct arrival {
 } *arrivals;
 static size_t arrival_count;
 
-static int request_seconds(void)
+int slow_seconds(void)
 {
 	static int seconds;
 	const char *given;
@@ -62,7 +62,7 @@ static void on_input(
 	struct evbuffer *input, const struct evbuffer_cb_info *info, void *arg)
 {
 	struct bufferevent *bev = arg;
-	struct timeval rest = {request_seconds(), 0};
+	struct timeval rest = {slow_seconds(), 0};
 	struct timeval reader = {SLOW_READER_SECONDS, 0};
 	struct arrival *a;
 

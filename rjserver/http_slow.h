@@ -14,6 +14,8 @@ struct bufferevent;
 #define SLOW_READER_SECONDS  60 /* without taking a byte of an answer */
 #define SLOW_IDLE_SECONDS    600 /* between two requests */
 
+/* SLOW_REQUEST_SECONDS, or what a test wants instead. */
+int slow_seconds(void);
 /* Watch a new connection. False: no memory. */
 bool slow_watch(struct bufferevent *bev);
 /* A request has arrived, whole. */

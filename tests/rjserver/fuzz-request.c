@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * libFuzzer target for rjserver's request path: bytes from a client, over a
- * real socket, through evhttp, gate, handlers and group commit to a store of
+ * real socket, through both readers, gate, handlers and group commit to a store of
  * its own (below $RJ_FUZZ_DIR, or /tmp); built and run by scripts/fuzz.
  *
  * The first byte of an input says how the rest reaches the server:
