@@ -69,6 +69,13 @@ static void log_begin(void *arg, const struct rj_log_append *a)
 		rj_log_seal_begin(l->writer, a);
 }
 
+static bool log_seal_next(void *arg, const struct rj_log_append *a)
+{
+	const struct rj_loaded *l = arg;
+
+	return rj_log_seal_next(l->writer, a);
+}
+
 /* The last number that was acknowledged. */
 static uint64_t log_last(void *arg)
 {
@@ -102,8 +109,8 @@ static int start_pipeline(struct rj_daemon *d, rj_rule_fn rule, bool resumed,
 		.sb_block = l->sb_block,
 		.on_loss = l->facts.sbx.on_loss,
 		.rule = rule,
-		.sink = {log_append, log_retry, log_begin, l, log_rejoin,
-			log_alone},
+		.sink = {log_append, log_retry, log_begin, l, log_seal_next,
+			log_rejoin, log_alone},
 		.last = log_last,
 		.write_through = true,
 		.kept = &l->memory,

@@ -301,11 +301,22 @@ static void send_ahead(struct rj_pipeline *p)
 	judge_foreseen(p);
 	j->blocks = p->pending.count;
 	j->sequence = p->acked + rj_underway_count(p->under_way) + 1;
+	j->a.sequence = j->sequence;
+	j->sealed = false;
 	rj_needed_number(p->ring, &j->a, j->sequence);
 	atomic_thread_fence(memory_order_seq_cst); /* kept.h: first the number */
 	p->away += j->blocks;
 	nothing_pending(p);
 	rj_underway_give(p->under_way);
+}
+
+/* One is in its put, another waits for that: seal it meanwhile. */
+static void seal_second(struct rj_pipeline *p)
+{
+	struct rj_underway_job *j = rj_underway_second(p->under_way);
+
+	if (j && !j->sealed && !p->failed && p->sink.seal_next)
+		j->sealed = p->sink.seal_next(p->sink.arg, &j->a);
 }
 
 static int ship(struct rj_pipeline *p, struct rj_error *err)
@@ -320,6 +331,10 @@ static int ship(struct rj_pipeline *p, struct rj_error *err)
 		rj_fail(&e, RJ_E_CANCELLED, "told to stop at once");
 		fail_for_good(p, &e);
 	}
+	superblock = !p->raw && rj_pending_test(&p->pending, p->sb_block);
+	if (rj_underway_count(p->under_way) && p->pending.count && !superblock)
+		send_ahead(p); /* it is sealed while the others are put */
+	seal_second(p);
 	take_back(p, true);
 	if (p->failed)
 		return failed(p, err);
@@ -332,7 +347,6 @@ static int ship(struct rj_pipeline *p, struct rj_error *err)
 		rejoined(p);
 	}
 	sequence = p->acked + 1;
-	superblock = !p->raw && rj_pending_test(&p->pending, p->sb_block);
 	if (superblock)
 		rj_needed_with_superblock(p->ring, &p->track, &p->pending);
 	refresh = p->raw && rj_needed_refresh(p->ring, &p->pending, sequence);
@@ -388,6 +402,7 @@ void rj_pipeline_foresee(struct rj_pipeline *p)
 {
 	struct rj_log_append a = draft(p, p->runs);
 
+	seal_second(p);
 	if (!p->sink.begin || !p->waits || p->failed || p->foreseen ||
 		p->distrust || !p->pending.count ||
 		rj_underway_count(p->under_way) ||

@@ -31,6 +31,8 @@ struct rj_sink {
 	/* rj_log_seal_begin(), while nobody waits; NULL: it would not help */
 	void (*begin)(void *arg, const struct rj_log_append *a);
 	void *arg;
+	/* rj_log_seal_next(); NULL: it is not done */
+	bool (*seal_next)(void *arg, const struct rj_log_append *a);
 	/* As rj_log_rejoin(); NULL: there is never anything to say. */
 	int (*rejoin)(void *arg, const struct rj_segbody *geometry,
 		struct rj_error *err);
@@ -125,7 +127,8 @@ int rj_pipeline_write(struct rj_pipeline *p, const void *data, size_t len,
 	uint64_t off, struct rj_error *err);
 /*
  * After a write was answered: have the segment that the next one will probably
- * complete begun. Costs the time to hash it; nothing depends on it.
+ * complete begun, or one sealed that waits for the put of another. Costs the time
+ * to hash it; nothing depends on it.
  */
 void rj_pipeline_foresee(struct rj_pipeline *p);
 /*

@@ -42,6 +42,19 @@ void rj_underway_give(struct rj_underway *u)
 	pthread_mutex_unlock(&u->lock);
 }
 
+struct rj_underway_job *rj_underway_second(struct rj_underway *u)
+{
+	struct rj_underway_job *j = NULL;
+
+	if (rj_underway_count(u) < 2)
+		return NULL;
+	pthread_mutex_lock(&u->lock);
+	if (u->given - u->put >= 2)
+		j = job(u, u->put + 1);
+	pthread_mutex_unlock(&u->lock);
+	return j;
+}
+
 bool rj_underway_step(struct rj_underway *u)
 {
 	struct rj_underway_job *j;

@@ -22,6 +22,7 @@ struct rj_underway_job {
 	struct rj_seg_run *runs;
 	uint32_t blocks;   /* in all runs */
 	uint64_t sequence; /* of the segment */
+	bool sealed; /* in advance; the giver's alone */
 	int rc; /* what the put returned */
 };
 
@@ -47,6 +48,8 @@ unsigned rj_underway_count(const struct rj_underway *u);
 /* The job to be filled in and given next; NULL: there are enough. */
 struct rj_underway_job *rj_underway_room(struct rj_underway *u);
 void rj_underway_give(struct rj_underway *u);
+/* The one that comes next while another is in its put; NULL: none waits. */
+struct rj_underway_job *rj_underway_second(struct rj_underway *u);
 /*
  * The oldest, once it was put; with WAIT that is waited for. NULL: there is
  * none, or it is not done yet. It is the caller's until rj_underway_taken().

@@ -10,20 +10,21 @@
 /* Of a segment beside its blocks: header, body head, and some 4,000 runs. */
 #define OVERHEAD_BYTES 32768u
 
-/* All that the writer knows of the header behind w->tail, but the time. */
-static void fill_header(struct rj_log_writer *w, struct rj_seg_draft *draft)
+/* All that the writer knows of the header behind BEHIND, but the time. */
+static void fill_header(struct rj_log_writer *w,
+	const struct rj_log_tail *behind, struct rj_seg_draft *draft)
 {
 	struct rj_seghdr *h = &draft->header;
 	bool due;
 
 	h->flags |= rj_store_flags(w->store, &due);
-	h->sequence = w->tail.sequence + 1;
+	h->sequence = behind->sequence + 1;
 	h->epoch = w->epoch;
 	memcpy(h->volume_uuid, w->id.volume_uuid, sizeof(h->volume_uuid));
 	memcpy(h->journal_uuid, w->id.journal_uuid, sizeof(h->journal_uuid));
 	memcpy(h->nonce, w->nonce, sizeof(h->nonce));
 	if (!(h->flags & RJ_SEG_F_BREAK))
-		memcpy(h->prev_chain, w->tail.chain, sizeof(h->prev_chain));
+		memcpy(h->prev_chain, behind->chain, sizeof(h->prev_chain));
 	if ((h->flags & (RJ_SEG_F_BASE | RJ_SEG_F_BREAK)) || !h->oldest)
 		h->oldest = h->sequence;
 	draft->key = w->id.key;
@@ -36,7 +37,7 @@ int rj_writer_seal(struct rj_log_writer *w, struct rj_seg_draft *draft,
 	struct rj_seghdr *h = &draft->header;
 	int rc;
 
-	fill_header(w, draft);
+	fill_header(w, &w->tail, draft);
 	h->time_ns = (uint64_t)rj_realtime_ns();
 	if (w->begun.begun && h->time_ns - w->begun_ns < BEGUN_MAX_NS) {
 		h->time_ns = w->begun_ns;
@@ -68,7 +69,7 @@ static int seal_empty(struct rj_log_writer *w, struct rj_error *err)
 		.body = w->body};
 	int rc = rj_writer_seal(w, &draft, err);
 
-	w->pending = !rc;
+	rj_writer_set_pending(w, !rc);
 	return rc;
 }
 
@@ -93,7 +94,7 @@ static int send_one(struct rj_log_writer *w, struct rj_error *err)
 	if (taken) {
 		w->dead = rc;
 		w->dead_why = why;
-		w->pending = false;
+		rj_writer_set_pending(w, false);
 	}
 	if (!rc)
 		rj_log_kept(w);
@@ -117,12 +118,14 @@ static int send_pending(struct rj_log_writer *w, struct rj_error *err)
 
 void rj_log_kept(struct rj_log_writer *w)
 {
+	pthread_mutex_lock(&w->lock);
 	w->tail = w->next;
 	if (w->pending && w->must_base) { /* the base that was asked for */
 		w->must_base = false;
 		w->floor = w->tail.sequence;
 	}
 	w->pending = false;
+	pthread_mutex_unlock(&w->lock);
 }
 
 static int still_dead(const struct rj_log_writer *w, struct rj_error *err)
@@ -132,8 +135,8 @@ static int still_dead(const struct rj_log_writer *w, struct rj_error *err)
 	return w->dead;
 }
 
-static void draft_of(const struct rj_log_writer *w,
-	const struct rj_log_append *a, struct rj_seg_draft *out)
+void rj_writer_draft(struct rj_log_writer *w, const struct rj_log_append *a,
+	const struct rj_log_tail *behind, struct rj_seg_draft *out)
 {
 	*out = (struct rj_seg_draft){
 		.header = {.kind = RJ_SEG_DATA},
@@ -146,9 +149,10 @@ static void draft_of(const struct rj_log_writer *w,
 		out->header.flags |= RJ_SEG_F_BASE;
 	if (a->recovered)
 		out->header.flags |= RJ_SEG_F_RECOVERED;
-	out->header.oldest = a->oldest ? a->oldest : w->tail.oldest;
+	out->header.oldest = a->oldest ? a->oldest : behind->oldest;
 	if (out->header.oldest < w->floor)
 		out->header.oldest = w->floor;
+	fill_header(w, behind, out);
 }
 
 void rj_log_seal_begin(struct rj_log_writer *w, const struct rj_log_append *a)
@@ -159,8 +163,7 @@ void rj_log_seal_begin(struct rj_log_writer *w, const struct rj_log_append *a)
 	if (w->dead || w->pending || w->must_base ||
 		rj_store_is_pair(w->store))
 		return;
-	draft_of(w, a, &draft);
-	fill_header(w, &draft);
+	rj_writer_draft(w, a, &w->tail, &draft);
 	w->begun_ns = draft.header.time_ns = (uint64_t)rj_realtime_ns();
 	/* what fails here fails again, and is told, when it is sealed */
 	rj_segment_seal_begin(&draft, &w->begun, NULL);
@@ -184,11 +187,15 @@ int rj_log_seal(struct rj_log_writer *w, const struct rj_log_append *a,
 			"segment %llu must be a base: the log was broken off "
 			"before it",
 			(unsigned long long)w->tail.sequence + 1);
-	draft_of(w, a, &draft);
 	w->body = (struct rj_segbody){.block_size = a->body.block_size,
 		.journal_blocks = a->body.journal_blocks};
+	if (rj_writer_take_second(w, a)) {
+		rj_writer_set_pending(w, true);
+		return 0;
+	}
+	rj_writer_draft(w, a, &w->tail, &draft);
 	rc = rj_writer_seal(w, &draft, err);
-	w->pending = !rc;
+	rj_writer_set_pending(w, !rc);
 	return rc;
 }
 
@@ -222,6 +229,7 @@ int rj_log_writer_reserve(struct rj_log_writer *w, size_t bytes, size_t begun,
 	struct rj_error *err)
 {
 	if (reserve(&w->out, bytes + OVERHEAD_BYTES) ||
+		reserve(&w->second.out, bytes + OVERHEAD_BYTES) ||
 		reserve(&w->begun.bytes, begun + OVERHEAD_BYTES))
 		return rj_fail(err, RJ_E_NOMEM,
 			"out of memory for a segment of %zu bytes", bytes);
@@ -279,10 +287,24 @@ uint64_t rj_log_writer_epoch(const struct rj_log_writer *w)
 	return w->epoch;
 }
 
+struct rj_log_writer *rj_writer_new(void)
+{
+	struct rj_log_writer *w = calloc(1, sizeof(*w));
+
+	if (w) {
+		pthread_mutex_init(&w->lock, NULL);
+		pthread_mutex_init(&w->second.lock, NULL);
+	}
+	return w;
+}
+
 void rj_log_writer_free(struct rj_log_writer *w)
 {
 	if (!w)
 		return;
+	rj_buf_free(&w->second.out);
+	pthread_mutex_destroy(&w->second.lock);
+	pthread_mutex_destroy(&w->lock);
 	rj_buf_free(&w->out);
 	rj_buf_free(&w->back);
 	rj_digest_release(&w->begun);

@@ -334,7 +334,7 @@ int rj_log_claim(struct rj_store *store, const struct rj_log_id *id,
 			"%s: this store has nothing that only one of several "
 			"writers can do, so it cannot hold a log",
 			store->url);
-	c.w = calloc(1, sizeof(*c.w));
+	c.w = rj_writer_new();
 	if (!c.w)
 		return rj_fail(err, RJ_E_NOMEM, "out of memory for a log");
 	c.w->store = store;

@@ -166,6 +166,7 @@ struct rj_log_append {
 	bool base;	 /* the runs hold all that a replay needs */
 	bool recovered;	 /* RJ_SEG_F_RECOVERED; only with base */
 	uint64_t oldest; /* ignored for a base. 0: as in the tail */
+	uint64_t sequence; /* that it will have; only for rj_log_seal_next() */
 };
 
 /*
@@ -190,6 +191,13 @@ int rj_log_retry(struct rj_log_writer *w, struct rj_error *err);
  * is compared with what was hashed, byte by byte.
  */
 void rj_log_seal_begin(struct rj_log_writer *w, const struct rj_log_append *a);
+/*
+ * While another thread appends: seal A, with its SEQUENCE, if it comes right
+ * behind what is pending now. Then the append of an A with that number, the
+ * next one, finds it done: its blocks must not change from here on. Only ever a
+ * saving. False: not done, and it may be asked for again.
+ */
+bool rj_log_seal_next(struct rj_log_writer *w, const struct rj_log_append *a);
 /*
  * Memory for segments of up to BYTES of blocks now, with its pages, and not in
  * the middle of the first large append: the kernel may wait for that one to

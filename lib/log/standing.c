@@ -50,7 +50,7 @@ int rj_log_stand_again(struct rj_store *store, const struct rj_log_id *id,
 	const struct rj_log_standing *at, const void *pending, size_t len,
 	struct rj_log_writer **out, struct rj_error *err)
 {
-	struct rj_log_writer *w = calloc(1, sizeof(*w));
+	struct rj_log_writer *w = rj_writer_new();
 	int rc = 0;
 
 	*out = NULL;

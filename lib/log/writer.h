@@ -3,8 +3,19 @@
 #ifndef RJ_LOG_WRITER_H
 #define RJ_LOG_WRITER_H
 
+#include <pthread.h>
+
 #include "log/log.h"
 #include "segment/begun.h"
+
+/* The segment that comes behind the pending one, sealed already: seal-next.c. */
+struct rj_writer_second {
+	pthread_mutex_t lock;
+	bool ready;
+	struct rj_buf out;
+	struct rj_log_tail at;
+	uint8_t behind[RJ_SEG_HASH_BYTES]; /* the chain that it continues */
+};
 
 struct rj_log_writer {
 	struct rj_store *store; /* the caller's */
@@ -14,6 +25,10 @@ struct rj_log_writer {
 	struct rj_log_tail tail; /* acknowledged, or kept: rj_log_kept() */
 	struct rj_log_tail next; /* of the segment in OUT */
 	bool pending;            /* OUT was sent and not acknowledged */
+	/* Of PENDING; while it is true NEXT stays as it is, for another thread
+	 * that seals what comes behind. */
+	pthread_mutex_t lock;
+	struct rj_writer_second second;
 	bool must_base;          /* our fence breaks the log off */
 	struct rj_segbody body;  /* of the last segment with blocks: geometry */
 	uint64_t floor;          /* nothing before it may be called needed */
@@ -25,6 +40,15 @@ struct rj_log_writer {
 	struct rj_error dead_why;
 };
 
+/* All zero, but for its locks. NULL: out of memory. */
+struct rj_log_writer *rj_writer_new(void);
+void rj_writer_set_pending(struct rj_log_writer *w, bool pending);
+/* The draft of A behind BEHIND: all but its time. */
+void rj_writer_draft(struct rj_log_writer *w, const struct rj_log_append *a,
+	const struct rj_log_tail *behind, struct rj_seg_draft *out);
+/* Was A sealed by rj_log_seal_next()? Then it is in w->out and w->next. */
+bool rj_writer_take_second(
+	struct rj_log_writer *w, const struct rj_log_append *a);
 /*
  * Seal DRAFT as the segment behind w->tail into w->out and w->next. The
  * identity, number, epoch, nonce, chain and time are filled in here.
