@@ -12,15 +12,20 @@ static int add_journal(void *arg, const uint8_t uuid[RJ_UUID_BYTES])
 	return rj_buf_append(arg, uuid, RJ_UUID_BYTES);
 }
 
-static uint64_t total_bytes(const struct rj_listing *l, uint64_t *segments)
+/* FENCES: how many of the segments hold no blocks; may be NULL. */
+static uint64_t total_bytes(
+	const struct rj_listing *l, uint64_t *segments, uint64_t *fences)
 {
 	const uint32_t *bytes = (const void *)l->bytes.data;
 	uint64_t total = 0;
 	size_t i;
 
 	*segments = l->bytes.len / sizeof(*bytes);
-	for (i = 0; i < *segments; i++)
+	for (i = 0; i < *segments; i++) {
 		total += bytes[i];
+		if (fences)
+			*fences += bytes[i] <= RJ_SEG_HEADER_BYTES + RJ_SEG_BODY_HEAD;
+	}
 	return total;
 }
 
@@ -29,7 +34,7 @@ static int ls_log(const struct options *o, struct target *t,
 {
 	struct json_object *log;
 	struct rj_listing l = {0};
-	uint64_t epoch, segments, bytes;
+	uint64_t epoch, segments, bytes, fences = 0;
 	char uuid[RJ_UUID_TEXT];
 	int rc;
 
@@ -39,17 +44,19 @@ static int ls_log(const struct options *o, struct target *t,
 	if (rc)
 		goto out;
 	rj_uuid_text(t->id.journal_uuid, uuid);
-	bytes = total_bytes(&l, &segments);
+	bytes = total_bytes(&l, &segments, &fences);
 	if (!o->json && !o->quiet)
 		printf("%s  segments %" PRIu64 " to %" PRIu64 ", %" PRIu64
-		       " bytes, epoch %" PRIu64 "\n",
-			uuid, l.first, l.last, bytes, epoch);
+		       " bytes, epoch %" PRIu64 "%s\n",
+			uuid, l.first, l.last, bytes, epoch,
+			segments && fences == segments ? ", only fences" : "");
 	log = json_object_new_object();
 	add_text(log, "journal", uuid);
 	add_u64(log, "first", l.first);
 	add_u64(log, "last", l.last);
 	add_u64(log, "segments", segments);
 	add_u64(log, "bytes", bytes);
+	add_u64(log, "fences", fences);
 	add_u64(log, "epochs_claimed", epoch);
 	json_object_array_add(logs, log);
 out:
@@ -231,7 +238,7 @@ static enum status ls_segments(const struct options *o, struct target *t)
 		ls.status = status_of(rc);
 		goto out;
 	}
-	total_bytes(&l, &ls.total);
+	total_bytes(&l, &ls.total, NULL);
 	if (!o->json && !o->quiet)
 		printf("%10s %6s  %-9s %10s  %-23s %7s  %s\n", "segment",
 			"epoch", "kind", "bytes", "time", "blocks", "tids");

@@ -5,6 +5,7 @@
 #include "options.h"
 #include "print.h"
 #include "rjlog/probe.h"
+#include "rm.h"
 #include "target.h"
 
 static enum status run(const struct options *o)
@@ -16,6 +17,7 @@ static enum status run(const struct options *o)
 		[COMMAND_VERIFY] = run_verify,
 		[COMMAND_PRUNE] = run_prune,
 		[COMMAND_COPY] = run_copy,
+		[COMMAND_RM] = run_rm,
 	};
 	struct target t = {0};
 	enum status status;
@@ -25,6 +27,8 @@ static enum status run(const struct options *o)
 	if (o->command == COMMAND_PROBE)
 		return run_probe(o);
 	rc = target_open(&t, o, o->url, &err);
+	if (!rc && o->command == COMMAND_RM)
+		rc = rm_check_words(o, &t, &err);
 	/* a URL that cannot be read is wrong usage, as a missing one is */
 	if (!rc && (o->command != COMMAND_LS || t.named))
 		rc = target_choose(&t, &err);

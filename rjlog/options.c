@@ -12,9 +12,10 @@
 static const char help_text[] =
 	"Usage: rjlog ls|show|verify|probe|prune [-n] [-v] [-q] [--json] URL\n"
 	"       rjlog copy [-n] [-q] [--json] URL TO\n"
+	"       rjlog rm [-n] [-q] [--json] [--volume DEVICE] [--force UUID] URL/UUID\n"
 	"\n"
-	"Look at remote logs, check them, and copy them. Only prune ever changes\n"
-	"a log.\n"
+	"Look at remote logs, check them, and copy them. Only prune and rm ever\n"
+	"change a log.\n"
 	"\n"
 	"  ls URL              the logs that the store at URL keeps; with\n"
 	"                      /JOURNAL-UUID behind it, that log's segments\n"
@@ -23,10 +24,16 @@ static const char help_text[] =
 	"  probe URL           race, write and read: what this store can do\n"
 	"  prune URL[/UUID]    delete the segments that no replay needs\n"
 	"  copy URL[/UUID] TO  copy the log, byte for byte, to the store at TO\n"
+	"  rm URL/UUID         remove a log that is out of use; without --volume or\n"
+	"                      --force only say what would be removed\n"
 	"\n"
-	"With only one log at URL its UUID may be left out.\n"
+	"With only one log at URL its UUID may be left out, but for rm.\n"
 	"\n"
-	"  -n, --dry-run       prune, copy: only say what would be done\n"
+	"  -n, --dry-run       prune, copy, rm: only say what would be done\n"
+	"      --volume DEVICE rm: the volume whose log it was; its superblock has\n"
+	"                      to name another journal by now\n"
+	"      --force UUID    rm: the log's UUID once more: there is no such volume,\n"
+	"                      or nobody writes there in spite of how it looks\n"
 	"  -C FD               write progress to FD (\"pass done total url\");\n"
 	"                      0: a bar on the terminal\n"
 	"  -v, --verbose       show: the journal's superblock too\n"
@@ -37,14 +44,17 @@ static const char help_text[] =
 	"  -V, --version       print the version\n"
 	"      --help          print this\n"
 	"\n"
-	"Exit status: 0 good, 4 the log is damaged, incomplete or another's, or\n"
-	"no journal can be kept at that store, or TO holds something else,\n"
-	"8 operational error, 16 usage, 32 no key or the wrong one.\n";
+	"Exit status: 0 good, 1 rm: somebody may need the log, 4 the log is\n"
+	"damaged, incomplete or another's, or no journal can be kept at that\n"
+	"store, or TO holds something else, 8 operational error, 16 usage, 32 no\n"
+	"key or the wrong one.\n";
 
 enum {
 	OPT_HELP = 256,
 	OPT_JSON,
 	OPT_KEY,
+	OPT_VOLUME,
+	OPT_FORCE,
 };
 
 static const struct option long_options[] = {
@@ -52,6 +62,8 @@ static const struct option long_options[] = {
 	{"verbose", no_argument, NULL, 'v'},
 	{"quiet", no_argument, NULL, 'q'},
 	{"key", required_argument, NULL, OPT_KEY},
+	{"volume", required_argument, NULL, OPT_VOLUME},
+	{"force", required_argument, NULL, OPT_FORCE},
 	{"json", no_argument, NULL, OPT_JSON},
 	{"version", no_argument, NULL, 'V'},
 	{"help", no_argument, NULL, OPT_HELP},
@@ -74,6 +86,7 @@ static bool parse_command(const char *word, enum command *out)
 		[COMMAND_PROBE] = "probe",
 		[COMMAND_PRUNE] = "prune",
 		[COMMAND_COPY] = "copy",
+		[COMMAND_RM] = "rm",
 	};
 	unsigned i;
 
@@ -103,8 +116,8 @@ static enum options_verdict take_words(int count, char **words, struct options *
 	int want;
 
 	if (!count)
-		return bad("no command given: ls, show, verify, probe, prune or "
-			   "copy",
+		return bad("no command given: ls, show, verify, probe, prune, "
+			   "copy or rm",
 			NULL);
 	if (!parse_command(words[0], &o->command))
 		return bad("no such command", words[0]);
@@ -118,8 +131,10 @@ static enum options_verdict take_words(int count, char **words, struct options *
 				     : "more than two URLs given",
 			words[want]);
 	if (o->dry_run && o->command != COMMAND_PRUNE &&
-		o->command != COMMAND_COPY)
-		return bad("-n is for prune and copy", NULL);
+		o->command != COMMAND_COPY && o->command != COMMAND_RM)
+		return bad("-n is for prune, copy and rm", NULL);
+	if ((o->volume || o->force) && o->command != COMMAND_RM)
+		return bad("--volume and --force are for rm", NULL);
 	o->url = words[1];
 	o->to = words[2]; /* NULL but for copy */
 	return OPTIONS_RUN;
@@ -148,6 +163,12 @@ enum options_verdict options_parse(int argc, char **argv, struct options *o)
 			break;
 		case OPT_JSON:
 			o->json = true;
+			break;
+		case OPT_VOLUME:
+			o->volume = optarg;
+			break;
+		case OPT_FORCE:
+			o->force = optarg;
 			break;
 		case OPT_KEY:
 			o->keyfile = optarg;

@@ -11,11 +11,13 @@ enum command {
 	COMMAND_PROBE,
 	COMMAND_PRUNE,
 	COMMAND_COPY,
+	COMMAND_RM,
 };
 
 /* The exit status; the largest that applies wins. */
 enum status {
 	STATUS_GOOD = 0,
+	STATUS_REFUSED = 1, /* rm: somebody may need the log */
 	STATUS_DAMAGED = 4, /* or a part is missing, or another's */
 	STATUS_FAILED = 8,  /* operational: not reached, no log, no memory */
 	STATUS_USAGE = 16,
@@ -28,7 +30,9 @@ struct options {
 	const char *keyfile; /* --key; NULL: rj.conf's */
 	bool json, quiet, verbose;
 	const char *to;	     /* copy: the store to copy to */
-	bool dry_run;	     /* prune, copy */
+	bool dry_run;	     /* prune, copy, rm */
+	const char *volume;  /* rm: the volume that has another journal now */
+	const char *force;   /* rm: the UUID once more */
 	int progress_fd;     /* -C; 0: a bar, if there is a terminal */
 };
 

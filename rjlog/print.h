@@ -43,5 +43,6 @@ enum status run_show(const struct options *o, struct target *t);
 enum status run_verify(const struct options *o, struct target *t);
 enum status run_prune(const struct options *o, struct target *t);
 enum status run_copy(const struct options *o, struct target *t);
+enum status run_rm(const struct options *o, struct target *t);
 
 #endif

@@ -33,6 +33,14 @@ int rj_journal_find(const uint8_t uuid[RJ_UUID_BYTES], uint32_t block_size,
 	uint32_t number, const char *const *hints, char **path,
 	struct rj_error *err);
 
+/*
+ * Call FN with the path of each block device of this machine that holds a volume
+ * of this UUID (there may be several: snapshots, the parts of a mirror), read
+ * now, with no cache file. A non-zero return ends it and is returned.
+ */
+int rj_volume_each(const uint8_t uuid[RJ_UUID_BYTES],
+	int (*fn)(void *arg, const char *path), void *arg);
+
 /* Are the 1024 bytes at byte 1024 of a device, RAW, a journal device's ext2
  * superblock? UUID gets the journal's. */
 bool rj_journal_device_uuid(

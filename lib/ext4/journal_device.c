@@ -109,6 +109,27 @@ static char *by_scan(const uint8_t uuid[RJ_UUID_BYTES], uint32_t block_size)
 	return path;
 }
 
+int rj_volume_each(const uint8_t uuid[RJ_UUID_BYTES],
+	int (*fn)(void *arg, const char *path), void *arg)
+{
+	char text[RJ_UUID_TEXT];
+	blkid_dev_iterate it;
+	blkid_cache cache = NULL;
+	blkid_dev dev;
+	int rc = 0;
+
+	if (blkid_get_cache(&cache, "/dev/null") < 0)
+		return 0;
+	blkid_probe_all(cache);
+	it = blkid_dev_iterate_begin(cache);
+	blkid_dev_set_search(it, "UUID", rj_uuid_text(uuid, text));
+	while (!rc && !blkid_dev_next(it, &dev))
+		rc = fn(arg, blkid_dev_devname(dev));
+	blkid_dev_iterate_end(it);
+	blkid_put_cache(cache);
+	return rc;
+}
+
 static char *by_number(uint32_t dev, const uint8_t uuid[RJ_UUID_BYTES],
 	uint32_t block_size)
 {

@@ -259,11 +259,19 @@ static int switch_over(struct rj_mover *m, struct rj_error *err)
 
 static int release_old(struct rj_mover *m, struct rj_error *err)
 {
+	const char *url = m->f.sbx.url, *second = rj_url_second(url);
+	char uuid[RJ_UUID_TEXT];
 	int rc = 0;
 
-	if (m->from == RJ_PLACE_REMOTE && m->f.sbx.url[0])
-		rj_mover_say(m, "leave the old log at %s, out of use",
-			m->f.sbx.url);
+	if (m->from == RJ_PLACE_REMOTE && second)
+		rj_mover_say(m,
+			"leave the old log at %s, out of use (rjlog rm removes it, at one store at a time)",
+			url);
+	else if (m->from == RJ_PLACE_REMOTE && url[0])
+		rj_mover_say(m,
+			"leave the old log at %s, out of use (rjlog rm --volume=%s %s/%s removes it)",
+			url, m->path, url,
+			rj_uuid_text(m->f.journal_uuid, uuid));
 	if (m->old_device.bio)
 		rj_mover_say(m, m->opts->keep
 			? "tell the journal on %s the new UUID"

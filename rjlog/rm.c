@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * rjlog rm: fence the log off, then delete every segment with blocks. What stays
+ * are the fences and the claims, some hundred bytes: they hold off a writer that
+ * slept through all of this. So a cut leaves a log that nobody writes to, and
+ * that the next run finishes.
+ */
+#include "rm.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "log/trim.h"
+#include "print.h"
+#include "store/conf.h"
+#include "tools/plan.h"
+
+#define CLAIM_BYTES 4096
+#define FENCE_BYTES (RJ_SEG_HEADER_BYTES + RJ_SEG_BODY_HEAD)
+
+int rm_check_words(
+	const struct options *o, const struct target *t, struct rj_error *err)
+{
+	uint8_t uuid[RJ_UUID_BYTES];
+
+	if (rj_store_is_pair(t->store))
+		return rj_fail(err, RJ_E_INVAL,
+			"%s: name one of the two stores", t->store->url);
+	if (!t->named)
+		return rj_fail(err, RJ_E_INVAL,
+			"%s: say which log: URL/<journal uuid> (see rjlog ls)",
+			t->store->url);
+	if (o->force && (!rj_uuid_parse(o->force, uuid) ||
+				!rj_uuid_equal(uuid, t->id.journal_uuid)))
+		return rj_fail(err, RJ_E_INVAL,
+			"--force %s: not the UUID of the log that the URL names",
+			o->force);
+	return 0;
+}
+
+/* Who claimed the newest epoch: a line of its text, for people. */
+static void look_at_claim(struct target *t, struct rm_log *l)
+{
+	struct rj_key key = rj_log_key(&t->id, RJ_KEY_EPOCH, l->epoch);
+	struct rj_buf text = {0};
+	const char *at;
+	char *p;
+
+	if (l->epoch && !rj_store_get(t->store, &key, CLAIM_BYTES, &text, NULL) &&
+		!rj_buf_append(&text, "", 1)) {
+		at = strstr((const char *)text.data, "\nhost ");
+		if (at)
+			sscanf(at, "\nhost %63s", l->host);
+	}
+	for (p = l->host; *p; p++) /* whoever can write there chose it */
+		if (*p < '!' || *p > '~')
+			*p = '_';
+	rj_buf_free(&text);
+}
+
+int rm_look(struct target *t, struct rm_log *out, struct rj_error *err)
+{
+	struct rj_listing l = {0};
+	const uint32_t *bytes;
+	struct rj_seghdr h;
+	size_t i;
+	int rc;
+
+	memset(out, 0, sizeof(*out));
+	rc = rj_listing_log(t->store, &t->id, 0, 0, &l, err);
+	if (!rc)
+		rc = rj_listing_epoch(t->store, &t->id, 0, &out->epoch, err);
+	bytes = (const void *)l.bytes.data;
+	for (i = 0; !rc && i < l.bytes.len / sizeof(*bytes); i++) {
+		out->fences += bytes[i] <= FENCE_BYTES;
+		out->data += bytes[i] > FENCE_BYTES;
+		out->bytes += bytes[i] > FENCE_BYTES ? bytes[i] : 0;
+	}
+	out->first = l.first;
+	out->last = l.last;
+	if (!rc && l.last &&
+		!rj_log_fetch_header(t->store, &t->id, l.last, &h, NULL)) {
+		out->closed = h.kind == RJ_SEG_FENCE;
+		out->written_s = h.time_ns / 1000000000;
+	}
+	if (!rc)
+		look_at_claim(t, out);
+	rj_listing_free(&l);
+	return rc;
+}
+
+/* From here on nobody who wrote there gets anything acknowledged. FENCE is where
+ * we stand. */
+static int shut(struct target *t, const struct rm_log *l, uint64_t *fence,
+	struct rj_error *err)
+{
+	struct rj_log_claim_opts o = {0};
+	struct rj_log_writer *w = NULL;
+	int rc = rj_log_claim(t->store, &t->id, &o, &w, err);
+
+	/* damaged, or begun to be removed by an earlier run */
+	o.allow_break = true;
+	if (rc == -RJ_E_CORRUPT || rc == -RJ_E_GAP || rc == -RJ_E_FOREIGN)
+		rc = rj_log_claim(t->store, &t->id, &o, &w, err);
+	if (rc)
+		return rc;
+	*fence = rj_log_writer_tail(w)->sequence;
+	rj_log_writer_free(w);
+	if (*fence == l->last + 1)
+		return 0;
+	return rj_fail(err, RJ_E_REFUSED,
+		"%s: somebody wrote segments %" PRIu64 " to %" PRIu64
+		" at this moment: nothing was deleted. He is fenced now; his volume needs rjrecover, and then goes on",
+		t->text, l->last + 1, *fence - 1);
+}
+
+static int delete(const struct options *o, struct target *t, uint64_t fence,
+	struct rj_log_trim_report *r, struct rj_error *err)
+{
+	struct rj_log_trim_opts opts = {.below = fence};
+	struct rj_conf *conf = NULL;
+	int rc = rj_conf_load(t->store->url, &conf, err);
+
+	if (rc)
+		return rc;
+	if (!o->force)
+		opts.retain_s = conf->retain_s;
+	rj_conf_release(conf);
+	return rj_log_trim(t->store, &t->id, &opts, r, err);
+}
+
+static void print_log(const struct target *t, const struct rm_log *l)
+{
+	char volume[RJ_UUID_TEXT], when[64];
+
+	printf("%s: %" PRIu64 " segments, %" PRIu64 " bytes; volume %s\n",
+		t->text, l->data, l->bytes,
+		rj_uuid_is_null(t->id.volume_uuid)
+			? "not known"
+			: rj_uuid_text(t->id.volume_uuid, volume));
+	if (l->written_s)
+		printf("last %s %s, in epoch %" PRIu64 " of %s\n",
+			l->closed ? "fenced" : "written",
+			plan_time_text((int64_t)l->written_s * 1000000000, when),
+			l->epoch, l->host[0] ? l->host : "an unknown host");
+}
+
+static void print_text(const struct options *o, const struct target *t,
+	const struct rm_log *l, const struct rj_log_trim_report *r, bool dry)
+{
+	char uuid[RJ_UUID_TEXT];
+
+	if (!l->data) {
+		printf("%s: nothing is left to remove; %" PRIu64
+		       " fences stay\n",
+			t->text, l->fences);
+		return;
+	}
+	if (!dry) {
+		printf("%s: %" PRIu64 " segments removed", t->text,
+			r->segments);
+		if (r->segments < l->data)
+			printf(", %" PRIu64 " kept by \"retain\" in rj.conf",
+				l->data - r->segments);
+		printf("; %" PRIu64 " fences stay\n", l->fences + 1);
+		return;
+	}
+	print_log(t, l);
+	printf("nothing was removed%s", o->dry_run ? " (-n)\n" : "");
+	if (!o->dry_run)
+		printf(": name the volume that has another journal now, --volume DEVICE; or, if there is no such volume any more, --force %s\n",
+			rj_uuid_text(t->id.journal_uuid, uuid));
+}
+
+static void print_as_json(const struct target *t, const struct rm_log *l,
+	const struct rj_log_trim_report *r, bool removed, const char *error)
+{
+	struct json_object *top = json_object_new_object();
+	char uuid[RJ_UUID_TEXT];
+
+	add_text(top, "url", t->text);
+	add_text(top, "volume", rj_uuid_text(t->id.volume_uuid, uuid));
+	add_u64(top, "segments", l->data);
+	add_u64(top, "bytes", l->bytes);
+	add_u64(top, "fences", l->fences);
+	add_u64(top, "epoch", l->epoch);
+	add_u64(top, "written", l->written_s);
+	json_object_object_add(
+		top, "closed", json_object_new_boolean(l->closed));
+	json_object_object_add(
+		top, "removing", json_object_new_boolean(removed));
+	add_u64(top, "removed", r->segments);
+	if (error)
+		add_text(top, "error", error);
+	print_json(top);
+}
+
+enum status run_rm(const struct options *o, struct target *t)
+{
+	struct rj_log_trim_report r = {0};
+	bool proved = false, dry = true;
+	struct rm_log l = {0};
+	uint64_t fence = 0;
+	struct rj_error err;
+	int rc;
+
+	rc = rm_look(t, &l, &err);
+	if (!rc && l.data)
+		rc = rm_check_use(o, t, &l, &proved, &err);
+	dry = o->dry_run || !(proved || o->force);
+	if (!rc && !dry && l.data) {
+		rc = shut(t, &l, &fence, &err);
+		if (!rc)
+			rc = delete(o, t, fence, &r, &err);
+	}
+	if (rc)
+		complain(err.msg);
+	if (o->json)
+		print_as_json(t, &l, &r, !dry && l.data, rc ? err.msg : NULL);
+	else if (!rc && !o->quiet)
+		print_text(o, t, &l, &r, dry);
+	return rc == -RJ_E_REFUSED ? STATUS_REFUSED : status_of(rc);
+}

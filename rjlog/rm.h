@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* rjlog rm: a log that is out of use. */
+#ifndef RJLOG_RM_H
+#define RJLOG_RM_H
+
+#include "options.h"
+#include "target.h"
+
+/* What there is of the log, and what is known of who wrote it. */
+struct rm_log {
+	uint64_t first, last; /* segments */
+	uint64_t data, bytes; /* of those that would be deleted */
+	uint64_t fences;      /* and of those that stay */
+	uint64_t epoch;	      /* highest one claimed; 0: none */
+	char host[64];	      /* who claimed it; "": not known */
+	bool closed;	      /* the last segment is a fence: nobody wrote since */
+	uint64_t written_s;   /* when the last segment was sealed, since 1970; 0:
+			       * not known */
+};
+
+/* Is that a log's name, and --force the same one? Before any store is asked. */
+int rm_check_words(
+	const struct options *o, const struct target *t, struct rj_error *err);
+/* Look. Changes nothing. */
+int rm_look(struct target *t, struct rm_log *out, struct rj_error *err);
+/*
+ * May anybody need it? RJ_E_REFUSED: a volume does, or rjournald serves it here,
+ * or it looks as if somebody wrote still and nobody said --force. *PROVED: the
+ * volume that it belonged to (--volume) names another journal.
+ */
+int rm_check_use(const struct options *o, const struct target *t,
+	const struct rm_log *l, bool *proved, struct rj_error *err);
+
+#endif
