@@ -172,7 +172,7 @@ static int read_rest(struct rj_loaded *l, const struct rj_log_id *id,
 	bool holds;
 	int rc;
 
-	rc = rj_log_holds(l->store, id, &sum->tail, 0, &holds, err);
+	rc = rj_log_holds(l->store, id, &sum->tail, l->writer, 0, &holds, err);
 	if (rc)
 		return rc;
 	if (holds) {
@@ -295,14 +295,17 @@ int rj_load(const char *device, struct rj_loaded *out, struct rj_error *err)
 {
 	struct rj_loaded l = {.device = device, .dir.lock = -1};
 	const struct rj_sbx *sbx = &l.facts.sbx;
+	struct rj_store_opts o = {0};
 	int rc;
 
 	rc = look_at_volume(&l, err);
 	if (!rc)
 		rc = rj_log_sealing_load(sbx->url, NULL, sbx->key_fingerprint,
 			&l.sealing, err);
+	o.marked_epoch = sbx->epoch;
+	o.floor = sbx->floor;
 	if (!rc)
-		rc = rj_store_open(sbx->url, NULL, &l.store, err);
+		rc = rj_store_open(sbx->url, &o, &l.store, err);
 	if (!rc && !sbx->ack_received && l.store->caps.durability != RJ_DURABLE)
 		rc = rj_fail(err, RJ_E_REFUSED,
 			"%s: the volume wants ack=durable, which this store "
@@ -322,6 +325,10 @@ int rj_load(const char *device, struct rj_loaded *out, struct rj_error *err)
 		rc = rj_fallback_serve(&l, err);
 	if (!rc) {
 		l.memory.kept->facts = l.facts;
+		/* as it is marked before it serves */
+		l.memory.kept->facts.sbx.epoch = rj_log_writer_epoch(l.writer);
+		l.memory.kept->facts.sbx.floor =
+			rj_log_writer_tail(l.writer)->sequence;
 		l.memory.kept->epoch = rj_log_writer_epoch(l.writer);
 		l.memory.kept->served_since = l.memory.kept->epoch;
 	}
@@ -362,6 +369,8 @@ int rj_load_again(const char *device, const struct rj_held *held,
 int rj_load_store_again(struct rj_loaded *l, struct rj_error *err)
 {
 	const struct rj_sbx *sbx = &l->facts.sbx;
+	struct rj_store_opts o = {
+		.marked_epoch = sbx->epoch, .floor = sbx->floor};
 	int rc;
 
 	if (l->store)
@@ -370,7 +379,7 @@ int rj_load_store_again(struct rj_loaded *l, struct rj_error *err)
 	rc = rj_log_sealing_load(sbx->url, NULL,
 		l->facts.has_sbx ? sbx->key_fingerprint : NULL, &l->sealing,
 		err);
-	return rc ? rc : rj_store_open(sbx->url, NULL, &l->store, err);
+	return rc ? rc : rj_store_open(sbx->url, &o, &l->store, err);
 }
 
 int rj_load_claim_again(struct rj_loaded *l, struct rj_error *err)

@@ -78,7 +78,7 @@ static int go_on(struct rj_loaded *l, const struct rj_log_id *id,
 	rc = rj_log_claim(l->store, id, NULL, &l->writer, err);
 	if (!rc)
 		rc = rj_log_holds(
-			l->store, id, &sum->tail, 0, &holds, err);
+			l->store, id, &sum->tail, l->writer, 0, &holds, err);
 	if (rc)
 		return rc;
 	if (holds)

@@ -74,7 +74,7 @@ int rj_attach_open_store(const char *url, bool received_will_do,
 	*out = NULL;
 	if (!rj_sbx_url_valid(url, err))
 		return -RJ_E_INVAL;
-	rc = rj_mover_open_store(opts, url, out, err);
+	rc = rj_mover_open_store(opts, url, NULL, out, err);
 	if (rc)
 		return rc;
 	if (!(*out)->caps.put_new && !(*out)->caps.exclusive_container)

@@ -62,8 +62,9 @@ void rj_mover_describe(struct rj_mover *m);
 /* target.c: the new journal, up to before anything is written. SAME: the volume
  * has it already. */
 int rj_mover_check_new(struct rj_mover *m, bool *same, struct rj_error *err);
+/* SEEN: what the volume says of the log there; NULL: it is to be a new one. */
 int rj_mover_open_store(const struct rj_move_opts *opts, const char *url,
-	struct rj_store **out, struct rj_error *err);
+	const struct rj_sbx *seen, struct rj_store **out, struct rj_error *err);
 
 /* attach.c */
 int rj_attach_open_store(const char *url, bool received_will_do,

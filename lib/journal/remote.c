@@ -72,7 +72,7 @@ int rj_mover_check_log(struct rj_mover *m, struct rj_error *err)
 	int rc;
 
 	rc = rj_mover_open_store(
-		m->opts, m->f.sbx.url, &m->old_store, err);
+		m->opts, m->f.sbx.url, &m->f.sbx, &m->old_store, err);
 	if (!rc)
 		rc = rj_log_sealing_load(m->f.sbx.url, m->opts->old_key,
 			m->f.sbx.key_fingerprint, &m->old_sealing, err);

@@ -117,11 +117,17 @@ static int choose_size(struct rj_mover *m, const struct words *w,
 }
 
 int rj_mover_open_store(const struct rj_move_opts *opts, const char *url,
-	struct rj_store **out, struct rj_error *err)
+	const struct rj_sbx *seen, struct rj_store **out, struct rj_error *err)
 {
+	struct rj_store_opts o = {0};
+
+	if (seen) {
+		o.marked_epoch = seen->epoch;
+		o.floor = seen->floor;
+	}
 	if (opts->hooks.open_store)
 		return opts->hooks.open_store(opts->hooks.arg, url, out, err);
-	return rj_store_open(url, NULL, out, err);
+	return rj_store_open(url, &o, out, err);
 }
 
 static int check_inode(struct rj_mover *m, bool *same, struct rj_error *err)

@@ -82,12 +82,15 @@ static int check_last(
 /*
  * Two stores whose logs parted: a writer may still be alive on the one that is
  * not taken. It is fenced there, as any writer of a log; then one looks again.
+ * It may have gone on alone before the fence: then the fence says so in its
+ * place, and that log is taken after all.
  */
 static int fence_rival(struct claim *c, struct rj_error *err)
 {
 	const struct rj_log_claim_opts opts = {.min_epoch = c->opts->min_epoch,
 		.retry_ms = c->opts->retry_ms,
-		.allow_break = true};
+		.allow_break = true,
+		.repeat_alone = true};
 	struct rj_store *rival = rj_store_rival(c->store);
 	struct rj_log_writer *w = NULL;
 	int rc;
@@ -205,6 +208,8 @@ static int put_fence_once(struct claim *c, struct rj_error *err)
 	w->must_base = c->verify.need_base;
 	if (w->must_base)
 		draft.header.flags |= RJ_SEG_F_BREAK;
+	if (c->opts->repeat_alone)
+		draft.header.flags |= c->verify.alone;
 	draft.header.oldest = w->tail.oldest;
 	rc = rj_writer_seal(w, &draft, err);
 	if (rc)

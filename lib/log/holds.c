@@ -6,8 +6,8 @@
 #include "log/verify.h"
 
 int rj_log_holds(struct rj_store *store, const struct rj_log_id *id,
-	const struct rj_log_tail *tail, int retry_ms, bool *holds,
-	struct rj_error *err)
+	const struct rj_log_tail *tail, const struct rj_log_writer *w,
+	int retry_ms, bool *holds, struct rj_error *err)
 {
 	struct rj_segment seg = {0};
 	struct rj_buf buf = {0};
@@ -15,8 +15,12 @@ int rj_log_holds(struct rj_store *store, const struct rj_log_id *id,
 	struct rj_verify v;
 	int rc;
 
-	*holds = true;
-	if (store->caps.put_new || !tail->sequence)
+	*holds = !tail->sequence ||
+		 rj_log_writer_tail(w)->oldest <= tail->sequence + 1;
+	if (!*holds)
+		return 0;
+	if (!tail->sequence ||
+		(store->caps.put_new && !rj_store_is_pair(store)))
 		return 0;
 	if (!err)
 		err = &local;

@@ -30,6 +30,8 @@ struct rj_log_tail {
 	uint8_t chain[RJ_SEG_HASH_BYTES];
 };
 
+struct rj_log_writer;
+
 /* ---- reading ---- */
 
 struct rj_log_summary {
@@ -87,18 +89,26 @@ int rj_log_read(struct rj_store *store, const struct rj_log_id *id,
 	struct rj_log_summary *sum, struct rj_error *err);
 
 /*
- * Does the log still hold TAIL, of an earlier read? In mode A always, and nobody
- * is asked. In mode B a segment that its writer never got acknowledged can be
- * read, and yet not be of the log that a later writer's fence stands behind:
- * after a claim, what was read before has to be read again if *HOLDS is false.
+ * Does the log still hold TAIL, of an earlier read, and all that follows, now
+ * that W's fence stands? Not if the older writer needed less by then, and trimmed
+ * what follows. Beside that, in mode A always, and nobody is asked; of two stores
+ * the other one's log may be the log by now; and in mode B a segment that its
+ * writer never got acknowledged can be read, and yet not be of the log that W's
+ * fence stands behind. If *HOLDS is false, what was read has to be read again.
  */
 int rj_log_holds(struct rj_store *store, const struct rj_log_id *id,
-	const struct rj_log_tail *tail, int retry_ms, bool *holds,
-	struct rj_error *err);
+	const struct rj_log_tail *tail, const struct rj_log_writer *w,
+	int retry_ms, bool *holds, struct rj_error *err);
 
 /* ---- writing ---- */
 
-struct rj_log_writer;
+/*
+ * With --accept-loss one of two stores is gone on with, and what the other one
+ * holds is given up. A worker there that knows nothing of it may be followed by
+ * others, each an epoch higher; this much higher is the recovery's, so that its
+ * log is the one of the higher epoch for ever.
+ */
+#define RJ_LOG_LOSS_EPOCHS (1u << 20)
 
 struct rj_log_claim_opts {
 	uint64_t min_epoch; /* claim above this too (superblock extension) */
@@ -107,6 +117,9 @@ struct rj_log_claim_opts {
 	 * base. Without this such a log is refused with RJ_E_CORRUPT, RJ_E_GAP
 	 * or RJ_E_FOREIGN. */
 	bool allow_break;
+	/* One of two stores, by itself: say of its being alone in the fence what
+	 * the segment before it says. */
+	bool repeat_alone;
 	bool new_log; /* the log must be empty: RJ_E_EXISTS otherwise */
 	/* Take over from the writer that had this epoch, and from no other: a
 	 * newer one is RJ_E_FENCED, found before anything is written. 0:

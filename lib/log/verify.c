@@ -143,6 +143,7 @@ int rj_verify_opened(struct rj_verify *v, int opened,
 	v->tail.sequence = h->sequence;
 	v->tail.epoch = h->epoch;
 	v->tail.oldest = h->oldest;
+	v->alone = h->flags & (RJ_SEG_F_ALONE_1 | RJ_SEG_F_ALONE_2);
 	memcpy(v->tail.chain, seg->chain, sizeof(v->tail.chain));
 	memcpy(v->nonce, h->nonce, sizeof(v->nonce));
 	v->know_nonce = true;

@@ -20,6 +20,7 @@ struct rj_verify {
 	bool need_base; /* a break was seen, and no base since */
 	bool know_nonce;
 	uint8_t nonce[RJ_SEG_NONCE_BYTES]; /* of tail.epoch's writer */
+	uint32_t alone; /* the tail's RJ_SEG_F_ALONE_1 or _2 */
 };
 
 /* Begin at segment FIRST, knowing nothing before it. */

@@ -10,7 +10,9 @@
 int rj_recovery_open_store(struct rj_recovery *r, struct rj_error *err)
 {
 	const char *url = r->opts->url ? r->opts->url : r->facts.sbx.url;
-	const struct rj_store_opts o = {.accept_loss = r->opts->accept_loss};
+	const struct rj_store_opts o = {.accept_loss = r->opts->accept_loss,
+		.marked_epoch = r->facts.sbx.epoch,
+		.floor = r->facts.sbx.floor};
 	int rc;
 
 	snprintf(r->report->url, sizeof(r->report->url), "%s", url);
@@ -83,11 +85,35 @@ static int gather_progress(void *arg, uint64_t done, uint64_t total)
 	return r->opts->progress(r->opts->arg, RJ_PHASE_GATHER, done, total);
 }
 
+/* --accept-loss: what the volume says of its log need not be true of one store
+ * of two, nor of one whose fallback file is lost. */
+static bool loss_accepted(const struct rj_recovery *r)
+{
+	return r->spool_lost ||
+	       (r->opts->accept_loss && r->store &&
+		       rj_store_is_pair(r->store));
+}
+
+static void say_lost(struct rj_recovery *r, const struct rj_log_tail *tail)
+{
+	const struct rj_sbx *sbx = &r->facts.sbx;
+
+	if (!r->spool_lost &&
+		(tail->sequence < sbx->floor || tail->epoch < sbx->epoch))
+		rj_recovery_say(r,
+			"the log ends with segment %llu of epoch %llu, and the volume saw segment %llu of epoch %llu; giving that up (--accept-loss)",
+			(unsigned long long)tail->sequence,
+			(unsigned long long)tail->epoch,
+			(unsigned long long)sbx->floor,
+			(unsigned long long)sbx->epoch);
+}
+
 static int read_log(struct rj_recovery *r, const struct rj_log_tail *resume,
 	uint64_t upto, struct rj_error *err)
 {
+	bool accepted = loss_accepted(r);
 	struct rj_log_read_opts o = {
-		.floor = r->spool_lost ? 0 : r->facts.sbx.floor,
+		.floor = accepted ? 0 : r->facts.sbx.floor,
 		.resume = resume,
 		.upto = upto,
 		.progress = gather_progress,
@@ -112,6 +138,8 @@ static int read_log(struct rj_recovery *r, const struct rj_log_tail *resume,
 	if (!rc && !r->ring)
 		rc = rj_fail(err, RJ_E_CORRUPT,
 			"%s: the log holds no journal blocks", r->report->url);
+	if (!rc && accepted && !resume)
+		say_lost(r, &r->report->log.tail);
 	return rc;
 }
 

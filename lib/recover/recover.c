@@ -154,6 +154,8 @@ static int claim(struct rj_recovery *r, bool allow_break, struct rj_error *err)
 	};
 	int rc;
 
+	if (r->opts->accept_loss && rj_store_is_pair(r->store))
+		o.min_epoch += RJ_LOG_LOSS_EPOCHS;
 	rc = rj_log_claim(r->store, &r->id, &o, &r->writer, err);
 	return rc ? rc : rj_recovery_claimed(r, err);
 }
@@ -216,7 +218,7 @@ static int take_over(struct rj_recovery *r, struct rj_error *err)
 
 	if (!rc)
 		rc = rj_log_holds(r->store, &r->id, &r->report->log.tail,
-			r->opts->retry_ms, &holds, err);
+			r->writer, r->opts->retry_ms, &holds, err);
 	if (!rc && !holds) /* what was read was never acknowledged: afresh */
 		rj_recovery_drop_ring(r);
 	if (!rc)

@@ -28,6 +28,7 @@ void pair_turn_to(struct pair *p, const uint8_t journal[RJ_UUID_BYTES])
 	p->looked = p->settled = p->mark_due = false;
 	p->rejoining = false;
 	p->fenced = p->conflict = false;
+	p->answered[0] = p->answered[1] = false;
 	p->shared->need = RJ_PAIR_BOTH;
 	p->shared->diverged = false;
 }

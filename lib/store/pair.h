@@ -36,6 +36,7 @@ struct pair_view {
 	uint64_t last;         /* 0: none */
 	uint32_t flags;        /* of the last one, and its epoch */
 	uint64_t epoch;
+	bool given_up; /* it lacks what the volume saw in its log */
 };
 
 /* What a pair and its dups share. */
@@ -80,6 +81,7 @@ struct pair {
 	struct pair_view view[2];
 	int source;  /* whose log is the log */
 	bool fenced; /* the rival was fenced by our caller */
+	bool answered[2]; /* it was looked at once: accept_loss is not for it */
 
 	/* writing */
 	bool settled;    /* a segment of ours is where it must be */
@@ -111,6 +113,7 @@ enum rj_pair_rule {
 	RJ_PAIR_PROOF = 8,  /* one store is read only if it proves to suffice */
 	RJ_PAIR_RIVAL = 16, /* the log that is not taken is fenced as well */
 	RJ_PAIR_FRESH = 32, /* a claim stands right behind what it looked at */
+	RJ_PAIR_GIVEN_UP = 64, /* a log that lacks what the volume saw is not it */
 };
 
 struct rj_pair_opts {

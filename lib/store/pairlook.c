@@ -34,30 +34,19 @@ static int add_object(void *arg, uint64_t number, uint64_t bytes)
 	return 0;
 }
 
-/* The last segment's header: its flags and epoch. */
-static int read_last(struct rj_store *s, struct rj_key *key,
-	struct pair_view *v)
+static int read_header(struct rj_store *s, const struct rj_key *key,
+	struct rj_seghdr *h, struct rj_error *err)
 {
 	struct rj_buf bytes = {0};
-	struct rj_seghdr h;
-	int rc;
+	int rc = rj_store_get(s, key, RJ_SEG_MAX_BYTES, &bytes, err);
 
-	key->number = v->last;
-	rc = rj_store_get(s, key, RJ_SEG_MAX_BYTES, &bytes, &v->why);
 	if (!rc && bytes.len < RJ_SEG_HEADER_BYTES)
-		rc = rj_fail(&v->why, RJ_E_CORRUPT,
+		rc = rj_fail(err, RJ_E_CORRUPT,
 			"%s: segment %llu is shorter than a header", s->url,
-			(unsigned long long)v->last);
-	if (!rc) {
-		rc = rj_seghdr_decode(bytes.data, &h, &v->why);
-		if (rc)
-			rj_fail_prefix(&v->why, "%s: segment %llu", s->url,
-				(unsigned long long)v->last);
-	}
-	if (!rc) {
-		v->flags = h.flags;
-		v->epoch = h.epoch;
-	}
+			(unsigned long long)key->number);
+	else if (!rc && rj_seghdr_decode(bytes.data, h, err))
+		rc = rj_fail_prefix(err, "%s: segment %llu", s->url,
+			(unsigned long long)key->number);
 	rj_buf_free(&bytes);
 	return rc;
 }
@@ -66,15 +55,19 @@ void pair_look_at(struct rj_store *s, const uint8_t journal[RJ_UUID_BYTES],
 	struct pair_view *v)
 {
 	struct rj_key key = {.kind = RJ_KEY_LOG};
+	struct rj_seghdr h = {0};
 	int rc;
 
 	v->objects.len = 0;
-	v->last = v->epoch = 0;
-	v->flags = 0;
+	v->last = 0;
+	v->given_up = false;
 	memcpy(key.journal_uuid, journal, RJ_UUID_BYTES);
 	rc = rj_store_list(s, &key, 0, add_object, v, &v->why);
+	key.number = v->last;
 	if (!rc && v->last)
-		rc = read_last(s, &key, v);
+		rc = read_header(s, &key, &h, &v->why);
+	v->flags = h.flags;
+	v->epoch = h.epoch;
 	v->away = rc != 0;
 }
 
@@ -132,12 +125,40 @@ int pair_is_prefix(struct rj_store *shorter, const struct pair_view *sv,
 	return rc;
 }
 
+/*
+ * Does side I's log lack what the volume saw in its log? Then somebody was told
+ * to go on without it, whatever it says of itself. The segment that the volume
+ * was marked with may be trimmed; then the highest one before it that is left
+ * is its epoch's fence, or of that epoch, because no fence is ever trimmed.
+ */
+static int judge_given_up(struct pair *p, int i, struct rj_error *err)
+{
+	struct pair_view *v = &p->view[i];
+	struct rj_key key = {.kind = RJ_KEY_LOG,
+		.number = highest_upto(v, p->opts.floor)};
+	struct rj_seghdr h = {0};
+	int rc;
+
+	v->given_up = false;
+	if (v->away || p->leave_out & RJ_PAIR_GIVEN_UP)
+		return 0;
+	v->given_up = v->epoch < p->opts.marked_epoch ||
+		      v->last < p->opts.floor;
+	if (v->given_up || !key.number)
+		return 0;
+	memcpy(key.journal_uuid, p->journal, RJ_UUID_BYTES);
+	rc = read_header(p->side[i], &key, &h, err);
+	if (!rc)
+		v->given_up = h.epoch != p->opts.marked_epoch;
+	return rc == -RJ_E_NOTFOUND ? 0 : rc;
+}
+
 /* Does side I's log end with "I am alone"? Then it has all that counts. */
 static bool speaks_for_itself(const struct pair *p, int i)
 {
 	int alone = pair_alone(p->view[i].flags);
 
-	if (p->view[i].away || !p->view[i].last)
+	if (p->view[i].away || !p->view[i].last || p->view[i].given_up)
 		return false;
 	return alone == i ||
 	       (alone != RJ_PAIR_BOTH && p->leave_out & RJ_PAIR_WHO);
@@ -147,14 +168,25 @@ static bool speaks_for_itself(const struct pair *p, int i)
 static int decide_one(struct pair *p, int i, struct rj_error *err)
 {
 	const struct pair_view *other = &p->view[!i];
+	int rc = judge_given_up(p, i, err);
 
+	if (rc)
+		return rc;
 	if (speaks_for_itself(p, i) ||
-		((p->opts.accept_loss || p->leave_out & RJ_PAIR_PROOF) &&
+		(((p->opts.accept_loss && !p->answered[!i]) ||
+			 p->leave_out & RJ_PAIR_PROOF) &&
 			p->view[i].last)) {
 		p->source = i;
 		p->shared->need = i;
 		return 0;
 	}
+	if (p->view[i].given_up)
+		return rj_fail(err, RJ_E_UNREACHABLE,
+			"%.300s; and the log at %.200s ends before what the "
+			"volume saw acknowledged, so it was gone on without: "
+			"wait for the other, or use this one all the same with "
+			"rjrecover --accept-loss",
+			other->why.msg, p->url[i]);
 	return rj_fail(err, RJ_E_UNREACHABLE,
 		"%.300s; and the log at %.200s does not say that it went on "
 		"alone, so acknowledged segments may be missing there: wait for "
@@ -162,13 +194,16 @@ static int decide_one(struct pair *p, int i, struct rj_error *err)
 		other->why.msg, p->url[i]);
 }
 
-/* The logs differ. Who went on alone counts, else the higher epoch. */
+/* The logs differ. Which was not given up counts, who went on alone, else the
+ * higher epoch. */
 static void decide_rivals(struct pair *p)
 {
 	bool speaks[2] = {speaks_for_itself(p, 0), speaks_for_itself(p, 1)};
 	int i;
 
-	if (speaks[0] != speaks[1])
+	if (p->view[0].given_up != p->view[1].given_up)
+		i = p->view[0].given_up;
+	else if (speaks[0] != speaks[1])
 		i = speaks[1];
 	else if (p->shared->diverged)
 		i = p->source; /* we have fenced the other meanwhile */
@@ -196,8 +231,12 @@ static int decide_two(struct pair *p, struct rj_error *err)
 	if (rc)
 		return rc;
 	if (!prefix) {
-		decide_rivals(p);
-		return 0;
+		rc = judge_given_up(p, 0, err);
+		if (!rc)
+			rc = judge_given_up(p, 1, err);
+		if (!rc)
+			decide_rivals(p);
+		return rc;
 	}
 	p->source = longer;
 	p->shared->need = speaks_for_itself(p, longer) ? longer : RJ_PAIR_BOTH;
@@ -238,6 +277,7 @@ int pair_look(struct pair *p, struct rj_error *err)
 			p->view[i].away = true;
 			p->view[i].why = p->open_err[i];
 		}
+		p->answered[i] |= !p->view[i].away;
 	}
 	p->looked = false;
 	if (p->view[0].away && p->view[1].away) {

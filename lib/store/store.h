@@ -52,9 +52,14 @@ struct rj_store_opts {
 	int connect_timeout_ms; /* 0: as in rj.conf, else 5000 */
 	int request_timeout_ms; /* 0: as in rj.conf, else 30000; no request
 				 * hangs longer */
-	/* Of two stores, one of which is away: go on with the other even if it
-	 * may lack acknowledged segments. */
+	/* Of two stores, one of which has not answered once: go on with the other
+	 * even if it may lack acknowledged segments. */
 	bool accept_loss;
+	/* Of two stores: the volume was marked (superblock extension) when this
+	 * epoch's segment FLOOR was in its log. A log that ends before either is
+	 * one that was given up, even if it says that it went on alone. 0:
+	 * nothing is known. */
+	uint64_t marked_epoch, floor;
 	/* While it is true no request is begun, and one that waits is given up
 	 * (at most a second later) with RJ_E_UNREACHABLE; by stores behind a
 	 * network. The caller's; NULL: never. */

@@ -4,8 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum fate { DONE, FAILS, LOST, LATE };
-
 struct handle {
 	struct rj_store base;
 	struct rj_store *inner;
@@ -16,7 +14,7 @@ struct handle {
 static uint64_t state;
 static void (*meanwhile)(void *arg);
 static void *meanwhile_arg;
-static bool spare;
+static bool spare, silent;
 
 void weather_meanwhile(void (*fn)(void *arg), void *arg)
 {
@@ -27,6 +25,11 @@ void weather_meanwhile(void (*fn)(void *arg), void *arg)
 void weather_spare(bool on)
 {
 	spare = on;
+}
+
+void weather_silence(bool on)
+{
+	silent = on;
 }
 
 void weather_seed(uint64_t seed)
@@ -46,21 +49,28 @@ static struct handle *of(struct rj_store *s)
 	return (struct handle *)s;
 }
 
-static enum fate judge(const struct handle *h)
+enum weather_fate weather_judge(const struct weather *w, const bool *cut)
 {
-	const struct weather *w = h->w;
 	void (*fn)(void *arg) = meanwhile;
+	void *arg = meanwhile_arg;
 
 	if (fn && !weather_rnd(4)) {
-		meanwhile = NULL; /* not while it acts */
-		fn(meanwhile_arg);
-		meanwhile = fn;
+		meanwhile = NULL; /* not while it acts, unless it says so */
+		fn(arg);
+		weather_meanwhile(fn, arg);
 	}
-	if (w->away || (h->cut && *h->cut))
-		return weather_rnd(8) ? FAILS : LATE;
+	if (silent)
+		return WEATHER_FAILS;
+	if (w->away || (cut && *cut))
+		return weather_rnd(8) ? WEATHER_FAILS : WEATHER_LATE;
 	if (weather_rnd(100) >= w->bad)
-		return DONE;
-	return (enum fate)(1 + weather_rnd(3));
+		return WEATHER_DONE;
+	return (enum weather_fate)(1 + weather_rnd(3));
+}
+
+static enum weather_fate judge(const struct handle *h)
+{
+	return weather_judge(h->w, h->cut);
 }
 
 static int unreachable(struct rj_store *s, struct rj_error *err)
@@ -100,21 +110,21 @@ static int put_new(struct rj_store *s, const struct rj_key *key,
 	const void *data, size_t len, struct rj_error *err)
 {
 	struct handle *h = of(s);
-	enum fate fate = judge(h);
+	enum weather_fate fate = judge(h);
 
 	h->inner->copying = s->copying;
-	if (fate == LATE)
+	if (fate == WEATHER_LATE)
 		keep(h->w, key, data, len);
-	if (fate == LOST)
+	if (fate == WEATHER_LOST)
 		rj_store_put_new(h->inner, key, data, len, NULL);
-	return fate == DONE ? rj_store_put_new(h->inner, key, data, len, err)
+	return fate == WEATHER_DONE ? rj_store_put_new(h->inner, key, data, len, err)
 			    : unreachable(s, err);
 }
 
 static int get(struct rj_store *s, const struct rj_key *key, size_t max,
 	struct rj_buf *out, struct rj_error *err)
 {
-	return judge(of(s)) == DONE
+	return judge(of(s)) == WEATHER_DONE
 		       ? rj_store_get(of(s)->inner, key, max, out, err)
 		       : unreachable(s, err);
 }
@@ -122,7 +132,7 @@ static int get(struct rj_store *s, const struct rj_key *key, size_t max,
 static int list(struct rj_store *s, const struct rj_key *dir, uint64_t after,
 	rj_store_list_fn fn, void *arg, struct rj_error *err)
 {
-	return judge(of(s)) == DONE
+	return judge(of(s)) == WEATHER_DONE
 		       ? rj_store_list(of(s)->inner, dir, after, fn, arg, err)
 		       : unreachable(s, err);
 }
@@ -130,7 +140,7 @@ static int list(struct rj_store *s, const struct rj_key *dir, uint64_t after,
 static int drop(
 	struct rj_store *s, const struct rj_key *key, struct rj_error *err)
 {
-	return judge(of(s)) == DONE
+	return judge(of(s)) == WEATHER_DONE
 		       ? rj_store_remove(of(s)->inner, key, err)
 		       : unreachable(s, err);
 }

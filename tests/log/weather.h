@@ -22,6 +22,10 @@ struct weather {
 	unsigned puts;
 };
 
+enum weather_fate { WEATHER_DONE, WEATHER_FAILS, WEATHER_LOST, WEATHER_LATE };
+
+/* What becomes of the next call, for a store that has weather inside. */
+enum weather_fate weather_judge(const struct weather *w, const bool *cut);
 void weather_seed(uint64_t seed);
 uint32_t weather_rnd(uint32_t below);
 /*
@@ -34,6 +38,8 @@ struct rj_store *weather_open(
 /* Call FN now and then, before a call of any handle: somebody else acts. NULL:
  * nobody does. */
 void weather_meanwhile(void (*fn)(void *arg), void *arg);
+/* Whoever calls is dead by now: nothing is done, until it is taken back. */
+void weather_silence(bool on);
 /* Are there handles to spare? Not while a log is read: by threads, who would
  * share the seed. */
 void weather_spare(bool on);

@@ -260,7 +260,8 @@ static int read_rest(struct sim_host *h, struct rj_log_read_opts *o,
 	int rc;
 
 	rc = rj_log_holds(
-		h->store, &shared.id, &sum->tail, RETRY_MS, &holds, err);
+		h->store, &shared.id, &sum->tail, h->writer,
+		RETRY_MS, &holds, err);
 	if (rc)
 		return rc;
 	if (holds)
