@@ -109,6 +109,7 @@ void life_begin(struct life *l, uint64_t seed)
 	seeded_now_ns = 1000000000;
 	seeded_bytes(NULL, l->id.volume_uuid, sizeof(l->id.volume_uuid));
 	seeded_bytes(NULL, l->id.journal_uuid, sizeof(l->id.journal_uuid));
+	l->gives_up = weather_rnd(2);
 	for (i = 0; i < HOSTS; i++) {
 		l->host[i].life = l;
 		for (k = 0; k < 2; k++)

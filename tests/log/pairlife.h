@@ -72,6 +72,7 @@ struct life {
 	unsigned recoveries, refusals, alone, rejoined, acks, takeovers, looks,
 		given_up;
 	unsigned long long trimmed;
+	bool gives_up; /* --accept-loss is used now and then */
 	bool quiet; /* nobody does anything while another acts */
 	bool lost;
 	char why[300];

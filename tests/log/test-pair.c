@@ -361,7 +361,7 @@ static void step(struct life *l)
 		life_deliver(l, side);
 		break;
 	case 3:
-		recover(h, !weather_rnd(12));
+		recover(h, l->gives_up && !weather_rnd(6));
 		break;
 	case 4:
 	case 5:
@@ -370,7 +370,8 @@ static void step(struct life *l)
 			step_aside(h);
 		break;
 	case 7:
-		if (h->w)
+		/* not both: doc/two-stores.md, "Open" */
+		if (h->w && !l->gives_up)
 			trim(h);
 		break;
 	case 8:
