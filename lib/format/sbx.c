@@ -271,6 +271,10 @@ int rj_sbx_decode(const uint8_t raw[RJ_SBX_BYTES], struct rj_sbx *out,
 			"URL and feature differ in whether there are two "
 			"stores",
 			two);
+	if (!rc && two && s.fallback[0])
+		rc = bad(err, RJ_E_UNSUPPORTED,
+			"a fallback file beside two stores: use a newer program",
+			two);
 	if (!rc)
 		rc = check_fields(&s, RJ_E_CORRUPT, err);
 	if (!rc)
@@ -297,6 +301,9 @@ int rj_sbx_encode(const struct rj_sbx *sbx, uint8_t raw[RJ_SBX_BYTES],
 	if (sbx->fallback[0] &&
 		!rj_sbx_fallback_valid(sbx->url, sbx->fallback, err))
 		return -RJ_E_INVAL;
+	if (sbx->fallback[0] && rj_url_second(sbx->url))
+		return bad(err, RJ_E_INVAL, "a fallback file beside two stores",
+			0);
 	rc = check_fields(sbx, RJ_E_INVAL, err);
 	if (rc)
 		return rc;

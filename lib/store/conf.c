@@ -15,6 +15,7 @@
 #include <sys/prctl.h>
 
 #include "store/conf-file.h"
+#include "store/url.h"
 
 #define FORM_BYTES 1024 /* longer than any URL, with a port */
 #define DEFAULT_FILE "/etc/rjprogs/rj.conf"
@@ -111,23 +112,6 @@ static int bad(const struct place *p, struct rj_error *err, const char *what)
 		err, RJ_E_INVAL, "%s: line %u: %s", p->file, p->line, what);
 }
 
-/* The port that a URL of SCHEME means when it names none; NULL: there is none. */
-static const char *default_port(const char *scheme, size_t len)
-{
-	static const char *const ports[][2] = {
-		{"rj", "7490"}, {"rjs", "7490"}, {"dav", "80"}, {"davs", "443"},
-		{"s3+http", "80"}, {"s3+https", "443"}, {"ftp", "21"},
-		{"ftps", "990"}, {"sftp", "22"}, {"imap", "143"},
-		{"imaps", "993"}};
-	size_t i;
-
-	for (i = 0; i < sizeof(ports) / sizeof(ports[0]); i++)
-		if (strlen(ports[i][0]) == len &&
-			!strncasecmp(ports[i][0], scheme, len))
-			return ports[i][1];
-	return NULL;
-}
-
 /*
  * TEXT, a URL or the beginning of one, into OUT in the one form that is
  * compared: the scheme in lower case, no slashes at the end, and the port named
@@ -136,7 +120,8 @@ static const char *default_port(const char *scheme, size_t len)
  */
 static void one_form(const char *text, bool always, char out[FORM_BYTES])
 {
-	const char *sep = strstr(text, "://"), *host, *end, *port = NULL;
+	const char *sep = strstr(text, "://"), *host, *end;
+	unsigned port = 0;
 	size_t scheme = sep ? (size_t)(sep - text) : 0, len = strlen(text), i;
 
 	while (len && text[len - 1] == '/')
@@ -145,17 +130,17 @@ static void one_form(const char *text, bool always, char out[FORM_BYTES])
 		host = sep + 3;
 		end = memchr(host, '/', (size_t)(text + len - host));
 		if (end || always)
-			port = default_port(text, scheme);
+			port = rj_url_default_port(text, scheme);
 		if (!end)
 			end = text + len;
 		if (port && memrchr(host, ':', (size_t)(end - host)) &&
 			end[-1] != ']')
-			port = NULL;
+			port = 0;
 		if (end == host)
-			port = NULL;
+			port = 0;
 	}
 	if (port)
-		snprintf(out, FORM_BYTES, "%.*s:%s%.*s", (int)(end - text),
+		snprintf(out, FORM_BYTES, "%.*s:%u%.*s", (int)(end - text),
 			text, port, (int)(text + len - end), end);
 	else
 		snprintf(out, FORM_BYTES, "%.*s", (int)len, text);

@@ -4,6 +4,7 @@
 #include <ctype.h>
 #include <stdbool.h>
 #include <string.h>
+#include <strings.h>
 
 static bool printable(const char *s)
 {
@@ -130,7 +131,24 @@ int rj_url_parse(const char *text, struct rj_url *out, struct rj_error *err)
 	return 0;
 }
 
-bool rj_url_same(const char *a, const char *b)
+uint16_t rj_url_default_port(const char *scheme, size_t len)
+{
+	static const struct {
+		const char *scheme;
+		uint16_t port;
+	} ports[] = {{"rj", 7490}, {"rjs", 7490}, {"dav", 80}, {"davs", 443},
+		{"s3+http", 80}, {"s3+https", 443}, {"ftp", 21}, {"ftps", 990},
+		{"sftp", 22}, {"imap", 143}, {"imaps", 993}};
+	size_t i;
+
+	for (i = 0; i < sizeof(ports) / sizeof(ports[0]); i++)
+		if (strlen(ports[i].scheme) == len &&
+			!strncasecmp(ports[i].scheme, scheme, len))
+			return ports[i].port;
+	return 0;
+}
+
+static bool same_but_slashes(const char *a, const char *b)
 {
 	size_t m = strlen(a), n = strlen(b);
 
@@ -139,4 +157,20 @@ bool rj_url_same(const char *a, const char *b)
 	while (n && b[n - 1] == '/')
 		n--;
 	return m == n && !memcmp(a, b, n);
+}
+
+static uint16_t port_of(const struct rj_url *u)
+{
+	return u->port ? u->port
+		       : rj_url_default_port(u->scheme, strlen(u->scheme));
+}
+
+bool rj_url_same(const char *a, const char *b)
+{
+	struct rj_url u, v;
+
+	if (rj_url_parse(a, &u, NULL) || rj_url_parse(b, &v, NULL))
+		return same_but_slashes(a, b);
+	return !strcmp(u.scheme, v.scheme) && !strcasecmp(u.host, v.host) &&
+	       port_of(&u) == port_of(&v) && same_but_slashes(u.path, v.path);
 }

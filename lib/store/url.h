@@ -10,6 +10,7 @@
 #define RJ_STORE_URL_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "util/error.h"
@@ -29,8 +30,12 @@ struct rj_url {
  */
 int rj_url_parse(const char *text, struct rj_url *out, struct rj_error *err);
 
-/* The same but for slashes at the end? Not all that are one store can be told by
- * their names; what would be there by a slip can. */
+/* The port that a URL means when it names none, by its scheme, the LEN characters
+ * at SCHEME in any case; 0: there is none. */
+uint16_t rj_url_default_port(const char *scheme, size_t len);
+/* The same but for slashes at the end, the host's case, and a port that need not
+ * be named? Not all that are one store can be told by their names; what would be
+ * there by a slip can. */
 bool rj_url_same(const char *a, const char *b);
 
 #endif

@@ -133,6 +133,28 @@ static void fallback(void)
 	CU_ASSERT_EQUAL(rj_sbx_decode(raw, &out, NULL), -RJ_E_CORRUPT);
 }
 
+/* Which of them the rest is in nobody has defined yet. */
+static void no_fallback_beside_two_stores(void)
+{
+	struct rj_sbx in = sample(), out;
+	uint8_t raw[RJ_SBX_BYTES], *at;
+
+	strcpy(in.url, "rj://a:1/v;rj://b:1/v");
+	strcpy(in.fallback, "/f");
+	CU_ASSERT_EQUAL(rj_sbx_encode(&in, raw, NULL), 0);
+	at = memchr(raw, ';', sizeof(raw));
+	CU_ASSERT_PTR_NOT_NULL_FATAL(at);
+	*at = ',';
+	raw[8] |= RJ_SBX_INCOMPAT_TWO_STORES;
+	seal(raw);
+	CU_ASSERT_EQUAL(rj_sbx_decode(raw, &out, NULL), -RJ_E_UNSUPPORTED);
+	strcpy(in.url, "rj://a:1/v,rj://b:1/v");
+	CU_ASSERT_EQUAL(rj_sbx_encode(&in, raw, NULL), -RJ_E_INVAL);
+	in.fallback[0] = 0;
+	CU_ASSERT_EQUAL(rj_sbx_encode(&in, raw, NULL), 0);
+	CU_ASSERT_EQUAL(rj_sbx_decode(raw, &out, NULL), 0);
+}
+
 static void known_bytes(void)
 {
 	struct rj_sbx in = sample();
@@ -388,6 +410,7 @@ int main(void)
 	static const struct rjtest tests[] = {
 		RJTEST(round_trip),
 		RJTEST(fallback),
+		RJTEST(no_fallback_beside_two_stores),
 		RJTEST(known_bytes),
 		RJTEST(every_flipped_byte_is_seen),
 		RJTEST(newer_is_refused),

@@ -111,6 +111,8 @@ static void refusals(void)
 			RJ_E_INVAL},
 		{"remote=rj://a:1/n,remote=rj://a:1/n", "twice the same store",
 			RJ_E_INVAL},
+		{"remote=rj://host/n,remote=rj://HOST:7490/n",
+			"twice the same store", RJ_E_INVAL},
 		{"remote=rj://a:1/n,remote=rj://b:1/n,remote=rj://c:1/n",
 			"at most two stores", RJ_E_INVAL},
 		{"remote=rj://a:1/n,remote=rj://b:1/n,fallback=/f",
