@@ -7,7 +7,8 @@
  *                         recover=0|1, error
  *   scribble DEV UNDO SEED   random writes through the bio, then a patch
  *   flip DEV SEED         each byte of the superblock changed in turn, and
- *                         opened, plainly and by force; DEV is as it was after
+ *                         opened, plainly, by force, and by its backups; DEV is as
+ *                         it was after
  *   journal-super BS BLOCKS UUID   1024 bytes on stdout
  * Exit status 0, or the rj_code with the message on stderr.
  */
@@ -161,12 +162,14 @@ static int scribble(const char *path, const char *undo, unsigned seed)
 /* Nothing that a superblock says may crash the one who reads it. */
 static int flip(const char *path, unsigned seed)
 {
+	static const unsigned flags[] = {
+		0, RJ_VOLUME_FORCE, RJ_VOLUME_SALVAGE};
 	static const uint8_t masks[] = {0x01, 0x80, 0xFF, 0};
 	struct rj_error err;
 	struct rj_volume *v;
 	uint8_t old, byte;
 	int i, fd, opened = 0;
-	size_t m;
+	size_t m, f;
 
 	srandom(seed);
 	fd = open(path, O_RDWR);
@@ -179,17 +182,16 @@ static int flip(const char *path, unsigned seed)
 			byte = old ^ (masks[m] ? masks[m] : (uint8_t)random());
 			if (pwrite(fd, &byte, 1, 1024 + i) != 1)
 				return 1;
-			if (!rj_volume_open(path, 0, NULL, &v, &err))
-				opened++, rj_volume_close(v, NULL);
-			if (!rj_volume_open(
-				    path, RJ_VOLUME_FORCE, NULL, &v, &err))
-				opened++, rj_volume_close(v, NULL);
+			for (f = 0; f < sizeof(flags) / sizeof(flags[0]); f++)
+				if (!rj_volume_open(
+					    path, flags[f], NULL, &v, &err))
+					opened++, rj_volume_close(v, NULL);
 		}
 		if (pwrite(fd, &old, 1, 1024 + i) != 1)
 			return 1;
 	}
 	close(fd);
-	printf("opened %d of %d\n", opened, 1024 * 4 * 2);
+	printf("opened %d of %d\n", opened, 1024 * 4 * 3);
 	return 0;
 }
 
