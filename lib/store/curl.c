@@ -281,6 +281,71 @@ static int fail_identity(CURLcode code, const char *name, const char *peer,
 	}
 }
 
+/* NAME's scheme with TLS if it is one without, or the other way round, into OUT; "":
+ * there is no such pair. */
+static const char *other_scheme(const char *name, char out[16])
+{
+	static const char *const pairs[][2] = {
+		{"rj://", "rjs://"},
+		{"dav://", "davs://"},
+		{"s3+http://", "s3+https://"},
+		{"ftp://", "ftps://"},
+		{"imap://", "imaps://"},
+	};
+	size_t i, k;
+
+	out[0] = '\0';
+	for (i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++)
+		for (k = 0; k < 2; k++)
+			if (!strncmp(name, pairs[i][k], strlen(pairs[i][k])))
+				strcpy(out, pairs[i][!k]);
+	return out;
+}
+
+/* What OpenSSL and GnuTLS say of bytes that are no TLS. */
+static bool no_tls_there(const char *detail)
+{
+	static const char *const said[] = {"wrong version number",
+		"packet length too long", "record layer failure",
+		"unexpected TLS packet"};
+	size_t i;
+
+	for (i = 0; i < sizeof(said) / sizeof(said[0]); i++)
+		if (strstr(detail, said[i]))
+			return true;
+	return false;
+}
+
+static int fail_tls(const char *name, const char *peer, const char *detail,
+	struct rj_error *err)
+{
+	char other[16];
+
+	if (no_tls_there(detail) && *other_scheme(name, other))
+		return rj_fail(err, RJ_E_UNREACHABLE,
+			"%s: what answers there does not speak TLS; without it, the URL begins with %s",
+			name, other);
+	return rj_fail(err, RJ_E_UNREACHABLE,
+		"%s: no TLS connection to the %s: %s", name, peer, detail);
+}
+
+/* One that was used before may just have been closed by a restart. */
+static int fail_silent(
+	CURL *e, const char *name, const char *peer, struct rj_error *err)
+{
+	long connects = 0;
+	char other[16];
+
+	curl_easy_getinfo(e, CURLINFO_NUM_CONNECTS, &connects);
+	other_scheme(name, other);
+	if (!connects || !strstr(other, "s://"))
+		other[0] = '\0';
+	return rj_fail(err, RJ_E_UNREACHABLE,
+		"%s: the %s closed the connection without an answer%s%s%s",
+		name, peer, other[0] ? " (with TLS, the URL begins with " : "",
+		other, other[0] ? ")" : "");
+}
+
 int rj_curl_fail(CURL *e, CURLcode code, const char *name, const char *peer,
 	const char *detail, const struct rj_store_opts *opts,
 	struct rj_error *err)
@@ -309,16 +374,12 @@ int rj_curl_fail(CURL *e, CURLcode code, const char *name, const char *peer,
 	case CURLE_OPERATION_TIMEDOUT:
 		return fail_timeout(e, name, peer, opts, err);
 	case CURLE_GOT_NOTHING:
-		return rj_fail(err, RJ_E_UNREACHABLE,
-			"%s: the %s closed the connection without an answer",
-			name, peer);
+		return fail_silent(e, name, peer, err);
 	case CURLE_PARTIAL_FILE:
 		return rj_fail(err, RJ_E_UNREACHABLE,
 			"%s: the %s's answer was cut short", name, peer);
 	case CURLE_SSL_CONNECT_ERROR:
-		return rj_fail(err, RJ_E_UNREACHABLE,
-			"%s: no TLS connection to the %s: %s", name, peer,
-			detail);
+		return fail_tls(name, peer, detail, err);
 	case CURLE_SEND_ERROR:
 	case CURLE_RECV_ERROR:
 		return rj_fail(err, RJ_E_UNREACHABLE,

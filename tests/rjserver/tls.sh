@@ -137,5 +137,16 @@ isnt=$(serial)
 is "a new certificate of ours" "$([ -n "$isnt" ] && [ "$was" != "$isnt" ] && echo yes)" yes
 is "clients of the new CA" "$(cert unknown "$K/$O")" 200
 is "and none of the old one" "$(cert host1 "$K/$O")" 000
+# URLs with the scheme of the other kind
+RJLOG=$RJ_BUILD/rjlog/rjlog
+export no_proxy='*'
+status 8 "rj:// where TLS is spoken" timeout 60 "$RJLOG" ls "rj://127.0.0.1:$PORT/x"
+like "says how the URL begins" "$OUT" "^rjlog: rj://127.0.0.1:$PORT/x: .*with TLS, the URL begins with rjs://\)$"
+"$RJSERVER" -d "$T_DIR/plain" -l 127.0.0.1:0 --insecure >"$T_DIR/plain.out" 2>&1 &
+at_exit kill -9 $!
+check "a server without TLS" wait_for 20 grep -q 'listening on' "$T_DIR/plain.out"
+url=rjs://$(sed -n 's/.*listening on //p' "$T_DIR/plain.out")/x
+status 8 "rjs:// where it is not" timeout 60 "$RJLOG" ls "$url"
+like "says so, and how the URL begins" "$OUT" "^rjlog: $url: .*does not speak TLS; without it, the URL begins with rj://$"
 stop
 is "it stops in order" $? 0
