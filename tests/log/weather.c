@@ -14,6 +14,9 @@ struct handle {
 static uint64_t state;
 static void (*meanwhile)(void *arg);
 static void *meanwhile_arg;
+static unsigned calls_left;
+static void (*at_call)(void *arg);
+static void *at_call_arg;
 static bool spare, silent;
 
 void weather_meanwhile(void (*fn)(void *arg), void *arg)
@@ -25,6 +28,13 @@ void weather_meanwhile(void (*fn)(void *arg), void *arg)
 void weather_spare(bool on)
 {
 	spare = on;
+}
+
+void weather_at(unsigned n, void (*fn)(void *arg), void *arg)
+{
+	calls_left = n;
+	at_call = fn;
+	at_call_arg = arg;
 }
 
 void weather_silence(bool on)
@@ -54,6 +64,8 @@ enum weather_fate weather_judge(const struct weather *w, const bool *cut)
 	void (*fn)(void *arg) = meanwhile;
 	void *arg = meanwhile_arg;
 
+	if (calls_left && !--calls_left)
+		at_call(at_call_arg);
 	if (fn && !weather_rnd(4)) {
 		meanwhile = NULL; /* not while it acts, unless it says so */
 		fn(arg);
@@ -104,6 +116,12 @@ void weather_deliver(struct weather *w, bool all)
 		if (!all)
 			break;
 	}
+}
+
+void weather_drop(struct weather *w)
+{
+	while (w->puts)
+		free(w->put[--w->puts].data);
 }
 
 static int put_new(struct rj_store *s, const struct rj_key *key,

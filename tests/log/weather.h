@@ -38,11 +38,15 @@ struct rj_store *weather_open(
 /* Call FN now and then, before a call of any handle: somebody else acts. NULL:
  * nobody does. */
 void weather_meanwhile(void (*fn)(void *arg), void *arg);
+/* Call FN once, before the N-th call of any handle from now. */
+void weather_at(unsigned n, void (*fn)(void *arg), void *arg);
 /* Whoever calls is dead by now: nothing is done, until it is taken back. */
 void weather_silence(bool on);
 /* Are there handles to spare? Not while a log is read: by threads, who would
  * share the seed. */
 void weather_spare(bool on);
+/* What was late never arrives. */
+void weather_drop(struct weather *w);
 /* One put that was late arrives; all of them with ALL. */
 void weather_deliver(struct weather *w, bool all);
 
