@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * judge IMAGE SEED THREADS ACKS [VOLUME]: a recovered volume, and the lines
+ * judge [-w] IMAGE SEED THREADS ACKS [VOLUME]: a recovered volume, and the lines
  * "VOLUME THREAD NUMBER" that its writer (ops.h) printed for each operation
  * that was acknowledged. Tells how many there were; exits 1 when one is not
- * there, or e2fsck -fn finds something. IMAGE loses its journal.
+ * there, or e2fsck -fn finds something. -w: data=writeback
+ * (verify.h). IMAGE loses its journal.
  */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "verify.h"
 
@@ -71,11 +73,14 @@ int main(int argc, char **argv)
 	uint64_t acks[THREADS_MAX] = {0}, seed, sum = 0;
 	char why[4096] = "";
 	struct verify *v = NULL;
+	bool writeback = argc > 1 && !strcmp(argv[1], "-w");
 	unsigned i, threads;
 	int rc;
 
+	argv += writeback;
+	argc -= writeback;
 	if (argc < 5 || (unsigned)atoi(argv[3]) > THREADS_MAX) {
-		fprintf(stderr, "usage: judge IMAGE SEED THREADS ACKS [VOLUME]\n");
+		fprintf(stderr, "usage: judge [-w] IMAGE SEED THREADS ACKS [VOLUME]\n");
 		return 2;
 	}
 	seed = strtoull(argv[2], NULL, 10);
@@ -83,7 +88,7 @@ int main(int argc, char **argv)
 	if (read_acks(argv[4], argc > 5 ? (unsigned)atoi(argv[5]) : 0, threads,
 		    acks))
 		return 2;
-	rc = verify_open(argv[1], false, &v, why, sizeof(why));
+	rc = verify_open(argv[1], writeback, &v, why, sizeof(why));
 	for (i = 0; !rc && i < threads; i++) {
 		rc = check_thread(v, seed, i, acks[i], why, sizeof(why));
 		sum += acks[i];
