@@ -140,6 +140,32 @@ static void a_store_that_comes_back(void)
 	rj_environ_set(NULL);
 }
 
+static int64_t slow_time(void *arg)
+{
+	return now += 5000000;
+}
+
+/* A put takes so long that a second one is not worth what it saves. */
+static void a_store_far_away(void)
+{
+	static const struct rj_environ slow = {
+		.realtime_ns = slow_time,
+		.monotonic_ns = slow_time,
+		.sleep_ns = no_sleep,
+	};
+	struct tk k;
+
+	rj_environ_set(&slow);
+	begin(&k, RJ_LOSS_BLOCK);
+	tk_blocks(&k, 2 * PIECE);
+	CU_ASSERT(!rj_pipeline_step(k.p));
+	tk_blocks(&k, 2 * PIECE); /* much is shipped early, whatever it takes */
+	CU_ASSERT(k.sink->last == 2 && rj_pipeline_step(k.p));
+	CU_ASSERT(tk_commit(&k, true) == 0 && k.sink->last == 4);
+	tk_stop(&k);
+	rj_environ_set(NULL);
+}
+
 /* Two numbers that a worker which takes over needs: what was acknowledged, and
  * that what was under way is above it. */
 static void numbers_are_above_what_is_there(void)
@@ -225,6 +251,7 @@ static const struct rjtest tests[] = {
 	RJTEST(what_is_under_way_stays),
 	RJTEST(a_failure_ahead_ends_all),
 	RJTEST(a_store_that_comes_back),
+	RJTEST(a_store_far_away),
 	RJTEST(numbers_are_above_what_is_there),
 	RJTEST(what_may_not_wait_does_not),
 	RJTEST(any_size_is_safe),

@@ -265,8 +265,8 @@ static void between_writes(struct tk *k)
 		return;
 	if (sim_chance(5) && rj_pipeline_step(h->p))
 		sim_say("host %d: a segment that was sent ahead is there", h->n);
-	if (!world.dead[h->n] && shared.on_loss == RJ_LOSS_LOCAL &&
-		sim_rnd(1000) == 0)
+	if (!world.dead[h->n] && !world.calm &&
+		shared.on_loss == RJ_LOSS_LOCAL && sim_rnd(1000) == 0)
 		worker_kill(h);
 	else
 		worker_died(k);

@@ -97,8 +97,6 @@ static bool may_fail(const struct sim_host *h, int rc, unsigned long faults)
 	return world.faults != faults || hosts[1 - h->n].up;
 }
 
-static bool calm; /* in the end nothing more goes wrong */
-
 /* Power on. ACCEPT: the administrator accepts a loss. */
 static void start(struct sim_host *h, bool accept)
 {
@@ -106,7 +104,7 @@ static void start(struct sim_host *h, bool accept)
 	struct rj_error err = {0};
 	int rc;
 
-	if (!calm && sim_chance(10))
+	if (!world.calm && sim_chance(10))
 		world.cut_in[h->n] = 1 + sim_rnd(20);
 	rc = host_start(h, accept, &err);
 	if (!h->up)
@@ -189,7 +187,7 @@ static void all_well(void)
 	struct sim_host *h;
 	int i, tries;
 
-	calm = true;
+	world.calm = true;
 	for (i = 0; i < SIM_HOSTS; i++) {
 		sim_heal(i);
 		world.cut_in[i] = 0;
@@ -232,7 +230,7 @@ static unsigned run(uint64_t seed, enum sim_rule rule, bool verbose)
 		RJ_LOSS_LOCAL, RJ_LOSS_BLOCK, RJ_LOSS_ERROR};
 	unsigned i;
 
-	calm = false;
+	world.calm = false;
 	world_begin(seed, rule, verbose);
 	hosts_begin(policies[sim_rnd(5)]);
 	world.between = between;

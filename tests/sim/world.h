@@ -48,6 +48,7 @@ struct sim_world {
 	bool dead[SIM_HOSTS];  /* its power is gone: it changes nothing */
 	long cut_in[SIM_HOSTS]; /* power is cut at that request; 0: not */
 	/* Then it is only the worker that dies: what the disk has it keeps. */
+	bool calm; /* in the end nothing more goes wrong */
 	bool worker_only[SIM_HOSTS];
 	void (*killed)(int host); /* at that very moment */
 	/* What is to be done while time passes; never inside itself. */

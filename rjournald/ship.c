@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <string.h>
+
+#include "pipeline-inside.h"
+#include "util/environ.h"
+#include "util/log.h"
+
+#define MS               1000000LL
+/* A put of so many blocks shows what any put takes. */
+#define SMALL_BLOCKS     16
+#define BACKOFF_FIRST_MS 50
+#define BACKOFF_MAX_MS   2000
+#define BACKOFF_SLICE_MS 50
+
+void rj_pl_over(struct rj_pipeline *p)
+{
+	enum rj_code code = p->failure.code;
+
+	p->failed = true;
+	rj_live_event(p->live, code == RJ_E_FENCED      ? RJ_EVENT_FENCED
+			       : code == RJ_E_CANCELLED ? RJ_EVENT_FORCE
+							: RJ_EVENT_BROKEN);
+}
+
+int rj_pl_fail(struct rj_pipeline *p, const struct rj_error *why)
+{
+	p->failure = *why;
+	if (p->kept) {
+		p->kept->failure = *why;
+		p->kept->failed = why->code;
+	}
+	rj_pl_over(p);
+	rj_log(RJ_LOG_ERROR, "%s; nothing is acknowledged any more", why->msg);
+	return -(int)why->code;
+}
+
+int rj_pl_failed(struct rj_pipeline *p, struct rj_error *err)
+{
+	if (err)
+		*err = p->failure;
+	return -(int)p->failure.code;
+}
+
+/* Sleep, but wake up when told to give up. */
+static void pause_ms(const struct rj_pipeline *p, int ms)
+{
+	for (; ms > 0 && !p->abandoned; ms -= BACKOFF_SLICE_MS)
+		rj_sleep_ns(BACKOFF_SLICE_MS * MS);
+}
+
+/* Another attempt may succeed: the store does not answer, or has no room now. */
+static bool may_come_back(int rc)
+{
+	return rc == -RJ_E_UNREACHABLE || rc == -RJ_E_NOSPACE;
+}
+
+/*
+ * The store did not take it. The very same bytes are tried until it does:
+ * forever with RJ_LOSS_BLOCK (the kernel's requests queue up behind this one),
+ * once with RJ_LOSS_ERROR.
+ */
+static int try_again(struct rj_pipeline *p, struct rj_error *err)
+{
+	int ms = BACKOFF_FIRST_MS, rc = -RJ_E_UNREACHABLE;
+
+	if (p->on_loss == RJ_LOSS_ERROR)
+		return p->sink.retry(p->sink.arg, err);
+	rj_live_set_why(p->live, err);
+	rj_live_event(p->live, RJ_EVENT_LOST_BLOCK);
+	rj_log(RJ_LOG_WARNING, "%s; waiting for it", err->msg);
+	while (may_come_back(rc)) {
+		pause_ms(p, ms);
+		if (p->abandoned)
+			return rj_fail(err, RJ_E_CANCELLED,
+				"told to stop while the store was lost");
+		rc = p->sink.retry(p->sink.arg, err);
+		rj_live_set_why(p->live, rc ? err : NULL);
+		ms = ms * 2 < BACKOFF_MAX_MS ? ms * 2 : BACKOFF_MAX_MS;
+	}
+	return rc;
+}
+
+void rj_pl_note_alone(struct rj_pipeline *p)
+{
+	int state = p->live->state;
+	bool alone = p->sink.alone && p->sink.alone(p->sink.arg);
+
+	if (alone && state == RJ_STATE_ONLINE)
+		rj_live_event(p->live, RJ_EVENT_LOST_ONE);
+	else if (!alone && state == RJ_STATE_ALONE)
+		rj_live_event(p->live, RJ_EVENT_CAUGHT_UP);
+}
+
+/* TOOK (nanoseconds) for A. */
+static void note_small(
+	struct rj_pipeline *p, const struct rj_log_append *a, uint64_t took)
+{
+	uint64_t was = p->small_put_ns;
+
+	if (a && a->run_count == 1 && a->runs[0].count <= SMALL_BLOCKS)
+		p->small_put_ns = was ? was - was / 8 + took / 8 : took;
+}
+
+int rj_pl_put(struct rj_pipeline *p, const struct rj_log_append *a,
+	struct rj_error *err)
+{
+	int64_t start = rj_monotonic_ns();
+	int rc;
+
+	p->put_since_ns = start;
+	rc = a ? p->sink.append(p->sink.arg, a, err)
+	       : p->sink.retry(p->sink.arg, err);
+	if (may_come_back(rc))
+		rc = try_again(p, err);
+	p->put_since_ns = 0;
+	start = rj_monotonic_ns() - start;
+	p->ship_ns += (uint64_t)start;
+	note_small(p, a, (uint64_t)start);
+	if (rc)
+		return rj_pl_fail(p, err);
+	if (p->live->state == RJ_STATE_WAITING ||
+		p->live->state == RJ_STATE_DRAINING) {
+		rj_live_event(p->live, RJ_EVENT_RETURNED);
+		rj_log(RJ_LOG_NOTICE, "the store is back");
+	}
+	rj_pl_note_alone(p);
+	return 0;
+}
+
+void rj_pl_show_pending(struct rj_pipeline *p)
+{
+	p->pending_shown = p->pending.count + p->away;
+}
+
+void rj_pl_account(struct rj_pipeline *p, const struct rj_log_append *a,
+	uint32_t blocks, uint64_t sequence, uint64_t oldest)
+{
+	p->bytes += (uint64_t)blocks * p->ring->block_size;
+	p->segments++;
+	p->acked = sequence;
+	p->oldest = oldest;
+	if (a->body.tid_count && (p->live->state == RJ_STATE_ONLINE ||
+					 p->live->state == RJ_STATE_ALONE)) {
+		p->remote_tid = a->body.last_tid;
+		p->remote_ns = rj_realtime_ns();
+	}
+	if (p->kept) {
+		p->kept->acked = sequence;
+		p->kept->oldest = oldest;
+		p->kept->remote_tid = p->remote_tid;
+		p->kept->remote_ns = p->remote_ns;
+	}
+}
+
+void rj_pl_nothing_pending(struct rj_pipeline *p)
+{
+	rj_pending_clear(&p->pending);
+	p->waits = false;
+	p->partial = false;
+	rj_pl_show_pending(p);
+}
+
+uint64_t rj_pl_come_to(const struct rj_pipeline *p, uint64_t sequence)
+{
+	return p->last ? p->last(p->sink.arg) : sequence;
+}
+
+struct rj_log_append rj_pl_draft(
+	const struct rj_pipeline *p, const struct rj_seg_run *runs)
+{
+	return (struct rj_log_append){
+		.body = {.block_size = p->ring->block_size,
+			.journal_blocks = p->ring->blocks},
+		.runs = runs,
+		.ring = p->ring->data,
+	};
+}
+
+/* Nothing was in it but its number. */
+static void rejoined(struct rj_pipeline *p)
+{
+	p->rejoining = false;
+	if (p->last)
+		p->acked = p->last(p->sink.arg);
+	if (p->kept)
+		p->kept->acked = p->acked;
+}
+
+void rj_pipeline_rejoin(struct rj_pipeline *p)
+{
+	const struct rj_segbody geometry = {
+		.block_size = p->ring->block_size,
+		.journal_blocks = p->ring->blocks,
+	};
+	struct rj_error err;
+	int rc;
+
+	rj_pl_take_back(p, false);
+	if (p->failed || p->abandoned || !p->sink.rejoin ||
+		rj_underway_count(p->under_way))
+		return;
+	rc = p->sink.rejoin(p->sink.arg, &geometry, &err);
+	p->rejoining = may_come_back(rc);
+	if (p->rejoining)
+		return;
+	if (rc) {
+		rj_pl_fail(p, &err);
+		return;
+	}
+	rejoined(p);
+	rj_pl_note_alone(p);
+}
+
+int rj_pl_ship(struct rj_pipeline *p, struct rj_error *err)
+{
+	struct rj_log_append a = rj_pl_draft(p, p->runs);
+	uint64_t sequence, oldest = p->oldest;
+	struct rj_error e;
+	bool superblock, refresh;
+	int rc;
+
+	if (p->abandoned && !p->failed) {
+		rj_fail(&e, RJ_E_CANCELLED, "told to stop at once");
+		rj_pl_fail(p, &e);
+	}
+	superblock = !p->raw && rj_pending_test(&p->pending, p->sb_block);
+	if (rj_underway_count(p->under_way) && p->pending.count && !superblock)
+		rj_pl_send_ahead(p); /* it is sealed while the others are put */
+	rj_pl_seal_second(p);
+	rj_pl_take_back(p, true);
+	if (p->failed)
+		return rj_pl_failed(p, err);
+	if (!p->pending.count)
+		return 0;
+	if (p->rejoining) {
+		rc = rj_pl_put(p, NULL, &e);
+		if (rc)
+			return rj_pl_failed(p, err);
+		rejoined(p);
+	}
+	sequence = p->acked + 1;
+	if (superblock)
+		rj_needed_with_superblock(p->ring, &p->track, &p->pending);
+	refresh = p->raw && rj_needed_refresh(p->ring, &p->pending, sequence);
+	a.run_count = rj_pending_runs(&p->pending, p->runs, p->ring->blocks);
+	if (!p->raw)
+		rj_needed_tids(p->ring, p->sb_block, &a);
+	rj_pl_judge_foreseen(p);
+	rj_needed_number(p->ring, &a, sequence);
+	if (superblock) {
+		oldest = rj_needed_oldest(
+			p->ring, &p->track, p->oldest, sequence);
+		a.oldest = oldest;
+		a.base = oldest == sequence;
+	}
+	if (refresh)
+		a.oldest = oldest = rj_needed_oldest_of_all(p->ring, sequence);
+	if (a.base)
+		rj_needed_from(p->ring, sequence);
+	rc = rj_pl_put(p, &a, &e);
+	if (rc) {
+		if (err)
+			*err = e;
+		return rc;
+	}
+	rj_pl_account(p, &a, p->pending.count, rj_pl_come_to(p, sequence), oldest);
+	rj_pl_nothing_pending(p);
+	return 0;
+}
