@@ -43,7 +43,8 @@ const struct features features[] = {
 const unsigned features_count = sizeof(features) / sizeof(features[0]);
 
 const char *const spot_names[SPOTS] = {
-	"none", "internal", "device", "remote-a", "remote-b"};
+	"none", "internal", "device", "remote-a", "remote-b",
+	"two-stores"};
 
 /* 29 entries of all kinds, and nothing that depends on the machine. */
 static const char make_files[] =

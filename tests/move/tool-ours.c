@@ -16,6 +16,11 @@ static bool has(const struct move *m)
 	if (!strcmp(m->f->name, "fast_commit") &&
 		(m->from >= SPOT_A || m->to >= SPOT_A))
 		return false;
+	/* two stores: from and to what is inside, and one of the two */
+	if (m->from != m->to && (m->from == SPOT_TWO || m->to == SPOT_TWO) &&
+		m->from != SPOT_INTERNAL && m->to != SPOT_INTERNAL &&
+		m->from != SPOT_A && m->to != SPOT_A)
+		return false;
 	if (m->change == CHANGE_UUID)
 		return true;
 	/* a device is as large as it is */
@@ -47,6 +52,11 @@ static int words_for(const struct world *w, const struct move *m,
 	case SPOT_DEVICE:
 		snprintf(words, sizeof(words), "device=%.4000s",
 			w->disks[DEVICE].path);
+		break;
+	case SPOT_TWO:
+		snprintf(words, sizeof(words),
+			"remote=file://%.2000s/a,remote=file://%.2000s/b,size=%u",
+			w->store, w->store, mb);
 		break;
 	default:
 		snprintf(words, sizeof(words),
