@@ -146,26 +146,16 @@ static struct rj_store *pair_rival(struct rj_store *s)
 	return p->side[!p->source];
 }
 
+/*
+ * Whoever goes on as the same writer puts what that one had sealed. Marks, and the
+ * segments that make them two again, are sealed down here, and nobody wrote
+ * down which: a worker is followed by one with an epoch of its own.
+ */
 static int pair_adopt(struct rj_store *s, const uint8_t journal[RJ_UUID_BYTES],
 	uint64_t epoch, uint64_t fence, struct rj_error *err)
 {
-	struct pair *p = pair_of(s);
-	int rc = 0, i, need;
-
-	pair_turn_to(p, journal);
-	p->looked = false;
-	for (i = 0; !rc && i < 2; i++)
-		if (p->side[i])
-			rc = rj_store_adopt(
-				p->side[i], journal, epoch, fence, err);
-	if (!rc)
-		rc = pair_look(p, err);
-	need = p->shared->need;
-	if (!rc && (need != RJ_PAIR_BOTH || p->end[0] == p->end[1])) {
-		p->next = p->end[source(p)] + 1;
-		p->settled = true;
-	}
-	return rc;
+	return rj_fail(err, RJ_E_UNSUPPORTED,
+		"%s: of two stores nobody goes on as the same writer", s->url);
 }
 
 /* ---- reading ---- */
