@@ -62,9 +62,13 @@ struct rj_front {
 	int fuse_fd; /* the session's own; -1: none yet */
 	int event_fd;
 	uint8_t *buffers; /* one for each thread */
-	atomic_uint buffers_taken;
+	atomic_uint threads_begun;
 	atomic_uint reading; /* threads in read(2), or on their way there */
-	sem_t aside;         /* the others */
+	/* The others, who wait aside: the last to come is the first to be called,
+	 * as its stack and its buffer are still in the cache. */
+	pthread_mutex_t aside;
+	unsigned waiting[THREADS], waiting_count;
+	sem_t called[THREADS];
 	atomic_bool ended;
 	char mountpoint[256];
 };
@@ -353,15 +357,36 @@ static void process(struct rj_front *f, uint8_t *mem, size_t size)
 	fuse_session_process_buf(f->session, &buf);
 }
 
+/* Wait to be called, unless a reader is wanted now. */
+static void wait_aside(struct rj_front *f, unsigned me)
+{
+	bool wanted;
+
+	pthread_mutex_lock(&f->aside);
+	wanted = f->reading < READERS || f->ended;
+	if (!wanted)
+		f->waiting[f->waiting_count++] = me;
+	pthread_mutex_unlock(&f->aside);
+	while (!wanted && sem_wait(&f->called[me])) /* EINTR */
+		;
+}
+
+static void call_one(struct rj_front *f)
+{
+	pthread_mutex_lock(&f->aside);
+	if (f->waiting_count)
+		sem_post(&f->called[f->waiting[--f->waiting_count]]);
+	pthread_mutex_unlock(&f->aside);
+}
+
 /* Count the calling thread among the readers, when one more is wanted. */
-static void line_up(struct rj_front *f)
+static void line_up(struct rj_front *f, unsigned me)
 {
 	unsigned n = f->reading;
 
 	for (;;) {
 		if (n >= READERS && !f->ended) {
-			while (sem_wait(&f->aside))
-				;
+			wait_aside(f, me);
 			n = f->reading;
 		} else if (atomic_compare_exchange_weak(
 				   &f->reading, &n, n + 1)) {
@@ -375,7 +400,7 @@ static void line_up(struct rj_front *f)
 static void leave(struct rj_front *f)
 {
 	if (--f->reading == 0)
-		sem_post(&f->aside);
+		call_one(f);
 }
 
 /*
@@ -385,11 +410,12 @@ static void leave(struct rj_front *f)
 static void *serve(void *arg)
 {
 	struct rj_front *f = arg;
-	uint8_t *mem = f->buffers + (size_t)f->buffers_taken++ * BUFFER_BYTES;
+	unsigned me = f->threads_begun++;
+	uint8_t *mem = f->buffers + (size_t)me * BUFFER_BYTES;
 	ssize_t n;
 
 	while (!fuse_session_exited(f->session)) {
-		line_up(f);
+		line_up(f, me);
 		n = read(f->fuse_fd, mem, BUFFER_BYTES);
 		leave(f);
 		/* ENOENT: the request was interrupted before we had it */
@@ -401,7 +427,7 @@ static void *serve(void *arg)
 		process(f, mem, (size_t)n);
 	}
 	f->ended = true;
-	sem_post(&f->aside); /* and so each one lets the next one go */
+	call_one(f); /* and so each one lets the next one go */
 	wake(f);
 	return NULL;
 }
@@ -562,6 +588,7 @@ int rj_front_start(const struct rj_front_opts *opts, struct rj_front **out,
 	struct rj_error *err)
 {
 	struct rj_front *f = calloc(1, sizeof(*f));
+	unsigned i;
 	int rc;
 
 	*out = NULL;
@@ -572,7 +599,9 @@ int rj_front_start(const struct rj_front_opts *opts, struct rj_front **out,
 	f->event_fd = opts->event_fd;
 	snprintf(f->mountpoint, sizeof(f->mountpoint), "%s", opts->mountpoint);
 	sem_init(&f->lock, 0, opts->resumed ? 0 : 1);
-	sem_init(&f->aside, 0, 0);
+	pthread_mutex_init(&f->aside, NULL);
+	for (i = 0; i < THREADS; i++)
+		sem_init(&f->called[i], 0, 0);
 	f->kept = opts->kept;
 	f->fuse_fd = -1;
 	fuse_set_log_func(fuse_says);
@@ -647,6 +676,8 @@ void rj_front_rejoin(struct rj_front *f)
 
 void rj_front_stop(struct rj_front *f)
 {
+	unsigned i;
+
 	if (!f)
 		return;
 	/* the threads wait in read(2) and see ENODEV once this is gone */
@@ -661,7 +692,9 @@ void rj_front_stop(struct rj_front *f)
 	if (f->buffers)
 		munmap(f->buffers, (size_t)THREADS * BUFFER_BYTES);
 	sem_destroy(&f->lock);
-	sem_destroy(&f->aside);
+	for (i = 0; i < THREADS; i++)
+		sem_destroy(&f->called[i]);
+	pthread_mutex_destroy(&f->aside);
 	rj_barrier_close(&f->barrier);
 	free(f);
 }
