@@ -68,6 +68,11 @@ int rj_ext4_check_super(const struct rj_volume *v, struct rj_error *err);
  */
 int rj_ext4_salvage(struct rj_volume *v, uint64_t device_bytes,
 	const struct rj_error *why);
+/*
+ * v->super looks good. If only its extension is lost, which a backup of the same
+ * volume with the same journal still has, that stands in for it (RJ_SUPER_LOST).
+ */
+void rj_ext4_salvage_extension(struct rj_volume *v, uint64_t device_bytes);
 /* Fill v->backups, facts.backups and facts.groups. */
 int rj_ext4_find_backups(struct rj_volume *v, struct rj_error *err);
 /* Recompute s_checksum where the features ask for one. */

@@ -8,6 +8,9 @@
  * them old. Each is good by itself then: what never changes while the volume
  * is used agrees with the backups, and the extension, in the second one, has
  * a checksum of its own. Only the checksum over both is wrong.
+ *
+ * An ext3 volume has no such checksum. Without its second sector it looks like
+ * one whose journal is on a device; the backups know better.
  */
 #include "ext4/impl.h"
 
@@ -116,14 +119,13 @@ static bool try_backup(struct rj_volume *v, uint64_t offset)
 				offset;
 }
 
-/* Where the primary itself says that they are. */
-static bool find_by_primary(
-	struct rj_volume *v, const uint8_t primary[RJ_SUPER_BYTES])
+/* Where V->super, the primary, says that they are. */
+static bool find_listed(struct rj_volume *v)
 {
 	uint64_t offset[LOOKED_AT];
 	uint32_t i, n = 0;
 
-	if (!adopt(v, primary, true) || rj_ext4_find_backups(v, NULL))
+	if (rj_ext4_find_backups(v, NULL))
 		return false;
 	for (; n < v->facts.backups && n < LOOKED_AT; n++)
 		offset[n] = v->backups[n].offset;
@@ -172,7 +174,7 @@ int rj_ext4_salvage(struct rj_volume *v, uint64_t device_bytes,
 
 	memcpy(primary, v->super, sizeof(primary));
 	v->bio.size_bytes = device_bytes;
-	found = find_by_primary(v, primary) || find_by_rule(v);
+	found = (adopt(v, primary, true) && find_listed(v)) || find_by_rule(v);
 	memcpy(backup, v->super, sizeof(backup));
 	v->facts.super_group = found ? SB_LE16(backup, s_block_group_nr) : 0;
 	v->facts.super = RJ_SUPER_TORN;
@@ -184,6 +186,29 @@ int rj_ext4_salvage(struct rj_volume *v, uint64_t device_bytes,
 	memcpy(v->super, backup, sizeof(backup));
 	stand_in(v, primary);
 	return 0;
+}
+
+void rj_ext4_salvage_extension(struct rj_volume *v, uint64_t device_bytes)
+{
+	const struct rj_volume_facts *f = &v->facts;
+	uint8_t primary[RJ_SUPER_BYTES];
+
+	if (f->has_sbx || f->sbx_error.code == RJ_E_UNSUPPORTED ||
+		!f->has_journal || f->journal_inode)
+		return;
+	memcpy(primary, v->super, sizeof(primary));
+	v->bio.size_bytes = device_bytes;
+	if ((find_listed(v) || find_by_rule(v)) &&
+		!memcmp(SB_AT(primary, s_uuid), f->uuid, RJ_UUID_BYTES) &&
+		!memcmp(SB_AT(primary, s_journal_uuid), f->sbx.journal_uuid,
+			RJ_UUID_BYTES)) {
+		v->facts.super = RJ_SUPER_LOST;
+		v->facts.super_group = SB_LE16(v->super, s_block_group_nr);
+		stand_in(v, primary);
+		return;
+	}
+	memcpy(v->super, primary, sizeof(primary));
+	rj_ext4_facts_from_super(v);
 }
 
 bool rj_volume_super_agrees(

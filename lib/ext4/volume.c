@@ -112,6 +112,8 @@ int rj_ext4_load(struct rj_volume *v, struct rj_error *err)
 	if (rc && v->flags & RJ_VOLUME_SALVAGE &&
 		(rc == -RJ_E_CORRUPT || !rj_ext4_has_magic(v)))
 		rc = rj_ext4_salvage(v, device_bytes, &why);
+	else if (!rc && v->flags & RJ_VOLUME_SALVAGE)
+		rj_ext4_salvage_extension(v, device_bytes);
 	if (rc)
 		return rj_fail(err, why.code, "%s", why.msg);
 	fits = device_bytes / v->facts.block_size;

@@ -160,6 +160,11 @@ static int check_history(struct rj_recovery *r, struct rj_error *err)
 		r->store, &r->id, r->newest.epoch, 0, &since, err);
 	if (rc || since <= r->facts.sbx.epoch)
 		return rc;
+	/* a backup's extension is as old as the last move or recovery */
+	if (r->facts.super == RJ_SUPER_LOST || r->facts.super == RJ_SUPER_GONE)
+		return rj_fail(err, RJ_E_REFUSED,
+			"%s: superblock damaged, and its backup does not know who wrote the log at %s last: if this is no older copy of the volume, rjrecover -y -f goes by the backup of group %u, replays the log and checks the whole volume with e2fsck; nothing was changed",
+			r->device, r->report->url, r->facts.super_group);
 	return rj_fail(err, RJ_E_REFUSED,
 		"%s: the log at %s was written on in epoch %llu, this copy of the volume was last marked in epoch %llu: an older copy (or rjournald served it without recovery); -f replays all the same",
 		r->device, r->report->url,

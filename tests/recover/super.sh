@@ -8,11 +8,11 @@ need_fuse_loop
 STORE=$T_DIR/store V=$T_DIR/v MNT=$T_DIR/mnt
 at_exit umount -l "$MNT"
 
-# make NAME BLOCKSIZE [without]: a crashed volume, its log in NAME.store; without a
+# make NAME BLOCKSIZE [without [TYPE]]: a crashed volume, its log in NAME.store; without a
 # copy of the superblock in the log. (The first file that is opened brings one.)
 make() {
 	rm -rf "$STORE" && mkdir -p "$STORE/v" &&
-		"$MKRJFS" -q -F -t ext4 -b "$2" -O ^orphan_file -E lazy_itable_init=0 \
+		"$MKRJFS" -q -F -t "${4:-ext4}" -b "$2" -O ^orphan_file -E lazy_itable_init=0 \
 			-J "remote=file://$STORE/v,size=$(($2 / 1024))" "$T_DIR/$1.img" 20M &&
 		mount_served "$T_DIR/$1.img" "$MNT" "" && echo x >"$MNT/x" || return 1
 	if [ -n "${3:-}" ]; then
@@ -88,6 +88,19 @@ check "all is there" whole without
 again without && wipe 0 1024
 status 1 "all of it: -y -f" "$RJRECOVER" -q -y -f "$V"
 check "all is there" whole without
+
+# ext3 has no checksum that tells: without the extension its journal seems to be on a
+# device that is not here, and -y would check the volume without the log
+check "a crashed ext3 volume" make ext3 1024 "" ext3
+again ext3 && wipe 512 512
+refused 'rjrecover -y -f goes by the backup of group 1' "the second sector lost" -y
+refused 'rjrecover -y -f goes by the backup of group 1' "the second sector lost, -n" -n
+status 1 "the second sector lost: -y -f" "$RJRECOVER" -q -y -f "$V"
+check "all is there" whole ext3
+# (its own, and not one that a backup of some other volume names)
+again ext3 && wipe 512 512 && wipe 208 4
+status 12 "of another journal its backup knows nothing" "$RJRECOVER" -p "$V"
+like "so that counts as a device" "$OUT" 'external journal .* on no device'
 
 # the log cannot be used: what stands in for the superblock is marked before e2fsck
 again without && tear && rm -rf "$STORE"/v/*
