@@ -37,7 +37,7 @@ static void missing(struct check *c, uint64_t first, uint64_t last)
 	struct rj_error err;
 
 	/* trimming deletes from the lowest on, and leaves fences */
-	if (c->oldest && last < c->oldest && !c->data_seen) {
+	if (c->removed || (c->oldest && last < c->oldest && !c->data_seen)) {
 		c->trimmed += last - first + 1;
 		return;
 	}
@@ -172,6 +172,13 @@ static int read_log(struct check *c, struct rj_error *err)
 	if (rc)
 		return rc;
 	c->total = l->bytes.len / sizeof(uint32_t);
+	c->removed = only_fences(l);
+	if (c->removed) {
+		rj_fail(err, RJ_E_GAP,
+			"%s: only fences are there: the log was removed (rjlog rm), or what it held is lost",
+			t->text);
+		problem(c, 0, 0, -RJ_E_GAP, err->msg);
+	}
 	expect = c->oldest && c->oldest < l->first ? c->oldest : l->first;
 	rj_verify_start(&c->verify, t->store->url, &t->id, expect);
 	if (!walk_segments(t, l, check_segment, c)) {

@@ -29,6 +29,7 @@ struct check {
 	uint64_t count;   /* problems */
 	uint64_t trimmed; /* segments that are rightly gone */
 	bool data_seen;	  /* more than fences came so far */
+	bool removed;	  /* nothing but fences is there */
 	bool live_bad;	  /* a replay needs one of them */
 	bool have_plan;
 	bool failed; /* it could not be read to its end: ERR says why */

@@ -7,9 +7,16 @@
 #include "print.h"
 #include "tools/plan.h"
 
-static int add_journal(void *arg, const uint8_t uuid[RJ_UUID_BYTES])
+/* Before which number a hole is no loss: what was trimmed, or removed. */
+static uint64_t oldest_needed(struct target *t, const struct rj_listing *l)
 {
-	return rj_buf_append(arg, uuid, RJ_UUID_BYTES);
+	struct rj_seghdr h;
+
+	if (only_fences(l))
+		return l->last;
+	if (!l->last || rj_log_fetch_header(t->store, &t->id, l->last, &h, NULL))
+		return 0;
+	return h.oldest;
 }
 
 /* FENCES: how many of the segments hold no blocks; may be NULL. */
@@ -49,7 +56,7 @@ static int ls_log(const struct options *o, struct target *t,
 		printf("%s  segments %" PRIu64 " to %" PRIu64 ", %" PRIu64
 		       " bytes, epoch %" PRIu64 "%s\n",
 			uuid, l.first, l.last, bytes, epoch,
-			segments && fences == segments ? ", only fences" : "");
+			only_fences(&l) ? ", only fences" : "");
 	log = json_object_new_object();
 	add_text(log, "journal", uuid);
 	add_u64(log, "first", l.first);
@@ -75,9 +82,7 @@ static enum status ls_store(const struct options *o, struct target *t)
 
 	add_text(top, "url", t->store->url);
 	json_object_object_add(top, "logs", logs);
-	rc = rj_store_list_journals(t->store, add_journal, &uuids, &err);
-	if (rc == -RJ_E_NOMEM)
-		rj_fail(&err, RJ_E_NOMEM, "out of memory");
+	rc = list_logs(t, &uuids, &err);
 	for (i = 0; !rc && i < uuids.len; i += RJ_UUID_BYTES) {
 		memcpy(t->id.journal_uuid, uuids.data + i, RJ_UUID_BYTES);
 		rc = ls_log(o, t, logs, &err);
@@ -102,6 +107,8 @@ struct ls {
 	struct json_object *segments; /* NULL: print text */
 	struct progress progress;
 	uint64_t expect, done, total;
+	uint64_t oldest; /* a replay needs nothing before it; 0: not known */
+	bool data_seen;
 	enum status status;
 };
 
@@ -115,10 +122,18 @@ static void ls_missing(struct ls *ls, uint64_t first, uint64_t last)
 {
 	struct json_object *row;
 
+	/* trimming deletes from the lowest on, and leaves fences */
+	if (last < ls->oldest && !ls->data_seen)
+		return;
 	progress_clear(&ls->progress);
-	fprintf(stderr,
-		"rjlog: %s: segments %" PRIu64 " to %" PRIu64 " are missing\n",
-		ls->t->text, first, last);
+	if (last > first)
+		fprintf(stderr,
+			"rjlog: %s: segments %" PRIu64 " to %" PRIu64
+			" are missing\n",
+			ls->t->text, first, last);
+	else
+		fprintf(stderr, "rjlog: %s: segment %" PRIu64 " is missing\n",
+			ls->t->text, first);
 	raise_status(ls, STATUS_DAMAGED);
 	if (!ls->segments)
 		return;
@@ -206,6 +221,8 @@ static int ls_segment(void *arg, const struct segment_seen *s)
 		ls_missing(ls, ls->expect, s->number - 1);
 	ls->expect = s->number + 1;
 	ls->done++;
+	if (s->fetch_rc || s->bytes > RJ_SEG_HEADER_BYTES + RJ_SEG_BODY_HEAD)
+		ls->data_seen = true;
 	if (s->fetch_rc || s->open_rc)
 		ls_bad(ls, s);
 	else if (ls->segments)
@@ -239,6 +256,7 @@ static enum status ls_segments(const struct options *o, struct target *t)
 		goto out;
 	}
 	total_bytes(&l, &ls.total, NULL);
+	ls.oldest = oldest_needed(t, &l);
 	if (!o->json && !o->quiet)
 		printf("%10s %6s  %-9s %10s  %-23s %7s  %s\n", "segment",
 			"epoch", "kind", "bytes", "time", "blocks", "tids");

@@ -61,37 +61,72 @@ void target_close(struct target *t)
 	t->store = NULL;
 }
 
-struct pick {
-	uint8_t uuid[RJ_UUID_BYTES];
-	unsigned count;
-};
-
-static int pick_journal(void *arg, const uint8_t uuid[RJ_UUID_BYTES])
+bool only_fences(const struct rj_listing *l)
 {
-	struct pick *p = arg;
+	const uint32_t *bytes = (const void *)l->bytes.data;
+	size_t count = l->bytes.len / sizeof(*bytes), i;
 
-	memcpy(p->uuid, uuid, sizeof(p->uuid));
-	p->count++;
-	return 0;
+	for (i = 0; i < count; i++)
+		if (bytes[i] > RJ_SEG_HEADER_BYTES + RJ_SEG_BODY_HEAD)
+			return false;
+	return count;
+}
+
+static int add_journal(void *arg, const uint8_t uuid[RJ_UUID_BYTES])
+{
+	return rj_buf_append(arg, uuid, RJ_UUID_BYTES);
+}
+
+int list_logs(struct target *t, struct rj_buf *uuids, struct rj_error *err)
+{
+	int rc = rj_store_list_journals(t->store, add_journal, uuids, err);
+
+	return rc == -RJ_E_NOMEM ? rj_fail(err, RJ_E_NOMEM, "out of memory") : rc;
+}
+
+/* Drop from UUIDS the logs that were removed, unless that is all of them. */
+static int drop_removed(
+	struct target *t, struct rj_buf *uuids, struct rj_error *err)
+{
+	struct rj_listing l = {0};
+	size_t i, kept = 0;
+	int rc = 0;
+
+	for (i = 0; !rc && i < uuids->len; i += RJ_UUID_BYTES) {
+		memcpy(t->id.journal_uuid, uuids->data + i, RJ_UUID_BYTES);
+		rc = rj_listing_log(t->store, &t->id, 0, 0, &l, err);
+		if (!rc && !only_fences(&l)) {
+			memmove(uuids->data + kept, uuids->data + i,
+				RJ_UUID_BYTES);
+			kept += RJ_UUID_BYTES;
+		}
+		rj_listing_free(&l);
+	}
+	if (!rc && kept)
+		uuids->len = kept;
+	return rc;
 }
 
 static int pick_only(struct target *t, struct rj_error *err)
 {
-	struct pick p = {0};
-	int rc = rj_store_list_journals(t->store, pick_journal, &p, err);
+	struct rj_buf uuids = {0};
+	int rc = list_logs(t, &uuids, err);
 
-	if (rc)
-		return rc;
-	if (!p.count)
-		return rj_fail(err, RJ_E_NOTFOUND, "%s: there is no log",
+	if (!rc && uuids.len > RJ_UUID_BYTES)
+		rc = drop_removed(t, &uuids, err);
+	if (!rc && !uuids.len)
+		rc = rj_fail(err, RJ_E_NOTFOUND, "%s: there is no log",
 			t->store->url);
-	if (p.count > 1)
-		return rj_fail(err, RJ_E_INVAL,
-			"%s: there are %u logs; name one as %s/<journal uuid> "
+	if (!rc && uuids.len > RJ_UUID_BYTES)
+		rc = rj_fail(err, RJ_E_INVAL,
+			"%s: there are %zu logs; name one as %s/<journal uuid> "
 			"(see rjlog ls %s)",
-			t->store->url, p.count, t->store->url, t->store->url);
-	memcpy(t->id.journal_uuid, p.uuid, sizeof(p.uuid));
-	return 0;
+			t->store->url, uuids.len / RJ_UUID_BYTES, t->store->url,
+			t->store->url);
+	if (!rc)
+		memcpy(t->id.journal_uuid, uuids.data, RJ_UUID_BYTES);
+	rj_buf_free(&uuids);
+	return rc;
 }
 
 /* The volume, from the newest epoch claim: its bytes bind nothing, but they

@@ -25,11 +25,16 @@ enum status status_of(int rc);
 int target_open(struct target *t, const struct options *o, const char *url,
 	struct rj_error *err);
 /*
- * Find out which log is meant, and whose it is. RJ_E_INVAL: several are there;
- * RJ_E_NOTFOUND: none is.
+ * Find out which log is meant, and whose it is. Without a name it is the only one,
+ * or the only one that holds more than fences. RJ_E_INVAL: there are several;
+ * RJ_E_NOTFOUND: there is none.
  */
 int target_choose(struct target *t, struct rj_error *err);
 void target_close(struct target *t);
+/* Append the UUIDs of all logs at T's store, RJ_UUID_BYTES each. */
+int list_logs(struct target *t, struct rj_buf *uuids, struct rj_error *err);
+/* No segment that L lists holds a block, as rjlog rm leaves a log. */
+bool only_fences(const struct rj_listing *l);
 
 struct segment_seen {
 	uint64_t number;

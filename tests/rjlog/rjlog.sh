@@ -136,7 +136,7 @@ again; rm "$(seg $MIDDLE)"
 bad 4 "missing segment" "segment $MIDDLE is missing" false
 status 4 "missing segment: show" "$RJLOG" show "$F"
 status 4 "missing segment: ls" "$RJLOG" ls -q "$F/$UUID"
-like "missing segment: ls names it" "$OUT" "$MIDDLE to $MIDDLE are missing"
+like "missing segment: ls names it" "$OUT" "segment $MIDDLE is missing"
 rm "$(seg $((MIDDLE - 1)))"
 bad 4 "missing segments" "segments $((MIDDLE - 1)) to $MIDDLE are missing" false
 again; mv "$(seg $MIDDLE)" "$(seg $MIDDLE).x"; cp "$(seg $((MIDDLE + 1)))" "$(seg $MIDDLE)"

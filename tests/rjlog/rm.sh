@@ -39,6 +39,9 @@ left() { # WHAT LOG: what is left
 	is "$1: no blocks are left" "$(data "$2")" 0
 	check "$1: its fences are" test "$(query '.segments | length' ls "$2")" -ge 2
 	like "$1: ls says so" "$(timeout 60 "$RJLOG" ls "${2%/*}")" "^${2##*/}  .*, only fences$"
+	status 0 "$1: ls misses nothing" timeout 60 "$RJLOG" ls "$2"
+	status 4 "$1: verify does not call it good" timeout 60 "$RJLOG" verify "$2"
+	like "$1: verify knows it" "$OUT" "^rjlog: $2: only fences are there: the log was removed"
 	status 0 "$1: again" timeout 60 "$RJLOG" rm --force "${2##*/}" "$2"
 	like "$1: again: nothing is left to do" "$OUT" ': nothing is left to remove; [0-9]+ fences stay$'
 }
@@ -111,6 +114,8 @@ check "and not changed" sha256sum --quiet -c "$T_DIR/old.sum"
 
 # ---- forced, under a writer that sleeps ----
 check "another volume in use" fresh "$URL"
+status 0 "its log is the only one that counts there" timeout 60 "$RJLOG" show "$URL"
+like "so that it needs no name" "$OUT" "^$LOG$"
 (cd "$MNT" && echo x >asleep)
 status 0 "forced" elsewhere "$RJLOG" rm --force "$UUID" "$LOG"
 check "its writer gets nothing acknowledged any more" not timeout 60 sync "$MNT/asleep"
