@@ -23,16 +23,29 @@ static int complain(const struct rj_error *err)
 	return 1;
 }
 
+/* The log of the filesystem that was there before; url "": it had none. */
+struct left {
+	char url[RJ_SBX_URL_BYTES], uuid[RJ_UUID_TEXT];
+};
+
 /* mke2fs does not see an rjournald that serves the volume of before: that has
  * the device open as anybody may. */
-static int check_served(const struct options *o, struct rj_error *err)
+static int check_served(
+	const struct options *o, struct left *left, struct rj_error *err)
 {
+	const struct rj_volume_facts *f;
 	struct rj_volume *v = NULL;
 	bool served;
 
+	left->url[0] = '\0';
 	if (rj_volume_open(o->device, 0, NULL, &v, NULL))
 		return 0; /* nothing there that could be served */
-	served = rj_rundir_served(rj_volume_facts(v)->uuid);
+	f = rj_volume_facts(v);
+	served = rj_rundir_served(f->uuid);
+	if (f->has_sbx && f->sbx.placement == RJ_PLACE_REMOTE) {
+		memcpy(left->url, f->sbx.url, sizeof(left->url));
+		rj_uuid_text(f->sbx.journal_uuid, left->uuid);
+	}
 	rj_volume_close(v, NULL);
 	if (!served)
 		return 0;
@@ -41,14 +54,30 @@ static int check_served(const struct options *o, struct rj_error *err)
 		o->device, o->device);
 }
 
+/* Nobody else will name it: the new filesystem has another UUID. */
+static void tell_left(const struct options *o, const struct left *left)
+{
+	if (o->quiet || o->dry_run || !left->url[0])
+		return;
+	if (rj_url_second(left->url))
+		printf("The log of the filesystem before is left at %s, journal %s (rjlog rm --force removes it, at one store at a time)\n",
+			left->url, left->uuid);
+	else
+		printf("The log of the filesystem before is left (rjlog rm --force %s %s/%s removes it)\n",
+			left->uuid, left->url, left->uuid);
+}
+
 /* No journal of ours: mke2fs does it all. */
 static int only_mke2fs(const struct options *o)
 {
 	struct rj_error err;
+	struct left left;
 	int status;
 
-	if (check_served(o, &err) || mke2fs_run(o, &status, &err))
+	if (check_served(o, &left, &err) || mke2fs_run(o, &status, &err))
 		return complain(&err);
+	if (!status)
+		tell_left(o, &left);
 	return status ? 1 : 0;
 }
 
@@ -112,11 +141,12 @@ static int with_remote_journal(const struct options *o)
 {
 	struct mke2fs_plan plan = {0};
 	struct rj_error err;
+	struct left left;
 	uint32_t blocks;
 	int status, rc;
 
 	/* Whatever can be refused is refused before mke2fs begins. */
-	rc = check_served(o, &err);
+	rc = check_served(o, &left, &err);
 	if (!rc)
 		rc = rj_attach_check(&o->journal, &err);
 	if (!rc)
@@ -144,6 +174,8 @@ static int with_remote_journal(const struct options *o)
 	}
 	/* it has said why itself */
 	rc = status ? 1 : attach(o, blocks);
+	if (!rc)
+		tell_left(o, &left);
 out:
 	rj_buf_free(&plan.output);
 	return rc;

@@ -53,6 +53,9 @@ like "the volume is its user" "$(dumpe2fs "$T_DIR/jdev" 2>&1)" \
 	"$(field 'Filesystem UUID')\$"
 check "e2fsck takes it for the volume's journal" e2fsck -fn -j "$T_DIR/jdev" "$img"
 
+status 0 "made anew over it" "$MKRJFS" -J remote="$url" "$img"
+like "the log that is left is named" "$OUT" "rjlog rm --force $uuid $url/$uuid removes it"
+
 for bs in 1024 2048 4096; do
 	for type in ext3 ext4; do
 		fresh 64
