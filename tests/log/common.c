@@ -118,6 +118,18 @@ int t_append(struct t_log *t, struct rj_log_writer *w, uint32_t block,
 	return rj_log_append(w, &a, &t->err);
 }
 
+struct rj_log_append t_block_3(const uint8_t *ring)
+{
+	static const struct rj_seg_run run = {.block = 3, .count = 1};
+
+	return (struct rj_log_append){
+		.body = {.block_size = T_BLOCK, .journal_blocks = T_BLOCKS},
+		.runs = &run,
+		.run_count = 1,
+		.ring = ring,
+	};
+}
+
 int t_append_base(struct t_log *t, struct rj_log_writer *w)
 {
 	struct rj_seg_run run = {0, T_BLOCKS};

@@ -44,7 +44,9 @@ struct rj_log_writer *t_claim(
 /* Fill COUNT blocks from BLOCK of the ring with FILL, and append them. */
 int t_append(struct t_log *t, struct rj_log_writer *w, uint32_t block,
 	uint32_t count, uint8_t fill);
-/* The same, as a base that holds the whole ring. */
+/* An append of block 3 of RING, T_BLOCK * T_BLOCKS bytes, and of nothing else. */
+struct rj_log_append t_block_3(const uint8_t *ring);
+/* As t_append(), but a base that holds the whole ring. */
 int t_append_base(struct t_log *t, struct rj_log_writer *w);
 /* A log of one epoch: fence, and COUNT segments of one block each. */
 void t_log_fill(struct t_log *t, unsigned count);

@@ -46,13 +46,7 @@ static void nods(void *arg)
 static int put_next(struct host *h)
 {
 	static uint8_t ring[T_BLOCK * T_BLOCKS];
-	struct rj_seg_run run = {.block = 3, .count = 1};
-	struct rj_log_append a = {
-		.body = {.block_size = T_BLOCK, .journal_blocks = T_BLOCKS},
-		.runs = &run,
-		.run_count = 1,
-		.ring = ring,
-	};
+	struct rj_log_append a = t_block_3(ring);
 	struct life *l = h->life;
 
 	if (rj_log_pending(h->w))

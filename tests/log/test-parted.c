@@ -57,17 +57,12 @@ static void claim(struct world *x, struct host *h, bool accept_loss)
 static int put(struct world *x, struct host *h, bool base)
 {
 	static uint8_t ring[T_BLOCK * T_BLOCKS];
-	struct rj_seg_run run = {.block = 3, .count = 1};
-	struct rj_log_append a = {
-		.body = {.block_size = T_BLOCK, .journal_blocks = T_BLOCKS},
-		.runs = &run,
-		.run_count = 1,
-		.ring = ring,
-		.base = base,
-	};
-	int rc = rj_log_pending(h->w) ? rj_log_retry(h->w, &x->err)
-				      : rj_log_append(h->w, &a, &x->err);
+	struct rj_log_append a = t_block_3(ring);
+	int rc;
 
+	a.base = base;
+	rc = rj_log_pending(h->w) ? rj_log_retry(h->w, &x->err)
+				  : rj_log_append(h->w, &a, &x->err);
 	ring[3 * T_BLOCK]++;
 	return rc;
 }

@@ -63,16 +63,10 @@ static int claim(struct world *x, struct host *h)
 static int put(struct world *x, struct host *h)
 {
 	static uint8_t ring[T_BLOCK * T_BLOCKS];
-	struct rj_seg_run run = {.block = 3, .count = 1};
-	struct rj_log_append a = {
-		.body = {.block_size = T_BLOCK, .journal_blocks = T_BLOCKS},
-		.runs = &run,
-		.run_count = 1,
-		.ring = ring,
-		.base = !x->next,
-	};
+	struct rj_log_append a = t_block_3(ring);
 	int rc;
 
+	a.base = !x->next;
 	if (!rj_log_pending(h->w)) {
 		h->id = ring[3 * T_BLOCK] = ++x->next;
 		rc = rj_log_append(h->w, &a, NULL);
