@@ -6,6 +6,8 @@
 /* Shipped again with each journal superblock; a larger fast-commit area only
  * means that the log's oldest needed segment does not move. */
 #define FAST_BYTES_MAX (8u << 20)
+/* And with all else that is pending so much. */
+#define WITH_FAST_BYTES_MAX (RJ_SEG_MAX_BYTES - (1u << 20))
 /* A raw device: in every so manieth segment, so many blocks at most that were
  * last shipped so many segments ago. */
 #define REFRESH_EVERY  16
@@ -17,12 +19,19 @@ static bool fast_too_many(const struct rj_ring *ring, const struct rj_track *t)
 	return (uint64_t)t->fast_blocks * ring->block_size > FAST_BYTES_MAX;
 }
 
-void rj_needed_with_superblock(const struct rj_ring *ring,
+bool rj_needed_with_superblock(const struct rj_ring *ring,
 	const struct rj_track *t, struct rj_pending *pending)
 {
+	uint64_t blocks = (uint64_t)pending->count + t->fast_blocks;
+
 	rj_pending_mark(pending, 0, t->sb_block + 1);
-	if (t->sb_good && !fast_too_many(ring, t))
-		rj_pending_mark(pending, t->last, t->fast_blocks);
+	if (!t->sb_good || fast_too_many(ring, t))
+		return true;
+	/* what a worker left may fill a segment by itself */
+	if (blocks * ring->block_size > WITH_FAST_BYTES_MAX)
+		return false;
+	rj_pending_mark(pending, t->last, t->fast_blocks);
+	return true;
 }
 
 uint64_t rj_needed_oldest_of_all(const struct rj_ring *ring, uint64_t sequence)

@@ -16,8 +16,9 @@
 
 /* The journal superblock is among the PENDING blocks: mark what a replay reads
  * beside the log (blocks 0..sb_block, live fast commits), too, so that it never
- * holds the log back. */
-void rj_needed_with_superblock(const struct rj_ring *ring,
+ * holds the log back. False: with so much more it would be no segment; nothing of
+ * that is marked, and the oldest segment needed must stay what it was. */
+bool rj_needed_with_superblock(const struct rj_ring *ring,
 	const struct rj_track *t, struct rj_pending *pending);
 /*
  * The oldest segment that a replay needs when segment SEQUENCE, numbered

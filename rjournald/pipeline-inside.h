@@ -30,6 +30,7 @@ struct rj_pipeline {
 	uint32_t away;                 /* blocks in there */
 	bool rejoining; /* rj_pipeline_rejoin()'s segment is not acknowledged */
 	bool partial; /* some pending write did not cover whole blocks */
+	bool left;    /* what is pending is another worker's: its size is anything */
 	bool waits;   /* the commit rule lets all that is pending wait */
 	uint32_t foreseen, distrust; /* rj_pipeline_foresee() */
 	struct rj_seg_run *runs;

@@ -24,6 +24,7 @@ int rj_pipeline_write(struct rj_pipeline *p, const void *data, size_t len,
 {
 	uint32_t size = p->ring->block_size, block, end;
 	uint64_t bytes = (uint64_t)p->ring->blocks * size;
+	int rc;
 
 	if (p->failed)
 		return rj_pl_failed(p, err);
@@ -41,6 +42,11 @@ int rj_pipeline_write(struct rj_pipeline *p, const void *data, size_t len,
 		rj_pl_take_back(p, true);
 		if (p->failed)
 			return rj_pl_failed(p, err);
+	}
+	if (p->left) {
+		rc = rj_pl_ship(p, err);
+		if (rc)
+			return rc;
 	}
 	p->waits = false;
 	if (p->kept)
@@ -126,6 +132,12 @@ static void resume(struct rj_pipeline *p)
 	p->pending_shown = p->pending.count;
 	/* not known: so nothing of it waits longer than the next write */
 	p->partial = p->pending.count != 0;
+	/*
+	 * It is what was pending there and all that was under way, up to 15 MiB.
+	 * With one write more for each worker that dies it would some time be
+	 * larger than a segment: so it goes first, alone.
+	 */
+	p->left = p->pending.count != 0;
 	rj_live_event(p->live, RJ_EVENT_LOST_BLOCK);
 	if (k->failed) {
 		p->failure = k->failure;

@@ -157,6 +157,7 @@ void rj_pl_nothing_pending(struct rj_pipeline *p)
 	rj_pending_clear(&p->pending);
 	p->waits = false;
 	p->partial = false;
+	p->left = false;
 	rj_pl_show_pending(p);
 }
 
@@ -216,7 +217,7 @@ int rj_pl_ship(struct rj_pipeline *p, struct rj_error *err)
 	struct rj_log_append a = rj_pl_draft(p, p->runs);
 	uint64_t sequence, oldest = p->oldest;
 	struct rj_error e;
-	bool superblock, refresh;
+	bool superblock, refresh, moves = false;
 	int rc;
 
 	if (p->abandoned && !p->failed) {
@@ -240,14 +241,15 @@ int rj_pl_ship(struct rj_pipeline *p, struct rj_error *err)
 	}
 	sequence = p->acked + 1;
 	if (superblock)
-		rj_needed_with_superblock(p->ring, &p->track, &p->pending);
+		moves = rj_needed_with_superblock(
+			p->ring, &p->track, &p->pending);
 	refresh = p->raw && rj_needed_refresh(p->ring, &p->pending, sequence);
 	a.run_count = rj_pending_runs(&p->pending, p->runs, p->ring->blocks);
 	if (!p->raw)
 		rj_needed_tids(p->ring, p->sb_block, &a);
 	rj_pl_judge_foreseen(p);
 	rj_needed_number(p->ring, &a, sequence);
-	if (superblock) {
+	if (moves) {
 		oldest = rj_needed_oldest(
 			p->ring, &p->track, p->oldest, sequence);
 		a.oldest = oldest;
