@@ -234,6 +234,9 @@ static void drain(struct server *srv)
 		event_base_loopexit(srv->base, &tick);
 		event_base_dispatch(srv->base);
 	}
+	/* who never pauses has put more meanwhile: what is in the batch lies in
+	 * memory of its connection, which ends now */
+	commit_flush(srv->store->commit);
 }
 
 static int run(struct server *srv, const char *shown)
