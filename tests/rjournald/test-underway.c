@@ -10,6 +10,26 @@
 /* So many blocks of tk's log make a segment of their own. */
 #define PIECE (TK_BLOCKS / 16 + 1)
 
+static int64_t now;
+
+static int64_t the_time(void *arg)
+{
+	return now;
+}
+
+static void no_sleep(void *arg, int64_t ns)
+{
+	now += ns;
+}
+
+/* A put takes no time, however busy the machine is: what is worth a segment of
+ * its own depends on that. */
+static const struct rj_environ no_time = {
+	.realtime_ns = the_time,
+	.monotonic_ns = the_time,
+	.sleep_ns = no_sleep,
+};
+
 static void begin(struct tk *k, enum rj_on_loss on_loss)
 {
 	tk_start_ahead(k, rj_rule_unfinished, on_loss, false);
@@ -106,29 +126,11 @@ static void a_failure_ahead_ends_all(void)
 	tk_stop(&k);
 }
 
-static int64_t now;
-
-static int64_t the_time(void *arg)
-{
-	return now;
-}
-
-static void no_sleep(void *arg, int64_t ns)
-{
-	now += ns;
-}
-
 static void a_store_that_comes_back(void)
 {
-	static const struct rj_environ no_time = {
-		.realtime_ns = the_time,
-		.monotonic_ns = the_time,
-		.sleep_ns = no_sleep,
-	};
 	bool damaged;
 	struct tk k;
 
-	rj_environ_set(&no_time);
 	begin(&k, RJ_LOSS_BLOCK);
 	tk_blocks(&k, 2 * PIECE);
 	k.sink->fail[0] = k.sink->fail[1] = RJ_E_UNREACHABLE;
@@ -137,7 +139,6 @@ static void a_store_that_comes_back(void)
 	CU_ASSERT(stat_of(&k).state == RJ_STATE_ONLINE);
 	CU_ASSERT(tk_recover(&k, &damaged) == k.acked && !damaged);
 	tk_stop(&k);
-	rj_environ_set(NULL);
 }
 
 static int64_t slow_time(void *arg)
@@ -163,7 +164,7 @@ static void a_store_far_away(void)
 	CU_ASSERT(k.sink->last == 2 && rj_pipeline_step(k.p));
 	CU_ASSERT(tk_commit(&k, true) == 0 && k.sink->last == 4);
 	tk_stop(&k);
-	rj_environ_set(NULL);
+	rj_environ_set(&no_time);
 }
 
 /* Two numbers that a worker which takes over needs: what was acknowledged, and
@@ -260,5 +261,6 @@ static const struct rjtest tests[] = {
 
 int main(void)
 {
+	rj_environ_set(&no_time);
 	return RJTEST_RUN("segments under way", tests);
 }
