@@ -31,22 +31,31 @@ static void fill_header(struct rj_log_writer *w,
 	draft->compress = w->id.compress;
 }
 
+int rj_writer_seal_behind(struct rj_log_writer *w,
+	const struct rj_log_tail *behind, struct rj_seg_draft *draft,
+	struct rj_buf *out, struct rj_log_tail *at, struct rj_error *err)
+{
+	const struct rj_seghdr *h = &draft->header;
+
+	fill_header(w, behind, draft);
+	at->sequence = h->sequence;
+	at->epoch = h->epoch;
+	at->oldest = h->oldest;
+	return rj_segment_seal(draft, out, at->chain, err);
+}
+
 int rj_writer_seal(struct rj_log_writer *w, struct rj_seg_draft *draft,
 	struct rj_error *err)
 {
 	struct rj_seghdr *h = &draft->header;
 	int rc;
 
-	fill_header(w, &w->tail, draft);
 	h->time_ns = (uint64_t)rj_realtime_ns();
 	if (w->begun.begun && h->time_ns - w->begun_ns < BEGUN_MAX_NS) {
 		h->time_ns = w->begun_ns;
 		draft->begun = &w->begun;
 	}
-	w->next.sequence = h->sequence;
-	w->next.epoch = h->epoch;
-	w->next.oldest = h->oldest;
-	rc = rj_segment_seal(draft, &w->out, w->next.chain, err);
+	rc = rj_writer_seal_behind(w, &w->tail, draft, &w->out, &w->next, err);
 	w->begun.begun = false;
 	return rc;
 }
@@ -135,7 +144,7 @@ static int still_dead(const struct rj_log_writer *w, struct rj_error *err)
 	return w->dead;
 }
 
-void rj_writer_draft(struct rj_log_writer *w, const struct rj_log_append *a,
+void rj_writer_draft(const struct rj_log_writer *w, const struct rj_log_append *a,
 	const struct rj_log_tail *behind, struct rj_seg_draft *out)
 {
 	*out = (struct rj_seg_draft){
@@ -152,7 +161,6 @@ void rj_writer_draft(struct rj_log_writer *w, const struct rj_log_append *a,
 	out->header.oldest = a->oldest ? a->oldest : behind->oldest;
 	if (out->header.oldest < w->floor)
 		out->header.oldest = w->floor;
-	fill_header(w, behind, out);
 }
 
 void rj_log_seal_begin(struct rj_log_writer *w, const struct rj_log_append *a)
@@ -164,6 +172,7 @@ void rj_log_seal_begin(struct rj_log_writer *w, const struct rj_log_append *a)
 		rj_store_is_pair(w->store))
 		return;
 	rj_writer_draft(w, a, &w->tail, &draft);
+	fill_header(w, &w->tail, &draft);
 	w->begun_ns = draft.header.time_ns = (uint64_t)rj_realtime_ns();
 	/* what fails here fails again, and is told, when it is sealed */
 	rj_segment_seal_begin(&draft, &w->begun, NULL);

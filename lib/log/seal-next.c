@@ -47,13 +47,10 @@ bool rj_log_seal_next(struct rj_log_writer *w, const struct rj_log_append *a)
 	if (predecessor(w, a, &behind)) {
 		rj_writer_draft(w, a, &behind, &draft);
 		draft.header.time_ns = (uint64_t)rj_realtime_ns();
-		s->at.sequence = draft.header.sequence;
-		s->at.epoch = draft.header.epoch;
-		s->at.oldest = draft.header.oldest;
 		memcpy(s->behind, behind.chain, sizeof(s->behind));
 		/* what fails here fails again, and is told, in its turn */
-		s->ready = !rj_segment_seal(
-			&draft, &s->out, s->at.chain, NULL);
+		s->ready = !rj_writer_seal_behind(
+			w, &behind, &draft, &s->out, &s->at, NULL);
 	}
 	done = s->ready;
 	pthread_mutex_unlock(&s->lock);

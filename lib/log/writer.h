@@ -43,12 +43,20 @@ struct rj_log_writer {
 /* All zero, but for its locks. NULL: out of memory. */
 struct rj_log_writer *rj_writer_new(void);
 void rj_writer_set_pending(struct rj_log_writer *w, bool pending);
-/* The draft of A behind BEHIND: all but its time. */
-void rj_writer_draft(struct rj_log_writer *w, const struct rj_log_append *a,
+/* The draft of A behind BEHIND: what is not the writer's to fill in. */
+void rj_writer_draft(const struct rj_log_writer *w, const struct rj_log_append *a,
 	const struct rj_log_tail *behind, struct rj_seg_draft *out);
 /* Was A sealed by rj_log_seal_next()? Then it is in w->out and w->next. */
 bool rj_writer_take_second(
 	struct rj_log_writer *w, const struct rj_log_append *a);
+/*
+ * Seal DRAFT, which has its time, as the segment behind BEHIND into OUT; AT gets
+ * where the log is then. The identity, number, epoch, nonce and chain are filled
+ * in here. Errors as of rj_segment_seal().
+ */
+int rj_writer_seal_behind(struct rj_log_writer *w,
+	const struct rj_log_tail *behind, struct rj_seg_draft *draft,
+	struct rj_buf *out, struct rj_log_tail *at, struct rj_error *err);
 /*
  * Seal DRAFT as the segment behind w->tail into w->out and w->next. The
  * identity, number, epoch, nonce, chain and time are filled in here.
