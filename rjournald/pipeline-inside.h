@@ -73,6 +73,10 @@ uint64_t rj_pl_come_to(const struct rj_pipeline *p, uint64_t sequence);
 /* A segment of RUNS, which are yet to be counted. */
 struct rj_log_append rj_pl_draft(
 	const struct rj_pipeline *p, const struct rj_seg_run *runs);
+/* All that is pending, numbered in the ring, as segment SEQUENCE. RUNS has room
+ * for a run of each block. */
+struct rj_log_append rj_pl_gather(
+	struct rj_pipeline *p, struct rj_seg_run *runs, uint64_t sequence);
 /* Ship all that is pending, and wait for all that is under way. */
 int rj_pl_ship(struct rj_pipeline *p, struct rj_error *err);
 

@@ -70,15 +70,11 @@ void rj_pl_send_ahead(struct rj_pipeline *p)
 	j = rj_underway_room(p->under_way);
 	if (!j || p->failed || p->abandoned || p->rejoining)
 		return;
-	j->a = rj_pl_draft(p, j->runs);
-	j->a.run_count = rj_pending_runs(&p->pending, j->runs, p->ring->blocks);
-	rj_needed_tids(p->ring, p->sb_block, &j->a);
-	rj_pl_judge_foreseen(p);
 	j->blocks = p->pending.count;
 	j->sequence = p->acked + rj_underway_count(p->under_way) + 1;
+	j->a = rj_pl_gather(p, j->runs, j->sequence);
 	j->a.sequence = j->sequence;
 	j->sealed = false;
-	rj_needed_number(p->ring, &j->a, j->sequence);
 	atomic_thread_fence(memory_order_seq_cst); /* kept.h: first the number */
 	p->away += j->blocks;
 	rj_pl_nothing_pending(p);

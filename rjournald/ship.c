@@ -212,9 +212,22 @@ void rj_pipeline_rejoin(struct rj_pipeline *p)
 	rj_pl_note_alone(p);
 }
 
+struct rj_log_append rj_pl_gather(
+	struct rj_pipeline *p, struct rj_seg_run *runs, uint64_t sequence)
+{
+	struct rj_log_append a = rj_pl_draft(p, runs);
+
+	a.run_count = rj_pending_runs(&p->pending, runs, p->ring->blocks);
+	if (!p->raw)
+		rj_needed_tids(p->ring, p->sb_block, &a);
+	rj_pl_judge_foreseen(p);
+	rj_needed_number(p->ring, &a, sequence);
+	return a;
+}
+
 int rj_pl_ship(struct rj_pipeline *p, struct rj_error *err)
 {
-	struct rj_log_append a = rj_pl_draft(p, p->runs);
+	struct rj_log_append a;
 	uint64_t sequence, oldest = p->oldest;
 	struct rj_error e;
 	bool superblock, refresh, moves = false;
@@ -244,11 +257,7 @@ int rj_pl_ship(struct rj_pipeline *p, struct rj_error *err)
 		moves = rj_needed_with_superblock(
 			p->ring, &p->track, &p->pending);
 	refresh = p->raw && rj_needed_refresh(p->ring, &p->pending, sequence);
-	a.run_count = rj_pending_runs(&p->pending, p->runs, p->ring->blocks);
-	if (!p->raw)
-		rj_needed_tids(p->ring, p->sb_block, &a);
-	rj_pl_judge_foreseen(p);
-	rj_needed_number(p->ring, &a, sequence);
+	a = rj_pl_gather(p, p->runs, sequence);
 	if (moves) {
 		oldest = rj_needed_oldest(
 			p->ring, &p->track, p->oldest, sequence);
