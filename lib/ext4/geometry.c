@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "util/crc32c.h"
 
 #define MIN_BLOCKS_PER_GROUP 64 /* mke2fs makes none below 256 */
 
@@ -60,7 +59,6 @@ bool rj_ext4_has_magic(const struct rj_volume *v)
 int rj_ext4_check_super(const struct rj_volume *v, struct rj_error *err)
 {
 	const uint8_t *raw = v->super;
-	size_t sum_at = offsetof(struct ext2_super_block, s_checksum);
 	uint32_t log = SB_LE32(raw, s_log_block_size);
 	uint32_t per_group = SB_LE32(raw, s_blocks_per_group);
 	uint32_t per_cluster_group = SB_LE32(raw, s_clusters_per_group);
@@ -81,12 +79,9 @@ int rj_ext4_check_super(const struct rj_volume *v, struct rj_error *err)
 	rc = check_features(v, err);
 	if (rc)
 		return rc;
-	if (!(v->flags & RJ_VOLUME_FORCE) &&
-		SB_LE32(raw, s_feature_ro_compat) &
-			EXT4_FEATURE_RO_COMPAT_METADATA_CSUM &&
-		rj_get_le32(raw + sum_at) != rj_crc32c(~0u, raw, sum_at))
+	if (!(v->flags & RJ_VOLUME_FORCE) && !rj_ext4_super_sealed(raw))
 		return bad_super(
-			v, "wrong checksum", rj_get_le32(raw + sum_at), err);
+			v, "wrong checksum", SB_LE32(raw, s_checksum), err);
 	if (log > EXT2_MAX_BLOCK_LOG_SIZE - EXT2_MIN_BLOCK_LOG_SIZE)
 		return bad_super(v, "block size 2^", (uint64_t)log + 10, err);
 	/* a bitmap is one block: a bit per cluster */

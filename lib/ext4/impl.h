@@ -77,6 +77,8 @@ void rj_ext4_salvage_extension(struct rj_volume *v, uint64_t device_bytes);
 int rj_ext4_find_backups(struct rj_volume *v, struct rj_error *err);
 /* Recompute s_checksum where the features ask for one. */
 void rj_ext4_super_seal(uint8_t raw[RJ_SUPER_BYTES]);
+/* Is it right, or not asked for? */
+bool rj_ext4_super_sealed(const uint8_t raw[RJ_SUPER_BYTES]);
 
 /* P's fields into the primary superblock RAW, sealed. */
 int rj_ext4_patch_super(struct rj_volume *v, uint8_t raw[RJ_SUPER_BYTES],

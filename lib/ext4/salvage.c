@@ -16,7 +16,6 @@
 
 #include <string.h>
 
-#include "util/crc32c.h"
 #include "util/fileio.h"
 
 /* Backups that are looked at: one that is lost need not mean anything. */
@@ -214,11 +213,5 @@ void rj_ext4_salvage_extension(struct rj_volume *v, uint64_t device_bytes)
 bool rj_volume_super_agrees(
 	const struct rj_volume *v, const uint8_t raw[RJ_SUPER_BYTES])
 {
-	size_t sum_at = offsetof(struct ext2_super_block, s_checksum);
-
-	return agrees(v->super, raw) &&
-	       (!(SB_LE32(raw, s_feature_ro_compat) &
-			EXT4_FEATURE_RO_COMPAT_METADATA_CSUM) ||
-		       rj_get_le32(raw + sum_at) ==
-			       rj_crc32c(~0u, raw, sum_at));
+	return agrees(v->super, raw) && rj_ext4_super_sealed(raw);
 }

@@ -24,14 +24,25 @@ _Static_assert(offsetof(struct ext2_super_block, s_checksum) ==
 _Static_assert(offsetof(struct ext2_super_block, s_reserved) <= RJ_SBX_OFFSET,
 	"superblock extension: must lie in the reserved part");
 
+#define SUM_AT offsetof(struct ext2_super_block, s_checksum)
+
+static bool has_sum(const uint8_t raw[RJ_SUPER_BYTES])
+{
+	return SB_LE32(raw, s_feature_ro_compat) &
+	       EXT4_FEATURE_RO_COMPAT_METADATA_CSUM;
+}
+
+/* ext2fs_superblock_csum_set() */
 void rj_ext4_super_seal(uint8_t raw[RJ_SUPER_BYTES])
 {
-	size_t len = offsetof(struct ext2_super_block, s_checksum);
+	if (has_sum(raw))
+		rj_put_le32(raw + SUM_AT, rj_crc32c(~0u, raw, SUM_AT));
+}
 
-	/* ext2fs_superblock_csum_set() */
-	if (SB_LE32(raw, s_feature_ro_compat) &
-		EXT4_FEATURE_RO_COMPAT_METADATA_CSUM)
-		rj_put_le32(raw + len, rj_crc32c(~0u, raw, len));
+bool rj_ext4_super_sealed(const uint8_t raw[RJ_SUPER_BYTES])
+{
+	return !has_sum(raw) ||
+	       rj_get_le32(raw + SUM_AT) == rj_crc32c(~0u, raw, SUM_AT);
 }
 
 void rj_ext4_facts_from_super(struct rj_volume *v)
