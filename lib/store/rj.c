@@ -16,7 +16,6 @@
 #include "store/store.h"
 #include "store/straight.h"
 
-#define DEFAULT_PORT      7490
 #define PAGE_OBJECTS      10000
 #define PAGE_BYTES        (PAGE_OBJECTS * 48u) /* two numbers, two separators */
 #define MAX_JOURNALS      1000000u
@@ -494,7 +493,7 @@ int rj_store_rj_open(const struct rj_url *url, const struct rj_store_opts *opts,
 	struct rj_store **out, struct rj_error *err)
 {
 	bool tls = !strcmp(url->scheme, "rjs");
-	unsigned port = url->port ? url->port : DEFAULT_PORT;
+	unsigned port = rj_url_port(url);
 	struct rj_http_setup setup = {
 		.peer = "journal server",
 		.host = url->host,

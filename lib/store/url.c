@@ -159,7 +159,7 @@ static bool same_but_slashes(const char *a, const char *b)
 	return m == n && !memcmp(a, b, n);
 }
 
-static uint16_t port_of(const struct rj_url *u)
+uint16_t rj_url_port(const struct rj_url *u)
 {
 	return u->port ? u->port
 		       : rj_url_default_port(u->scheme, strlen(u->scheme));
@@ -172,5 +172,5 @@ bool rj_url_same(const char *a, const char *b)
 	if (rj_url_parse(a, &u, NULL) || rj_url_parse(b, &v, NULL))
 		return same_but_slashes(a, b);
 	return !strcmp(u.scheme, v.scheme) && !strcasecmp(u.host, v.host) &&
-	       port_of(&u) == port_of(&v) && same_but_slashes(u.path, v.path);
+	       rj_url_port(&u) == rj_url_port(&v) && same_but_slashes(u.path, v.path);
 }

@@ -33,6 +33,8 @@ int rj_url_parse(const char *text, struct rj_url *out, struct rj_error *err);
 /* The port that a URL means when it names none, by its scheme, the LEN characters
  * at SCHEME in any case; 0: there is none. */
 uint16_t rj_url_default_port(const char *scheme, size_t len);
+/* The port of U, named or not; 0: there is none. */
+uint16_t rj_url_port(const struct rj_url *u);
 /* The same but for slashes at the end, the host's case, and a port that need not
  * be named? Not all that are one store can be told by their names; what would be
  * there by a slip can. */
