@@ -9,6 +9,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "log/trim.h"
+
 /* Segments FIRST to LAST, or the journal (0): MSG. */
 static void problem(
 	struct check *c, uint64_t first, uint64_t last, int rc, const char *msg)
@@ -82,7 +84,7 @@ static int check_segment(void *arg, const struct segment_seen *s)
 		missing(c, c->verify.next, s->number - 1);
 		begin_at(c, s->number);
 	}
-	if (s->fetch_rc || s->bytes > RJ_SEG_HEADER_BYTES + RJ_SEG_BODY_HEAD)
+	if (s->fetch_rc || s->bytes > RJ_LOG_FENCE_BYTES)
 		c->data_seen = true;
 	progress_step(c->progress, ++c->done, c->total);
 	if (rc) {

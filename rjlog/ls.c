@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "log/trim.h"
 #include "print.h"
 #include "tools/plan.h"
 
@@ -31,7 +32,7 @@ static uint64_t total_bytes(
 	for (i = 0; i < *segments; i++) {
 		total += bytes[i];
 		if (fences)
-			*fences += bytes[i] <= RJ_SEG_HEADER_BYTES + RJ_SEG_BODY_HEAD;
+			*fences += bytes[i] <= RJ_LOG_FENCE_BYTES;
 	}
 	return total;
 }
@@ -221,7 +222,7 @@ static int ls_segment(void *arg, const struct segment_seen *s)
 		ls_missing(ls, ls->expect, s->number - 1);
 	ls->expect = s->number + 1;
 	ls->done++;
-	if (s->fetch_rc || s->bytes > RJ_SEG_HEADER_BYTES + RJ_SEG_BODY_HEAD)
+	if (s->fetch_rc || s->bytes > RJ_LOG_FENCE_BYTES)
 		ls->data_seen = true;
 	if (s->fetch_rc || s->open_rc)
 		ls_bad(ls, s);

@@ -17,7 +17,6 @@
 #include "tools/plan.h"
 
 #define CLAIM_BYTES 4096
-#define FENCE_BYTES (RJ_SEG_HEADER_BYTES + RJ_SEG_BODY_HEAD)
 
 int rm_check_words(
 	const struct options *o, const struct target *t, struct rj_error *err)
@@ -73,9 +72,9 @@ int rm_look(struct target *t, struct rm_log *out, struct rj_error *err)
 		rc = rj_listing_epoch(t->store, &t->id, 0, &out->epoch, err);
 	bytes = (const void *)l.bytes.data;
 	for (i = 0; !rc && i < l.bytes.len / sizeof(*bytes); i++) {
-		out->fences += bytes[i] <= FENCE_BYTES;
-		out->data += bytes[i] > FENCE_BYTES;
-		out->bytes += bytes[i] > FENCE_BYTES ? bytes[i] : 0;
+		out->fences += bytes[i] <= RJ_LOG_FENCE_BYTES;
+		out->data += bytes[i] > RJ_LOG_FENCE_BYTES;
+		out->bytes += bytes[i] > RJ_LOG_FENCE_BYTES ? bytes[i] : 0;
 	}
 	out->first = l.first;
 	out->last = l.last;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "log/ahead.h"
+#include "log/trim.h"
 #include "print.h"
 
 #define CLAIM_BYTES 4096
@@ -67,7 +68,7 @@ bool only_fences(const struct rj_listing *l)
 	size_t count = l->bytes.len / sizeof(*bytes), i;
 
 	for (i = 0; i < count; i++)
-		if (bytes[i] > RJ_SEG_HEADER_BYTES + RJ_SEG_BODY_HEAD)
+		if (bytes[i] > RJ_LOG_FENCE_BYTES)
 			return false;
 	return count;
 }

@@ -6,10 +6,6 @@
 #include "log/listing.h"
 #include "util/environ.h"
 
-/* A fence: a header and an empty body, encrypted or not. A data segment that
- * zstd shrank so far stays too, which costs its few bytes. */
-#define FENCE_BYTES (RJ_SEG_HEADER_BYTES + RJ_SEG_BODY_HEAD)
-
 /* The N numbers of the listing below LIMIT, by index. */
 struct numbers {
 	const struct rj_range *range;
@@ -91,7 +87,8 @@ static uint64_t count_data(const struct rj_listing *l, uint64_t limit)
 
 	number_list(l, limit, &n);
 	for (i = 0; i < n.count; i++)
-		found += rj_listing_bytes(l, number_at(&n, i)) > FENCE_BYTES;
+		found += rj_listing_bytes(l, number_at(&n, i)) >
+			 RJ_LOG_FENCE_BYTES;
 	return found;
 }
 
@@ -121,7 +118,7 @@ int rj_log_trim(struct rj_store *store, const struct rj_log_id *id,
 	rj_listing_free(&l);
 	if (rc || opts->dry_run || limit < 2)
 		return rc;
-	return rj_store_remove_below(store, &dir, limit, FENCE_BYTES + 1,
+	return rj_store_remove_below(store, &dir, limit, RJ_LOG_FENCE_BYTES + 1,
 		&report->segments, err);
 }
 

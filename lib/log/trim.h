@@ -12,6 +12,11 @@
 #include "log/log.h"
 #include "util/error.h"
 
+/* Trimming leaves what has no more bytes. A fence: a header and an empty body,
+ * encrypted or not. A data segment that zstd shrank so far stays too, which costs
+ * its few bytes. */
+#define RJ_LOG_FENCE_BYTES (RJ_SEG_HEADER_BYTES + RJ_SEG_BODY_HEAD)
+
 struct rj_log_trim_opts {
 	/* Delete below this segment: an "oldest" that the store has
 	 * acknowledged, see rj_log_trim_limit(). */
