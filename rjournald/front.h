@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The front end: a FUSE file system with one file, "journal", whose bytes are
- * the ring. One thread reads the requests and runs the pipeline itself: a
- * hand-over to another thread would cost more than it gains.
+ * the ring. The thread that reads a request runs the pipeline itself: a
+ * hand-over to another one would cost more than it gains.
  *
  * The mount outlives the worker that made it: whoever has /dev/fuse open goes
  * on with it. The kernel says FUSE_INIT only once, so the next worker is told

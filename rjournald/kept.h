@@ -72,7 +72,7 @@ struct rj_kept {
 	uint8_t nonce[RJ_SEG_NONCE_BYTES]; /* of the claim made, or begun */
 	uint64_t served_since; /* the first worker's: the volume has its mark */
 
-	/* ---- front.c ---- */
+	/* ---- front*.c ---- */
 	uint8_t init[RJ_KEPT_INIT]; /* FUSE_INIT as the kernel sent it */
 	uint32_t init_bytes;
 	_Atomic uint64_t opens[RJ_KEPT_OPENS]; /* who has the file open */
