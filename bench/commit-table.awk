@@ -31,10 +31,14 @@ function ratio(mode, load, journal, to,    n, r, l) {
 				value[mode_of(to, mode), load, to, r]
 	return median(l, n)
 }
-function cpu(mode, load, journal) {
+function cpu_us(mode, load, journal) {
 	mode = mode_of(journal, mode)
-	if (!ops[mode, load, journal]) return "-"
-	return sprintf("%.0f", ticks[mode, load, journal] * 1e4 / ops[mode, load, journal])
+	if (!ops[mode, load, journal]) return 0
+	return ticks[mode, load, journal] * 1e4 / ops[mode, load, journal]
+}
+function cpu(mode, load, journal,    us) {
+	us = cpu_us(mode, load, journal)
+	return us ? sprintf("%.0f", us) : "-"
 }
 function wire(mode, load, journal) {
 	if (!(jbytes[mode, load, journal] > 0) || journal !~ /^remote|^nbd/) return "-"
@@ -109,6 +113,16 @@ function of_floor(journal, floor,    m, line) {
 			rate(mode[m], "create1", journal) * floor / 1e6, mode[m])
 	return line
 }
+# The network's own part of the CPU time
+function put_cost(load,    m, line, i) {
+	for (m = 1; m <= nmodes; m++) {
+		i = cpu_us(mode[m], load, "internal")
+		line = line sprintf("%s %.2f (%s)", m > 1 ? "," : "",
+			i ? (cpu_us(mode[m], load, "remote-tmpfs") - put) / i : 0, mode[m])
+	}
+	printf "A bare put of %d bytes takes %.0f µs of CPU, at both ends. The rest, to internal:%s.\n\n", \
+		putbytes, put, line
+}
 # The remote journal beside the same device without us, and beside the floor
 function foot(load,    m, line) {
 	print ""
@@ -119,6 +133,7 @@ function foot(load,    m, line) {
 				ratio(mode[m], load, "remote-tmpfs", "nbd"), mode[m])
 		print line ".\n"
 	}
+	if (load == "create1" && put > 0 && journals ~ /remote-tmpfs/) put_cost(load)
 	if (load != "create1" || flush <= 0) return
 	if (journals ~ /remote-tmpfs/)
 		printf "The floor, one write and one flush of the volume, is %.0f per second; of it:%s.\n\n", \

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash
 # Of bench/commit: disks, volumes, and journals of every kind. Sourced.
-# Uses: build top dir parent delay configs; sets vol[], jdev[], flush_us[].
+# Uses: build top dir parent delay configs; sets vol[], jdev[], flush_us[], put_us.
 
 image_mb=256 journal_mb=32
 pids=() loops=() mounts=()
 declare -A vol=() jdev=() flush_us=()
+# what a commit of create1 takes to the server, and what that costs by itself
+put_bytes=33000 put_us=
 proxy_us=
 
 # stop PID: end it, wait, and make sure after ten seconds. Or a path: a mount
@@ -137,6 +139,14 @@ request_us() { # PORT
 	done | sort -n | awk '{v[NR] = $1} END {printf "%.0f", v[int(NR / 2)] * 1e6}'
 }
 
+# What one put to the server at PORT, the last that was started, takes of all
+# processors, here and there: microseconds
+put_cpu_us() {
+	"$build/bench/put-latency" -p "${pids[-1]}" "rj://127.0.0.1:$PORT/put" \
+		$put_bytes 3000 | sed -n 's/.*; CPU \(.*\) us; .* CPU \(.*\) us$/\1 \2/p' |
+		awk '{print $1 + $2}'
+}
+
 # A longer wire to the server at PORT: sets PORT to its near end
 longer_wire() {
 	local log=$dir/proxy direct=$PORT
@@ -205,6 +215,7 @@ set_up() { # DISK
 		external) device external-journal $journal_mb
 			external external ;;
 		remote-tmpfs) server "$top/memory/store"
+			[ -n "$put_us" ] || put_us=$(put_cpu_us)
 			remote $name ;;
 		remote-200) server "$top/memory/far-store"
 			longer_wire

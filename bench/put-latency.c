@@ -2,13 +2,15 @@
 /*
  * put-latency [-p PID] URL BYTES COUNT: put COUNT objects of BYTES into a new
  * log of the store, one after the other, and print the latency of one put in
- * microseconds: median, 90th and 99th percentile, worst. With -p, also the CPU
- * time that the process PID (the server) took for each. Removes them again.
+ * microseconds: median, 90th and 99th percentile, worst, and the CPU time that
+ * each took here; with -p, also what the process PID (the server) took. Removes
+ * them again.
  */
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "store/store.h"
@@ -48,8 +50,16 @@ static uint64_t cpu_ns(int pid)
 	return sum;
 }
 
+static uint64_t own_cpu_ns(void)
+{
+	struct timespec ts = {0};
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+}
+
 static int measure(struct rj_store *s, size_t bytes, unsigned count, int pid,
-	int64_t *ns, uint64_t *cpu, struct rj_error *err)
+	int64_t *ns, uint64_t *own, uint64_t *cpu, struct rj_error *err)
 {
 	struct rj_key key = {.kind = RJ_KEY_EPOCH, .number = 1};
 	uint8_t *data = calloc(1, bytes ? bytes : 1);
@@ -65,12 +75,14 @@ static int measure(struct rj_store *s, size_t bytes, unsigned count, int pid,
 		rc = rj_store_put_new(s, &key, "bench\n", 6, err);
 	key.kind = RJ_KEY_LOG;
 	*cpu = cpu_ns(pid);
+	*own = own_cpu_ns();
 	for (i = 0; !rc && i < count; i++) {
 		key.number = i + 1;
 		ns[i] = rj_monotonic_ns();
 		rc = rj_store_put_new(s, &key, data, bytes, err);
 		ns[i] = rj_monotonic_ns() - ns[i];
 	}
+	*own = own_cpu_ns() - *own;
 	*cpu = cpu_ns(pid) - *cpu;
 	for (; i; i--) {
 		key.number = i;
@@ -87,7 +99,7 @@ int main(int argc, char **argv)
 {
 	struct rj_store *s = NULL;
 	struct rj_error err;
-	uint64_t cpu = 0;
+	uint64_t own = 0, cpu = 0;
 	unsigned count;
 	int64_t *ns;
 	int rc, pid = 0;
@@ -107,18 +119,19 @@ int main(int argc, char **argv)
 		return 1;
 	rc = rj_store_open(argv[1], NULL, &s, &err);
 	if (!rc)
-		rc = measure(s, strtoul(argv[2], NULL, 10), count, pid, ns, &cpu,
-			&err);
+		rc = measure(s, strtoul(argv[2], NULL, 10), count, pid, ns, &own,
+			&cpu, &err);
 	if (rc) {
 		fprintf(stderr, "put-latency: %s\n", err.msg);
 	} else {
 		qsort(ns, count, sizeof(*ns), by_size);
 		printf("%s bytes: median %.1f us, 90%% %.1f, 99%% %.1f, "
-		       "worst %.1f",
+		       "worst %.1f; CPU %.2f us",
 			argv[2], (double)ns[count / 2] / 1e3,
 			(double)ns[count * 9ull / 10] / 1e3,
 			(double)ns[count * 99ull / 100] / 1e3,
-			(double)ns[count - 1] / 1e3);
+			(double)ns[count - 1] / 1e3,
+			(double)own / 1e3 / count);
 		if (cpu)
 			printf("; server's CPU %.2f us",
 				(double)cpu / 1e3 / count);
