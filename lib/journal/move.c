@@ -228,6 +228,14 @@ static int lock(struct rj_mover *m, struct rj_error *err)
 	return rj_volume_patch(m->v, &p, err);
 }
 
+static void say_switch(struct rj_mover *m)
+{
+	rj_mover_say(m, m->opts->keep
+			? "write the superblocks: the volume has its new UUID"
+			: "write the superblocks: the volume's journal is %s",
+		name_of(m));
+}
+
 /* From the write of the primary superblock in here the volume has its new
  * journal. */
 static int switch_over(struct rj_mover *m, struct rj_error *err)
@@ -236,12 +244,10 @@ static int switch_over(struct rj_mover *m, struct rj_error *err)
 	struct rj_sbx after;
 	int rc;
 
-	rj_mover_say(m, m->opts->keep
-			? "write the superblocks: the volume has its new UUID"
-			: "write the superblocks: the volume's journal is %s",
-		name_of(m));
-	if (dry(m))
+	if (dry(m)) {
+		say_switch(m);
 		return 0;
+	}
 	final_sbx(m, &p.sbx);
 	after = p.sbx;
 	rj_mover_settle(&p.sbx, m->to, true);
@@ -250,8 +256,10 @@ static int switch_over(struct rj_mover *m, struct rj_error *err)
 	if (!rc && rj_change_blocks(m->change))
 		rc = lock(m, err);
 	m->changed = true;
-	if (!rc)
+	if (!rc) {
+		say_switch(m);
 		rc = rj_change_apply(m->v, m->change, err);
+	}
 	if (!rc)
 		m->sbx = after;
 	return rc;
