@@ -15,6 +15,8 @@ struct rj_spool {
 	struct rj_bio *bio;	  /* the caller's */
 	struct rj_spool_header h; /* as on disk */
 	bool unsure; /* a write of it failed: the disk may say otherwise */
+	bool only_seen; /* it was read; who wrote it may have died before that
+			 * was durable */
 	/* Newer than that: */
 	uint64_t next;	/* first segment that was not shipped */
 	uint64_t last;	/* last record; next - 1 or more */

@@ -211,6 +211,7 @@ int rj_spool_open(struct rj_bio *bio, const struct rj_log_id *id,
 	s->first = s->next = s->h.next ? s->h.next : 1;
 	s->last = s->next - 1;
 	s->tail = s->h.position;
+	s->only_seen = true;
 	if (s->h.state != RJ_SPOOL_IDLE)
 		rc = scan(s, err);
 	if (!rc) {

@@ -40,6 +40,27 @@ static int write_header(struct rj_bio *bio, uint8_t *buffer,
 		h->generation % 2 * RJ_SPOOL_ALIGN, err);
 }
 
+/*
+ * What we read need not be durable: a process that dies between a write and its
+ * flush leaves to the next one what the power may still take away. Before we
+ * write over anything because the header allows it, it is written once more, in
+ * its own slot: the other one may be all that is durable.
+ */
+static int settle_header(struct rj_spool *s, struct rj_error *err)
+{
+	uint8_t *buffer;
+	int rc;
+
+	if (!s->only_seen)
+		return 0;
+	buffer = write_buffer(s, RJ_SPOOL_ALIGN);
+	if (!buffer)
+		return rj_fail(err, RJ_E_NOMEM, "out of memory");
+	rc = write_header(s->bio, buffer, &s->h, err);
+	s->only_seen = rc != 0;
+	return rc;
+}
+
 /* The next generation of the header is NEW; memory follows the disk. */
 static int advance(struct rj_spool *s, struct rj_spool_header *new,
 	struct rj_error *err)
@@ -49,6 +70,9 @@ static int advance(struct rj_spool *s, struct rj_spool_header *new,
 
 	if (!buffer)
 		return rj_fail(err, RJ_E_NOMEM, "out of memory");
+	rc = settle_header(s, err);
+	if (rc)
+		return rc;
 	new->generation = s->h.generation + 1;
 	rc = write_header(s->bio, buffer, new, err);
 	/* a write that failed may be there all the same: nothing is kept until
@@ -231,7 +255,9 @@ int rj_spool_append(struct rj_spool *s, const struct rj_log_sealed *seg,
 			s->bio->name, (unsigned long long)seg->at.sequence);
 	/* nothing to keep: begin where a record of any size fits */
 	at = place_behind(s, s->tail, room);
-	rc = make_room(s, at + room, err);
+	rc = settle_header(s, err);
+	if (!rc)
+		rc = make_room(s, at + room, err);
 	if (!rc && s->unsure)
 		rc = release_shipped(s, err);
 	if (rc)

@@ -19,7 +19,17 @@ struct rig {
 	unsigned long writes, fail_at; /* the FAIL_AT'th write (from 1) fails... */
 	unsigned reach;		       /* ...after so many blocks reached the disk */
 	struct rj_bio_tap tap;
+	uint64_t order[4]; /* where the first writes went, or FLUSHED */
+	unsigned ordered;
 };
+
+#define FLUSHED ~0ull
+
+static void note_order(struct rig *r, uint64_t what)
+{
+	if (r->ordered < 4)
+		r->order[r->ordered++] = what;
+}
 
 static int tap_write(void *arg, const void *data, uint64_t len, uint64_t off,
 	struct rj_error *err)
@@ -27,6 +37,7 @@ static int tap_write(void *arg, const void *data, uint64_t len, uint64_t off,
 	struct rig *r = arg;
 	uint64_t reach;
 
+	note_order(r, off);
 	if (!r->fail_at || ++r->writes < r->fail_at)
 		return 0;
 	reach = (uint64_t)r->reach * RJ_SPOOL_ALIGN;
@@ -36,6 +47,7 @@ static int tap_write(void *arg, const void *data, uint64_t len, uint64_t off,
 
 static int tap_flush(void *arg, struct rj_error *err)
 {
+	note_order(arg, FLUSHED);
 	return 0;
 }
 
@@ -321,6 +333,41 @@ static void headers(void)
 	rig_end(&r);
 }
 
+/* Who wrote the header that we found may have died before its flush: the power
+ * may take it away, but not after we built on it. */
+static void what_was_found_is_made_durable_first(void)
+{
+	uint8_t was[RJ_SPOOL_AREA];
+	struct rig r;
+
+	rig_begin(&r);
+	T_WORKS(&r.t, begin(&r));
+	T_WORKS(&r.t, keep(&r, 1));
+	T_WORKS(&r.t, reopen(&r));
+	memcpy(was, r.disk, sizeof(was));
+	r.ordered = 0;
+	T_WORKS(&r.t, keep(&r, 2));
+	CU_ASSERT_EQUAL_FATAL(r.ordered, 4);
+	CU_ASSERT(r.order[0] < RJ_SPOOL_AREA);
+	CU_ASSERT_EQUAL(r.order[1], FLUSHED);
+	CU_ASSERT(r.order[2] >= RJ_SPOOL_AREA);
+	CU_ASSERT_EQUAL(r.order[3], FLUSHED);
+	/* the same one, in its own slot */
+	CU_ASSERT(!memcmp(was, r.disk, sizeof(was)));
+	/* and once */
+	r.ordered = 0;
+	T_WORKS(&r.t, keep(&r, 3));
+	CU_ASSERT(r.order[0] >= RJ_SPOOL_AREA);
+	/* before the next header, which would have the other slot */
+	T_WORKS(&r.t, reopen(&r));
+	r.ordered = 0;
+	T_WORKS(&r.t, rj_spool_note(r.s, &r.t.err));
+	CU_ASSERT_EQUAL_FATAL(r.ordered, 4);
+	CU_ASSERT_EQUAL(r.order[0] + r.order[2], RJ_SPOOL_ALIGN);
+	CU_ASSERT_EQUAL(r.order[1], FLUSHED);
+	rig_end(&r);
+}
+
 /* ---- a model: random sizes round and round, with cuts ---- */
 
 #define CASES 250
@@ -544,6 +591,7 @@ int main(void)
 		RJTEST(torn_is_the_end_and_damaged_is_not),
 		RJTEST(unreadable_is_not_the_end),
 		RJTEST(headers),
+		RJTEST(what_was_found_is_made_durable_first),
 		RJTEST(random_lives),
 		RJTEST(it_is_shipped_in_order_and_then_idle),
 		RJTEST(who_took_over_is_not_overwritten),
