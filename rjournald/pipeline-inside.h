@@ -23,6 +23,7 @@ struct rj_pipeline {
 	struct rj_sink sink;
 	uint64_t (*last)(void *arg);
 	bool write_through, raw;
+	bool however_far; /* ahead_blocks are enough to send ahead */
 	struct rj_kept *kept; /* NULL: nothing outlives us */
 	struct rj_track track;
 	struct rj_pending pending;

@@ -196,6 +196,9 @@ int rj_pipeline_new(const struct rj_pipeline_opts *opts,
 	p->ahead_blocks = RJ_PIPELINE_AHEAD_BYTES / ring->block_size;
 	if (p->ahead_blocks > ring->blocks / 16 + 1)
 		p->ahead_blocks = ring->blocks / 16 + 1;
+	p->however_far = opts->ahead_bytes;
+	if (opts->ahead_bytes)
+		p->ahead_blocks = opts->ahead_bytes / ring->block_size;
 	p->live = opts->live ? opts->live : &p->own_live;
 	if (!opts->live)
 		rj_live_init(p->live);

@@ -78,6 +78,9 @@ struct rj_pipeline_opts {
 	 */
 	unsigned under_way;
 	bool thread;
+	/* Of what may wait, so many bytes are worth a segment of their own; 0:
+	 * RJ_PIPELINE_AHEAD_BYTES at least, and more if the store is far. */
+	uint32_t ahead_bytes;
 };
 
 /* Ship before a flush asks for it when so much is pending: keeps segments well

@@ -55,7 +55,7 @@ static bool enough(const struct rj_pipeline *p)
 	if (p->live->state != RJ_STATE_ONLINE &&
 		p->live->state != RJ_STATE_ALONE)
 		return false;
-	if (bytes / p->ring->block_size > least)
+	if (!p->however_far && bytes / p->ring->block_size > least)
 		least = bytes / p->ring->block_size < p->ship_blocks
 				? (uint32_t)(bytes / p->ring->block_size)
 				: p->ship_blocks;

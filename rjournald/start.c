@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/signalfd.h>
@@ -16,6 +17,14 @@
 #include "harden.h"
 #include "util/environ.h"
 #include "util/log.h"
+
+/* RJ_AHEAD, for tests, bytes: such pieces of a commit, however far the store is. */
+static uint32_t ahead_bytes(void)
+{
+	const char *env = getenv("RJ_AHEAD");
+
+	return env ? (uint32_t)strtoul(env, NULL, 10) : 0;
+}
 
 static int start_pipeline(struct rj_daemon *d, rj_rule_fn rule, bool resumed,
 	struct rj_error *err)
@@ -36,6 +45,7 @@ static int start_pipeline(struct rj_daemon *d, rj_rule_fn rule, bool resumed,
 		/* of two stores a mark may come in between */
 		.under_way = rj_url_second(l->facts.sbx.url) ? 1 : 2,
 		.thread = true,
+		.ahead_bytes = ahead_bytes(),
 	};
 
 	rj_live_init(&l->live);
