@@ -11,6 +11,8 @@
 
 #define SMALL_BYTES 3000
 #define LARGE_BYTES 40000
+#define BIG_LEAST   (256u << 10)
+#define BIG_PERCENT 5
 
 /* splitmix64 */
 static uint64_t draw(uint64_t *state)
@@ -115,6 +117,9 @@ void ops_next(const struct ops *o, struct op *out)
 	} else if (roll < 8) {
 		out->kind = o->tree ? OP_UNTREE : OP_TREE;
 		out->len = 20 + draw(&r) % 60;
+	} else if (roll < 8 + BIG_PERCENT) {
+		out->kind = OP_BIG;
+		out->len = BIG_LEAST + draw(&r) % (OPS_BIG_BYTES - BIG_LEAST);
 	} else if (!o->files[out->slot].there) {
 		out->kind = OP_CREATE;
 		out->len = some_bytes(&r);
@@ -158,6 +163,10 @@ int ops_apply(struct ops *o, const struct op *op)
 		break;
 	case OP_UNTREE:
 		o->tree = 0;
+		break;
+	case OP_BIG:
+		o->big = op->len;
+		o->big_fill = op->fill;
 		break;
 	}
 	o->done++;
@@ -281,6 +290,8 @@ static int run_in(const struct ops *o, const struct op *op, int dir)
 		return make_tree(dir, op->len);
 	case OP_UNTREE:
 		return drop_tree(dir, o->tree);
+	case OP_BIG:
+		return replace_at(dir, "big", op);
 	case OP_MKDIR:
 		break;
 	}

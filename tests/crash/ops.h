@@ -16,6 +16,7 @@
 #define OPS_SLOTS      12
 #define OPS_FILE_BYTES 65536
 #define OPS_NAME_BYTES 96
+#define OPS_BIG_BYTES  (1536u << 10) /* of the large file */
 
 enum op_kind {
 	OP_MKDIR, /* the thread's own directory; always its first */
@@ -27,6 +28,9 @@ enum op_kind {
 	OP_UNLINK,
 	OP_TREE, /* a directory with many names; its blocks are revoked later */
 	OP_UNTREE,
+	/* the large file written anew, under another name first: with data=journal
+	 * it is in transactions that are shipped while the kernel writes them */
+	OP_BIG,
 };
 
 struct op {
@@ -48,6 +52,8 @@ struct ops {
 	uint64_t done; /* operations applied */
 	bool dir;
 	uint32_t tree; /* names in the tree; 0: none */
+	uint32_t big;  /* bytes of the large file; 0: none */
+	uint64_t big_fill;
 	struct ops_file files[OPS_SLOTS];
 };
 

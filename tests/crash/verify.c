@@ -54,7 +54,7 @@ int verify_open(const char *image, bool writeback, struct verify **out,
 	*out = NULL;
 	if (v) {
 		v->writeback = writeback;
-		v->data = malloc(OPS_FILE_BYTES);
+		v->data = malloc(OPS_BIG_BYTES);
 		rc = ext2fs_open(image, 0, 0, 0, unix_io_manager, &v->fs);
 	}
 	if (!v || !v->data || rc) {
@@ -133,7 +133,7 @@ static int load(struct verify *v, const char *name, ext2_ino_t ino)
 	if (rc)
 		return no(v, "%s: cannot be read (%ld)", name, rc);
 	rc = ext2fs_file_get_lsize(f, &size);
-	if (!rc && size <= OPS_FILE_BYTES)
+	if (!rc && size <= OPS_BIG_BYTES)
 		rc = ext2fs_file_read(f, v->data, (unsigned)size, &got);
 	ext2fs_file_close(f);
 	if (rc || size != got)
@@ -242,6 +242,44 @@ static int touched(struct verify *v, const char *name, const struct ops_file *f)
 	}
 }
 
+/* Are these v->data? WHY is not changed. */
+static bool is_big(const struct verify *v, uint32_t len, uint64_t fill)
+{
+	uint8_t *want;
+	bool same;
+
+	if (v->size != len)
+		return false;
+	want = malloc(len + 1);
+	if (!want)
+		return false;
+	ops_fill(want, 0, len, fill);
+	same = !memcmp(v->data, want, len);
+	free(want);
+	return same;
+}
+
+static int check_big(struct verify *v)
+{
+	bool changing = v->next.kind == OP_BIG;
+	ext2_ino_t ino = take(v, "big");
+
+	if (changing)
+		take(v, "big.new");
+	if (!ino)
+		return v->o->big ? no(v, "big (%u bytes) is gone", v->o->big) : 0;
+	if (!v->o->big && !changing)
+		return no(v, "big is there, and was never made");
+	if (load(v, "big", ino))
+		return -1;
+	if (is_big(v, v->o->big, v->o->big_fill) ||
+		(changing && is_big(v, v->next.len, v->next.fill)) ||
+		(changing && v->writeback && v->size == v->o->big))
+		return 0;
+	return no(v, "big has %u bytes that are not the %u written", v->size,
+		v->o->big);
+}
+
 static bool is_next(const struct verify *v, unsigned slot)
 {
 	enum op_kind k = v->next.kind;
@@ -324,6 +362,8 @@ int verify_thread(struct verify *v, const struct ops *o, char *why, size_t size)
 		if (check_slot(v, i))
 			return -1;
 	}
+	if (check_big(v))
+		return -1;
 	tree = take(v, "tree");
 	for (i = 0; i < v->count; i++) {
 		if (v->names[i].name[0])

@@ -53,7 +53,7 @@ cut_server_back() {
 # volume may be a step further, or not yet there, at the cut.
 # Sets CUT_ACKED (all volumes') and CUT_BAD; a line for each volume on stdout.
 power_cut() {
-	local seed=$1 state=$2 writes=$3 ms=$4 n line was fallback=fallback; shift 4
+	local seed=$1 state=$2 writes=$3 ms=$4 n line was pieces fallback=fallback; shift 4
 	local kinds=("$@")
 	CUT_ACKED=0 CUT_BAD=0 CUT_SERVER=there CUT_SECOND= VM_PORTS=
 	[[ $state == @(plain|twin|half) ]] && fallback=
@@ -90,7 +90,7 @@ power_cut() {
 		vm_replay "$seed" ${#kinds[@]} || { echo "BAD seed $seed: no replay: $(tail -n 20 "$VM_DIR/console")"; CUT_BAD=1; }
 	fi
 	for ((n = 0; n < ${#kinds[@]}; n++)); do
-		was=$(vm_state $n)
+		was=$(vm_state $n) pieces=$(vm_pieces "$SRV_URL/cut$seed.$n")
 		[ -z "$CUT_SECOND" ] || was=$state
 		if ! vm_recover $n; then
 			# one line, without what long's table divides fields by
@@ -99,7 +99,7 @@ power_cut() {
 			line=$("$VM_JUDGE" $([[ ${VM_OPTS[$n]} != data=writeback* ]] || echo -w) "$VM_DIR/v$n" "$seed" "$VM_THREADS" "$VM_DIR/acks" $n)
 		fi
 		[[ $line =~ ^[0-9]+$ ]] && CUT_ACKED=$((CUT_ACKED + line)) || CUT_BAD=1
-		echo "seed $seed, ${kinds[n]}: ${line:-BAD no verdict}; $(sed -n $((n + 1))p "$VM_DIR/cut.was"); $was${fallback:+; its fallback: $(sed -n $((${#kinds[@]} + n + 1))p "$VM_DIR/cut.was"); $(grep -o 'store got [0-9]* segments' "$VM_DIR/recover.$n")}"
+		echo "seed $seed, ${kinds[n]}: ${line:-BAD no verdict}; $(sed -n $((n + 1))p "$VM_DIR/cut.was"); $was${fallback:+; its fallback: $(sed -n $((${#kinds[@]} + n + 1))p "$VM_DIR/cut.was"); $(grep -o 'store got [0-9]* segments' "$VM_DIR/recover.$n")}; $pieces"
 	done
 	if [ -n "$CUT_SECOND" ]; then
 		kill_pid "$CUT_SECOND"
