@@ -217,6 +217,7 @@ static void ls_bad(struct ls *ls, const struct segment_seen *s)
 static int ls_segment(void *arg, const struct segment_seen *s)
 {
 	struct ls *ls = arg;
+	bool bad = false;
 
 	if (s->number != ls->expect && ls->done)
 		ls_missing(ls, ls->expect, s->number - 1);
@@ -224,7 +225,11 @@ static int ls_segment(void *arg, const struct segment_seen *s)
 	ls->done++;
 	if (s->fetch_rc || s->bytes > RJ_LOG_FENCE_BYTES)
 		ls->data_seen = true;
-	if (s->fetch_rc || s->open_rc)
+	if (!s->fetch_rc && s->open_rc == -RJ_E_GAP) /* a bridge */
+		ls_missing(ls, s->number, s->number);
+	else if (s->fetch_rc || s->open_rc)
+		bad = true;
+	if (bad)
 		ls_bad(ls, s);
 	else if (ls->segments)
 		ls_json(ls, s);

@@ -100,7 +100,8 @@ static int check_known(const struct raw_header *r, struct rj_error *err)
 		return rj_fail(err, RJ_E_UNSUPPORTED,
 			"it has format version %u, this program knows %u",
 			version, RJ_SEG_VERSION);
-	if (kind != RJ_SEG_DATA && kind != RJ_SEG_FENCE)
+	if (kind != RJ_SEG_DATA && kind != RJ_SEG_FENCE &&
+		kind != RJ_SEG_BRIDGE)
 		return rj_fail(err, RJ_E_UNSUPPORTED,
 			"it is of kind %u, which this program does not know",
 			kind);
@@ -108,6 +109,18 @@ static int check_known(const struct raw_header *r, struct rj_error *err)
 		return rj_fail(err, RJ_E_UNSUPPORTED,
 			"it has flags 0x%x, which this program does not know",
 			flags & ~RJ_SEG_F_KNOWN);
+	return 0;
+}
+
+/* A bridge is nobody's: its number, and what it stands behind. All that only a
+ * segment has is zero, so that a damaged segment is no bridge. */
+static int check_bridge(const struct rj_seghdr *h, struct rj_error *err)
+{
+	if (h->flags || h->stored_bytes != RJ_SEG_BODY_HEAD ||
+		!all_zero(h->nonce, sizeof(h->nonce)) ||
+		!all_zero(h->prev_chain, sizeof(h->prev_chain)) ||
+		!all_zero(h->seal, sizeof(h->seal)))
+		return bad(err, "a bridge that is not one");
 	return 0;
 }
 
@@ -141,7 +154,7 @@ static int check_ranges(const struct rj_seghdr *h, struct rj_error *err)
 	if (!(h->flags & RJ_SEG_F_AESGCM) !=
 		all_zero(h->key_fingerprint, sizeof(h->key_fingerprint)))
 		return bad(err, "key fingerprint and encryption flag disagree");
-	return 0;
+	return h->kind == RJ_SEG_BRIDGE ? check_bridge(h, err) : 0;
 }
 
 int rj_seghdr_decode(const uint8_t raw[RJ_SEG_HEADER_BYTES],

@@ -29,6 +29,8 @@
 enum rj_seg_kind {
 	RJ_SEG_DATA = 1,  /* journal blocks */
 	RJ_SEG_FENCE = 2, /* first segment of an epoch; carries no blocks */
+	RJ_SEG_BRIDGE = 3, /* no segment: the log goes on behind what is missing
+			    * after it (doc/two-stores.md) */
 };
 
 #define RJ_SEG_F_BASE   0x1 /* needs no earlier segment: oldest == sequence */

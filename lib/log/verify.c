@@ -163,6 +163,10 @@ int rj_verify_header(struct rj_verify *v, const uint8_t *data, size_t len,
 		rc = rj_fail(&why, RJ_E_CORRUPT, "it is shorter than a header");
 	if (!rc)
 		rc = rj_seghdr_decode(data, &seg->header, &why);
+	if (!rc && seg->header.kind == RJ_SEG_BRIDGE)
+		rc = rj_fail(&why, RJ_E_GAP,
+			"it and those behind it were gone when this store was "
+			"caught up; the other store has the log");
 	if (!rc)
 		rc = rj_digest(data, RJ_SEG_HEADER_BYTES, NULL, 0, seg->chain,
 			&why);

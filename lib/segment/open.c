@@ -77,6 +77,10 @@ static int check_header(const uint8_t *data, size_t len, struct rj_seghdr *h,
 			"it is %zu bytes long, its header says %llu", len,
 			(unsigned long long)h->stored_bytes +
 				RJ_SEG_HEADER_BYTES);
+	if (h->kind == RJ_SEG_BRIDGE)
+		return rj_fail(err, RJ_E_GAP,
+			"it and those behind it were gone when this store was "
+			"caught up; the other store has the log");
 	return 0;
 }
 
@@ -260,7 +264,9 @@ int rj_segment_open_with(const uint8_t *data, size_t len,
 			data, RJ_SEG_HEADER_BYTES, NULL, 0, seg.chain, err);
 	if (rc)
 		rj_segment_release(&seg);
-	else
+	if (rc == -RJ_E_GAP)
+		out->header = seg.header;
+	if (!rc)
 		*out = seg;
 	return rc;
 }

@@ -68,7 +68,8 @@ struct rj_segment {
  * seal, runs inside the ring and not overlapping. OUT points into DATA and is
  * valid while DATA is; release it with rj_segment_release().
  * RJ_E_CORRUPT, RJ_E_UNSUPPORTED. RJ_E_KEY: encrypted, and it takes a key to
- * read it. One that is only compressed is expanded.
+ * read it. RJ_E_GAP: it is a bridge (OUT has the header): segments are missing.
+ * One that is only compressed is expanded.
  */
 int rj_segment_open(const uint8_t *data, size_t len, struct rj_segment *out,
 	struct rj_error *err);

@@ -5,7 +5,7 @@
  * lib/store, and for tests.
  *
  * pair.c: the store's calls; pairlook.c: what the two hold, and which counts;
- * pairput.c: putting into both; pairhand.c: two hands, threads that put into one
+ * pairput.c: putting into both; paircopy.c: copying from one into the other; pairhand.c: two hands, threads that put into one
  * store each, so that no caller waits longer than it wants to; pairfollow.c:
  * the hand of the one that was away catches it up.
  */
@@ -37,6 +37,13 @@ struct pair_view {
 	uint32_t flags;        /* of the last one, and its epoch */
 	uint64_t epoch;
 	bool given_up; /* it lacks what the volume saw in its log */
+	bool bridge;   /* the last one is a bridge: what follows it is missing */
+};
+
+/* How far a store is filled that is being caught up. */
+struct pair_end {
+	uint64_t number; /* of its last object; 0: none */
+	bool bridge;     /* that is one */
 };
 
 /* What a pair and its dups share. */
@@ -114,6 +121,7 @@ enum rj_pair_rule {
 	RJ_PAIR_RIVAL = 16, /* the log that is not taken is fenced as well */
 	RJ_PAIR_FRESH = 32, /* a claim stands right behind what it looked at */
 	RJ_PAIR_GIVEN_UP = 64, /* a log that lacks what the volume saw is not it */
+	RJ_PAIR_BRIDGE = 128, /* nothing is copied over a gap but behind a bridge */
 };
 
 struct rj_pair_opts {
@@ -167,9 +175,16 @@ void pair_note_conflict(struct pair *p, int side, const struct rj_key *key);
 /* Put into one. RJ_E_EXISTS is certain: it is not ours that is there. */
 int pair_put_side(struct pair *p, int side, const struct rj_key *key,
 	const void *data, size_t len, struct rj_error *err);
-/* Copy object KEY of FROM into side TO. */
+/* The header of what S has under KEY. */
+int pair_read_header(struct rj_store *s, const struct rj_key *key,
+	struct rj_seghdr *h, struct rj_error *err);
+/* Copy object KEY of FROM into side TO. RJ_E_NOTFOUND: FROM has no such. */
 int pair_copy(struct pair *p, struct rj_store *from, int to,
 	const struct rj_key *key, struct rj_error *err);
+/* Copy segment NUMBER, which follows what TO holds up to END, into it; over a gap,
+ * behind a bridge. RJ_E_BUSY: TO has got something meanwhile; look again. */
+int pair_copy_next(struct pair *p, struct rj_store *from, int to,
+	uint64_t number, struct pair_end *end, struct rj_error *err);
 int pair_put_log(struct pair *p, const struct rj_key *key, const void *data,
 	size_t len, struct rj_error *err);
 

@@ -77,26 +77,24 @@ static void note_copied(struct pair *p, uint64_t segments, uint64_t bytes)
 
 /* What X shows beyond Y's end, in order. */
 static int copy_listed(struct pair *p, int y, const struct pair_view *xv,
-	uint64_t *have, struct rj_error *err)
+	struct pair_end *end, struct rj_error *err)
 {
 	const struct pair_object *o = (const void *)xv->objects.data;
 	size_t count = xv->objects.len / sizeof(*o), i;
-	struct rj_key key = {.kind = RJ_KEY_LOG};
+	uint64_t noted = end->number;
 	int rc = 0;
 
-	memcpy(key.journal_uuid, p->journal, RJ_UUID_BYTES);
 	for (i = 0; !rc && !p->stop && i < count; i++) {
-		if (o[i].number <= *have)
+		if (o[i].number <= noted)
 			continue;
-		key.number = o[i].number;
-		rc = pair_copy(p, p->from, y, &key, err);
-		if (rc == -RJ_E_NOTFOUND && key.number < xv->last)
+		rc = pair_copy_next(p, p->from, y, o[i].number, end, err);
+		if (rc == -RJ_E_NOTFOUND && o[i].number < xv->last)
 			rc = 0; /* trimmed meanwhile */
 		else if (rc == -RJ_E_EXISTS)
 			rc = give_up(p, y, "it holds another log by now");
 		if (!rc) {
-			note_copied(p, key.number - *have, o[i].bytes);
-			*have = key.number;
+			note_copied(p, o[i].number - noted, o[i].bytes);
+			noted = o[i].number;
 		}
 	}
 	return rc;
@@ -135,7 +133,8 @@ static int catch_up(struct pair *p, struct pair_view *yv, struct pair_view *xv,
 	struct rj_error *err)
 {
 	int x = p->shared->need, y = !x, rc;
-	uint64_t have, end, lone_bytes;
+	struct pair_end have;
+	uint64_t end, lone_bytes;
 	bool prefix;
 
 	rc = open_both(p, x, err);
@@ -158,12 +157,12 @@ static int catch_up(struct pair *p, struct pair_view *yv, struct pair_view *xv,
 		return rc;
 	if (!prefix || yv->last > xv->last)
 		return give_up(p, y, "it holds another log by now");
-	have = yv->last;
-	note_behind(p, x, have, xv, end, lone_bytes);
+	have = (struct pair_end){yv->last, yv->bridge};
+	note_behind(p, x, have.number, xv, end, lone_bytes);
 	rc = claim_there(p, y, xv->epoch, err);
 	if (!rc)
 		rc = copy_listed(p, y, xv, &have, err);
-	return rc ? rc : last_step(p, x, have, err);
+	return rc ? rc : last_step(p, x, have.number, err);
 }
 
 void pair_follow(struct pair *p)

@@ -34,7 +34,7 @@ static int add_object(void *arg, uint64_t number, uint64_t bytes)
 	return 0;
 }
 
-static int read_header(struct rj_store *s, const struct rj_key *key,
+int pair_read_header(struct rj_store *s, const struct rj_key *key,
 	struct rj_seghdr *h, struct rj_error *err)
 {
 	struct rj_buf bytes = {0};
@@ -65,9 +65,10 @@ void pair_look_at(struct rj_store *s, const uint8_t journal[RJ_UUID_BYTES],
 	rc = rj_store_list(s, &key, 0, add_object, v, &v->why);
 	key.number = v->last;
 	if (!rc && v->last)
-		rc = read_header(s, &key, &h, &v->why);
+		rc = pair_read_header(s, &key, &h, &v->why);
 	v->flags = h.flags;
 	v->epoch = h.epoch;
+	v->bridge = h.kind == RJ_SEG_BRIDGE;
 	v->away = rc != 0;
 }
 
@@ -87,13 +88,39 @@ static uint64_t highest_upto(const struct pair_view *v, uint64_t limit)
 	return low ? o[low - 1].number : 0;
 }
 
+static bool is_bridge(const struct rj_buf *bytes)
+{
+	struct rj_seghdr h;
+
+	return bytes->len >= RJ_SEG_HEADER_BYTES &&
+	       !rj_seghdr_decode(bytes->data, &h, NULL) &&
+	       h.kind == RJ_SEG_BRIDGE;
+}
+
+/* The segment KEY, or the highest one of V before it if that is a bridge. */
+static int get_segment(struct rj_store *s, const struct pair_view *v,
+	struct rj_key *key, struct rj_buf *out, struct rj_error *err)
+{
+	int rc = rj_store_get(s, key, RJ_SEG_MAX_BYTES, out, err);
+
+	while (!rc && is_bridge(out) && key->number > 1) {
+		key->number = highest_upto(v, key->number - 1);
+		out->len = 0;
+		rc = key->number ? rj_store_get(s, key, RJ_SEG_MAX_BYTES, out,
+					   err)
+				 : -RJ_E_NOTFOUND;
+	}
+	return rc;
+}
+
 /*
  * Compare the highest segment that LONGER still has and SHORTER may have. It
  * is SHORTER's last, unless that was trimmed away; then it is a fence, because
  * everything else below was trimmed with it, and a log that parted from
  * SHORTER's before its end would have parted with a fence, which is never
  * trimmed. SHORTER may be the one that parted with a fence: then its last one is
- * of a later epoch than the highest that they share.
+ * of a later epoch than the highest that they share. Bridges are passed over: the
+ * one has them, and the other not.
  */
 int pair_is_prefix(struct rj_store *shorter, const struct pair_view *sv,
 	struct rj_store *longer, const struct pair_view *lv,
@@ -106,11 +133,11 @@ int pair_is_prefix(struct rj_store *shorter, const struct pair_view *sv,
 	int rc;
 
 	*prefix = !sv->last;
-	key.number = highest_upto(lv, sv->last);
+	key.number = highest_upto(lv, sv->last - sv->bridge);
 	if (!sv->last || !key.number)
 		return 0;
 	memcpy(key.journal_uuid, journal, RJ_UUID_BYTES);
-	rc = rj_store_get(longer, &key, RJ_SEG_MAX_BYTES, &a, err);
+	rc = get_segment(longer, lv, &key, &a, err);
 	if (!rc)
 		rc = rj_store_get(shorter, &key, RJ_SEG_MAX_BYTES, &b, err);
 	if (!rc)
@@ -147,7 +174,7 @@ static int judge_given_up(struct pair *p, int i, struct rj_error *err)
 	if (v->given_up || !key.number)
 		return 0;
 	memcpy(key.journal_uuid, p->journal, RJ_UUID_BYTES);
-	rc = read_header(p->side[i], &key, &h, err);
+	rc = pair_read_header(p->side[i], &key, &h, err);
 	if (!rc)
 		v->given_up = h.epoch != p->opts.marked_epoch;
 	return rc == -RJ_E_NOTFOUND ? 0 : rc;
@@ -172,6 +199,13 @@ static int decide_one(struct pair *p, int i, struct rj_error *err)
 
 	if (rc)
 		return rc;
+	if (p->view[i].bridge)
+		return rj_fail(err, RJ_E_UNREACHABLE,
+			"%.300s; and the log at %.200s was only being caught up "
+			"from there, over segments that were deleted by then, "
+			"so it is none before that is through: wait for the "
+			"other",
+			other->why.msg, p->url[i]);
 	if (speaks_for_itself(p, i) ||
 		(((p->opts.accept_loss && !p->answered[!i]) ||
 			 p->leave_out & RJ_PAIR_PROOF) &&
@@ -289,6 +323,12 @@ int pair_look(struct pair *p, struct rj_error *err)
 		rc = decide_one(p, p->view[0].away, err);
 	else
 		rc = decide_two(p, err);
+	if (!rc && p->view[p->source].bridge)
+		rc = rj_fail(err, RJ_E_GAP,
+			"%.200s: it was being caught up when segment %llu was "
+			"written, and the other store has nothing that follows",
+			p->url[p->source],
+			(unsigned long long)p->view[p->source].last);
 	if (rc)
 		return rc;
 	p->end[0] = p->view[0].last;

@@ -41,21 +41,6 @@ void pair_note_conflict(struct pair *p, int side, const struct rj_key *key)
 	p->conflict_key = *key;
 }
 
-int pair_copy(struct pair *p, struct rj_store *from, int to,
-	const struct rj_key *key, struct rj_error *err)
-{
-	struct rj_buf bytes = {0};
-	int rc = rj_store_get(from, key, RJ_SEG_MAX_BYTES, &bytes, err);
-
-	if (!rc) {
-		p->side[to]->copying = true;
-		rc = pair_put_side(p, to, key, bytes.data, bytes.len, err);
-		p->side[to]->copying = false;
-	}
-	rj_buf_free(&bytes);
-	return rc;
-}
-
 /* Is NUMBER one that side I showed, or that came after it was looked at? */
 static bool may_have(const struct pair_view *v, uint64_t number)
 {
@@ -74,16 +59,17 @@ static bool may_have(const struct pair_view *v, uint64_t number)
  * when their writer ended. */
 static int lift(struct pair *p, int to, uint64_t upto, struct rj_error *err)
 {
-	struct rj_key key = {.kind = RJ_KEY_LOG};
+	const struct pair_view *v = &p->view[to];
+	struct pair_end end = {
+		p->end[to], v->bridge && v->last == p->end[to]};
+	uint64_t number = end.number;
 	int rc = 0;
 
-	memcpy(key.journal_uuid, p->journal, RJ_UUID_BYTES);
-	while (!rc && p->end[to] < upto) {
-		key.number = p->end[to] + 1;
-		if (may_have(&p->view[!to], key.number))
-			rc = pair_copy(p, p->side[!to], to, &key, err);
-		if (!rc)
-			p->end[to]++;
+	while (!rc && number++ < upto) {
+		if (may_have(&p->view[!to], number))
+			rc = pair_copy_next(
+				p, p->side[!to], to, number, &end, err);
+		p->end[to] = end.number;
 	}
 	return rc;
 }
@@ -101,16 +87,22 @@ static int busy(struct pair *p, uint64_t number, struct rj_error *err)
 static bool newer_in_the_way(struct pair *p, int side, const struct rj_key *key,
 	const struct rj_seghdr *ours)
 {
-	struct rj_buf back = {0};
 	struct rj_seghdr h = {0};
-	bool newer = !rj_store_get(p->side[side], key, RJ_SEG_MAX_BYTES, &back,
-			     NULL) &&
-		     back.len >= RJ_SEG_HEADER_BYTES &&
-		     !rj_seghdr_decode(back.data, &h, NULL) &&
-		     h.epoch > ours->epoch;
 
-	rj_buf_free(&back);
-	return newer;
+	return !pair_read_header(p->side[side], key, &h, NULL) &&
+	       h.epoch > ours->epoch;
+}
+
+/* Is a bridge in the way of what was put? Nothing may stand behind it but what
+ * its writer is copying. */
+static bool bridge_in_the_way(struct pair *p)
+{
+	struct rj_seghdr h = {0};
+
+	return p->conflict &&
+	       !pair_read_header(p->side[p->conflict_side], &p->conflict_key,
+		       &h, NULL) &&
+	       h.kind == RJ_SEG_BRIDGE;
 }
 
 /*
@@ -377,6 +369,8 @@ int pair_put_log(struct pair *p, const struct rj_key *key, const void *data,
 		rc = put_first(p, key, &h, data, len, err);
 	else if (need == RJ_PAIR_BOTH)
 		rc = put_both(p, key, data, len, err);
+	if (rc == -RJ_E_EXISTS && !p->settled && bridge_in_the_way(p))
+		rc = busy(p, key->number, err);
 	if (!rc)
 		p->next = key->number + 1;
 	return rc;

@@ -106,7 +106,8 @@ static void header_out_of_range(void)
 	REFUSED(h.sequence = h.oldest = 1, RJ_E_CORRUPT);
 	REFUSED(h.key_fingerprint[15] = 1, RJ_E_CORRUPT);
 	REFUSED(h.flags = RJ_SEG_F_AESGCM, RJ_E_CORRUPT);
-	REFUSED(h.kind = (enum rj_seg_kind)3, RJ_E_UNSUPPORTED);
+	REFUSED(h.kind = RJ_SEG_BRIDGE, RJ_E_CORRUPT);
+	REFUSED(h.kind = (enum rj_seg_kind)4, RJ_E_UNSUPPORTED);
 	REFUSED(h.kind = (enum rj_seg_kind)0, RJ_E_UNSUPPORTED);
 	REFUSED(h.flags = RJ_SEG_F_KNOWN + 1, RJ_E_UNSUPPORTED);
 	REFUSED(h.flags = 0x80000000, RJ_E_UNSUPPORTED);

@@ -186,7 +186,9 @@ void life_show(struct life *l)
 				continue;
 			rj_buf_printf(&line, " %llu%s%s/e%llu/o%llu/%02x",
 				(unsigned long long)n,
-				h.kind == RJ_SEG_FENCE ? "F" : "",
+				h.kind == RJ_SEG_FENCE    ? "F"
+				: h.kind == RJ_SEG_BRIDGE ? "B"
+							 : "",
 				h.flags & RJ_SEG_F_ALONE_1   ? "a"
 				: h.flags & RJ_SEG_F_ALONE_2 ? "b"
 							     : "",

@@ -365,7 +365,7 @@ static void step(struct life *l)
 		break;
 	case 7:
 		/* not both: doc/two-stores.md, "Open" */
-		if (h->w && !l->gives_up)
+		if (h->w)
 			trim(h);
 		break;
 	case 8:

@@ -556,7 +556,7 @@ static void features_not_built_in_are_unsupported(void)
 	reseal(buf.data, buf.len);
 	CU_ASSERT_EQUAL(open_code(buf.data, buf.len), -RJ_E_UNSUPPORTED);
 	seal_golden();
-	rj_put_le32(buf.data + 12, 3);
+	rj_put_le32(buf.data + 12, 4);
 	reseal(buf.data, buf.len);
 	CU_ASSERT_EQUAL(open_code(buf.data, buf.len), -RJ_E_UNSUPPORTED);
 	seal_golden();
