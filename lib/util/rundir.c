@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -88,6 +89,8 @@ int rj_rundir_ask(const uint8_t volume_uuid[RJ_UUID_BYTES], const char *line,
 	int timeout_ms, struct rj_buf *out, struct rj_error *err)
 {
 	int64_t deadline = rj_monotonic_ns() + timeout_ms * 1000000LL;
+	const struct timeval limit = {.tv_sec = timeout_ms / 1000,
+		.tv_usec = timeout_ms % 1000 * 1000L};
 	struct sockaddr_un addr = {.sun_family = AF_UNIX};
 	struct rj_buf request = {0};
 	char path[RJ_RUNDIR_PATH];
@@ -102,8 +105,13 @@ int rj_rundir_ask(const uint8_t volume_uuid[RJ_UUID_BYTES], const char *line,
 		rc = rj_fail_errno(err, errno, "socket");
 		goto out;
 	}
+	/* one that hangs, and that others have asked before, takes no more */
+	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));
 	if (connect(fd, (struct sockaddr *)&addr, sizeof(addr)) == -1) {
-		rc = errno == ENOENT || errno == ECONNREFUSED
+		rc = errno == EAGAIN
+			     ? rj_fail(err, RJ_E_UNREACHABLE,
+				       "%s: rjournald does not answer", path)
+		     : errno == ENOENT || errno == ECONNREFUSED
 			     ? rj_fail(err, RJ_E_NOTFOUND,
 				       "no rjournald serves this volume")
 			     : rj_fail_errno(err, errno, "%s", path);
