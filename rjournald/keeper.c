@@ -25,6 +25,8 @@
 #define AT_ONCE	     3
 #define WAIT_MS	     10
 #define WAIT_MAX_MS  1000
+/* No memory or no process to be had for another worker: two minutes. */
+#define MAX_UNBORN   120
 #define MAX_ARGS     16
 #define OPTION_BYTES 128
 
@@ -38,17 +40,18 @@ struct keeper {
 	bool anew; /* workers are started as the program */
 	int64_t serving_ns; /* since when; 0: it does not yet */
 	int quick; /* deaths in a row without having served long */
+	int unborn; /* workers in a row that could not be started */
 	int asked; /* a signal for the worker that comes; 0 */
 	int status;
 };
 
 static int wait_ms(const struct keeper *k)
 {
-	int i, ms = WAIT_MS;
+	int i, ms = WAIT_MS, tries = k->quick + k->unborn;
 
-	if (k->quick <= AT_ONCE)
+	if (tries <= AT_ONCE)
 		return 0;
-	for (i = AT_ONCE + 1; i < k->quick && ms < WAIT_MAX_MS; i++)
+	for (i = AT_ONCE + 1; i < tries && ms < WAIT_MAX_MS; i++)
 		ms *= 2;
 	return ms < WAIT_MAX_MS ? ms : WAIT_MAX_MS;
 }
@@ -272,6 +275,20 @@ static bool take_signal(struct keeper *k)
 	return true;
 }
 
+/* The kernel's requests wait; with us they would fail. False: for too long. */
+static bool start_another(struct keeper *k)
+{
+	if (!start_worker(k)) {
+		k->unborn = 0;
+		return true;
+	}
+	if (++k->unborn <= MAX_UNBORN)
+		return true;
+	rj_log(RJ_LOG_ERROR,
+		"no worker could be started: giving up, the journal fails");
+	return false;
+}
+
 static bool turn(struct keeper *k)
 {
 	struct pollfd fds[] = {
@@ -281,7 +298,7 @@ static bool turn(struct keeper *k)
 	int n = poll(fds, 2, k->worker ? -1 : wait_ms(k));
 
 	if (n == 0)
-		return start_worker(k) == 0;
+		return start_another(k);
 	if (n > 0 && fds[1].revents && !hear(k)) {
 		/* closed: its end will be told by a signal */
 		close(k->post);
