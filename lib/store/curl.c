@@ -182,6 +182,11 @@ static CURLcode set_up(CURL *e, const struct rj_store_opts *opts,
 	curl_easy_setopt(
 		e, CURLOPT_CONNECTTIMEOUT_MS, (long)opts->connect_timeout_ms);
 	curl_easy_setopt(e, CURLOPT_TIMEOUT_MS, (long)opts->request_timeout_ms);
+#if LIBCURL_VERSION_NUM >= 0x075700
+	/* else a time limit waits for the name servers, which have their own:
+	 * ten seconds and more, with a commit behind it */
+	curl_easy_setopt(e, CURLOPT_QUICK_EXIT, 1L);
+#endif
 	curl_easy_setopt(e, CURLOPT_BUFFERSIZE, 64L * 1024);
 	curl_easy_setopt(e, CURLOPT_UPLOAD_BUFFERSIZE, 256L * 1024);
 	curl_easy_setopt(e, CURLOPT_ERRORBUFFER, detail);
