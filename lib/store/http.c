@@ -28,6 +28,7 @@ struct rj_http {
 	char region[64];
 	char detail[CURL_ERROR_SIZE];
 	int socket; /* of the connection; -1: none */
+	unsigned connections; /* made so far */
 	/* Of the request under way: */
 	struct rj_http_call *call;
 	size_t start;  /* length of call->out at the beginning */
@@ -82,7 +83,13 @@ static int on_socket(void *arg, curl_socket_t fd, curlsocktype purpose)
 	struct rj_http *h = arg;
 
 	h->socket = fd;
+	h->connections++;
 	return CURL_SOCKOPT_OK;
+}
+
+unsigned rj_http_connections(const struct rj_http *h)
+{
+	return h->connections;
 }
 
 static int on_close(void *arg, curl_socket_t fd)

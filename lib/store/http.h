@@ -88,6 +88,9 @@ void rj_http_free(struct rj_http *h);
 int rj_http_perform(
 	struct rj_http *h, struct rj_http_call *call, struct rj_error *err);
 
+/* How many connections were made so far. */
+unsigned rj_http_connections(const struct rj_http *h);
+
 /*
  * An answer that means failure whatever was asked, in words; DOING is like
  * "put <key>". With WHY (may be NULL: call->text) behind the status.

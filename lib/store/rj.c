@@ -25,6 +25,8 @@ struct rj_rj {
 	struct rj_store base;
 	struct rj_http *http;
 	struct rj_straight *straight; /* for puts; NULL: they go by http too */
+	const struct rj_key *putting; /* the object under way; NULL: none */
+	unsigned checked; /* the connection of HTTP that reaches() was asked over */
 	size_t prefix; /* length of "http://host:port/name/" */
 	char url[REQUEST_URL_BYTES]; /* that, and the current key behind it */
 };
@@ -81,35 +83,6 @@ static const char *const put_headers[] = {
 	"If-None-Match: *",
 	NULL,
 };
-
-static int rj_put_new(struct rj_store *s, const struct rj_key *key,
-	const void *data, size_t len, struct rj_error *err)
-{
-	struct rj_rj *r = rj_of(s);
-	char *text = rj_key_text(key, r->url + r->prefix);
-	struct marks marks = {0};
-	struct rj_http_call c = {
-		.method = "PUT",
-		.url = r->url,
-		.headers = put_headers,
-		.has_body = true,
-		.body = data,
-		.body_len = len,
-		.header = on_header,
-		.arg = &marks,
-	};
-	int rc = r->straight ? rj_straight_put(r->straight, &c, err)
-			     : rj_http_perform(r->http, &c, err);
-
-	if (rc)
-		return rc;
-	if (c.status == 201)
-		return 0;
-	if (c.status == 412)
-		return rj_fail(err, RJ_E_EXISTS, "%s: %s is there already",
-			s->url, text);
-	return fail_status(r, &c, "put", text, err);
-}
 
 static int rj_get(struct rj_store *s, const struct rj_key *key, size_t max,
 	struct rj_buf *out, struct rj_error *err)
@@ -184,7 +157,7 @@ static int read_page(struct rj_rj *r, const struct rj_buf *page,
 }
 
 static int get_page(struct rj_rj *r, const char *dir, uint64_t after,
-	struct rj_buf *page, bool *more, struct rj_error *err)
+	unsigned limit, struct rj_buf *page, bool *more, struct rj_error *err)
 {
 	struct marks marks = {0};
 	struct rj_http_call c = {
@@ -199,8 +172,7 @@ static int get_page(struct rj_rj *r, const char *dir, uint64_t after,
 	int rc;
 
 	snprintf(r->url + r->prefix, sizeof(r->url) - r->prefix,
-		"%s?after=%llu&limit=%u", dir, (unsigned long long)after,
-		PAGE_OBJECTS);
+		"%s?after=%llu&limit=%u", dir, (unsigned long long)after, limit);
 	rc = rj_http_perform(r->http, &c, err);
 	if (rc == -RJ_E_CORRUPT)
 		return rj_fail(err, RJ_E_PROTOCOL,
@@ -228,7 +200,7 @@ static int rj_list(struct rj_store *s, const struct rj_key *dir, uint64_t after,
 	while (!rc && more) {
 		page.len = 0;
 		from = after;
-		rc = get_page(r, text, after, &page, &more, err);
+		rc = get_page(r, text, after, PAGE_OBJECTS, &page, &more, err);
 		if (!rc)
 			rc = read_page(r, &page, text, &after, fn, arg, err);
 		if (!rc && more && after == from)
@@ -238,6 +210,122 @@ static int rj_list(struct rj_store *s, const struct rj_key *dir, uint64_t after,
 				s->url, text);
 	}
 	rj_buf_free(&page);
+	return rc;
+}
+
+/* A list from the one before NUMBER on. */
+struct before {
+	uint64_t number;
+	bool there; /* another than NUMBER itself */
+};
+
+static int see(void *arg, uint64_t number, uint64_t bytes)
+{
+	struct before *b = arg;
+
+	b->there |= number != b->number;
+	return 0;
+}
+
+/*
+ * Who answers over a new connection may be another server, or the same without
+ * what it had: a disk that was not mounted, an old copy that was restored, a power
+ * cut that it did not write through. It would take the segment, which without
+ * those before it is worth nothing. So its log must reach to where this one goes.
+ * (What is copied from elsewhere may begin anywhere.)
+ */
+static int reaches(struct rj_rj *r, struct rj_error *err)
+{
+	const struct rj_key *key = r->putting;
+	struct before b = {.number = key->number};
+	struct rj_key dir = *key;
+	struct rj_buf page = {0};
+	char text[RJ_KEY_TEXT];
+	uint64_t after = key->number - 2;
+	bool more;
+	int rc;
+
+	if (key->kind != RJ_KEY_LOG || key->number < 2 || r->base.copying)
+		return 0;
+	dir.number = 0;
+	rj_key_text(&dir, text);
+	/* where it was trimmed meanwhile, later ones are there */
+	rc = get_page(r, text, after, 2, &page, &more, err);
+	if (!rc)
+		rc = read_page(r, &page, text, &after, see, &b, err);
+	if (!rc && !b.there)
+		rc = rj_fail(err, RJ_E_UNREACHABLE,
+			"%s: segment %llu was stored, and is not there: is it the right server, with all that it had?",
+			r->base.url, (unsigned long long)key->number - 1);
+	rj_buf_free(&page);
+	rj_key_text(key, r->url + r->prefix); /* the request's again */
+	return rc;
+}
+
+static int on_connect(void *arg, struct rj_error *err)
+{
+	return reaches(arg, err);
+}
+
+/* By libcurl, which does not say before a request that it has to connect: then
+ * what was put is not believed before it was asked. */
+static int put_by_http(
+	struct rj_rj *r, struct rj_http_call *c, struct rj_error *err)
+{
+	int rc = rj_http_perform(r->http, c, err);
+	unsigned now = rj_http_connections(r->http);
+
+	if (rc || (c->status != 201 && c->status != 412) || r->checked == now)
+		return rc;
+	rc = reaches(r, err);
+	if (!rc)
+		r->checked = now;
+	return rc;
+}
+
+static int put(struct rj_store *s, const struct rj_key *key, const void *data,
+	size_t len, struct rj_error *err)
+{
+	struct rj_rj *r = rj_of(s);
+	char *text = rj_key_text(key, r->url + r->prefix);
+	struct marks marks = {0};
+	struct rj_http_call c = {
+		.method = "PUT",
+		.url = r->url,
+		.headers = put_headers,
+		.has_body = true,
+		.body = data,
+		.body_len = len,
+		.header = on_header,
+		.arg = &marks,
+	};
+	int rc;
+
+	r->putting = key;
+	rc = r->straight ? rj_straight_put(r->straight, &c, err)
+			 : put_by_http(r, &c, err);
+	r->putting = NULL;
+	if (rc)
+		return rc;
+	if (c.status == 201)
+		return 0;
+	if (c.status == 412)
+		return rj_fail(err, RJ_E_EXISTS, "%s: %s is there already",
+			s->url, text);
+	return fail_status(r, &c, "put", text, err);
+}
+
+static int rj_put_copy(struct rj_store *s, const struct rj_key *key,
+	const struct rj_store_place *place, const void *data, size_t len,
+	struct rj_error *err)
+{
+	bool was = s->copying;
+	int rc;
+
+	(void)place;
+	s->copying = true;
+	rc = put(s, key, data, len, err);
+	s->copying = was;
 	return rc;
 }
 
@@ -424,6 +512,9 @@ static int rj_dup(
 	if (!r)
 		return rj_fail(err, RJ_E_NOMEM, "out of memory");
 	*r = *rj_of(s);
+	r->base.copying = false;
+	r->putting = NULL;
+	r->checked = 0;
 	rc = rj_http_dup(r->http, &r->http, err);
 	if (rc) {
 		free(r);
@@ -436,6 +527,8 @@ static int rj_dup(
 		free(r);
 		return rc;
 	}
+	if (r->straight)
+		rj_straight_on_connect(r->straight, on_connect, r);
 	*out = &r->base;
 	return 0;
 }
@@ -448,7 +541,8 @@ static void rj_close_store(struct rj_store *s)
 }
 
 static const struct rj_store_ops rj_ops = {
-	.put_new = rj_put_new,
+	.put_new = put,
+	.put_copy = rj_put_copy,
 	.get = rj_get,
 	.list = rj_list,
 	.remove = rj_remove,
@@ -480,13 +574,17 @@ static int open_straight(struct rj_rj *r, const struct rj_http_setup *setup,
 	const struct rj_url *url, unsigned port, struct rj_error *err)
 {
 	char base[RJ_URL_BYTES];
+	int rc;
 
 	if (!rj_straight_can(setup->opts))
 		return 0;
 	snprintf(base, sizeof(base), "%s://%s:%u", setup->tls ? "https" : "http",
 		url->host, port);
-	return rj_straight_new(setup->name, setup->peer, base, setup->opts,
+	rc = rj_straight_new(setup->name, setup->peer, base, setup->opts,
 		&r->straight, err);
+	if (!rc)
+		rj_straight_on_connect(r->straight, on_connect, r);
+	return rc;
 }
 
 int rj_store_rj_open(const struct rj_url *url, const struct rj_store_opts *opts,

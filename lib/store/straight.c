@@ -26,6 +26,8 @@ struct rj_straight {
 	bool tls;
 	bool used; /* an answer came over this connection */
 	size_t base_len;
+	int (*connected)(void *arg, struct rj_error *err);
+	void *connected_arg;
 	const char *peer;
 	struct rj_store_opts opts;
 	char name[sizeof(((struct rj_store *)0)->url)];
@@ -125,6 +127,8 @@ static int connect_now(struct rj_straight *s, struct rj_error *err)
 	else if (take_socket(s))
 		rc = rj_fail(err, RJ_E_IO,
 			"%s: cannot use the connection's socket", s->name);
+	else if (s->connected)
+		rc = s->connected(s->connected_arg, err);
 	if (rc)
 		hang_up(s);
 	return rc;
@@ -392,6 +396,13 @@ int rj_straight_new(const char *name, const char *peer, const char *base,
 	s->base_len = (size_t)snprintf(s->base, sizeof(s->base), "%s", base);
 	*out = s;
 	return 0;
+}
+
+void rj_straight_on_connect(struct rj_straight *s,
+	int (*fn)(void *arg, struct rj_error *err), void *arg)
+{
+	s->connected = fn;
+	s->connected_arg = arg;
 }
 
 int rj_straight_dup(const struct rj_straight *s, struct rj_straight **out,

@@ -44,7 +44,11 @@ int rj_straight_new(const char *name, const char *peer, const char *base,
 int rj_straight_put(struct rj_straight *s, struct rj_http_call *call,
 	struct rj_error *err);
 
-/* Another of the same, for another thread. RJ_E_NOMEM. */
+/* Call FN after each connection that is made, before the request goes over it: what
+ * it returns, if it is not 0, ends the request, and the connection. */
+void rj_straight_on_connect(struct rj_straight *s,
+	int (*fn)(void *arg, struct rj_error *err), void *arg);
+/* Another of the same, for another thread, but for whom it calls. RJ_E_NOMEM. */
 int rj_straight_dup(const struct rj_straight *s, struct rj_straight **out,
 	struct rj_error *err);
 /* NULL-safe. */

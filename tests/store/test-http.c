@@ -421,7 +421,8 @@ static void an_answer_of_before_is_none(void)
 			0, 1},
 		{created, BAD_KEEP, 0, 0},
 	};
-	struct rj_key dir = t_new_log(RJ_KEY_LOG), key = t_key(&dir, 1);
+	/* (with segments a new connection would be asked for the one before) */
+	struct rj_key dir = t_new_log(RJ_KEY_EPOCH), key = t_key(&dir, 1);
 	struct bad_server *b = bad_start(acts, 3);
 	struct rj_store *s = open_bad(b);
 
@@ -446,7 +447,7 @@ static void a_closed_connection_is_made_again(void)
 	static const struct bad_act act = {
 		"HTTP/1.1 201 Created\r\nContent-Length: 0\r\n\r\n", BAD_CLOSE,
 		0, 0};
-	struct rj_key dir = t_new_log(RJ_KEY_LOG), key;
+	struct rj_key dir = t_new_log(RJ_KEY_EPOCH), key;
 	struct bad_server *b = bad_start(&act, 1);
 	struct rj_store *s = open_bad(b);
 	unsigned i;

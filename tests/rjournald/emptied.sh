@@ -1,0 +1,73 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The server comes back without what it had: its disk was not mounted, or an old
+# copy of it was restored. What is put there cannot be replayed, so nothing is
+# acknowledged until the log is there again.
+. "$RJ_SRC/tests/support/lib.sh" || exit 99
+. "$RJ_SRC/tests/rjournald/daemon.sh"
+command -v jq >/dev/null || skip_all "needs jq"
+mnt=$T_DIR/mnt
+
+mode() { $LIMIT "$RJCTL" status --json "$img" | grep -q "\"mode\":\"$1\""; }
+why() { $LIMIT "$RJCTL" status --json "$img" | jq -r .why; }
+# back_with DIR: the server ends, and comes back at its port with DIR
+back_with() { kill_pid "$SRV_PID"; start_server "$1" "$SRV_PORT"; }
+# write_one FILE: one fsync, in the background; FILE.done: it was acknowledged
+write_one() {
+	(put_file "$mnt/$1" && touch "$T_DIR/$1.done") &
+	writer=$!
+}
+# waits FILE: FILE's fsync, and says what for
+waits() {
+	check "$way: rjournald waits" wait_for 30 mode waiting
+	sleep 0.5
+	check "$way: and so does the fsync" test ! -e "$T_DIR/$1.done"
+	like "$way: it says what is missing" "$(why)" \
+		"segment [0-9]+ was stored, and is not there"
+}
+# goes_on FILE: with the directory that it had
+goes_on() {
+	check "$way: the server has its directory again" back_with "$T_DIR/srv"
+	check "$way: and the fsync ends" wait_for 30 test -e "$T_DIR/$1.done"
+	wait "$writer"
+}
+
+# all_of_it WAY: rjournald's environment says how puts go
+all_of_it() {
+	way=$1
+	img=$T_DIR/$way.img
+	volume "$img" ext3 4096 "$SRV_URL/$way" on_loss=block || exit 99
+	serve "$img" && mount_served "$img" "$mnt" || exit 99
+	check "$way: a file" put_file "$mnt/before"
+	check "$way: the server comes back empty" back_with "$T_DIR/$way.empty"
+	write_one "$way.emptied"
+	waits "$way.emptied"
+	goes_on "$way.emptied"
+
+	kill_pid "$SRV_PID"
+	cp -a "$T_DIR/srv" "$T_DIR/$way.old"
+	start_server "$T_DIR/srv" "$SRV_PORT"
+	check "$way: files that the copy does not have" \
+		eval 'for i in 1 2 3; do put_file "$mnt/n$i" || exit 1; done'
+	check "$way: the server comes back with the copy" \
+		back_with "$T_DIR/$way.old"
+	write_one "$way.restored"
+	waits "$way.restored"
+	goes_on "$way.restored"
+
+	(cd "$mnt" && sha256sum before n? "$way".*) >"$T_DIR/sums"
+	is "$way: that makes six files" "$(wc -l <"$T_DIR/sums")" 6
+	status 0 "$way: the machine stops" crash "$img" "$mnt" "$T_DIR/$way.c.img"
+	img=$T_DIR/$way.c.img
+	serve "$img" && mount_served "$img" "$mnt"
+	check "$way: everything is there" \
+		sh -c "cd '$mnt' && sha256sum --quiet -c '$T_DIR/sums'"
+	umount "$mnt"
+	check "$way: stop" unserve
+}
+
+start_server "$T_DIR/srv" || exit 99
+all_of_it straight
+# as with a proxy or a password: all requests go by libcurl
+export http_proxy=http://127.0.0.1:9 no_proxy='*'
+all_of_it libcurl
