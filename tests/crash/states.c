@@ -28,6 +28,7 @@
 
 #include "events.h"
 #include "recover/recover.h"
+#include "segment/segment.h"
 #include "verify.h"
 
 #define THREADS_MAX 16
@@ -40,6 +41,7 @@
 struct object {
 	const struct event *put;
 	bool stored, dropped;
+	uint32_t last_tid; /* of which something is in it; 0: of none */
 };
 
 #define DEVICES 2
@@ -63,13 +65,14 @@ struct states {
 	bool writeback;
 	struct ops ops[THREADS_MAX]; /* what was acknowledged */
 	char volume[256], store[256], objects_dir[256], url[300];
+	uint32_t last_tid; /* that anything in the state's log is of */
 	uint64_t random;
 	/* Of the superblock's two sectors only this one (1, 2) is from the last
 	 * write; 0: as it comes. */
 	int super_sector;
 	/* counts */
 	unsigned long long states, bad, replayed, whole, none, some, torn,
-		missing, on_the_way, local, super_log, super_yes;
+		missing, on_the_way, local, within, super_log, super_yes;
 };
 
 static void die(const char *what)
@@ -111,12 +114,15 @@ static void build_store(struct states *s, bool on_the_way)
 
 	nftw(s->store, drop_one, 16, FTW_DEPTH | FTW_PHYS);
 	mkdir(s->store, 0700);
+	s->last_tid = 0;
 	for (i = 0; i < s->object_count; i++) {
 		const struct object *o = &s->objects[i];
 
 		if (o->dropped || (!o->stored && !on_the_way))
 			continue;
 		s->on_the_way += !o->stored;
+		if (o->last_tid > s->last_tid)
+			s->last_tid = o->last_tid;
 		snprintf(from, sizeof(from), "%s/%zu", s->objects_dir, i);
 		snprintf(to, sizeof(to), "%s/%s", s->store, o->put->name);
 		make_dirs(to);
@@ -224,6 +230,7 @@ static int judge(struct states *s, char *why, size_t size)
 			report.fsck_status, err.msg);
 		return -1;
 	}
+	s->within += report.have_plan && s->last_tid > report.plan.last_tid;
 	s->replayed += report.outcome == RJ_OUTCOME_REPLAYED;
 	rc = verify_open(s->volume, s->writeback, &v, why, size);
 	for (i = 0; !rc && i < s->threads; i++)
@@ -272,6 +279,17 @@ static struct object *object_named(struct states *s, const char *name)
 	return i ? &s->objects[i - 1] : NULL;
 }
 
+static uint32_t last_tid_of(const struct event *e)
+{
+	struct rj_segment seg = {0};
+	uint32_t tid = 0;
+
+	if (!rj_segment_open(e->data, e->len, &seg, NULL) && seg.body.tid_count)
+		tid = seg.body.last_tid;
+	rj_segment_release(&seg);
+	return tid;
+}
+
 static void add_object(struct states *s, const struct event *e)
 {
 	char path[600];
@@ -280,6 +298,7 @@ static void add_object(struct states *s, const struct event *e)
 	if (object_named(s, e->name))
 		return; /* tried again: the same bytes, or refused */
 	s->objects[s->object_count].put = e;
+	s->objects[s->object_count].last_tid = last_tid_of(e);
 	snprintf(path, sizeof(path), "%s/%zu", s->objects_dir,
 		s->object_count++);
 	f = fopen(path, "we");
@@ -471,9 +490,9 @@ int main(int argc, char **argv)
 		acked += s.ops[i].done;
 	printf("events %zu acked %llu objects %zu states %llu whole %llu none "
 	       "%llu some %llu missing %llu torn %llu on-the-way %llu replayed "
-	       "%llu local %llu super %llu yes %llu bad %llu\n",
+	       "%llu local %llu within %llu super %llu yes %llu bad %llu\n",
 		s.count, acked, s.object_count, s.states, s.whole, s.none,
-		s.some, s.missing, s.torn, s.on_the_way, s.replayed, s.local,
+		s.some, s.missing, s.torn, s.on_the_way, s.replayed, s.local, s.within,
 		s.super_log + s.super_yes, s.super_yes, s.bad);
 	return s.bad ? 1 : 0;
 }

@@ -31,6 +31,11 @@
 #define SLOTS	    12 /* slot 0 is the append-only file */
 #define APPEND_MAX  (1u << 20)
 #define FILE_MAX    20000u
+/* Now and then one is so large that with data=journal its commit is shipped in
+ * pieces. */
+#define LARGE_ONE_OF 30
+#define LARGE_MIN    (256u << 10)
+#define LARGE_MAX    APPEND_MAX
 
 struct entry {
 	unsigned char begun; /* 1: begun, 0: acknowledged */
@@ -78,8 +83,11 @@ static uint8_t byte_of(
 
 static uint32_t length_of(unsigned thread, unsigned slot, uint32_t version)
 {
-	return 1 + (uint32_t)(mix(seed + version * 31u + slot * 7u + thread) %
-			      FILE_MAX);
+	uint64_t x = mix(seed + version * 31u + slot * 7u + thread);
+
+	if (mix(x) % LARGE_ONE_OF == 0)
+		return LARGE_MIN + (uint32_t)(x % (LARGE_MAX - LARGE_MIN));
+	return 1 + (uint32_t)(x % FILE_MAX);
 }
 
 static void name_of(char name[32], unsigned thread, unsigned slot)
@@ -106,7 +114,7 @@ static bool note(bool begun, unsigned thread, unsigned slot, uint32_t value)
 static bool put(int fd, unsigned thread, unsigned slot, uint32_t version,
 	uint32_t from, uint32_t to)
 {
-	static _Thread_local uint8_t bytes[FILE_MAX + 1];
+	static _Thread_local uint8_t bytes[LARGE_MAX + 1];
 	uint32_t i;
 
 	for (i = from; i < to; i++)

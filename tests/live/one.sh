@@ -18,6 +18,8 @@ CLIENT=3 IMG=$T_DIR/v.img MNT=$T_DIR/mnt
 type=ext$((3 + RANDOM % 2)) block=$((1024 << (RANDOM % 2 * 2)))
 data=$((RANDOM % 3)) data=$([ $data = 0 ] && echo data=journal || echo data=ordered)
 during=$((RANDOM % 2))
+# pieces of a commit, however small and however far the server is; else as it comes
+((seed % 2)) && export RJ_AHEAD=16384
 what="$kind $policy seed $seed: $type, $block, $data"
 
 # between A B: milliseconds, as seconds; a fault's length, no synchronisation
@@ -134,6 +136,7 @@ if [ "$policy" = two ] && ((during)); then
 	case $kind in kill | restart | freeze | down | mute) with="server $victim still struck" ;; esac
 fi
 [ "$with" != healed ] || heal >/dev/null
+pieces=$(log_pieces "$(server_url 1)/v" on $CLIENT $LIMIT)
 check "$what: recovery, $with" recover_on "$T_DIR/crash.img"
 check "$what: nothing acknowledged is lost" history_there "$T_DIR/crash.img" "$seed"
 check "$what: e2fsck finds nothing" sound "$T_DIR/crash.img"
@@ -144,4 +147,4 @@ if ((T_BAD)) && [ -n "${RJ_KEEP:-}" ]; then
 	kept=$RJ_KEEP/$kind.$policy.$seed.files
 	mkdir -p "$kept" && cp -a --sparse=always "$T_DIR/crash.img" "$RECORD" "$T_DIR"/srv* "$T_DIR"/fb "$kept"
 fi 2>/dev/null
-note "$(acked) acknowledged; $((${losses##*:})) losses; $(net count)"
+note "$(acked) acknowledged; $((${losses##*:})) losses; $pieces; $(net count)"

@@ -90,7 +90,7 @@ power_cut() {
 		vm_replay "$seed" ${#kinds[@]} || { echo "BAD seed $seed: no replay: $(tail -n 20 "$VM_DIR/console")"; CUT_BAD=1; }
 	fi
 	for ((n = 0; n < ${#kinds[@]}; n++)); do
-		was=$(vm_state $n) pieces=$(vm_pieces "$SRV_URL/cut$seed.$n")
+		was=$(vm_state $n) pieces=$(log_pieces "$SRV_URL/cut$seed.$n")
 		[ -z "$CUT_SECOND" ] || was=$state
 		if ! vm_recover $n; then
 			# one line, without what long's table divides fields by

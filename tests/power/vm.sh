@@ -154,28 +154,6 @@ vm_cut() {
 	wait "$VM_DISK_PID"
 }
 
-# vm_pieces URL: before the recovery, of the log at URL: how many segments were
-# shipped before the commit block of their transaction, and how many of these
-# have none because the power went first
-vm_pieces() {
-	local show url last
-	show=$("$RJ_BUILD/rjlog/rjlog" show --json "$1" 2>/dev/null)
-	url=$(sed -n 's/^ *"url":"\(.*\)",$/\1/p' <<<"$show" | head -n 1)
-	last=$(sed -n 's/^ *"last_tid":\([0-9]*\),$/\1/p' <<<"$show" | head -n 1)
-	[ -n "$url" ] && [ -n "$last" ] || { echo "no log"; return; }
-	"$RJ_BUILD/rjlog/rjlog" ls "$url" 2>/dev/null | awk -v last="$last" '
-		$3 == "data" && $NF ~ /^[0-9]+-[0-9]+$/ {
-			split($NF, t, "-")
-			n[t[1]]++
-			if (t[1] != t[2]) n[t[2]]++
-			if (t[2] > top) top = t[2] + 0
-		}
-		END {
-			for (tid in n) pieces += tid + 0 > last + 0 ? n[tid] : n[tid] - 1
-			printf "log %d pieces %d open\n", pieces, (top > last + 0 ? n[top] : 0)
-		}'
-}
-
 # vm_replay SEED VOLUMES: the machine's own kernel brings internal journals back
 vm_replay() {
 	mv "$VM_DIR/acks" "$VM_DIR/acks.was"

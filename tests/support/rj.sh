@@ -133,3 +133,25 @@ not() { ! "$@"; }
 same_blocks() {
 	cmp -n 1024 "$1" "$2" && cmp -i 2048 "$1" "$2"
 }
+
+# log_pieces URL [COMMAND...]: "log P pieces Q open": how many segments were shipped
+# before the commit block of their transaction, and how many of these have none at
+# URL; of what was not trimmed. COMMAND: runs rjlog.
+log_pieces() {
+	local at=$1 show url last; shift
+	show=$("$@" "$RJ_BUILD/rjlog/rjlog" show --json "$at" 2>/dev/null)
+	url=$(sed -n 's/^ *"url":"\(.*\)",$/\1/p' <<<"$show" | head -n 1)
+	last=$(sed -n 's/^ *"last_tid":\([0-9]*\),$/\1/p' <<<"$show" | head -n 1)
+	[ -n "$url" ] && [ -n "$last" ] || { echo "no log"; return; }
+	"$@" "$RJ_BUILD/rjlog/rjlog" ls "$url" 2>/dev/null | awk -v last="$last" '
+		$3 == "data" && $NF ~ /^[0-9]+-[0-9]+$/ {
+			split($NF, t, "-")
+			n[t[1]]++
+			if (t[1] != t[2]) n[t[2]]++
+			if (t[2] > top) top = t[2] + 0
+		}
+		END {
+			for (tid in n) pieces += tid + 0 > last + 0 ? n[tid] : n[tid] - 1
+			printf "log %d pieces %d open\n", pieces, (top > last + 0 ? n[top] : 0)
+		}'
+}
