@@ -7,7 +7,8 @@
  * in microseconds. One thread: it takes as little of the machine as it can.
  * KIND: rj (rjserver; what was put is removed again), dav (HTTP PUT), redis
  * (SET), etcd (its JSON gateway), echo (a server of its own that only reads the
- * request and answers; PORT is not used): the loopback round trip.
+ * request and answers; PORT is not used): the loopback round trip; flood
+ * (rjserver, each put is refused at once).
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -29,7 +30,7 @@
 #define KEYS       4000 /* of the peers, that would fill memory else */
 #define SAMPLES    4000000
 
-enum kind { RJ, DAV, REDIS, ETCD, ECHO_BACK };
+enum kind { RJ, DAV, REDIS, ETCD, FLOOD, ECHO_BACK };
 
 struct conn {
 	int fd;
@@ -156,6 +157,12 @@ static void make_head(struct conn *c)
 			c->id, (unsigned)getpid(),
 			(unsigned long long)c->count + 1, bytes);
 		break;
+	case FLOOD: /* no such key */
+		p += snprintf(p, n,
+			"PUT /bench/none/log/1 HTTP/1.1\r\nHost: x\r\n"
+			"If-None-Match: *\r\nContent-Length: %zu\r\n\r\n",
+			bytes);
+		break;
 	case DAV:
 		p += snprintf(p, n,
 			"PUT /f%lu HTTP/1.1\r\nHost: x\r\n"
@@ -231,7 +238,8 @@ static bool whole(struct conn *c, bool *good)
 	end = strstr(c->in, "\r\n\r\n");
 	if (!end)
 		return false;
-	*good = !strncmp(c->in, "HTTP/1.1 2", 10);
+	*good = !strncmp(
+		c->in, kind == FLOOD ? "HTTP/1.1 4" : "HTTP/1.1 2", 10);
 	p = strcasestr(c->in, "\r\nContent-Length:");
 	len = p && p < end ? strtoul(p + 17, NULL, 10) : 0;
 	return c->have >= (size_t)(end + 4 - c->in) + len;
@@ -314,7 +322,7 @@ static int by_size(const void *a, const void *b)
 int main(int argc, char **argv)
 {
 	static const char *const kinds[] = {
-		"rj", "dav", "redis", "etcd", "echo"};
+		"rj", "dav", "redis", "etcd", "flood", "echo"};
 	static struct conn conns[CONNS_MOST];
 	int i, count, port;
 	double t;

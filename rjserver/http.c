@@ -54,6 +54,13 @@ static void read_on(
 	evbuffer_commit_space(input, &v, 1);
 }
 
+static void on_bytes(
+	struct evbuffer *input, const struct evbuffer_cb_info *info, void *arg)
+{
+	if (info->n_added)
+		http_work(arg);
+}
+
 static struct bufferevent *new_bufferevent(struct event_base *base, void *arg)
 {
 	struct http *http = arg;
@@ -61,11 +68,13 @@ static struct bufferevent *new_bufferevent(struct event_base *base, void *arg)
 					  ? tls_bufferevent(http->tls, base)
 					  : bufferevent_socket_new(base, -1, 0);
 
+	http_work(http);
 	if (!bev)
 		return NULL;
 	bufferevent_setwatermark(bev, EV_READ, 0, http->input_max);
 	bufferevent_set_max_single_write(bev, WRITE_MOST);
 	if (!slow_watch(bev) ||
+		!evbuffer_add_cb(bufferevent_get_input(bev), on_bytes, http) ||
 		(!http->tls && !evbuffer_add_cb(bufferevent_get_input(bev),
 				       read_on, bev))) {
 		bufferevent_free(bev);
@@ -131,6 +140,7 @@ static void on_request(struct evhttp_request *ev, void *arg)
 	*req.exchange = (struct http_exchange){.ev = ev, .http = http};
 	http->unsent++;
 	evhttp_request_set_on_complete_cb(ev, sent, http);
+	http_work(http);
 	if (evhttp_uri_get_fragment(uri) || !req.path)
 		req.path = ""; /* no such path */
 	http->handler(http->arg, &req);
@@ -330,6 +340,18 @@ void http_on_done(struct http *http, http_done fn, void *arg)
 {
 	http->done = fn;
 	http->done_arg = arg;
+}
+
+void http_on_work(struct http *http, void (*fn)(void *arg), void *arg)
+{
+	http->work = fn;
+	http->work_arg = arg;
+}
+
+void http_work(struct http *http)
+{
+	if (http->work)
+		http->work(http->work_arg);
 }
 
 void http_use_tls(struct http *http, struct tls *tls)

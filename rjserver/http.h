@@ -60,6 +60,10 @@ struct http *http_new(struct event_base *base, int fd, size_t body_max,
 	http_handler handler, void *arg);
 /* FN is told of each exchange right before its answer is sent. */
 void http_on_done(struct http *http, http_done fn, void *arg);
+/* FN is told of each new connection, of bytes that have come, and of a request
+ * behind another, before they are looked at. It may be anywhere in libevent: it
+ * only makes events active. */
+void http_on_work(struct http *http, void (*fn)(void *arg), void *arg);
 /* From now on, connections speak TLS; TLS stays the caller's. */
 void http_use_tls(struct http *http, struct tls *tls);
 /* Take no new connections. */

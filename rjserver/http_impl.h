@@ -22,6 +22,8 @@ struct http {
 	struct tls *tls; /* NULL: none */
 	http_done done;
 	void *done_arg;
+	void (*work)(void *arg);
+	void *work_arg;
 	unsigned unsent;
 	struct straight *straight; /* those connections */
 	struct room_pool rooms;
@@ -37,6 +39,8 @@ struct http_exchange {
 
 /* Ends the exchange, which is freed: BYTES of body were sent. */
 void http_finish(struct http_exchange *x, int status, uint64_t bytes);
+/* What http_on_work() asked to be told. */
+void http_work(struct http *http);
 /* The words behind a status. */
 const char *http_phrase(int status);
 

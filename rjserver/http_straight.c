@@ -325,6 +325,7 @@ static void on_readable(evutil_socket_t fd, short what, void *arg)
 	size_t len;
 	ssize_t n;
 
+	http_work(st->http);
 	if (st->state == READ_NOTHING) {
 		/* what comes now must not keep the flush from its turn */
 		event_del(st->readable);

@@ -19,9 +19,11 @@
 #include "store_checkpoint.h"
 #include "store_clean.h"
 #include "tls.h"
+#include "util/environ.h"
 
 /* Connections have the middle priority (libevent's default); a batch is
- * flushed when none of them has anything left to read. */
+ * flushed when none of them has anything left to read, or before the next one
+ * is looked at once the batch is FLUSH_AFTER_NS old. */
 enum {
 	PRIORITY_FIRST,
 	PRIORITY_CONNECTIONS,
@@ -29,10 +31,15 @@ enum {
 	PRIORITIES,
 };
 
+#define FLUSH_AFTER_NS 500000
+/* Callbacks until it is seen who else wants something: requests that come one
+ * behind the other make more callbacks before the last is done, without end. */
+#define TURN_MOST 64
 #define STOP_SECONDS 2 /* for sending the last answers */
 
 enum {
 	EVENT_FLUSH,
+	EVENT_LATE,
 	EVENT_IDLE,
 	EVENT_TICK,
 	EVENT_WATCHDOG,
@@ -50,13 +57,25 @@ struct server {
 	struct control *control;
 	struct event *events[EVENTS];
 	uint64_t batches, batches_seen; /* for idle */
+	int64_t batch_ns; /* when the last was begun; 0: it is written */
 };
 
 static void on_flush(evutil_socket_t fd, short what, void *arg)
 {
 	struct server *srv = arg;
 
+	srv->batch_ns = 0;
 	commit_flush(srv->store->commit);
+}
+
+/* Who never pauses, whatever they send, shall not keep others waiting. */
+static void on_work(void *arg)
+{
+	struct server *srv = arg;
+
+	if (srv->batch_ns &&
+		rj_monotonic_ns() - srv->batch_ns > FLUSH_AFTER_NS)
+		event_active(srv->events[EVENT_LATE], 0, 0);
 }
 
 static void on_wanted(void *arg)
@@ -65,6 +84,7 @@ static void on_wanted(void *arg)
 	struct server *srv = arg;
 
 	srv->batches++;
+	srv->batch_ns = rj_monotonic_ns();
 	event_active(srv->events[EVENT_FLUSH], 0, 0);
 	if (!event_pending(srv->events[EVENT_IDLE], EV_TIMEOUT, NULL))
 		event_add(srv->events[EVENT_IDLE], &second);
@@ -127,7 +147,9 @@ static struct event_base *make_base(void)
 
 	if (config && !event_config_set_flag(config, EVENT_BASE_FLAG_NOLOCK) &&
 		!event_config_set_flag(
-			config, EVENT_BASE_FLAG_EPOLL_USE_CHANGELIST))
+			config, EVENT_BASE_FLAG_EPOLL_USE_CHANGELIST) &&
+		!event_config_set_max_dispatch_interval(
+			config, NULL, TURN_MOST, PRIORITY_CONNECTIONS))
 		base = event_base_new_with_config(config);
 	if (config)
 		event_config_free(config);
@@ -146,6 +168,7 @@ static int add_events(struct server *srv)
 		struct timeval every;
 	} wanted[EVENTS] = {
 		[EVENT_FLUSH] = {-1, 0, on_flush, PRIORITY_FLUSH, {0, 0}},
+		[EVENT_LATE] = {-1, 0, on_flush, PRIORITY_FIRST, {0, 0}},
 		[EVENT_IDLE] = {-1, 0, on_idle, PRIORITY_CONNECTIONS, {0, 0}},
 		[EVENT_TICK] = {-1, EV_PERSIST, on_tick, PRIORITY_CONNECTIONS,
 			{USAGE_SECONDS, 0}},
@@ -196,6 +219,7 @@ static int set_up(struct server *srv, int fd)
 	if (!srv->http)
 		goto fail;
 	http_on_done(srv->http, gate_done, &srv->live.gate);
+	http_on_work(srv->http, on_work, srv);
 	if (srv->live.tls)
 		http_use_tls(srv->http, srv->live.tls);
 	if (control_new(srv->base, &srv->live.gate, &srv->control, &err))
