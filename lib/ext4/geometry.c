@@ -10,20 +10,27 @@
 #include <stdlib.h>
 #include <string.h>
 
-
 #define MIN_BLOCKS_PER_GROUP 64 /* mke2fs makes none below 256 */
 
 static int bad_super(const struct rj_volume *v, const char *what,
 	unsigned long long value, struct rj_error *err)
 {
+	const struct rj_volume_facts *f = &v->facts;
+	bool elsewhere = f->has_journal && !f->journal_inode;
+
+	/* e2fsck stops when it does not find the journal; rjrecover takes the
+	 * copy in the log, or says what -y would do */
+	if (f->has_sbx ? f->sbx.placement == RJ_PLACE_REMOTE : elsewhere)
+		return rj_fail(err, RJ_E_CORRUPT,
+			"%s: damaged superblock (%s: %llu); run rjrecover %s, "
+			"which mends it from the log or says what else can%s",
+			v->path, what, value, v->path,
+			f->has_sbx ? ""
+				   : " (e2fsck, if its journal is on a device)");
 	return rj_fail(err, RJ_E_CORRUPT,
-		"%s: damaged superblock (%s: %llu); %s can restore it from "
+		"%s: damaged superblock (%s: %llu); e2fsck can restore it from "
 		"a backup",
-		v->path, what, value,
-		/* e2fsck stops when it does not find the journal */
-		v->facts.has_sbx && v->facts.sbx.placement == RJ_PLACE_REMOTE
-			? "rjrecover -y"
-			: "e2fsck");
+		v->path, what, value);
 }
 
 static int check_features(const struct rj_volume *v, struct rj_error *err)

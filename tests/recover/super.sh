@@ -50,7 +50,10 @@ check "one that has no backups either" make single 4096 without
 
 again with && tear
 status 1 "rjournald, mount.rj and so on: the next step said" "$RJOURNALD" -q "$V"
-like "which is" "$OUT" 'damaged superblock.*rjrecover'
+like "which is, and not -y, which it may not take" "$OUT" 'damaged superblock.*; run rjrecover /[^ ]*, which'
+status 2 "rjtune -l" "$RJTUNE" -l "$V"
+like "says it too" "$OUT" 'damaged superblock.*; run rjrecover /[^ ]*, which'
+is "in one line" "$(wc -l <<<"$OUT")" 1
 status 0 "torn, whole in the log: -n says what would be done" "$RJRECOVER" -n "$V"
 status 0 "torn, whole in the log: recovered without a yes" "$RJRECOVER" -p "$V"
 like "which is said" "$OUT" "the log has a whole one"
