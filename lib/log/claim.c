@@ -7,6 +7,7 @@
 #include "log/retry.h"
 #include "log/verify.h"
 #include "log/writer.h"
+#include "util/bytes.h"
 #include "util/environ.h"
 
 #define NS_PER_MS 1000000LL
@@ -317,6 +318,14 @@ static int check_heir(
 		(unsigned long long)heir_of);
 }
 
+static uint64_t loss_epochs(const struct claim *c)
+{
+	if (!c->opts->after_loss)
+		return 0;
+	return RJ_LOG_LOSS_EPOCHS +
+	       rj_get_le32(c->w->nonce) % RJ_LOG_LOSS_EPOCHS;
+}
+
 int rj_log_claim(struct rj_store *store, const struct rj_log_id *id,
 	const struct rj_log_claim_opts *opts, struct rj_log_writer **out,
 	struct rj_error *err)
@@ -329,6 +338,7 @@ int rj_log_claim(struct rj_store *store, const struct rj_log_id *id,
 		.retry_ms = c.opts->retry_ms,
 	};
 	struct rj_error unseen;
+	uint64_t min_epoch;
 	int rc = 0;
 
 	*out = NULL;
@@ -355,8 +365,9 @@ int rj_log_claim(struct rj_store *store, const struct rj_log_id *id,
 	rc = survey(&c, err);
 	if (rc)
 		goto out;
-	if (c.opts->min_epoch > c.highest_epoch)
-		c.highest_epoch = c.opts->min_epoch;
+	min_epoch = c.opts->min_epoch + loss_epochs(&c);
+	if (min_epoch > c.highest_epoch)
+		c.highest_epoch = min_epoch;
 	rc = check_heir(&c, c.highest_epoch, err);
 	if (rc)
 		goto out;

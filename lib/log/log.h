@@ -106,12 +106,15 @@ int rj_log_holds(struct rj_store *store, const struct rj_log_id *id,
  * With --accept-loss one of two stores is gone on with, and what the other one
  * holds is given up. A worker there that knows nothing of it may be followed by
  * others, each an epoch higher; this much higher is the recovery's, so that its
- * log is the one of the higher epoch for ever.
+ * log is the one of the higher epoch for ever. A random number below this comes on
+ * top: who gives up first the one and then the other, because the first time was
+ * cut off, must not claim the same epoch in both.
  */
 #define RJ_LOG_LOSS_EPOCHS (1u << 20)
 
 struct rj_log_claim_opts {
 	uint64_t min_epoch; /* claim above this too (superblock extension) */
+	bool after_loss;    /* by RJ_LOG_LOSS_EPOCHS, see there */
 	/* The last segment fails its check, or a part is missing: claim all the
 	 * same and mark the fence RJ_SEG_F_BREAK. The next append must be a
 	 * base. Without this such a log is refused with RJ_E_CORRUPT, RJ_E_GAP

@@ -151,11 +151,11 @@ static int claim(struct rj_recovery *r, bool allow_break, struct rj_error *err)
 		.min_epoch = r->facts.sbx.epoch,
 		.allow_break = allow_break,
 		.retry_ms = r->opts->retry_ms,
+		.after_loss = r->opts->accept_loss &&
+			      rj_store_is_pair(r->store),
 	};
 	int rc;
 
-	if (r->opts->accept_loss && rj_store_is_pair(r->store))
-		o.min_epoch += RJ_LOG_LOSS_EPOCHS;
 	rc = rj_log_claim(r->store, &r->id, &o, &r->writer, err);
 	return rc ? rc : rj_recovery_claimed(r, err);
 }

@@ -11,6 +11,8 @@ lives() { # RULE LIVES SEED
 found() { ! lives "$1" "${3:-4000}" "${2:-1}" >"$T_DIR/out" 2>&1 && grep -q "^# .*RJ_LIVES=1: " "$T_DIR/out"; }
 
 check "every rule kept" lives 0 300 1
+# two of --accept-loss, of which the first was cut off, had claimed the same epoch
+check "a life that was lost once" lives 0 1 10366744
 check "without it: a mark before the first lone acknowledgement" found 1 100000
 check "without it: a flag speaks for one store only" found 2
 check "without it: together again begins in the store that is alone" found 4

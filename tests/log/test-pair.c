@@ -188,8 +188,8 @@ static int read_and_claim(struct host *h, bool accept_loss, bool *read,
 	struct life *l = h->life;
 	struct rj_log_claim_opts claim = {
 		.retry_ms = 1,
-		.min_epoch = l->mark_epoch +
-			     (accept_loss ? RJ_LOG_LOSS_EPOCHS : 0)};
+		.min_epoch = l->mark_epoch,
+		.after_loss = accept_loss};
 	struct rj_log_read_opts o = {.retry_ms = 1};
 	struct rj_log_summary sum = {0}, more = {0};
 	bool holds = true;
