@@ -180,7 +180,7 @@ static int read_log(struct check *c, struct rj_error *err)
 	if (rc)
 		return rc;
 	c->total = l->bytes.len / sizeof(uint32_t);
-	c->removed = only_fences(l);
+	c->removed = rj_listing_only_fences(l);
 	if (c->removed) {
 		rj_fail(err, RJ_E_GAP,
 			"%s: only fences are there: the log was removed (rjlog rm), or what it held is lost",

@@ -13,7 +13,7 @@ static uint64_t oldest_needed(struct target *t, const struct rj_listing *l)
 {
 	struct rj_seghdr h;
 
-	if (only_fences(l))
+	if (rj_listing_only_fences(l))
 		return l->last;
 	if (!l->last || rj_log_fetch_header(t->store, &t->id, l->last, &h, NULL))
 		return 0;
@@ -57,7 +57,7 @@ static int ls_log(const struct options *o, struct target *t,
 		printf("%s  segments %" PRIu64 " to %" PRIu64 ", %" PRIu64
 		       " bytes, epoch %" PRIu64 "%s\n",
 			uuid, l.first, l.last, bytes, epoch,
-			only_fences(&l) ? ", only fences" : "");
+			rj_listing_only_fences(&l) ? ", only fences" : "");
 	log = json_object_new_object();
 	add_text(log, "journal", uuid);
 	add_u64(log, "first", l.first);

@@ -62,17 +62,6 @@ void target_close(struct target *t)
 	t->store = NULL;
 }
 
-bool only_fences(const struct rj_listing *l)
-{
-	const uint32_t *bytes = (const void *)l->bytes.data;
-	size_t count = l->bytes.len / sizeof(*bytes), i;
-
-	for (i = 0; i < count; i++)
-		if (bytes[i] > RJ_LOG_FENCE_BYTES)
-			return false;
-	return count;
-}
-
 static int add_journal(void *arg, const uint8_t uuid[RJ_UUID_BYTES])
 {
 	return rj_buf_append(arg, uuid, RJ_UUID_BYTES);
@@ -96,7 +85,7 @@ static int drop_removed(
 	for (i = 0; !rc && i < uuids->len; i += RJ_UUID_BYTES) {
 		memcpy(t->id.journal_uuid, uuids->data + i, RJ_UUID_BYTES);
 		rc = rj_listing_log(t->store, &t->id, 0, 0, &l, err);
-		if (!rc && !only_fences(&l)) {
+		if (!rc && !rj_listing_only_fences(&l)) {
 			memmove(uuids->data + kept, uuids->data + i,
 				RJ_UUID_BYTES);
 			kept += RJ_UUID_BYTES;

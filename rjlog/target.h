@@ -33,8 +33,6 @@ int target_choose(struct target *t, struct rj_error *err);
 void target_close(struct target *t);
 /* Append the UUIDs of all logs at T's store, RJ_UUID_BYTES each. */
 int list_logs(struct target *t, struct rj_buf *uuids, struct rj_error *err);
-/* No segment that L lists holds a block, as rjlog rm leaves a log. */
-bool only_fences(const struct rj_listing *l);
 
 struct segment_seen {
 	uint64_t number;

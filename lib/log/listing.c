@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "log/retry.h"
+#include "log/trim.h"
 
 struct collect {
 	struct rj_listing *l;
@@ -185,7 +186,22 @@ int rj_listing_check(struct rj_store *store, const struct rj_log_id *id,
 	rc = list_up_to(store, id, after, l->last, retry_ms, l, err);
 	if (rc || !find_hole(l, from, to, hole))
 		return rc;
+	if (rj_listing_only_fences(l))
+		return rj_fail(err, RJ_E_GAP,
+			"%s: from segment %llu on only fences are there: the log was removed (rjlog rm), or what it held is lost (nothing was changed)",
+			store->url, (unsigned long long)from);
 	return rj_listing_fail_hole(l, store->url, hole, err);
+}
+
+bool rj_listing_only_fences(const struct rj_listing *l)
+{
+	const uint32_t *bytes = (const void *)l->bytes.data;
+	size_t count = l->bytes.len / sizeof(*bytes), i;
+
+	for (i = 0; i < count; i++)
+		if (bytes[i] > RJ_LOG_FENCE_BYTES)
+			return false;
+	return count;
 }
 
 uint64_t rj_listing_bytes(const struct rj_listing *l, uint64_t number)

@@ -40,11 +40,15 @@ int rj_listing_epoch(struct rj_store *store, const struct rj_log_id *id,
  * naming the first ones missing, which HOLE gets. A hole is believed only when
  * a second listing has it too: while the first was made a writer may have put
  * n and then n+1, and a store may show the one and not the other. L is
- * replaced by that second listing, up to what the first one showed.
+ * replaced by that second listing, up to what the first one showed. Where all that
+ * is listed are fences, the message says that the log was removed.
  */
 int rj_listing_check(struct rj_store *store, const struct rj_log_id *id,
 	uint64_t after, int retry_ms, struct rj_listing *l, uint64_t from,
 	uint64_t to, struct rj_range *hole, struct rj_error *err);
+/* There are segments, and none of them has more than a header: a fence, which is
+ * all that trimming and rjlog rm leave. */
+bool rj_listing_only_fences(const struct rj_listing *l);
 /* RJ_E_GAP, naming the missing numbers HOLE. */
 int rj_listing_fail_hole(const struct rj_listing *l, const char *url,
 	const struct rj_range *hole, struct rj_error *err);

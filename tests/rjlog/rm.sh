@@ -42,6 +42,12 @@ left() { # WHAT LOG: what is left
 	status 0 "$1: ls misses nothing" timeout 60 "$RJLOG" ls "$2"
 	status 4 "$1: verify does not call it good" timeout 60 "$RJLOG" verify "$2"
 	like "$1: verify knows it" "$OUT" "^rjlog: $2: only fences are there: the log was removed"
+	local what
+	for what in show prune; do
+		status 4 "$1: $what does not, either" timeout 60 "$RJLOG" "$what" "$2"
+		like "$1: $what knows it" "$OUT" "^rjlog: [^ ]*: from segment [0-9]+ on only fences are there: the log was removed"
+		is "$1: $what says it in one line" "$(wc -l <<<"$OUT")" 1
+	done
 	status 0 "$1: again" timeout 60 "$RJLOG" rm --force "${2##*/}" "$2"
 	like "$1: again: nothing is left to do" "$OUT" ': nothing is left to remove; [0-9]+ fences stay$'
 }
@@ -110,6 +116,7 @@ check "with all files" sh -c "cd '$MNT' && sha256sum --quiet -c '$T_DIR/sums'"
 check "unmounted" leave
 # an old copy of the volume, which names it still
 status 4 "what needed it is refused" timeout 60 "$RJRECOVER" -f "$T_DIR/old"
+like "in words that help" "$OUT" "only fences are there: the log was removed"
 check "and not changed" sha256sum --quiet -c "$T_DIR/old.sum"
 
 # ---- forced, under a writer that sleeps ----
