@@ -97,8 +97,9 @@ static void print_store(struct json_object *s, int number)
 	else if (!behind)
 		printf("behind, and not seen since the start\n");
 	else
-		printf("behind by %s segments (%s bytes)\n",
+		printf("behind by %s segment%s (%s bytes)\n",
 			text_of(s, "behind_segments"),
+			number_of(s, "behind_segments") == 1 ? "" : "s",
 			text_of(s, "behind_bytes"));
 }
 

@@ -22,6 +22,11 @@ const char *kind_text(const struct rj_seghdr *h)
 	return h->flags & RJ_SEG_F_BASE ? "base" : "data";
 }
 
+const char *plural(uint64_t count)
+{
+	return count == 1 ? "" : "s";
+}
+
 void add_u64(struct json_object *o, const char *key, uint64_t v)
 {
 	json_object_object_add(o, key, json_object_new_uint64(v));

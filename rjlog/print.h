@@ -10,6 +10,8 @@
 
 const char *kind_text(const struct rj_seghdr *h);
 
+/* What a noun needs behind COUNT. */
+const char *plural(uint64_t count);
 void add_u64(struct json_object *o, const char *key, uint64_t v);
 void add_text(struct json_object *o, const char *key, const char *text);
 /* Print TOP on stdout, and free it. */

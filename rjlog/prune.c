@@ -35,8 +35,8 @@ static void print_text(const struct options *o, const struct target *t,
 			t->text);
 		return;
 	}
-	printf("%s: %" PRIu64 " segments below %" PRIu64 " %s\n", t->text,
-		r->segments, r->limit,
+	printf("%s: %" PRIu64 " segment%s below %" PRIu64 " %s\n", t->text,
+		r->segments, plural(r->segments), r->limit,
 		o->dry_run ? "would be deleted" : "deleted");
 }
 

@@ -133,8 +133,8 @@ static void print_log(const struct target *t, const struct rm_log *l)
 {
 	char volume[RJ_UUID_TEXT], when[64];
 
-	printf("%s: %" PRIu64 " segments, %" PRIu64 " bytes; volume %s\n",
-		t->text, l->data, l->bytes,
+	printf("%s: %" PRIu64 " segment%s, %" PRIu64 " bytes; volume %s\n",
+		t->text, l->data, plural(l->data), l->bytes,
 		rj_uuid_is_null(t->id.volume_uuid)
 			? "not known"
 			: rj_uuid_text(t->id.volume_uuid, volume));
@@ -152,13 +152,14 @@ static void print_text(const struct options *o, const struct target *t,
 
 	if (!l->data) {
 		printf("%s: nothing is left to remove; %" PRIu64
-		       " fences stay\n",
-			t->text, l->fences);
+		       " %s\n",
+			t->text, l->fences,
+			l->fences == 1 ? "fence stays" : "fences stay");
 		return;
 	}
 	if (!dry) {
-		printf("%s: %" PRIu64 " segments removed", t->text,
-			r->segments);
+		printf("%s: %" PRIu64 " segment%s removed", t->text,
+			r->segments, plural(r->segments));
 		if (r->segments < l->data)
 			printf(", %" PRIu64 " kept by \"retain\" in rj.conf",
 				l->data - r->segments);

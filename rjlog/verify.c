@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "check.h"
+#include "print.h"
 
 static const char *verdict(const struct check *c)
 {
@@ -21,16 +22,17 @@ static void print_text(const struct check *c)
 	const struct rj_jbd2_info *p;
 
 	printf("%s: segments %" PRIu64 " to %" PRIu64 ", %" PRIu64
-	       " read, %" PRIu64 " bytes, %" PRIu64 " epochs",
+	       " read, %" PRIu64 " bytes, %" PRIu64 " epoch%s",
 		c->t->text, c->listing.first, c->listing.last, c->done,
-		c->bytes, c->epochs);
+		c->bytes, c->epochs, plural(c->epochs));
 	if (c->trimmed)
 		printf(", %" PRIu64 " trimmed", c->trimmed);
 	if (c->oldest)
 		printf("; a replay begins at %" PRIu64, c->oldest);
 	if (c->have_plan) {
 		p = rj_jbd2_plan_info(c->journal.plan);
-		printf(", %" PRIu64 " transactions", p->transactions);
+		printf(", %" PRIu64 " transaction%s", p->transactions,
+			plural(p->transactions));
 	}
 	printf(": %s\n", verdict(c));
 }

@@ -82,8 +82,9 @@ int rj_fallback_open(struct rj_loaded *l, struct rj_error *err)
 			l->device, l->spool.path);
 	if (count)
 		rj_log(RJ_LOG_NOTICE,
-			"%s: the store got %llu segments that only %s had",
-			l->device, (unsigned long long)count, l->spool.path);
+			"%s: the store got %llu segment%s that only %s had",
+			l->device, (unsigned long long)count,
+			count == 1 ? "" : "s", l->spool.path);
 	return 0;
 }
 

@@ -91,8 +91,9 @@ static int read_log(const struct options *o, struct rj_store *store,
 			rc = write_image(o, r.ring, err);
 	}
 	if (!rc && !o->quiet)
-		printf("%s: %llu segments, an image of %llu bytes%s%s\n",
+		printf("%s: %llu segment%s, an image of %llu bytes%s%s\n",
 			o->device, (unsigned long long)sum.segments,
+			sum.segments == 1 ? "" : "s",
 			(unsigned long long)r.ring->blocks *
 				r.ring->block_size,
 			o->dry_run ? "" : " written to ",

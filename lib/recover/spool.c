@@ -123,8 +123,8 @@ static int bring(struct rj_recovery *r, struct rj_error *err)
 	rc = rj_spool_ship(r->spool.spool, r->store, &r->id, r->opts->retry_ms,
 		&count, &taken, err);
 	if (count)
-		rj_recovery_say(r, "the store got %llu segments that only %s had",
-			(unsigned long long)count, r->spool.path);
+		rj_recovery_say(r, "the store got %llu segment%s that only %s had",
+			(unsigned long long)count, count == 1 ? "" : "s", r->spool.path);
 	if (rc && taken)
 		return overtaken(r, "the log went on", err);
 	if (store_is_away(rc)) {

@@ -119,6 +119,14 @@ status 4 "what needed it is refused" timeout 60 "$RJRECOVER" -f "$T_DIR/old"
 like "in words that help" "$OUT" "only fences are there: the log was removed"
 check "and not changed" sha256sum --quiet -c "$T_DIR/old.sum"
 
+# ---- of a volume that was never mounted ----
+mkdir "$T_DIR/one"
+check "one that was never mounted" "$MKRJFS" -q -F -J "remote=file://$T_DIR/one,size=1" "$T_DIR/one.img" 16M
+ONE=file://$T_DIR/one/$(journal_uuid "$T_DIR/one.img")
+status 0 "without a journal" "$RJTUNE" -q -O ^has_journal "$T_DIR/one.img"
+status 0 "its log is removed" timeout 60 "$RJLOG" rm --volume "$T_DIR/one.img" "$ONE"
+like "one is no plural" "$OUT" "^$ONE: 1 segment removed;"
+
 # ---- forced, under a writer that sleeps ----
 check "another volume in use" fresh "$URL"
 status 0 "its log is the only one that counts there" timeout 60 "$RJLOG" show "$URL"

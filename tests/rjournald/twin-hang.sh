@@ -42,7 +42,7 @@ hung() {
 	is "store $which lacks what the other has" \
 		"$($LIMIT "$RJCTL" status --json "$img" | jq ".stores[$which - 1] | [.behind_segments, .behind_bytes] | @csv" -r)" \
 		"$(lacks "$url")"
-	like "in words" "$(words)" "^  store $which +rj://.*: behind by [0-9]+ segments \([0-9]+ bytes\)$"
+	like "in words" "$(words)" "^  store $which +rj://.*: behind by [0-9]+ segments? \([0-9]+ bytes\)$"
 	like "and the other" "$(words)" "^  store $other +rj://.*: needed, alone$"
 	before=$(acked)
 	kill -CONT "$pid"
