@@ -159,6 +159,10 @@ static void step(void)
 		sim_pass(sim_rnd(500) * SIM_MS);
 		return;
 	}
+	if (world.dead[h->n]) { /* in the background, while the other one worked */
+		host_died(h);
+		return;
+	}
 	other = &hosts[1 - h->n];
 	if (what < 62)
 		host_transact(h);
