@@ -19,6 +19,7 @@
 
 #include "barrier.h"
 #include "front.h"
+#include "fsdown.h"
 
 /*
  * One request at a time is what a commit needs. The others are for the time
@@ -36,6 +37,7 @@ struct rj_front {
 	struct rj_ring *ring;
 	struct rj_pipeline *pipeline;
 	struct rj_barrier barrier;
+	struct rj_fsdown *fsdown; /* NULL: raw */
 	sem_t lock; /* the pipeline; who takes it need not give it back */
 	pthread_t threads[RJ_FRONT_THREADS];
 	unsigned running;

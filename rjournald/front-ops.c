@@ -194,6 +194,14 @@ static void op_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off,
 	fuse_reply_buf(req, (const char *)f->ring->data + at, size);
 }
 
+/* The kernel gives the journal up when it is told. */
+static void fail(fuse_req_t req, int rc)
+{
+	if (errno_of(rc) == EIO)
+		rj_fsdown_hold(front_of(req)->fsdown);
+	fuse_reply_err(req, errno_of(rc));
+}
+
 static void op_write(fuse_req_t req, fuse_ino_t ino, const char *data,
 	size_t size, off_t off, struct fuse_file_info *fi)
 {
@@ -210,7 +218,7 @@ static void op_write(fuse_req_t req, fuse_ino_t ino, const char *data,
 			f->pipeline, data, size, (uint64_t)off, NULL);
 	sem_post(&f->lock);
 	if (rc)
-		fuse_reply_err(req, errno_of(rc));
+		fail(req, rc);
 	else
 		fuse_reply_write(req, size);
 	/* nobody waits for this, and it waits for nobody */
@@ -237,7 +245,10 @@ static void op_fsync(
 	rj_front_lock(f);
 	rc = rj_pipeline_flush(f->pipeline, NULL);
 	sem_post(&f->lock);
-	fuse_reply_err(req, rc ? errno_of(rc) : ENOSYS);
+	if (rc)
+		fail(req, rc);
+	else
+		fuse_reply_err(req, ENOSYS);
 }
 
 /* A close(2) of the file. Not a request for durability, but an honest one. */

@@ -46,6 +46,8 @@ int rj_front_start(const struct rj_front_opts *opts, struct rj_front **out,
 	f->fuse_fd = -1;
 	rc = rj_barrier_open(
 		&f->barrier, opts->volume, f->ring->block_size, err);
+	if (!rc && !opts->raw)
+		rc = rj_fsdown_new(opts->volume, &f->fsdown, err);
 	if (!rc)
 		rc = rj_front_get_buffers(f, err);
 	if (!rc)
@@ -115,6 +117,11 @@ void rj_front_rejoin(struct rj_front *f)
 	sem_post(&f->lock);
 }
 
+void rj_front_last_word(struct rj_front *f)
+{
+	rj_fsdown_hold(f->fsdown);
+}
+
 void rj_front_stop(struct rj_front *f)
 {
 	unsigned i;
@@ -137,5 +144,6 @@ void rj_front_stop(struct rj_front *f)
 		sem_destroy(&f->called[i]);
 	pthread_mutex_destroy(&f->aside);
 	rj_barrier_close(&f->barrier);
+	rj_fsdown_free(f->fsdown);
 	free(f);
 }

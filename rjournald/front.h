@@ -36,6 +36,7 @@ struct rj_front_opts {
 	struct rj_kept *kept;         /* stays the caller's */
 	struct rj_ring *ring;         /* read from; stays the caller's */
 	struct rj_pipeline *pipeline; /* stays the caller's */
+	bool raw; /* nothing of ext4's is mounted with it: no fsdown.h */
 	bool resumed;                 /* go on where another worker was killed */
 	int event_fd; /* an eventfd, written to when the file was closed by its
 		       * last user, and when the session has ended */
@@ -64,6 +65,8 @@ int rj_front_drain(struct rj_front *f, struct rj_error *err);
 /* As rj_pipeline_rejoin(), from another thread; not while a request is in the
  * pipeline, which will have something to ship then. */
 void rj_front_rejoin(struct rj_front *f);
+/* The journal is about to be lost with the process: see fsdown.h. */
+void rj_front_last_word(struct rj_front *f);
 /* Unmount, wait for the thread to end, free. NULL-safe. */
 void rj_front_stop(struct rj_front *f);
 

@@ -169,6 +169,7 @@ void rj_daemon_step(struct rj_daemon *d)
  * With the process goes /dev/fuse, and the kernel fails what still waits. */
 void rj_daemon_exit_now(struct rj_daemon *d)
 {
+	rj_front_last_word(d->front);
 	umount2(d->loaded.dir.mnt, MNT_DETACH);
 	rj_release_dir(&d->loaded.dir);
 	rj_keeper_say(d->post, RJ_WORD_BYE);

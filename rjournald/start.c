@@ -62,6 +62,7 @@ static int start_front(struct rj_daemon *d, bool resumed, struct rj_error *err)
 		.mountpoint = d->loaded.dir.mnt,
 		.fuse_fd = d->fuse_fd,
 		.kept = d->loaded.memory.kept,
+		.raw = d->opts.raw,
 		.resumed = resumed,
 		.ring = d->loaded.ring,
 		.pipeline = d->pipeline,

@@ -5,11 +5,17 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/types.h>
 
 /* The source (a device) of the last mount at DIR, or of the last mount of the
  * device DIR; SIZE bytes with the NUL. False: not mounted. */
 bool rj_mountinfo_source(const char *dir, char *source, size_t size);
 /* Is the device SOURCE mounted anywhere? */
 bool rj_mountinfo_mounted(const char *source);
+/* Where the ext2, ext3 or ext4 volume VOLUME (a block device, or an image that
+ * a loop device shows) is mounted: a directory, SIZE bytes with the NUL, and the
+ * device's number. Something else may be mounted over that directory. */
+bool rj_mountinfo_of_volume(
+	const char *volume, char *dir, size_t size, dev_t *dev);
 
 #endif
