@@ -101,7 +101,10 @@ write_history "$seed" 3 . $pause
 goes_on 5 || { not_ok "$what: written to"; exit 1; }
 
 # an error that comes late is as good as one at once, where the policy has them
-goes_on_or_failed() { goes_on "$1" || { [ "$policy" = error ] && gone "$WRITER"; }; }
+goes_on_or_failed() {
+	local from; from=$(acked)
+	wait_for 60 eval "[ \$(acked) -ge $((from + $1)) ] || { [ $policy = error ] && gone $WRITER; }"
+}
 cycles=$(pick 1 3)
 # always the same: a second store that still lacks something cannot stand for the first
 if [ "$policy" = two ]; then
