@@ -301,6 +301,20 @@ static int revive(struct rj_recovery *r, struct rj_error *err)
 	return begin_anew(r, true, err);
 }
 
+/*
+ * The log was emptied by the kernel that had the volume in use in the epoch that
+ * its superblock names. Either the power went right then, and all is there; or the
+ * volume was copied while it was mounted, and its blocks are of many moments.
+ */
+static void say_emptied(struct rj_recovery *r)
+{
+	if (r->store && !r->alone && r->facts.needs_recovery &&
+		r->report->plan.empty &&
+		r->newest.epoch == r->facts.sbx.epoch)
+		rj_recovery_say(r,
+			"the volume was in use, but its log was emptied by an unmount or a freeze since; if this is a copy that was made while it was mounted, it is not whole: rjrecover -f --verify=full checks it");
+}
+
 static int recover_log(struct rj_recovery *r, struct rj_error *err)
 {
 	bool idle;
@@ -322,6 +336,7 @@ static int recover_log(struct rj_recovery *r, struct rj_error *err)
 				r->facts.sbx.fallback);
 		return 0;
 	}
+	say_emptied(r);
 	if (r->opts->dry_run) {
 		r->report->outcome = r->report->plan.empty
 					     ? RJ_OUTCOME_WOULD_RESET

@@ -49,6 +49,23 @@ check "it is untouched" cmp "$IMG" "$T_DIR/older"
 status 0 "the newer one does" "$RJRECOVER" "$T_DIR/newer"
 check "all of it" files_back "$T_DIR/newer" "$T_DIR/sums.new"
 
+# a copy of what was mounted, when the log has gone on to its clean end
+EMPTIED='log was emptied by an unmount or a freeze'
+served_copy() { # COPY: of a volume that is mounted and written, and unmounted then
+	work "$LIVE" "$T_DIR/sums.copied" && cp --sparse=always "$LIVE" "$1" &&
+		fsynced "$T_DIR/mnt" 20 "$T_DIR/sums.after" && umount "$T_DIR/mnt" && unserve
+}
+check "a volume is copied while it is mounted" eval '"$MKRJFS" -q -F -t ext4 -O ^orphan_file \
+	-J "remote=$SRV_URL/w,size=4" "$LIVE" 32M && served_copy "$T_DIR/copy"'
+status 0 "the volume itself is clean" "$RJRECOVER" -n "$LIVE"
+is "without a word on copies" "$(grep -c "$EMPTIED" <<<"$OUT")" 0
+status 0 "the copy has nothing to replay" "$RJRECOVER" -n "$T_DIR/copy"
+like "but is not called clean without a word" "$OUT" "$EMPTIED.*--verify=full"
+check "mounted, and cut off before its first commit" eval \
+	'mount_served "$LIVE" "$T_DIR/mnt" && crash "$LIVE" "$T_DIR/mnt" "$T_DIR/fresh"'
+status 0 "nothing to replay there, either" "$RJRECOVER" "$T_DIR/fresh"
+is "and no word on copies" "$(grep -c "$EMPTIED" <<<"$OUT")" 0
+
 # -y with an undo file, the server away
 stop_server
 cp "$T_DIR/newer" "$T_DIR/b"; cp "$IMG" "$T_DIR/c"
