@@ -53,6 +53,7 @@ BEGIN {
 	name["internal"] = "internal"; name["none"] = "no journal"
 	name["external"] = "external, a disk of its own"
 	name["remote-tmpfs"] = "remote, server on tmpfs"
+	name["remote-key"] = "remote, server on tmpfs, encrypted"
 	name["remote-disk"] = "remote, server on such a disk"
 	name["remote-200"] = "remote, tmpfs, longer wire"
 	name["nbd"] = "external over nbdkit and nbdfuse"

@@ -157,12 +157,12 @@ longer_wire() {
 	proxy_us=$(($(request_us "$PORT") - $(request_us "$direct")))
 }
 
-remote() { # NAME: at the server at PORT
+remote() { # NAME [MORE-J]: at the server at PORT
 	local log=$dir/$1.log
 	device "$1"
 	vol[$1]=$DEV
 	"$build/mkrjfs/mkrjfs" -q -F -t ext3 -b 4096 -E lazy_itable_init=0 \
-		-J "remote=rj://127.0.0.1:$PORT/bench,size=$journal_mb" "$DEV" ||
+		-J "remote=rj://127.0.0.1:$PORT/bench,size=$journal_mb${2:+,$2}" "$DEV" ||
 		die "mkrjfs failed"
 	"$build/rjournald/rjournald" -f -q "$DEV" >"$log" 2>&1 &
 	pids+=($!)
@@ -217,6 +217,12 @@ set_up() { # DISK
 		remote-tmpfs) server "$top/memory/store"
 			[ -n "$put_us" ] || put_us=$(put_cpu_us)
 			remote $name ;;
+		remote-key) server "$top/memory/sealed-store"
+			[ -e "$top/key" ] || "$build/rjtune/rjtune" --genkey "$top/key" ||
+				die "cannot make a key"
+			(umask 77; printf '[rj://127.0.0.1:%s/bench]\nkeyfile = %s\n' \
+				"$PORT" "$top/key" >>"$RJ_CONF") || die "cannot write $RJ_CONF"
+			remote $name "key=$top/key" ;;
 		remote-200) server "$top/memory/far-store"
 			longer_wire
 			remote $name ;;
