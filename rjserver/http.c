@@ -7,6 +7,7 @@
 #include <event2/event.h>
 #include <event2/http.h>
 #include <event2/keyvalq_struct.h>
+#include <event2/listener.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,11 +15,14 @@
 #include <sys/socket.h>
 
 #include "http_slow.h"
+#include "say.h"
 #include "tls.h"
+#include "util/environ.h"
 
 #define HEADERS_MAX  8192
 #define READ_AT_ONCE (1u << 20) /* then others get their turn */
 #define WRITE_MOST   (1u << 20)
+#define REFUSED_NS   60000000000ll /* how often to say so */
 
 /*
  * libevent 2.1 reads at most 4 KiB at a time, and goes back to epoll after
@@ -303,6 +307,39 @@ void http_answer(struct http_exchange *x, const struct http_reply *reply)
 	evhttp_send_reply(ev, reply->status, http_phrase(reply->status), NULL);
 }
 
+/* The listener's own argument is evhttp's. There is one server in a process. */
+static struct http *listening;
+
+static void on_accept_again(evutil_socket_t fd, short what, void *arg)
+{
+	struct http *http = arg;
+
+	if (http->bound)
+		evconnlistener_enable(
+			evhttp_bound_socket_get_listener(http->bound));
+}
+
+/*
+ * No descriptor or memory for one more connection, which stays in the queue:
+ * libevent would ask for it again at once, and say so each time, 100,000 times
+ * in a second.
+ */
+static void on_accept_failed(struct evconnlistener *listener, void *arg)
+{
+	static const struct timeval soon = {0, 100000};
+	int e = EVUTIL_SOCKET_ERROR();
+	int64_t now = rj_monotonic_ns();
+	struct http *http = listening;
+
+	if (!http->refused_ns || now - http->refused_ns > REFUSED_NS) {
+		http->refused_ns = now;
+		say_error("cannot accept a connection: %s", strerror(e));
+	}
+	evconnlistener_disable(listener);
+	if (event_add(http->accept_again, &soon))
+		evconnlistener_enable(listener);
+}
+
 struct http *http_new(struct event_base *base, int fd, size_t body_max,
 	http_handler handler, void *arg)
 {
@@ -328,8 +365,12 @@ struct http *http_new(struct event_base *base, int fd, size_t body_max,
 	evhttp_set_gencb(http->ev, on_request, http);
 	evhttp_set_bevcb(http->ev, new_bufferevent, http);
 	http->bound = evhttp_accept_socket_with_handle(http->ev, fd);
-	if (!http->bound)
+	http->accept_again = event_new(base, -1, 0, on_accept_again, http);
+	if (!http->bound || !http->accept_again)
 		goto fail;
+	listening = http;
+	evconnlistener_set_error_cb(
+		evhttp_bound_socket_get_listener(http->bound), on_accept_failed);
 	return http;
 fail:
 	http_free(http);
@@ -374,7 +415,10 @@ void http_free(struct http *http)
 {
 	if (!http)
 		return;
+	listening = NULL;
 	straight_free_all(http); /* what evhttp then frees */
+	if (http->accept_again)
+		event_free(http->accept_again);
 	if (http->ev)
 		evhttp_free(http->ev);
 	free(http);

@@ -3,10 +3,13 @@
 #ifndef RJSERVER_HTTP_IMPL_H
 #define RJSERVER_HTTP_IMPL_H
 
+#include <stdint.h>
+
 #include "http.h"
 #include "room.h"
 
 struct bufferevent;
+struct event;
 struct evhttp;
 struct evhttp_bound_socket;
 struct evhttp_request;
@@ -15,6 +18,8 @@ struct straight;
 struct http {
 	struct evhttp *ev;
 	struct evhttp_bound_socket *bound;
+	struct event *accept_again; /* while nobody can be accepted */
+	int64_t refused_ns; /* when that was said last; 0: never */
 	struct event_base *base;
 	size_t body_max, input_max;
 	http_handler handler;
