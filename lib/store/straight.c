@@ -260,6 +260,9 @@ static enum done receive_answer(
 
 	rj_answer_begin(&s->answer, call);
 	while (!s->answer.complete) {
+		/* one that never ends may come faster than it is read */
+		if (s->answer.begun && rj_monotonic_ns() > until)
+			return DONE_AGAIN;
 		at = rj_answer_room(&s->answer, &got);
 		/* the first piece may take as long as the socket allows */
 		done = receive_some(s, at, got, !s->answer.begun, &got);

@@ -88,6 +88,26 @@ static void send_all(int fd, const char *p, size_t len)
 	}
 }
 
+/* Small pieces take the reader longest. */
+static void flood(int fd)
+{
+	static const char piece[] = "1\r\nx\r\n";
+	char data[9000 * (sizeof(piece) - 1)];
+	size_t i;
+	ssize_t n;
+
+	for (i = 0; i < sizeof(data); i++)
+		data[i] = piece[i % (sizeof(piece) - 1)];
+	/* all of it each time, or the pieces would be out of step */
+	do
+		for (i = 0; i < sizeof(data); i += (size_t)n) {
+			n = send(fd, data + i, sizeof(data) - i, MSG_NOSIGNAL);
+			if (n <= 0)
+				return;
+		}
+	while (true);
+}
+
 /* Relay what the client sends to the upstream until that has answered in
  * full ("\r\n\r\n" seen: the answers to PUT have no body worth waiting for). */
 static void lose_answer(struct bad_server *b, int client, int port)
@@ -167,6 +187,8 @@ static bool serve(struct bad_server *b, int fd)
 			setsockopt(
 				fd, SOL_SOCKET, SO_LINGER, &hard, sizeof(hard));
 		}
+		if (a->end == BAD_FLOOD)
+			flood(fd);
 		if (a->end == BAD_HANG)
 			readable(b, -1);
 		if (a->end != BAD_KEEP)

@@ -441,6 +441,26 @@ static void an_answer_of_before_is_none(void)
 	bad_stop(b);
 }
 
+/* However fast it comes: nothing waits for its end. */
+static void an_answer_without_an_end_times_out(void)
+{
+	static const struct bad_act act = {
+		"HTTP/1.1 201 Created\r\nTransfer-Encoding: chunked\r\n\r\n",
+		BAD_FLOOD, 0, 0};
+	struct rj_key dir = t_new_log(RJ_KEY_LOG), key = t_key(&dir, 1);
+	struct bad_server *b = bad_start(&act, 1);
+	struct rj_store *s = open_bad(b);
+	int64_t ns = rj_monotonic_ns();
+
+	alarm(60); /* or it never ends */
+	T_FAILS(rj_store_put_new(s, &key, "data", 4, &err), RJ_E_UNREACHABLE,
+		"timed out after 300 ms");
+	alarm(0);
+	CU_ASSERT_TRUE(rj_monotonic_ns() - ns < 2000000000);
+	rj_store_close(s);
+	bad_stop(b);
+}
+
 /* The server closed the idle connection: not the caller's affair. */
 static void a_closed_connection_is_made_again(void)
 {
@@ -578,6 +598,7 @@ int main(void)
 		RJTEST(requests_share_a_connection),
 		RJTEST(an_answer_of_before_is_none),
 		RJTEST(a_closed_connection_is_made_again),
+		RJTEST(an_answer_without_an_end_times_out),
 		RJTEST(answer_lost_after_the_server_accepted),
 	};
 
