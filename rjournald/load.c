@@ -388,6 +388,7 @@ int rj_load_claim_again(struct rj_loaded *l, struct rj_error *err)
 	struct rj_log_claim_opts claim = {
 		.nonce = k->nonce,
 		.continues = k->served_since,
+		.reaches = k->acked,
 		.retry_ms = CLAIM_AGAIN_MS,
 	};
 	struct rj_log_id id = {0};

@@ -124,6 +124,10 @@ static int survey(struct claim *c, struct rj_error *err)
 	int rc;
 
 	rc = list_log(c, &l, err);
+	if (!rc && l.last < c->opts->reaches)
+		rc = rj_fail(err, RJ_E_UNREACHABLE,
+			"%s: segment %llu was stored, and is not there: is it the right server, with all that it had?",
+			c->store->url, (unsigned long long)c->opts->reaches);
 	if (rc)
 		goto out;
 	rc = rj_listing_epoch(

@@ -128,6 +128,10 @@ struct rj_log_claim_opts {
 	 * newer one is RJ_E_FENCED, found before anything is written. 0:
 	 * whoever it was. */
 	uint64_t heir_of;
+	/* A segment that was acknowledged: RJ_E_UNREACHABLE, and nothing was
+	 * written, if the log ends before it. It may be that the server is
+	 * there without its disk, and that waiting helps. */
+	uint64_t reaches;
 	/* The epoch that the volume was marked with, which was mounted all the
 	 * time since, so that it cannot be marked anew. Put into the epoch's
 	 * object, see rj_log_served_since(). 0: this one is marked itself. */

@@ -17,6 +17,17 @@ write_one() {
 	(put_file "$mnt/$1" && touch "$T_DIR/$1.done") &
 	writer=$!
 }
+# a kernel that hands out again what a worker that died has read
+resumes=false
+[ "$(printf '6.9\n%s\n' "$(uname -r | cut -d- -f1)" | sort -V | head -n 1)" = 6.9 ] &&
+	resumes=true
+# missed: the second worker says what it waits for
+missed() {
+	local s
+	s=$($LIMIT "$RJCTL" status --json "$img") &&
+		[ "$(jq -r .restarts <<<"$s")" = 1 ] &&
+		jq -r .why <<<"$s" | grep -q "was stored, and is not there"
+}
 # waits FILE: FILE's fsync, and says what for
 waits() {
 	check "$way: rjournald waits" wait_for 30 mode waiting
@@ -42,6 +53,12 @@ all_of_it() {
 	check "$way: the server comes back empty" back_with "$T_DIR/$way.empty"
 	write_one "$way.emptied"
 	waits "$way.emptied"
+	if $resumes && [ "$way" = straight ]; then
+		kill_pid "$(worker_pid "$img")"
+		check "$way: another worker waits, too" wait_for 30 missed
+		is "$way: and claims nothing there" \
+			"$(find "$T_DIR/$way.empty" -type f -exec cat {} + | grep -ac rj-epoch)" 0
+	fi
 	goes_on "$way.emptied"
 
 	kill_pid "$SRV_PID"
