@@ -6,6 +6,7 @@
 . "$RJ_SRC/tests/support/rj.sh" || exit 99
 need_fuse_loop
 STORE=$T_DIR/store V=$T_DIR/v MNT=$T_DIR/mnt
+RJTUNE=$RJ_BUILD/rjtune/rjtune
 at_exit umount -l "$MNT"
 
 # make NAME BLOCKSIZE [without [TYPE]]: a crashed volume, its log in NAME.store; without a
