@@ -5,9 +5,10 @@
  * lib/store, and for tests.
  *
  * pair.c: the store's calls; pairlook.c: what the two hold, and which counts;
- * pairput.c: putting into both; paircopy.c: copying from one into the other; pairhand.c: two hands, threads that put into one
- * store each, so that no caller waits longer than it wants to; pairfollow.c:
- * the hand of the one that was away catches it up.
+ * pairput.c: putting into both; paircopy.c: copying from one into the other;
+ * pairhand.c: two hands, threads that put into one store each, so that no
+ * caller waits longer than it wants to; pairfollow.c: the hand of the one that
+ * was away catches it up.
  */
 #ifndef RJ_STORE_PAIR_H
 #define RJ_STORE_PAIR_H
