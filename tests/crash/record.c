@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * record EVENTS SERVERPORT: a relay before the rjserver, whose port is printed;
- * then it does what it is told on standard input, a line each, and answers
+ * record EVENTS SERVERPORT [SERVERPORT]: a relay before the rjserver, whose port is
+ * printed, or before each of two; then it does what it is told on standard input, a line each, and answers
  * "ok" or "failed":
  *   volume DIR IMAGE [FALLBACK]  the recording layer below a volume, and below
  *                             a fallback file
  *   work DIR SEED THREADS N [AWAY BACK]  N operations of ops.h in each of THREADS
  *                             threads; the server is away from the AWAYth on,
- *                             until the BACKth
+ *                             until the BACKth. Of two it is the second; and the
+ *                             first is as long behind that, once both are needed again
  * At its end it unmounts DIR. Everything is in EVENTS then.
  */
 #include <errno.h>
@@ -25,6 +26,7 @@
 #include "record.h"
 
 #define THREADS_MAX 16
+#define TOGETHER_MS 30000
 
 struct worker {
 	pthread_t id;
@@ -35,6 +37,20 @@ struct worker {
 };
 
 static atomic_uint acked, away_at, back_at;
+static bool two;
+
+/* The first of two, as soon as the second is caught up. */
+static void away_again(void)
+{
+	int i;
+
+	for (i = 0; i < TOGETHER_MS && !relay_together(); i++)
+		usleep(1000);
+	if (i == TOGETHER_MS)
+		fprintf(stderr, "record: the two are never together again\n");
+	else
+		relay_away(0, true);
+}
 
 static void acknowledged(unsigned thread)
 {
@@ -43,9 +59,15 @@ static void acknowledged(unsigned thread)
 	events_add(EVENT_ACK, thread, 0, NULL, NULL);
 	n = ++acked;
 	if (n == away_at)
-		relay_away(true);
+		relay_away(two, true);
 	if (n == back_at)
-		relay_away(false);
+		relay_away(two, false);
+	if (!two)
+		return;
+	if (n == 2 * back_at - away_at)
+		away_again();
+	if (n == 3 * back_at - 2 * away_at)
+		relay_away(0, false);
 }
 
 static void *work(void *arg)
@@ -117,19 +139,22 @@ int main(int argc, char **argv)
 {
 	bool mounted = false;
 	char line[1024];
-	int port;
+	int port, i;
 
-	if (argc != 3) {
-		fprintf(stderr, "usage: record EVENTS SERVERPORT\n");
+	if (argc != 3 && argc != 4) {
+		fprintf(stderr, "usage: record EVENTS SERVERPORT [SERVERPORT]\n");
 		return 2;
 	}
+	two = argc == 4;
 	events_begin(argv[1]);
-	port = relay_start(atoi(argv[2]));
-	if (port < 0) {
-		perror("record: the relay");
-		return 1;
+	for (i = 2; i < argc; i++) {
+		port = relay_start(atoi(argv[i]), !two ? "" : i == 2 ? "1/" : "2/");
+		if (port < 0) {
+			perror("record: the relay");
+			return 1;
+		}
+		printf("%d%s", port, i + 1 < argc ? " " : "\n");
 	}
-	printf("%d\n", port);
 	fflush(stdout);
 	while (fgets(line, sizeof(line), stdin)) {
 		puts(obey(line, &mounted) ? "ok" : "failed");

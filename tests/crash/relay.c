@@ -18,21 +18,42 @@
 #include <unistd.h>
 
 #include "events.h"
+#include "format/seghdr.h"
 #include "record.h"
 
 #define REQUEST_BYTES (20u << 20)
 #define ANSWER_BYTES  65536
 #define LOOK_MS	      20 /* whether the server is away */
+#define AWAIT_MS      5000
+
+/* One for each server. */
+struct place {
+	struct sockaddr_in target;
+	const char *prefix; /* of its objects' names */
+	int listener;
+	atomic_bool away;
+	/* what its log ends with */
+	_Atomic uint64_t last;
+	atomic_uint flags;
+};
 
 struct relay {
+	struct place *place;
 	int client, server;
 	char *buf; /* of a request */
 	size_t have;
 	char put[EVENT_NAME_BYTES]; /* its answer is waited for; "": none */
+	struct rj_seghdr head;      /* of that */
 };
 
-static struct sockaddr_in target;
-static atomic_bool away;
+/* A connection that was accepted. */
+struct guest {
+	struct place *place;
+	int fd;
+};
+
+static struct place places[RELAYS];
+static unsigned count;
 
 static bool put_all(int fd, const char *data, size_t len)
 {
@@ -69,10 +90,13 @@ static void note_request(struct relay *r, const char *body, size_t len)
 	r->put[0] = 0;
 	if (sscanf(r->buf, "%15s %255s", method, path) != 2)
 		return;
-	snprintf(name, sizeof(name), "%s", key_of(path));
+	snprintf(name, sizeof(name), "%s%s", r->place->prefix, key_of(path));
 	if (!strcmp(method, "PUT")) {
 		events_add(EVENT_PUT, 0, (uint32_t)len, name, body);
 		memcpy(r->put, name, sizeof(name));
+		r->head.sequence = 0;
+		if (len >= RJ_SEG_HEADER_BYTES)
+			rj_seghdr_decode((const void *)body, &r->head, NULL);
 	} else if (!strcmp(method, "DELETE")) {
 		query = strchr(name, '?');
 		if (query && sscanf(query, "?below=%llu&least=%llu", &below,
@@ -115,45 +139,76 @@ static bool from_client(struct relay *r)
 	}
 }
 
-static bool from_server(struct relay *r)
+/* What was put is there. */
+static void note_stored(struct relay *r)
 {
-	char buf[ANSWER_BYTES];
-	ssize_t n = read(r->server, buf, sizeof(buf));
+	events_add(EVENT_STORED, 0, 0, r->put, NULL);
+	if (!r->head.sequence || r->head.sequence < r->place->last)
+		return;
+	r->place->last = r->head.sequence;
+	r->place->flags = r->head.flags;
+}
+
+/* 0: the connection has ended. */
+static size_t answer(struct relay *r, char buf[ANSWER_BYTES])
+{
+	ssize_t n = read(r->server, buf, ANSWER_BYTES);
 
 	if (n <= 0)
-		return false;
+		return 0;
 	if (r->put[0]) {
 		/* 412: the one before was, but its answer was lost */
 		if (n > 12 && (!memcmp(buf + 8, " 201", 4) ||
 				      !memcmp(buf + 8, " 412", 4)))
-			events_add(EVENT_STORED, 0, 0, r->put, NULL);
+			note_stored(r);
 		r->put[0] = 0;
 	}
-	return put_all(r->client, buf, (size_t)n);
+	return (size_t)n;
+}
+
+static bool from_server(struct relay *r)
+{
+	char buf[ANSWER_BYTES];
+	size_t n = answer(r, buf);
+
+	return n && put_all(r->client, buf, n);
+}
+
+/* Nobody hears of it, but what was put is there. */
+static void await_answer(struct relay *r)
+{
+	struct pollfd p = {r->server, POLLIN, 0};
+	char buf[ANSWER_BYTES];
+
+	while (r->put[0] && poll(&p, 1, AWAIT_MS) == 1 && answer(r, buf))
+		continue;
 }
 
 static void *serve(void *arg)
 {
-	struct relay r = {.client = (int)(intptr_t)arg};
+	struct guest *guest = arg;
+	struct relay r = {.place = guest->place, .client = guest->fd};
 	struct pollfd p[2];
 	int one = 1;
 	bool on;
 
+	free(guest);
 	r.buf = malloc(REQUEST_BYTES + 1);
 	r.server = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	on = r.buf && !connect(r.server, (struct sockaddr *)&target,
-				 sizeof(target));
+	on = r.buf && !connect(r.server, (struct sockaddr *)&r.place->target,
+				 sizeof(r.place->target));
 	setsockopt(r.client, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
 	setsockopt(r.server, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
 	p[0] = (struct pollfd){r.client, POLLIN, 0};
 	p[1] = (struct pollfd){r.server, POLLIN, 0};
-	while (on && !away && poll(p, 2, LOOK_MS) >= 0) {
+	while (on && !r.place->away && poll(p, 2, LOOK_MS) >= 0) {
 		if (p[1].revents)
 			on = from_server(&r);
 		if (on && p[0].revents)
 			on = from_client(&r);
 	}
 	close(r.client);
+	await_answer(&r);
 	close(r.server);
 	free(r.buf);
 	return NULL;
@@ -161,38 +216,52 @@ static void *serve(void *arg)
 
 static void *accept_all(void *arg)
 {
-	int listener = (int)(intptr_t)arg, fd;
+	struct place *place = arg;
+	struct guest *guest;
 	pthread_t thread;
+	int fd;
 
-	while ((fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC)) >= 0) {
-		if (pthread_create(&thread, NULL, serve, (void *)(intptr_t)fd))
+	while ((fd = accept4(place->listener, NULL, NULL, SOCK_CLOEXEC)) >= 0) {
+		guest = malloc(sizeof(*guest));
+		if (!guest || (*guest = (struct guest){place, fd},
+			       pthread_create(&thread, NULL, serve, guest))) {
+			free(guest);
 			close(fd);
-		else
+		} else {
 			pthread_detach(thread);
+		}
 	}
 	return NULL;
 }
 
-void relay_away(bool is)
+void relay_away(unsigned which, bool is)
 {
-	away = is;
+	places[which].away = is;
 }
 
-int relay_start(int port)
+bool relay_together(void)
+{
+	return places[0].last == places[1].last &&
+	       !((places[0].flags | places[1].flags) & RJ_SEG_F_ALONE);
+}
+
+int relay_start(int port, const char *prefix)
 {
 	struct sockaddr_in here = {.sin_family = AF_INET};
+	struct place *p = &places[count++];
 	socklen_t len = sizeof(here);
 	pthread_t thread;
-	int fd;
 
 	here.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-	target = here;
-	target.sin_port = htons((uint16_t)port);
-	fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	if (fd < 0 || bind(fd, (struct sockaddr *)&here, sizeof(here)) ||
-		listen(fd, 16) ||
-		getsockname(fd, (struct sockaddr *)&here, &len) ||
-		pthread_create(&thread, NULL, accept_all, (void *)(intptr_t)fd))
+	p->target = here;
+	p->target.sin_port = htons((uint16_t)port);
+	p->prefix = prefix;
+	p->listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (p->listener < 0 ||
+		bind(p->listener, (struct sockaddr *)&here, sizeof(here)) ||
+		listen(p->listener, 16) ||
+		getsockname(p->listener, (struct sockaddr *)&here, &len) ||
+		pthread_create(&thread, NULL, accept_all, p))
 		return -1;
 	pthread_detach(thread);
 	return ntohs(here.sin_port);

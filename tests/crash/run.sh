@@ -19,10 +19,11 @@ crash_setup() {
 
 # crash_record KIND OPERATIONS SEED: events, base. KIND: type-blocksize-mode; with
 # $RJOURNALD as the daemon. KIND+fallback: with a fallback file, and without the
-# server for a third of the time; its states are for one worker.
+# server for a third of the time; its states are for one worker. KIND+two: with two
+# stores; the second is lost for a while and comes back, then the first.
 crash_record() {
 	local kind=$1 count=$2 seed=$3 type bs mode opts d=$CRASH_DIR port daemon loop rc=0
-	local words= files= away=
+	local words= files= away= servers= second= remote
 	IFS=- read -r type bs mode <<<"${kind%+*}"
 	bs=$((${bs%k} * 1024))
 	case $mode in
@@ -34,11 +35,20 @@ crash_record() {
 	rm -rf "${d:?}"/*
 	mkdir -p "$d/fuse" "$d/mnt" || return 1
 	start_server "$d/server" || return 1
-	coproc RECORDER { exec "$CRASH_BIN/record" "$d/events" "$SRV_PORT" 2>"$d/record.err"; }
+	servers=$SRV_PORT
+	if [[ $kind == *+two ]]; then
+		second=$SRV_PID
+		start_server "$d/server2" || return 1
+		servers+=" $SRV_PORT"
+		away="$((count * CRASH_THREADS / 6)) $((count * CRASH_THREADS / 3))"
+		printf '[*]\nloss_timeout = 1\n' >"$RJ_CONF" && chmod 600 "$RJ_CONF"
+	fi
+	coproc RECORDER { exec "$CRASH_BIN/record" "$d/events" $servers 2>"$d/record.err"; }
 	local recorder_pid=$RECORDER_PID
 	at_exit kill -KILL "$recorder_pid"
 	at_exit umount -l "$d/fuse"
 	read -r -t 60 port <&"${RECORDER[0]}" || return 1
+	remote=rj://127.0.0.1:${port/ /\/crash,remote=rj:\/\/127.0.0.1:}/crash
 	truncate -s 20M "$d/volume"
 	if [[ $kind == *+fallback ]]; then
 		words=,fallback=$d/fb,fallback_size=40
@@ -48,7 +58,7 @@ crash_record() {
 	fi
 	"$MKRJFS" -q -F -t "$type" -b "$bs" -O ^orphan_file -N 512 -E lazy_itable_init=0 \
 		$([ "$bs" = 4096 ] && echo -g 4096) \
-		-J "remote=rj://127.0.0.1:$port/crash,size=$((bs / 1024))$words" "$d/volume" || return 1
+		-J "remote=$remote,size=$((bs / 1024))$words" "$d/volume" || return 1
 	cp "$d/volume" "$d/base"
 	if [ -n "$files" ]; then
 		mv "$d/fb" "$files" && cp "$files" "$d/base.fallback" &&
@@ -72,15 +82,19 @@ crash_record() {
 	eval "exec ${RECORDER[1]}>&-"
 	wait "$recorder_pid" || rc=1
 	stop_server
+	[ -z "$second" ] || kill_pid "$second"
 	[ ! -s "$d/record.err" ] || cat "$d/record.err"
 	return $rc
 }
 
-# crash_states SEED WANTED [WORKERS]: all of them judged; their lines of counts
+# crash_states SEED WANTED [WORKERS]: all of them judged; their lines of counts.
+# CRASH_LOSS=-l: one of two stores is taken as it is
+CRASH_LOSS=
 crash_states() {
 	local seed=$1 wanted=$2 workers=${3:-1} i rc=0 pids=()
+	rm -rf "$CRASH_DIR"/objects.* "$CRASH_DIR"/store.*
 	for ((i = 0; i < workers; i++)); do
-		"$CRASH_BIN/states" $CRASH_WEAK "$CRASH_DIR/events" "$CRASH_DIR/base" "$CRASH_DIR" \
+		"$CRASH_BIN/states" $CRASH_WEAK $CRASH_LOSS "$CRASH_DIR/events" "$CRASH_DIR/base" "$CRASH_DIR" \
 			"$seed" "$CRASH_THREADS" "$wanted" $i "$workers" >"$CRASH_DIR/out.$i" 2>&1 &
 		pids+=($!)
 	done
