@@ -25,7 +25,7 @@ page() {
 
 Written by \`bench/commit -r $rounds -k "$disks"\` (as root, from a built tree); run it again to remake this page and its plots.
 
-$(date -u +%Y-%m-%d), Linux $(uname -r), $(nproc) CPUs, $load % of the processors busy before, $("$build/rjserver/rjserver" -V | head -n 1). It took $((SECONDS / 60)) minutes.
+$(date -u +%Y-%m-%d), Linux $(uname -r), $(nproc) CPUs, $load % of the processors busy before, $("$build/rjserver/rjserver" -V | head -n 1). $([ -n "$kept" ] && echo "The last of several runs (-c)" || echo It) took $((SECONDS / 60)) minutes.
 
 $(awk -v l="$load" 'BEGIN {if (l >= 15) print "**The machine was busy with other work: only what does not depend on that (the wire) is to be believed.**\n"}')
 All volumes are ext3 with 4 KiB blocks ($image_mb MiB under direct-I/O loop devices, journals of $journal_mb MiB, noatime), mounted at the same

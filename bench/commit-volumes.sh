@@ -230,7 +230,8 @@ set_up() { # DISK
 			# this machine's own, or one more of the other kind
 			mkdir "$dir/store"
 			if [ "$disk" != plain ]; then
-				device store-disk 512
+				# dbench fills half of that in a second
+				device store-disk $([ "$disk" = rotating ] && echo 512 || echo 3072)
 				mke2fs -q -F -t ext4 -E lazy_itable_init=0 "$DEV" ||
 					die "mke2fs failed"
 				mount "$DEV" "$dir/store" || die "cannot mount the store"
