@@ -138,6 +138,7 @@ static bool log_lost(int rc)
 void change_journal(const struct options *o, struct result *r)
 {
 	struct rj_move_end from;
+	bool lost = false;
 	int rc = move(o, r);
 
 	if (rc && r->move.needs_recovery && o->yes && o->dry_run)
@@ -150,10 +151,16 @@ void change_journal(const struct options *o, struct result *r)
 		rc = recover(o, r);
 		if (!rc) {
 			rc = move(o, r);
-		} else if (log_lost(rc)) {
-			r->move.needs_recovery = false;
-			r->move.journal_lost = true;
+			/* its store is away: nothing had to be replayed, but
+			 * that is no log to go on with */
+			lost = rc && r->move.needs_recovery;
+		} else {
+			lost = log_lost(rc);
 		}
+	}
+	if (lost) {
+		r->move.needs_recovery = false;
+		r->move.journal_lost = true;
 	}
 	if (rc && o->force &&
 		(r->move.journal_lost ||

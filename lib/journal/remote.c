@@ -57,8 +57,9 @@ static int check_fallback(struct rj_mover *m, const struct rj_log_id *id,
 	rj_spool_file_close(&f);
 	if (facts.state == RJ_SPOOL_IDLE)
 		return 0;
+	m->report->needs_recovery = true;
 	return rj_fail(err, RJ_E_REFUSED,
-		"%s: the fallback file holds what the store at %s does not have; run rjrecover first",
+		"%s: the fallback file holds what the store at %s does not have; run rjrecover, or give -y, when that is back (if it is lost for good, -f)",
 		m->path, m->old_store->url);
 }
 

@@ -7,6 +7,7 @@
  */
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "recover/session.h"
@@ -85,6 +86,47 @@ static int drop_orphan_file(struct rj_recovery *r, struct rj_error *err)
 	return patch(r, &p, err);
 }
 
+/*
+ * What the log's fallback file holds may have been acknowledged: it is kept as it
+ * is, for e2undo, but under a name that no new fallback file wants. No failure:
+ * the volume has no use for it.
+ */
+static void leave_fallback(struct rj_recovery *r)
+{
+	char kept[RJ_SPOOL_PATH_BYTES + 16];
+	struct rj_spool_facts f;
+	struct rj_error why;
+	struct stat st;
+	int rc;
+
+	if (r->facts.sbx.placement != RJ_PLACE_REMOTE ||
+		!r->facts.sbx.fallback[0])
+		return;
+	memcpy(r->id.volume_uuid, r->facts.uuid, RJ_UUID_BYTES);
+	memcpy(r->id.journal_uuid, r->facts.journal_uuid, RJ_UUID_BYTES);
+	rc = rj_spool_file_open(r->facts.sbx.fallback, &r->id, r->device,
+		false, &r->spool, &why);
+	if (rc == -RJ_E_NOTFOUND)
+		return;
+	if (rc) {
+		rj_recovery_say(r, "the fallback file is left as it is: %s",
+			why.msg);
+		return;
+	}
+	rj_spool_facts(r->spool.spool, &f);
+	snprintf(kept, sizeof(kept), "%.250s.kept-%llu", r->spool.path,
+		(unsigned long long)f.epoch % 1000000000);
+	rj_spool_file_close(&r->spool);
+	if (f.state == RJ_SPOOL_IDLE)
+		rj_spool_file_remove(r->spool.path, &r->id, NULL);
+	else if (stat(r->spool.path, &st) || !S_ISREG(st.st_mode) ||
+		rename(r->spool.path, kept))
+		rj_recovery_say(r, "the fallback file %s is left as it is",
+			r->spool.path);
+	else
+		rj_recovery_say(r, "the fallback file is kept as %s", kept);
+}
+
 static int drop(struct rj_recovery *r, struct rj_error *err)
 {
 	struct rj_error undo;
@@ -102,6 +144,7 @@ static int drop(struct rj_recovery *r, struct rj_error *err)
 	if (!rc) {
 		r->report->outcome = RJ_OUTCOME_FSCK;
 		r->report->fsck_status |= RJ_FSCK_CORRECTED;
+		leave_fallback(r);
 		return 0;
 	}
 	r->report->fsck_status |= RJ_FSCK_UNCORRECTED;

@@ -50,12 +50,22 @@ check "stopped while degraded" eval 'degraded_file d.file && unmount_and_stop'
 cp --sparse=always "$img" "$T_DIR/before.img"
 sha256sum "$first" >"$T_DIR/file"
 for to in size=4 "remote=file://$T_DIR/two,size=4"; do
-	status 2 "the store is away: not moved to ${to%%=*}" "$rjtune" -J "$to" "$img"
+	status 4 "the store is away: not moved to ${to%%=*}" "$rjtune" -J "$to" "$img"
 	like "and why" "$OUT" 'fallback file holds what the store .* does not have; run rjrecover'
 done
-status 2 "nor a new UUID" "$rjtune" -U random "$img"
+status 4 "nor a new UUID" "$rjtune" -U random "$img"
+status 5 "nor with -y" "$rjtune" -y -J size=4 "$img"
 check "the volume is as it was" cmp "$img" "$T_DIR/before.img"
 check "and so is the file" sha256sum --quiet -c "$T_DIR/file"
+# the store never comes back: the volume is clean, and there is a way on
+status 0 "rjrecover has nothing to do" "$RJRECOVER" -p "$img"
+like "and says what has" "$OUT" 'lost for good, rjtune -f'
+cp --sparse=always "$img" "$T_DIR/lost.img"
+status 0 "-f gives the journal up" "$rjtune" -f -z "$T_DIR/undo" -J size=4 "$T_DIR/lost.img"
+like "and says where the file is" "$OUT" "the fallback file is kept as $first.kept-"
+is "only there" "$(files | sed 's/[0-9]*$//')" "one/f.kept-"
+mv "$first".kept-* "$first"
+check "as it was" sha256sum --quiet -c "$T_DIR/file"
 start_server "$T_DIR/srv" "$SRV_PORT"
 status 0 "with the store: rjrecover" "$RJRECOVER" -q "$img"
 status 0 "then it is moved" "$rjtune" -J size=4 "$img"
