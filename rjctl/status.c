@@ -115,6 +115,19 @@ static void print_stores(struct json_object *o)
 		print_store(json_object_array_get_idx(stores, i), (int)i + 1);
 }
 
+/* Nothing will go on by itself: how to. */
+static void print_next(struct json_object *o)
+{
+	const char *mode = text_of(o, "mode");
+
+	if (!strcmp(mode, "fenced"))
+		printf("  next          unmount it; it can be mounted again when "
+		       "the other one is done with it\n");
+	else if (!strcmp(mode, "failed"))
+		printf("  next          unmount it, then rjrecover -p, or mount "
+		       "it again\n");
+}
+
 void status_print(struct json_object *o)
 {
 	char when[32];
@@ -130,6 +143,7 @@ void status_print(struct json_object *o)
 		printf("  error         %s\n", text_of(o, "error"));
 	if (json_object_object_get_ex(o, "why", NULL))
 		printf("  because       %s\n", text_of(o, "why"));
+	print_next(o);
 	printf("  epoch         %s\n", text_of(o, "epoch"));
 	printf("  acknowledged  segment %s\n", text_of(o, "acknowledged"));
 	print_remote(o);

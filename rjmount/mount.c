@@ -85,7 +85,8 @@ static int wait_for_leaving(const struct rj_volume_facts *f, const char *device,
 	rj_buf_free(&answer);
 	if (!leaving)
 		return rj_fail(err, RJ_E_BUSY,
-			"%s: a running rjournald serves this volume already; "
+			"%s: a running rjournald serves this volume already, or a copy "
+			"of it (rjtune -U gives one another UUID); "
 			"'rjctl status' shows it, 'rjctl stop' ends it",
 			device);
 	return 0;

@@ -77,15 +77,23 @@ void say_step(void *arg, const char *line)
 	fflush(stdout);
 }
 
+/* What an error's line ends with: how to go on. */
+static const char *way_on(const struct options *o, const struct result *r)
+{
+	if (r->status == STATUS_PENDING && !r->move.pending)
+		return "; rjtune --resume finishes the move, or takes it back";
+	if (r->status == STATUS_LOST && o->journal_given && !o->force &&
+		!strstr(r->err.msg, "-f"))
+		return "; if that journal is lost for good, -f gives it up";
+	return "";
+}
+
 static void print_text(const struct options *o, const struct result *r)
 {
-	char from[600], to[600];
+	char from[600], to[600], uuid[RJ_UUID_TEXT];
 
 	if (r->failed)
-		fprintf(stderr, "rjtune: %s%s\n", r->err.msg,
-			r->status == STATUS_PENDING && !r->move.pending
-				? "; rjtune --resume finishes the move, or takes it back"
-				: "");
+		fprintf(stderr, "rjtune: %s%s\n", r->err.msg, way_on(o, r));
 	if (r->moved && r->move.warning[0])
 		fprintf(stderr, "rjtune: warning: %s\n", r->move.warning);
 	if (r->failed || o->quiet || !r->moved)
@@ -103,6 +111,9 @@ static void print_text(const struct options *o, const struct result *r)
 			printf("%s: %s, was: %s\n", o->device, to, from);
 		else if (o->journal_given)
 			printf("%s: %s, where it was\n", o->device, to);
+		else if (o->uuid_given)
+			printf("%s: the UUID is %s\n", o->device,
+				rj_uuid_text(o->uuid, uuid));
 		break;
 	case RJ_MOVED_ROLLED_BACK:
 		printf("%s: the move was taken back (%s)\n", o->device, from);

@@ -275,6 +275,12 @@ static int release_old(struct rj_mover *m, struct rj_error *err)
 		rj_mover_say(m,
 			"leave the old log at %s, out of use (rjlog rm removes it, at one store at a time)",
 			url);
+	else if (m->from == RJ_PLACE_REMOTE && url[0] && m->opts->new_uuid)
+		/* it is not this volume's any more, for rjlog rm --volume; and
+		 * where this one is a copy it is still the other one's */
+		rj_mover_say(m,
+			"leave the old log at %s (unless a copy of the volume has it, rjlog rm --force %s %s/%s removes it)",
+			url, rj_uuid_text(m->f.journal_uuid, uuid), url, uuid);
 	else if (m->from == RJ_PLACE_REMOTE && url[0])
 		rj_mover_say(m,
 			"leave the old log at %s, out of use (rjlog rm --volume=%s %s/%s removes it)",

@@ -266,6 +266,10 @@ static int judge(struct rj_bio *bio, const struct stat *st,
 					 "%s: too small for a fallback; it needs %u MiB at least",
 					 bio->name, RJ_SPOOL_MIN_BYTES >> 20);
 	rc = rj_spool_open(bio, id, &s, &why);
+	if (rc == -RJ_E_FOREIGN)
+		return rj_fail(err, RJ_E_FOREIGN,
+			"%s: is the fallback file of another journal; name another one, or remove it if nobody needs that journal any more",
+			bio->name);
 	if (rc == -RJ_E_NOTRJ || rc == -RJ_E_IO)
 		return rj_fail(err, RJ_E_EXISTS,
 			"%s: holds something else; name a file that does not exist, or an empty device",

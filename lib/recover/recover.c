@@ -9,6 +9,7 @@
 
 #include "journal/move.h"
 #include "recover/session.h"
+#include "util/rundir.h"
 
 const char *rj_outcome_name(enum rj_outcome outcome)
 {
@@ -332,7 +333,7 @@ static int recover_log(struct rj_recovery *r, struct rj_error *err)
 		r->report->outcome = RJ_OUTCOME_CLEAN;
 		if (r->alone)
 			rj_recovery_say(r,
-				"the fallback file %s keeps what the store lacks until that is back",
+				"the fallback file %s keeps what the store lacks until that is back (if it is lost for good, rjtune -f gives this journal up)",
 				r->facts.sbx.fallback);
 		return 0;
 	}
@@ -417,6 +418,14 @@ static void tell_move(void *arg, const char *line)
 	rj_recovery_say(arg, "a move of the journal was cut off: %s", line);
 }
 
+/* A dry run may look at a volume in use; what it says then is no advice. */
+static void say_in_use(struct rj_recovery *r)
+{
+	if (r->opts->dry_run && rj_rundir_served(r->facts.uuid))
+		rj_recovery_say(r,
+			"an rjournald serves its journal now: this is what a crash at this moment would need");
+}
+
 /* A move of the journal that was cut off is finished, or taken back, first:
  * until then it may not even be known where the journal is. */
 static int resume_move(struct rj_recovery *r, struct rj_error *err)
@@ -452,6 +461,7 @@ static int run(struct rj_recovery *r, struct rj_error *err)
 		rc = open_volume(r, err);
 	if (rc)
 		return rc;
+	say_in_use(r);
 	if (r->report->placement == RJ_PLACE_REMOTE)
 		rc = rj_recovery_open_store(r, err);
 	if (!rc && r->report->placement == RJ_PLACE_REMOTE)

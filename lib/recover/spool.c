@@ -12,6 +12,11 @@
 /* What the file may have held is given up, because the user said so. */
 static int give_up(struct rj_recovery *r, const char *why)
 {
+	size_t n = strlen(r->device);
+
+	/* an error begins with the device, and so does what is said */
+	if (!strncmp(why, r->device, n) && !strncmp(why + n, ": ", 2))
+		why += n + 2;
 	rj_recovery_say(r, "%s; giving that up (--accept-loss)", why);
 	r->spool_lost = true;
 	return 0;
