@@ -17,6 +17,7 @@
 #define ZERO_BYTES     (1u << 20)
 #define BLANK_BYTES    (1u << 20)
 #define CLAIMS	       5
+#define KEPT_MAX       99 /* files put aside in one epoch */
 #define CLAIM_AGAIN_NS 100000000LL
 
 /* A file whose writes are durable when they return. */
@@ -469,21 +470,44 @@ int rj_spool_file_remove(
 	return rc;
 }
 
-int rj_spool_file_put_aside(struct rj_spool_file *f,
-	char kept[RJ_SPOOL_PATH_BYTES + 16], struct rj_error *err)
+/* Never over what was put aside before. */
+static int rename_new(const char *from, const char *to)
+{
+	if (!renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE))
+		return 0;
+	if (errno != EINVAL && errno != ENOSYS)
+		return -1;
+	/* a filesystem that cannot do that */
+	return link(from, to) ? -1 : unlink(from);
+}
+
+int rj_spool_file_keep(struct rj_spool_file *f,
+	char kept[RJ_SPOOL_KEPT_BYTES], struct rj_error *err)
 {
 	struct rj_spool_facts facts;
 	struct stat st;
-	int rc;
+	unsigned n;
 
 	rj_spool_facts(f->spool, &facts);
-	snprintf(kept, RJ_SPOOL_PATH_BYTES + 16, "%s", f->path);
-	rc = rj_spool_give_up(f->spool, err);
-	if (rc || stat(f->path, &st) || !S_ISREG(st.st_mode))
-		return rc;
-	snprintf(kept, RJ_SPOOL_PATH_BYTES + 16, "%.250s.kept-%llu", f->path,
-		(unsigned long long)facts.epoch % 1000000000);
-	if (rename(f->path, kept))
-		return rj_fail_errno(err, errno, "%s", kept);
-	return sync_folder(f->path, err);
+	snprintf(kept, RJ_SPOOL_KEPT_BYTES, "%s", f->path);
+	if (stat(f->path, &st) || !S_ISREG(st.st_mode))
+		return 0;
+	for (n = 1; n <= KEPT_MAX; n++) {
+		snprintf(kept, RJ_SPOOL_KEPT_BYTES,
+			n == 1 ? "%s.kept-%llu" : "%s.kept-%llu.%u", f->path,
+			(unsigned long long)facts.epoch % 1000000000, n);
+		if (!rename_new(f->path, kept))
+			return sync_folder(f->path, err);
+		if (errno != EEXIST)
+			break;
+	}
+	return rj_fail_errno(err, errno, "%s", kept);
+}
+
+int rj_spool_file_put_aside(struct rj_spool_file *f,
+	char kept[RJ_SPOOL_KEPT_BYTES], struct rj_error *err)
+{
+	int rc = rj_spool_give_up(f->spool, err);
+
+	return rc ? rc : rj_spool_file_keep(f, kept, err);
 }

@@ -163,9 +163,14 @@ void rj_spool_file_close(struct rj_spool_file *f);
  * block device, stays. 0: it is gone, or there was none. */
 int rj_spool_file_remove(const char *path, const struct rj_log_id *id,
 	struct rj_error *err);
-/* Its segments are given up: keep the file under another name (KEPT gets it), a
- * block device as it is, marked. */
+/* Room for PATH.kept-EPOCH, or PATH.kept-EPOCH.N. */
+#define RJ_SPOOL_KEPT_BYTES (RJ_SPOOL_PATH_BYTES + 32)
+/* Rename the file to such a name that is free (KEPT gets it), its bytes as they
+ * are; a block device keeps its name. RJ_E_IO. */
+int rj_spool_file_keep(struct rj_spool_file *f,
+	char kept[RJ_SPOOL_KEPT_BYTES], struct rj_error *err);
+/* Its segments are given up: that is marked in it, then it is kept. */
 int rj_spool_file_put_aside(struct rj_spool_file *f,
-	char kept[RJ_SPOOL_PATH_BYTES + 16], struct rj_error *err);
+	char kept[RJ_SPOOL_KEPT_BYTES], struct rj_error *err);
 
 #endif

@@ -7,7 +7,6 @@
  */
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "recover/session.h"
@@ -93,10 +92,9 @@ static int drop_orphan_file(struct rj_recovery *r, struct rj_error *err)
  */
 static void leave_fallback(struct rj_recovery *r)
 {
-	char kept[RJ_SPOOL_PATH_BYTES + 16];
+	char kept[RJ_SPOOL_KEPT_BYTES];
 	struct rj_spool_facts f;
 	struct rj_error why;
-	struct stat st;
 	int rc;
 
 	if (r->facts.sbx.placement != RJ_PLACE_REMOTE ||
@@ -114,17 +112,19 @@ static void leave_fallback(struct rj_recovery *r)
 		return;
 	}
 	rj_spool_facts(r->spool.spool, &f);
-	snprintf(kept, sizeof(kept), "%.250s.kept-%llu", r->spool.path,
-		(unsigned long long)f.epoch % 1000000000);
-	rj_spool_file_close(&r->spool);
-	if (f.state == RJ_SPOOL_IDLE)
-		rj_spool_file_remove(r->spool.path, &r->id, NULL);
-	else if (stat(r->spool.path, &st) || !S_ISREG(st.st_mode) ||
-		rename(r->spool.path, kept))
-		rj_recovery_say(r, "the fallback file %s is left as it is",
-			r->spool.path);
-	else
-		rj_recovery_say(r, "the fallback file is kept as %s", kept);
+	if (f.state == RJ_SPOOL_IDLE) {
+		rj_spool_file_close(&r->spool);
+		rc = rj_spool_file_remove(r->facts.sbx.fallback, &r->id, &why);
+	} else {
+		rc = rj_spool_file_keep(&r->spool, kept, &why);
+		rj_spool_file_close(&r->spool);
+		if (!rc)
+			rj_recovery_say(r, "the fallback file is kept as %s",
+				kept);
+	}
+	if (rc)
+		rj_recovery_say(r, "the fallback file is left as it is: %s",
+			why.msg);
 }
 
 static int drop(struct rj_recovery *r, struct rj_error *err)

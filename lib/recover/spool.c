@@ -66,7 +66,7 @@ static int not_that_one(struct rj_recovery *r, struct rj_error *err)
 static int overtaken(
 	struct rj_recovery *r, const char *who, struct rj_error *err)
 {
-	char kept[RJ_SPOOL_PATH_BYTES + 16];
+	char kept[RJ_SPOOL_KEPT_BYTES];
 	struct rj_spool_facts f;
 	int rc;
 

@@ -61,9 +61,14 @@ check "and so is the file" sha256sum --quiet -c "$T_DIR/file"
 status 0 "rjrecover has nothing to do" "$RJRECOVER" -p "$img"
 like "and says what has" "$OUT" 'lost for good, rjtune -f'
 cp --sparse=always "$img" "$T_DIR/lost.img"
+# one that was kept before, of a journal whose epoch was the same
+was=$first.kept-$("$rjtune" -l "$img" | sed -n 's/^Epoch: *//p')
+echo precious >"$was"
 status 0 "-f gives the journal up" "$rjtune" -f -z "$T_DIR/undo" -J size=4 "$T_DIR/lost.img"
-like "and says where the file is" "$OUT" "the fallback file is kept as $first.kept-"
-is "only there" "$(files | sed 's/[0-9]*$//')" "one/f.kept-"
+like "and says where the file is" "$OUT" "the fallback file is kept as $was.2"
+is "what was kept before stays" "$(cat "$was")" precious
+rm "$was"
+is "and nothing is elsewhere" "$(files | sed 's/[0-9.]*$//')" "one/f.kept-"
 mv "$first".kept-* "$first"
 check "as it was" sha256sum --quiet -c "$T_DIR/file"
 start_server "$T_DIR/srv" "$SRV_PORT"
