@@ -117,8 +117,11 @@ static void *put_worker(void *arg)
 	size_t len;
 	int status;
 
-	if (!acks || !data || client_open(&c, w->port))
+	if (!acks || !data)
 		abort();
+	/* the server may be told to stop before each of us has come */
+	if (client_open(&c, w->port))
+		goto out;
 	for (;; n++) {
 		len = content(w->id, n, w->most, data);
 		path_of(path, w->id, n);
@@ -144,6 +147,7 @@ static void *put_worker(void *arg)
 	if (status >= 0)
 		w->failed = status;
 	client_close(&c);
+out:
 	free(data);
 	fclose(acks);
 	return NULL;
@@ -284,8 +288,12 @@ static int do_verify(char **v)
 	struct client c;
 	int bad = 0;
 
-	if (!data || !count || client_open(&c, atoi(v[0])))
+	if (!data || !count || client_open(&c, atoi(v[0]))) {
+		printf("nothing to look for, or nobody to ask\n");
+		free(acks);
+		free(data);
 		return 2;
+	}
 	for (i = 0; i < count; i += n) {
 		for (n = 1; i + n < count; n++)
 			if (by_object(&acks[i], &acks[i + n]))
