@@ -30,6 +30,8 @@ bool t_retrying(void)
 	return getenv("RJ_TEST_RETRY") || getenv("RJ_TEST_FAULTS");
 }
 
+bool t_copies;
+
 struct rj_store *t_open(const char *url)
 {
 	struct rj_error err;
@@ -39,8 +41,10 @@ struct rj_store *t_open(const char *url)
 		printf("Bail out! %s\n", err.msg);
 		exit(99);
 	}
+	s->copying = t_copies;
 	if (getenv("RJ_TEST_FAULTS") && rj_fault_open(s, &s, &err))
 		exit(99);
+	s->copying = t_copies;
 	/* the way there is bad: go on trying */
 	return t_retrying() ? retrystore_open(s) : s;
 }

@@ -5,6 +5,10 @@
 
 #include "store/store.h"
 
+/* For t_open(): what is put is a copy of another store's, which may begin in the
+ * middle of a log. */
+extern bool t_copies;
+
 /* A log of its own for each test: a random journal UUID. */
 struct rj_key t_new_log(enum rj_key_kind kind);
 /* The same log's object NUMBER. */
