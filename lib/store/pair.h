@@ -179,6 +179,9 @@ int pair_put_side(struct pair *p, int side, const struct rj_key *key,
 /* The header of what S has under KEY. */
 int pair_read_header(struct rj_store *s, const struct rj_key *key,
 	struct rj_seghdr *h, struct rj_error *err);
+/* Is the object BYTES a bridge? And is there one under KEY of S? */
+bool pair_is_bridge(const struct rj_buf *bytes);
+bool pair_has_bridge(struct rj_store *s, const struct rj_key *key);
 /* Copy object KEY of FROM into side TO. RJ_E_NOTFOUND: FROM has no such. */
 int pair_copy(struct pair *p, struct rj_store *from, int to,
 	const struct rj_key *key, struct rj_error *err);

@@ -68,7 +68,6 @@ static int put_bridge(struct pair *p, int to, const struct rj_key *at,
 static int put_next(struct pair *p, int to, const struct rj_key *key,
 	const struct rj_buf *bytes, struct pair_end *end, struct rj_error *err)
 {
-	struct rj_seghdr h = {0};
 	int rc = 0;
 
 	if (key->number > end->number + 1 && !end->bridge &&
@@ -79,15 +78,11 @@ static int put_next(struct pair *p, int to, const struct rj_key *key,
 	}
 	if (!rc)
 		rc = put_copy(p, to, key, bytes, err);
-	if (rc == -RJ_E_EXISTS && !pair_read_header(p->side[to], key, &h, NULL) &&
-		h.kind == RJ_SEG_BRIDGE)
+	if (rc == -RJ_E_EXISTS && pair_has_bridge(p->side[to], key))
 		return -RJ_E_BUSY;
 	if (rc)
 		return rc;
-	end->number = key->number;
-	end->bridge = bytes->len >= RJ_SEG_HEADER_BYTES &&
-		      !rj_seghdr_decode(bytes->data, &h, NULL) &&
-		      h.kind == RJ_SEG_BRIDGE;
+	*end = (struct pair_end){key->number, pair_is_bridge(bytes)};
 	return 0;
 }
 

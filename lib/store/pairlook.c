@@ -88,7 +88,7 @@ static uint64_t highest_upto(const struct pair_view *v, uint64_t limit)
 	return low ? o[low - 1].number : 0;
 }
 
-static bool is_bridge(const struct rj_buf *bytes)
+bool pair_is_bridge(const struct rj_buf *bytes)
 {
 	struct rj_seghdr h;
 
@@ -97,13 +97,20 @@ static bool is_bridge(const struct rj_buf *bytes)
 	       h.kind == RJ_SEG_BRIDGE;
 }
 
+bool pair_has_bridge(struct rj_store *s, const struct rj_key *key)
+{
+	struct rj_seghdr h;
+
+	return !pair_read_header(s, key, &h, NULL) && h.kind == RJ_SEG_BRIDGE;
+}
+
 /* The segment KEY, or the highest one of V before it if that is a bridge. */
 static int get_segment(struct rj_store *s, const struct pair_view *v,
 	struct rj_key *key, struct rj_buf *out, struct rj_error *err)
 {
 	int rc = rj_store_get(s, key, RJ_SEG_MAX_BYTES, out, err);
 
-	while (!rc && is_bridge(out) && key->number > 1) {
+	while (!rc && pair_is_bridge(out) && key->number > 1) {
 		key->number = highest_upto(v, key->number - 1);
 		out->len = 0;
 		rc = key->number ? rj_store_get(s, key, RJ_SEG_MAX_BYTES, out,

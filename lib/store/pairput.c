@@ -97,12 +97,8 @@ static bool newer_in_the_way(struct pair *p, int side, const struct rj_key *key,
  * its writer is copying. */
 static bool bridge_in_the_way(struct pair *p)
 {
-	struct rj_seghdr h = {0};
-
-	return p->conflict &&
-	       !pair_read_header(p->side[p->conflict_side], &p->conflict_key,
-		       &h, NULL) &&
-	       h.kind == RJ_SEG_BRIDGE;
+	return p->conflict && pair_has_bridge(p->side[p->conflict_side],
+				      &p->conflict_key);
 }
 
 /*

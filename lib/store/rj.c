@@ -234,8 +234,9 @@ static int see(void *arg, uint64_t number, uint64_t bytes)
  * those before it is worth nothing. So its log must reach to where this one goes.
  * (What is copied from elsewhere may begin anywhere.)
  */
-static int reaches(struct rj_rj *r, struct rj_error *err)
+static int reaches(void *arg, struct rj_error *err)
 {
+	struct rj_rj *r = arg;
 	const struct rj_key *key = r->putting;
 	struct before b = {.number = key->number};
 	struct rj_key dir = *key;
@@ -260,11 +261,6 @@ static int reaches(struct rj_rj *r, struct rj_error *err)
 	rj_buf_free(&page);
 	rj_key_text(key, r->url + r->prefix); /* the request's again */
 	return rc;
-}
-
-static int on_connect(void *arg, struct rj_error *err)
-{
-	return reaches(arg, err);
 }
 
 /* By libcurl, which does not say before a request that it has to connect: then
@@ -528,7 +524,7 @@ static int rj_dup(
 		return rc;
 	}
 	if (r->straight)
-		rj_straight_on_connect(r->straight, on_connect, r);
+		rj_straight_on_connect(r->straight, reaches, r);
 	*out = &r->base;
 	return 0;
 }
@@ -583,7 +579,7 @@ static int open_straight(struct rj_rj *r, const struct rj_http_setup *setup,
 	rc = rj_straight_new(setup->name, setup->peer, base, setup->opts,
 		&r->straight, err);
 	if (!rc)
-		rj_straight_on_connect(r->straight, on_connect, r);
+		rj_straight_on_connect(r->straight, reaches, r);
 	return rc;
 }
 
