@@ -87,6 +87,23 @@ struct pair {
 };
 
 /*
+ * The server has what it was sent. Its answer is not passed on; but nor does the
+ * client hear of the loss before the server is done with it: else, on a busy
+ * machine, it could do the first attempt after all that came behind a second one.
+ */
+static void lose_answer(int server)
+{
+	struct pollfd answer = {.fd = server, .events = POLLIN};
+	char rest[4096];
+
+	poll(&answer, 1, 200);
+	shutdown(server, SHUT_WR);
+	while (poll(&answer, 1, 4000) > 0 &&
+		recv(server, rest, sizeof(rest), 0) > 0)
+		;
+}
+
+/*
  * What the one side sent, or its end. DOWN: the server did. False: the connection
  * is over. A half goes to the server with an orderly end behind it, and so
  * does one to the client: the worse of the two ways to be cut off.
@@ -112,11 +129,8 @@ static bool carry(struct pair *p, bool down)
 		return send_all(to, p->chunk, n);
 	if (harm == CUT || harm == PARTIAL)
 		send_all(to, p->chunk, n / 2);
-	if (harm == LOST && send_all(to, p->chunk, n)) {
-		struct pollfd answer = {.fd = p->server, .events = POLLIN};
-
-		poll(&answer, 1, 200);
-	}
+	if (harm == LOST && send_all(to, p->chunk, n))
+		lose_answer(to);
 	if (harm != PARTIAL)
 		reset(p->client);
 	return false;
