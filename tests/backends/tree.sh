@@ -8,17 +8,18 @@
 b_need "$NAME"
 check "$NAME: the server starts" b_start "$NAME"
 suite() { # PROGRAM [VARIABLE=VALUE...]
-	check "test-$1 ${*:2}" timeout 100 env RJ_TEST_STORE="$B_URL" "${@:2}" \
+	check "$NAME${WAY:-}: $1 ${*:2}" timeout 200 env RJ_TEST_STORE="$B_URL" "${@:2}" \
 		"$RJ_BUILD/tests/$1"
 }
 suite store/test-tree
 suite log/test-race RJ_ROUNDS=2 RJ_RACERS=6
 suite log/test-model RJ_LIVES=1
-check "a bad way to it" b_cuts "$B_PORTS"
-GOOD=$B_URL B_URL=$B_BAD_URL
+b_cuts "$B_PORTS"
+is "a bad way to it" $? 0
+GOOD=$B_URL B_URL=$B_BAD_URL WAY=", a bad way"
 suite store/test-tree RJ_TEST_RETRY=1
 suite log/test-model RJ_TEST_RETRY=1 RJ_LIVES=1
-B_URL=$GOOD
+B_URL=$GOOD WAY=
 b_faults_seen
 b_durable_refused
 b_main_path main
