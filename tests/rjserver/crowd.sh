@@ -36,7 +36,7 @@ crowd 2 & second=$!
 at_exit kill $first $second
 wait_for 20 test -e "$T_DIR/crowd.1" -a -e "$T_DIR/crowd.2"
 check "rjserver says that there are too many" \
-	wait_for 5 grep -q "cannot accept a connection" "$LOG"
+	wait_for 30 grep -q "cannot accept a connection" "$LOG"
 sleep 1
 check "but not again and again ($(lines) lines)" test "$(lines)" -lt 10
 is "nor does it work for nothing" "$(awk '{print ($14 + $15 < 200)}' "/proc/$SERVER_PID/stat")" 1
