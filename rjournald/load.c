@@ -82,6 +82,7 @@ struct reading {
 	struct rj_ring *ring;
 	bool recovered; /* the last base was put by a recovery */
 	uint64_t epoch; /* of the last segment with blocks */
+	uint64_t clean_epoch; /* of the last fence with RJ_SEG_F_CLEAN */
 };
 
 static int take_segment(
@@ -91,6 +92,8 @@ static int take_segment(
 
 	if (seg->header.flags & RJ_SEG_F_BASE)
 		r->recovered = seg->header.flags & RJ_SEG_F_RECOVERED;
+	if (seg->header.flags & RJ_SEG_F_CLEAN)
+		r->clean_epoch = seg->header.epoch;
 	if (seg->body.run_count)
 		r->epoch = seg->header.epoch;
 	return rj_ring_apply(r->ring, seg, err);
@@ -147,6 +150,10 @@ static int check_ring(const struct rj_loaded *l, const struct reading *r,
 			"the volume expects %u of %u",
 			l->store->url, sb.maxlen, sb.block_size,
 			l->ring->blocks, l->ring->block_size);
+	if (l->facts.needs_recovery && r->clean_epoch > l->facts.sbx.epoch)
+		return rj_fail(err, RJ_E_REFUSED,
+			"%s: the volume was clean when its journal was taken from the log at %s, and this copy of it crashed before that: an older copy, or an older superblock; run rjrecover, which says more",
+			l->device, l->store->url);
 	if (l->facts.needs_recovery && r->recovered && !sb.start)
 		return rj_fail(err, RJ_E_REFUSED,
 			"%s: a recovery of this volume was not finished; run "

@@ -148,6 +148,8 @@ static int check_ranges(const struct rj_seghdr *h, struct rj_error *err)
 		return bad(err, "two stores, each of them alone");
 	if ((h->flags & RJ_SEG_F_BREAK) && h->kind != RJ_SEG_FENCE)
 		return bad(err, "a break that is no fence");
+	if ((h->flags & RJ_SEG_F_CLEAN) && h->kind != RJ_SEG_FENCE)
+		return bad(err, "marked as left clean, but no fence");
 	if ((h->sequence == 1 || (h->flags & RJ_SEG_F_BREAK)) &&
 		!all_zero(h->prev_chain, sizeof(h->prev_chain)))
 		return bad(err, "a chain where none can be");

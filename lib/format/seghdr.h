@@ -50,7 +50,10 @@ enum rj_seg_kind {
 #define RJ_SEG_F_ALONE_1 0x20
 #define RJ_SEG_F_ALONE_2 0x40
 #define RJ_SEG_F_ALONE   (RJ_SEG_F_ALONE_1 | RJ_SEG_F_ALONE_2)
-#define RJ_SEG_F_KNOWN   0x7F
+#define RJ_SEG_F_CLEAN                                                         \
+	0x80 /* a fence put while the volume was clean: it needs nothing of   \
+	      * what is before, and leaves this log as far as is known */
+#define RJ_SEG_F_KNOWN   0xFF
 
 struct rj_seghdr {
 	enum rj_seg_kind kind;

@@ -6,10 +6,19 @@
 #include "log/ring.h"
 #include "log/spool.h"
 
+struct reading {
+	struct rj_ring *ring;
+	uint64_t epoch; /* of the last segment with blocks */
+};
+
 static int apply(
 	void *arg, const struct rj_segment *seg, struct rj_error *err)
 {
-	return rj_ring_apply(arg, seg, err);
+	struct reading *r = arg;
+
+	if (seg->body.run_count)
+		r->epoch = seg->header.epoch;
+	return rj_ring_apply(r->ring, seg, err);
 }
 
 static void old_id(const struct rj_mover *m, struct rj_log_id *id)
@@ -68,7 +77,7 @@ int rj_mover_check_log(struct rj_mover *m, struct rj_error *err)
 	struct rj_log_read_opts o = {
 		.floor = m->f.sbx.floor, .retry_ms = m->opts->retry_ms};
 	struct rj_log_summary sum;
-	struct rj_ring *ring = NULL;
+	struct reading r = {0};
 	struct rj_log_id id;
 	int rc;
 
@@ -84,20 +93,25 @@ int rj_mover_check_log(struct rj_mover *m, struct rj_error *err)
 	if (rc)
 		return rc;
 	rc = rj_ring_new(
-		m->f.block_size, m->f.sbx.journal_blocks, &ring, err);
+		m->f.block_size, m->f.sbx.journal_blocks, &r.ring, err);
 	if (!rc)
-		rc = rj_log_read(
-			m->old_store, &id, &o, apply, ring, &sum, err);
+		rc = rj_log_read(m->old_store, &id, &o, apply, &r, &sum, err);
 	if (!rc)
-		rc = check_empty(m, ring, err);
-	rj_ring_free(ring);
+		rc = check_empty(m, r.ring, err);
+	/* not of a copy of the volume that others write on: theirs is not, and
+	 * with a new UUID this one may be such a copy */
+	m->leaves_clean = r.epoch <= m->f.sbx.epoch && !m->opts->keep;
+	rj_ring_free(r.ring);
 	return rc;
 }
 
 int rj_mover_close_log(struct rj_mover *m, struct rj_error *err)
 {
 	struct rj_log_claim_opts o = {
-		.min_epoch = m->f.sbx.epoch, .retry_ms = m->opts->retry_ms};
+		.min_epoch = m->f.sbx.epoch,
+		.retry_ms = m->opts->retry_ms,
+		.clean = m->leaves_clean,
+	};
 	struct rj_log_id id;
 
 	if (m->from != RJ_PLACE_REMOTE || !m->old_store)

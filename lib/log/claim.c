@@ -213,6 +213,8 @@ static int put_fence_once(struct claim *c, struct rj_error *err)
 	w->must_base = c->verify.need_base;
 	if (w->must_base)
 		draft.header.flags |= RJ_SEG_F_BREAK;
+	if (c->opts->clean)
+		draft.header.flags |= RJ_SEG_F_CLEAN;
 	if (c->opts->repeat_alone)
 		draft.header.flags |= c->verify.alone;
 	draft.header.oldest = w->tail.oldest;

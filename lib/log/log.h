@@ -123,6 +123,9 @@ struct rj_log_claim_opts {
 	/* One of two stores, by itself: say of its being alone in the fence what
 	 * the segment before it says. */
 	bool repeat_alone;
+	/* The volume is clean, and about to leave this log: say so in the fence
+	 * (RJ_SEG_F_CLEAN), for who comes with an older copy of it. */
+	bool clean;
 	bool new_log; /* the log must be empty: RJ_E_EXISTS otherwise */
 	/* Take over from the writer that had this epoch, and from no other: a
 	 * newer one is RJ_E_FENCED, found before anything is written. 0:

@@ -56,6 +56,8 @@ static int take_segment(
 	struct rj_recovery *r = arg;
 	int rc;
 
+	if (seg->header.flags & RJ_SEG_F_CLEAN)
+		r->clean_epoch = seg->header.epoch;
 	if (!seg->body.run_count)
 		return 0;
 	if (r->ring && unseen_recovery(r, &seg->header))
@@ -144,6 +146,21 @@ static int read_log(struct rj_recovery *r, const struct rj_log_tail *resume,
 }
 
 /*
+ * The volume left this log when it was clean. What needs the log now is a copy of
+ * the volume from before, or its superblock alone, which nothing here tells from
+ * each other if there are no backups that are newer.
+ */
+static int check_left(struct rj_recovery *r, struct rj_error *err)
+{
+	if (r->clean_epoch <= r->facts.sbx.epoch)
+		return 0;
+	return rj_fail(err, RJ_E_REFUSED,
+		"%s: the volume was clean when its journal was taken from the log at %s in epoch %llu, and this copy of it crashed before, in epoch %llu: -f replays the log into an older copy of the whole volume; not if its superblock alone was put back, that would put old blocks over new ones",
+		r->device, r->report->url, (unsigned long long)r->clean_epoch,
+		(unsigned long long)r->facts.sbx.epoch);
+}
+
+/*
  * Blocks written in an epoch that the volume does not know of belong to a
  * later history: rjournald marks the volume with its epoch before it serves.
  */
@@ -152,14 +169,17 @@ static int check_history(struct rj_recovery *r, struct rj_error *err)
 	uint64_t since;
 	int rc;
 
-	if (r->opts->force || !r->facts.needs_recovery ||
-		r->newest.epoch <= r->facts.sbx.epoch)
+	if (r->opts->force || !r->facts.needs_recovery)
 		return 0;
+	if (r->newest.epoch <= r->facts.sbx.epoch)
+		return check_left(r, err);
 	/* a worker that took over from another cannot mark what is mounted */
 	rc = rj_log_served_since(
 		r->store, &r->id, r->newest.epoch, 0, &since, err);
-	if (rc || since <= r->facts.sbx.epoch)
+	if (rc)
 		return rc;
+	if (since <= r->facts.sbx.epoch)
+		return check_left(r, err);
 	/* a backup's extension is as old as the last move or recovery */
 	if (r->facts.super == RJ_SUPER_LOST || r->facts.super == RJ_SUPER_GONE)
 		return rj_fail(err, RJ_E_REFUSED,

@@ -220,8 +220,10 @@ static int take_over(struct rj_recovery *r, struct rj_error *err)
 	if (!rc)
 		rc = rj_log_holds(r->store, &r->id, &r->report->log.tail,
 			r->writer, r->opts->retry_ms, &holds, err);
-	if (!rc && !holds) /* what was read was never acknowledged: afresh */
+	if (!rc && !holds) { /* what was read was never acknowledged: afresh */
 		rj_recovery_drop_ring(r);
+		r->clean_epoch = 0;
+	}
 	if (!rc)
 		rc = rj_recovery_gather(r, holds, err);
 	if (!rc)

@@ -39,6 +39,7 @@ struct rj_recovery {
 	bool ring_changed; /* a segment with blocks came since the last scan */
 	/* The last segment with blocks that was applied to the ring. */
 	struct rj_seghdr newest;
+	uint64_t clean_epoch; /* of the last fence with RJ_SEG_F_CLEAN; 0: none */
 };
 
 /* local.c: journals that are not remote */

@@ -64,6 +64,10 @@ static void header_there_and_back(void)
 	h.flags = RJ_SEG_F_BREAK;
 	memset(h.prev_chain, 0, sizeof(h.prev_chain));
 	CU_ASSERT_EQUAL(try(&h, &out), 0);
+	h = sample();
+	h.kind = RJ_SEG_FENCE;
+	h.flags = RJ_SEG_F_CLEAN;
+	CU_ASSERT_EQUAL(try(&h, &out), 0);
 }
 
 /* One field of a good header changed; the decoder must answer WANT, and leave
@@ -101,6 +105,7 @@ static void header_out_of_range(void)
 		RJ_E_CORRUPT);
 	REFUSED(h.flags = RJ_SEG_F_RECOVERED, RJ_E_CORRUPT);
 	REFUSED(h.flags = RJ_SEG_F_BREAK, RJ_E_CORRUPT);
+	REFUSED(h.flags = RJ_SEG_F_CLEAN, RJ_E_CORRUPT);
 	REFUSED((h.flags = RJ_SEG_F_BREAK, h.kind = RJ_SEG_FENCE),
 		RJ_E_CORRUPT);
 	REFUSED(h.sequence = h.oldest = 1, RJ_E_CORRUPT);
