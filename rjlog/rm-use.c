@@ -40,6 +40,10 @@ static int ask_volume(struct asked *a, const struct rj_volume_facts *f)
 		return rj_fail(a->err, RJ_E_REFUSED,
 			"%s: is the journal of %s: move that first (rjtune -J)",
 			a->t->text, a->device);
+	if (a->same && f->super == RJ_SUPER_OLDER)
+		return rj_fail(a->err, RJ_E_REFUSED,
+			"%s: may be the journal of %s, where an older superblock was put back: run rjrecover first",
+			a->t->text, a->device);
 	if (a->same && f->has_sbx && f->sbx.intent_op)
 		return rj_fail(a->err, RJ_E_REFUSED,
 			"%s: a move of the journal of %s is half done: run rjtune --resume first",

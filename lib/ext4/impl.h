@@ -73,6 +73,15 @@ int rj_ext4_salvage(struct rj_volume *v, uint64_t device_bytes,
  * volume with the same journal still has, that stands in for it (RJ_SUPER_LOST).
  */
 void rj_ext4_salvage_extension(struct rj_volume *v, uint64_t device_bytes);
+/*
+ * v->super is good, v->backups are known. Is it older than they are
+ * (RJ_SUPER_OLDER)? RJ_E_CORRUPT if so, unless v->flags say that it is opened all
+ * the same; with RJ_VOLUME_SALVAGE a backup stands in.
+ */
+int rj_ext4_check_age(struct rj_volume *v, struct rj_error *err);
+/* RAW, a backup, becomes a primary superblock of which nothing is known but what
+ * backups have: it needs recovery. */
+void rj_ext4_super_promote(uint8_t raw[RJ_SUPER_BYTES]);
 /* Fill v->backups, facts.backups and facts.groups. */
 int rj_ext4_find_backups(struct rj_volume *v, struct rj_error *err);
 /* Recompute s_checksum where the features ask for one. */

@@ -145,6 +145,16 @@ static bool find_by_rule(struct rj_volume *v)
 	return false;
 }
 
+void rj_ext4_super_promote(uint8_t raw[RJ_SUPER_BYTES])
+{
+	SB_PUT16(raw, s_block_group_nr, 0);
+	/* no backup has it, so nothing is known but what the log says */
+	SB_PUT32(raw, s_feature_incompat,
+		SB_LE32(raw, s_feature_incompat) |
+			(uint32_t)EXT3_FEATURE_INCOMPAT_RECOVER);
+	rj_ext4_super_seal(raw);
+}
+
 /* The backup in V->super becomes what the primary should be. */
 static void stand_in(struct rj_volume *v, const uint8_t primary[RJ_SUPER_BYTES])
 {
@@ -156,12 +166,7 @@ static void stand_in(struct rj_volume *v, const uint8_t primary[RJ_SUPER_BYTES])
 		rj_uuid_equal(sbx.journal_uuid, v->facts.sbx.journal_uuid))
 		memcpy(v->super + RJ_SBX_OFFSET, primary + RJ_SBX_OFFSET,
 			RJ_SBX_BYTES);
-	SB_PUT16(v->super, s_block_group_nr, 0);
-	/* no backup has it, so nothing is known but what the log says */
-	SB_PUT32(v->super, s_feature_incompat,
-		SB_LE32(v->super, s_feature_incompat) |
-			(uint32_t)EXT3_FEATURE_INCOMPAT_RECOVER);
-	rj_ext4_super_seal(v->super);
+	rj_ext4_super_promote(v->super);
 	rj_ext4_facts_from_super(v);
 }
 

@@ -126,7 +126,8 @@ int rj_ext4_load(struct rj_volume *v, struct rj_error *err)
 	if (v->facts.blocks < fits)
 		fits = v->facts.blocks;
 	v->bio.size_bytes = fits * v->facts.block_size;
-	return rj_ext4_find_backups(v, err);
+	rc = rj_ext4_find_backups(v, err);
+	return rc ? rc : rj_ext4_check_age(v, err);
 }
 
 static int open_file(struct rj_volume *v, struct rj_error *err)

@@ -34,6 +34,11 @@ enum rj_super_state {
 			* its own extension if that is whole */
 	RJ_SUPER_GONE, /* the same, and there is not even a magic number: the
 			* backup may be left from a volume that is no more */
+	RJ_SUPER_OLDER, /* the primary is whole, but from before the journal's
+			 * last move: the backup of group super_group, which is
+			 * newer, stands in for it, and sbx_error.msg tells how
+			 * they differ. With RJ_VOLUME_FORCE alone the facts are
+			 * the primary's all the same */
 };
 
 struct rj_volume_facts {
@@ -58,7 +63,7 @@ struct rj_volume_facts {
 	uint8_t journal_uuid[RJ_UUID_BYTES]; /* s_journal_uuid */
 	bool has_sbx;	 /* the extension is there and good */
 	struct rj_sbx sbx;
-	struct rj_error sbx_error; /* why has_sbx is false */
+	struct rj_error sbx_error; /* why has_sbx is false; see RJ_SUPER_OLDER */
 	uint32_t backups; /* backup superblocks this volume has */
 	enum rj_super_state super; /* GOOD without RJ_VOLUME_SALVAGE */
 	uint32_t super_group;
@@ -69,8 +74,8 @@ struct rj_volume_facts {
  * RJ_VOLUME_WRITE): record the old contents of everything written through
  * this handle, as e2fsck -z does, for e2undo(8).
  * RJ_E_INVAL: not an ext2/3/4 filesystem (the message says what to try).
- * RJ_E_CORRUPT: it is one, but its superblock is damaged, or the device is
- * shorter than the filesystem. RJ_E_UNSUPPORTED: features we do not know.
+ * RJ_E_CORRUPT: it is one, but its superblock is damaged or older than its
+ * backups, or the device is shorter than the filesystem. RJ_E_UNSUPPORTED: features we do not know.
  */
 int rj_volume_open(const char *path, unsigned flags, const char *undo_file,
 	struct rj_volume **out, struct rj_error *err);

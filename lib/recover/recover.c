@@ -464,6 +464,13 @@ static int run(struct rj_recovery *r, struct rj_error *err)
 	if (rc)
 		return rc;
 	say_in_use(r);
+	/* before any store is asked: it may be the wrong one */
+	if (r->facts.super == RJ_SUPER_OLDER)
+		rc = rj_recovery_need_backup(r, err);
+	if (rc) {
+		r->report->fsck_status |= RJ_FSCK_UNCORRECTED;
+		return rc;
+	}
 	if (r->report->placement == RJ_PLACE_REMOTE)
 		rc = rj_recovery_open_store(r, err);
 	if (!rc && r->report->placement == RJ_PLACE_REMOTE)

@@ -36,10 +36,15 @@ static int in_log(struct rj_recovery *r, struct rj_error *err)
 int rj_recovery_need_backup(struct rj_recovery *r, struct rj_error *err)
 {
 	const struct rj_volume_facts *f = &r->facts;
-	bool force = f->super == RJ_SUPER_GONE;
+	bool force = f->super == RJ_SUPER_GONE || f->super == RJ_SUPER_OLDER;
 
 	if (f->super == RJ_SUPER_GOOD)
 		return 0;
+	if (f->super == RJ_SUPER_OLDER &&
+		!(r->opts->yes && r->opts->force))
+		return rj_fail(err, RJ_E_REFUSED,
+			"%s: an older superblock was put back: %s; rjrecover -y -f goes by the backup, replays its log and checks the whole volume with e2fsck; nothing was changed",
+			r->device, f->sbx_error.msg);
 	if (!f->super_group)
 		return rj_fail(err, RJ_E_REFUSED,
 			"%s: superblock damaged (wrong checksum), with no copy in the log and no backup: put back the volume's first 4096 bytes, or all of it, from elsewhere; nothing was changed",
@@ -52,6 +57,8 @@ int rj_recovery_need_backup(struct rj_recovery *r, struct rj_error *err)
 		rj_recovery_say(r,
 			f->super == RJ_SUPER_TORN
 				? "superblock damaged, but all that never changes agrees with the backup of group %u"
+			: f->super == RJ_SUPER_OLDER
+				? "an older superblock was put back; going by the backup of group %u"
 				: "superblock damaged; restored from the backup of group %u",
 			f->super_group);
 	r->check_all = true;
