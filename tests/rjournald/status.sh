@@ -10,7 +10,6 @@ export no_proxy='*'
 img=$T_DIR/img mnt=$T_DIR/mnt sock=$T_DIR/metrics.sock
 RJLOG=$RJ_BUILD/rjlog/rjlog
 json() { $LIMIT "$RJCTL" status --json "$img" | jq -r "$1"; }
-# numbers that rise while one looks are compared when nothing is written
 metric() { awk -v m="rjournald_$1" 'index($0, m "{") == 1 || index($0, m " ") == 1 {print $NF}' "$T_DIR/page"; }
 page() { curl -sf -m 20 --unix-socket "$sock" http://localhost/metrics >"$T_DIR/page"; }
 
@@ -25,11 +24,18 @@ FIRST=$(json .acknowledged)
 FSTYPE=ext4 check "mounted" mount_served "$img" "$mnt" data=journal
 write() { local i; for i in {1..15}; do put_file "$mnt/$1.$i" 5 || return 1; done; }
 check "15 files, each fsynced" write a
-$LIMIT "$RJCTL" flush -q "$img"
+UUID=$(dumpe2fs -h "$img" 2>/dev/null | awk '/^Journal UUID/ {print $3}')
+puts() { $LIMIT "$RJCTL" flush -q "$img" && json .puts; }
+# look: the log, status and the page, and nothing was put from before the first to
+# after the last: the kernel commits on its own, too
+look() {
+	local before; before=$(puts)
+	"$RJLOG" ls --json "$SRV_URL/vol/$UUID" >"$T_DIR/log" &&
+		json . >"$T_DIR/status" && page && [ "$(puts)" = "$before" ]
+}
+check "log, status and page of one moment" wait_for 60 look
 
 # ---- against the log ----
-"$RJLOG" ls --json "$SRV_URL/vol/$(dumpe2fs -h "$img" 2>/dev/null | awk '/^Journal UUID/ {print $3}')" >"$T_DIR/log"
-json . >"$T_DIR/status"
 is "the mode" "$(jq -r .mode "$T_DIR/status")" online
 is "the last segment is that of the log" "$(jq .acknowledged "$T_DIR/status")" "$(jq '.segments[-1].segment' "$T_DIR/log")"
 is "the last transaction is that of the log" "$(jq .remote_tid "$T_DIR/status")" \
@@ -46,7 +52,6 @@ is "nothing lags" "$(jq -r '[.lag_seconds, .put_failures] | @csv' "$T_DIR/status
 like "in words" "$($LIMIT "$RJCTL" status "$img")" "^  round trip    [0-9.]+ ms median, [0-9.]+ ms p99 \([0-9]+ segments, 0 failures\)$"
 
 # ---- the page ----
-check "the page, by its socket" page
 is "every line is a comment or a sample" \
 	"$(grep -vcE '^# (HELP|TYPE) rjournald_[a-z0-9_]+ |^rjournald_[a-z0-9_]+\{([a-z]+="[^"]*",?)+\} [0-9.]+$' "$T_DIR/page")" 0
 named() { sed -n 's/^# TYPE \(rjournald_[a-z0-9_]*\) .*/\1/p' "$T_DIR/page" | sort; }
@@ -87,10 +92,11 @@ $LIMIT "$RJCTL" stop -q "$img" 2>/dev/null
 
 # ---- by TCP; and an address that is taken ----
 tcp_page() { curl -sf -m 5 "http://127.0.0.1:$1/metrics" | grep -q '^rjournald_info{'; }
-img2=$T_DIR/img2 port=$((20000 + RANDOM % 10000))
+img2=$T_DIR/img2
+while port=$((20000 + RANDOM % 10000)); (: <>"/dev/tcp/127.0.0.1/$port") 2>/dev/null; do :; done
 check "another volume" volume "$img2" ext4 1024 "$SRV_URL/vol2"
 check "served, at a port" serve "$img2" --metrics="127.0.0.1:$port"
-check "the page, by TCP" wait_for 10 tcp_page "$port"
+check "the page, by TCP" wait_for 30 tcp_page "$port"
 check "stopped" $LIMIT "$RJCTL" stop -q "$img2"
 check "served, though the address is taken" serve "$img2" --metrics="127.0.0.1:$SRV_PORT"
 check "stopped" $LIMIT "$RJCTL" stop -q "$img2"
