@@ -15,7 +15,7 @@ check "served" serve "$img" -q
 # nothing that the kernel writes by itself
 check "mounted" mount_served "$img" "$mnt" noinit_itable,noatime
 check "files whose fsync returned" fsynced "$mnt" 3 "$T_DIR/s"
-check "both are needed" both_needed
+check "both are needed" wait_for 30 both_needed
 acked() { $LIMIT "$RJCTL" status --json "$img" | jq .acknowledged; }
 words() { $LIMIT "$RJCTL" status "$img"; }
 # soon NAME: a file whose fsync returns well below the 30 s of a request; one that

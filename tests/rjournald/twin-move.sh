@@ -16,6 +16,7 @@ check "a volume with one store" volume "$img" ext4 4096 "$A"
 check "served and mounted" served
 check "files whose fsync returned" fsynced "$mnt" 5 "$T_DIR/s"
 sum() { head -c 4096 "$img" | sha256sum; }
+sync -f "$mnt" # no writeback of the superblock later
 before=$(sum)
 status 3 "mounted: to two stores is refused" "$RJTUNE" -J "remote=$A,remote=$B,size=8" "$img"
 note "$OUT"
@@ -67,7 +68,7 @@ check "served and mounted" served
 check "all is there" intact
 check "a fsync returns" one moved
 files
-check "both are needed" both_needed
+check "both are needed" wait_for 30 both_needed
 check "unmounted" timeout 30 umount "$mnt"
 check "ended" unserve
 check "to one store" killed "remote=$B" "$B"
