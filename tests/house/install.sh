@@ -62,6 +62,11 @@ check "a program compiles against it" $CC -std=gnu11 -Wall -Wextra \
 status 0 "and runs" env LD_LIBRARY_PATH="$root$libdir" "$T_DIR/user"
 like "and the library answers: $OUT" "$OUT" '^unsupported: .*gopher'
 
+# what the units of systemd start is what was installed
+named=$(cat "$root$(var unitdir)"/*.service | sed -n 's/^Exec/&/p' | grep -oE "/[^ ']*/rj[a-z]+ " | sort -u)
+is "the units name four programs" "$(wc -w <<<"$named")" 4
+for p in $named; do check "$p is there" test -x "$root$p"; done
+
 # installed programs start without the build tree's help
 for p in $(var PROGRAMS); do
 	p=$(cd "$root" && find . -type f -name "${p##*/}" | head -n 1)

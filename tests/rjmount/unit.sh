@@ -6,7 +6,7 @@
 . "$RJ_SRC/tests/support/lib.sh" || exit 99
 . "$RJ_SRC/tests/support/rj.sh"
 
-UNIT=$RJ_SRC/contrib/systemd/rjournald@.service
+UNIT=$RJ_BUILD/contrib/systemd/rjournald@.service
 GENERATOR=/usr/lib/systemd/system-generators/systemd-fstab-generator
 value() { sed -n "s/^$1=//p" "$UNIT"; }
 for o in $(value ExecStart | grep -o -- ' --[a-z-]*'); do
@@ -18,7 +18,7 @@ is "and not started anew under a kernel that has given up" "$(value Restart)" no
 if command -v systemd-analyze >/dev/null; then
 	mkdir "$T_DIR/verify"
 	u=$T_DIR/verify/rjournald@dev-sdb1.service
-	sed -E "s#/usr/sbin/[a-z]+#$(command -v true)#g" "$UNIT" >"$u"
+	sed -E "s#/[^ ']*/rj[a-z]+ #$(command -v true) #g" "$UNIT" >"$u"
 	OUT=$(timeout 60 systemd-analyze verify --man=no "$u" 2>&1)
 	is "systemd-analyze verify" "$? $OUT" "0 "
 	sed -i 's/^\[Service\]/&\nNonsense=yes/' "$u"
@@ -55,7 +55,7 @@ img=$T_DIR/img mnt=$T_DIR/mnt
 mkdir "$mnt" "$T_DIR/store"
 check "a volume" "$MKRJFS" -q -F -t ext4 -J "remote=file://$T_DIR/store,size=4" "$img" 32M
 check "ExecStartPre" timeout 60 sh -c "$(value ExecStartPre | sed -n "s/^.* -c '\(.*\)' %f$/\1/p" |
-	sed 's/[$][$]/$/g' | sed "s#/usr/sbin/rjrecover#$RJRECOVER#")" "$img"
+	sed 's/[$][$]/$/g' | sed "s#/[^ ']*/rjrecover#$RJRECOVER#")" "$img"
 check "ExecStart" serve "$img" --metrics="$T_DIR/metrics"
 check "mounted as ext4, with nothing said of its journal" timeout 60 mount -i -t ext4 -o loop "$img" "$mnt"
 check "the journal is ours" fsynced "$mnt" 3 "$T_DIR/sums"

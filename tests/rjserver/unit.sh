@@ -5,7 +5,7 @@
 . "$RJ_SRC/tests/rjserver/common.sh"
 . "$RJ_SRC/tests/rjserver/certs.sh"
 
-UNIT=$RJ_SRC/contrib/systemd/rjserver.service
+UNIT=$RJ_BUILD/contrib/systemd/rjserver.service
 value() { sed -n "s/^$1=//p" "$UNIT"; }
 is "it says when it is ready" "$(value Type)" notify
 like "and is watched" "$(value WatchdogSec)" '^[0-9]+$'
@@ -23,7 +23,7 @@ like "to its end" "$OUT" 'there are no accounts'
 
 if command -v systemd-analyze >/dev/null; then
 	mkdir "$T_DIR/verify"
-	sed "s|/usr/sbin/rjserver|$(command -v true)|; s|/bin/kill|$(command -v kill)|" "$UNIT" \
+	sed "s|/[^ ]*/rjserver --|$(command -v true) --|; s|/bin/kill|$(command -v kill)|" "$UNIT" \
 		>"$T_DIR/verify/rjserver.service"
 	OUT=$(timeout 30 systemd-analyze verify --man=no "$T_DIR/verify/rjserver.service" 2>&1)
 	is "systemd-analyze verify" "$? $OUT" "0 "
