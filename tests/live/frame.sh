@@ -82,16 +82,20 @@ mount_on() {
 	JOURNAL_DEV=${JOURNAL_DEV#/dev/}
 	MOUNTED_AT=$(cut -d' ' -f1 /proc/uptime)
 }
-# write_history SEED [THREADS [FOLDER [PAUSE]]]: in the background, below $MNT; noted in
-# $RECORD, and what went wrong in $RECORD.said
+# write_history SEED [THREADS [FOLDER [PAUSE [MANY]]]]: in the background, below $MNT;
+# noted in $RECORD, and what went wrong in $RECORD.said
 RECORD=$T_DIR/record
 write_history() {
 	rm -f "$RECORD"
 	mkdir -p "$MNT/${3:-.}" && sync -f "$MNT"
-	"$LIVE/history" write "$MNT/${3:-.}" "$RECORD" "$1" "${2:-3}" "${4:-0}" \
+	"$LIVE/history" write "$MNT/${3:-.}" "$RECORD" "$1" "${2:-3}" "${4:-0}" "${5:-0}" \
 		>"$RECORD.said" 2>&1 &
 	WRITER=$!
 	kill_at_end "$WRITER"
+}
+# status_of NAME: that number or word of the status of $IMG's rjournald
+status_of() {
+	$LIMIT "$RJCTL" status --json "$IMG" | grep -Eo "\"$1\":(\"[^\"]*|[0-9]*)" | sed 's/^[^:]*:"\{0,1\}//'
 }
 acked() { "$LIVE/history" count "$RECORD"; }
 # goes_on MORE: so many more operations are acknowledged, within a minute
