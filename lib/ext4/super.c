@@ -45,6 +45,16 @@ bool rj_ext4_super_sealed(const uint8_t raw[RJ_SUPER_BYTES])
 	       rj_get_le32(raw + SUM_AT) == rj_crc32c(~0u, raw, SUM_AT);
 }
 
+static uint64_t born(const uint8_t raw[RJ_SUPER_BYTES])
+{
+	uint64_t made = SB_LE32(raw, s_mkfs_time);
+	uint64_t mounted = SB_LE32(raw, s_mtime);
+
+	made |= (uint64_t)*SB_AT(raw, s_mkfs_time_hi) << 32;
+	mounted |= (uint64_t)*SB_AT(raw, s_mtime_hi) << 32;
+	return made <= mounted ? made : 0;
+}
+
 void rj_ext4_facts_from_super(struct rj_volume *v)
 {
 	struct rj_volume_facts *f = &v->facts;
@@ -71,6 +81,7 @@ void rj_ext4_facts_from_super(struct rj_volume *v)
 	f->metadata_csum = ro_compat & EXT4_FEATURE_RO_COMPAT_METADATA_CSUM;
 	f->ext4_features = (incompat & ~(uint32_t)EXT3_INCOMPAT) ||
 			   (ro_compat & ~(uint32_t)EXT3_RO_COMPAT);
+	f->born = born(raw);
 	f->mount_opts = SB_LE32(raw, s_default_mount_opts);
 	f->fast_commit = compat & EXT4_FEATURE_COMPAT_FAST_COMMIT;
 	f->journal_inode = SB_LE32(raw, s_journal_inum);

@@ -112,6 +112,10 @@ bool rj_jbd2_block_header(const void *block, enum rj_jbd2_block_type *type,
 struct rj_jbd2_scan_opts {
 	uint64_t sb_block;  /* where the journal superblock is in the log bio */
 	uint64_t fs_blocks; /* volume's size: a tag or revoke beyond is damage */
+	/* When the volume was made, in seconds since 1970; 0: not known. Tells
+	 * blocks of an earlier journal in the same place from lost transactions
+	 * when no good transaction is there to compare their times with. */
+	uint64_t born;
 	/* Read the log by a thread that runs ahead, and keep up to so many
 	 * bytes of it in the plan for replay, which then reads only what is
 	 * beyond. The scan alone reads LOG meanwhile; but from that thread. The

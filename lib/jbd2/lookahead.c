@@ -8,7 +8,9 @@
  * What must not be taken for one: blocks of an earlier lap (their tids are
  * smaller), and blocks of an earlier journal in the same place, whose tids
  * started anew (their commit times are older than that of the last good
- * transaction, and as a rule their checksums have another seed).
+ * transaction, and as a rule their checksums have another seed). Where there
+ * is no good transaction, they are older than the volume. A kernel leaves such
+ * a log behind when it crashes in the first commit since it was mounted.
  */
 #include <string.h>
 
@@ -18,10 +20,26 @@
  * reading on would cost more than the rest of a recovery. */
 #define LOOKAHEAD_BYTES (32u << 20)
 
+/* Clocks of installers may be off by a time zone. Where the checksum's seed
+ * says that a block is of this journal, its time must contradict by more. */
+#define CLOCK_SLACK (2u * 24 * 60 * 60)
+
+/* Does the commit time say that the block is of an earlier journal, or not
+ * say that it is of this one? */
+static bool too_old(const struct jbd2_scan *s, uint64_t seconds)
+{
+	bool seeded = s->dialect.checksum >= 2;
+
+	if (s->last_seconds)
+		return seconds < s->last_seconds;
+	if (seeded)
+		return s->born > CLOCK_SLACK && seconds < s->born - CLOCK_SLACK;
+	return !s->born || seconds < s->born;
+}
+
 static bool proves_damage(const struct jbd2_scan *s, const uint8_t *raw,
 	enum rj_jbd2_block_type type, uint32_t tid)
 {
-	uint64_t seconds = rj_get_be64(raw + JBD2_COMMIT_SECONDS);
 	uint32_t ahead = tid - s->expected;
 
 	if (type != RJ_JBD2_COMMIT || ahead >= s->ring)
@@ -29,10 +47,7 @@ static bool proves_damage(const struct jbd2_scan *s, const uint8_t *raw,
 	/* with async_commit the commit block does not wait for its blocks */
 	if (s->dialect.async && ahead == 0)
 		return false;
-	if (seconds < s->last_seconds)
-		return false;
-	/* without a seeded checksum only the time speaks for this journal */
-	if (s->dialect.checksum < 2 && s->last_seconds == 0)
+	if (too_old(s, rj_get_be64(raw + JBD2_COMMIT_SECONDS)))
 		return false;
 	return jbd2_commit_good(&s->dialect, raw);
 }

@@ -195,6 +195,7 @@ struct jbd2_scan {
 	uint64_t *pending;   /* revokes of the open transaction */
 	size_t pendings, pending_cap;
 	uint64_t fs_blocks;
+	uint64_t born; /* of rj_jbd2_scan_opts */
 	uint32_t ring; /* blocks in the ring */
 	bool limited;  /* stop before transaction LIMIT */
 	uint32_t limit;

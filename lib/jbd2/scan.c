@@ -191,6 +191,7 @@ int rj_jbd2_scan(struct rj_bio *log, const struct rj_jbd2_scan_opts *opts,
 	s.fs_blocks = opts->fs_blocks < JBD2_COPY_BLOCKS_MAX
 			      ? opts->fs_blocks
 			      : JBD2_COPY_BLOCKS_MAX;
+	s.born = opts->born;
 	rc = scan_and_plan(&s, log, opts->keep_bytes, err);
 out:
 	jbd2_keep_stop(&s.plan->keep);

@@ -252,6 +252,7 @@ int rj_recovery_plan(struct rj_recovery *r, struct rj_error *err)
 {
 	struct rj_jbd2_scan_opts o = {
 		.fs_blocks = r->facts.blocks,
+		.born = r->facts.born,
 		.keep_bytes = rj_recovery_memory(),
 	};
 	int rc;

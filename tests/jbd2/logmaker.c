@@ -15,8 +15,6 @@
 #define F_ESCAPE   1
 #define F_SAME     2
 #define F_LAST     8
-#define BASE_TIME  1700000000u
-#define STALE_TIME 1600000000u
 
 struct maker {
 	struct lm_log *l;
@@ -291,7 +289,7 @@ static void stale_txns(struct maker *m)
 	struct lm_txn t;
 	uint32_t tid;
 
-	m->time = STALE_TIME;
+	m->time = LM_STALE_TIME;
 	for (i = m->p->stale; i > 0; i--) {
 		tid = m->p->first_tid - i;
 		if (m->p->stale_ahead)
@@ -310,7 +308,7 @@ static void live_txns(struct maker *m)
 	uint64_t j;
 
 	m->live = true;
-	m->time = BASE_TIME;
+	m->time = LM_BASE_TIME;
 	l->start = m->at;
 	l->txn = need(calloc(m->p->live + 1, sizeof(*l->txn)));
 	for (i = 0; i < m->p->live; i++) {
@@ -355,7 +353,7 @@ static void tail(struct maker *m)
 		m->seed ^= 0x5555; /* as if of another journal */
 		revoke_blocks(m, &t);
 		descriptors(m, &t);
-		commit_block(m, tid, STALE_TIME);
+		commit_block(m, tid, LM_STALE_TIME);
 		break;
 	case LM_TAIL_BAD_COMMIT:
 		descriptors(m, &t);

@@ -11,6 +11,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Commit times, seconds since 1970: the live log's from BASE on, those of the
+ * stale blocks from STALE on. In between the volume was made. */
+#define LM_STALE_TIME 1600000000u
+#define LM_BORN_TIME  1650000000u
+#define LM_BASE_TIME  1700000000u
+
 enum lm_tail {
 	LM_TAIL_NONE,
 	LM_TAIL_OPEN,   /* a transaction without a commit block */

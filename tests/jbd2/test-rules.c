@@ -12,6 +12,7 @@
 #define TARGETS 12u
 
 static struct lm_log l;
+static uint64_t born;
 static struct rj_jbd2_info info;
 static struct rj_error err;
 
@@ -54,7 +55,7 @@ static struct lm_txn *pick(bool revokes)
 
 static int scan(void)
 {
-	struct rj_jbd2_scan_opts opts = {.fs_blocks = TARGETS};
+	struct rj_jbd2_scan_opts opts = {.fs_blocks = TARGETS, .born = born};
 	struct rj_bio *log = rj_bio_new_mem(l.bytes, l.len, "log");
 	struct rj_jbd2_plan *plan = NULL;
 	int rc = rj_jbd2_scan(log, &opts, &plan, &err);
@@ -244,6 +245,80 @@ static void lost_header_without_checksums(void)
 	lm_free(&l);
 }
 
+#define DAY 86400u
+
+/* Of the first transaction there is none before it: the volume's age speaks,
+ * or the checksum's seed. */
+static void lost_header_of_the_first(void)
+{
+	static const struct {
+		int csum;
+		uint64_t born;
+		enum rj_jbd2_damage damage;
+	} c[] = {
+		{3, 0, RJ_JBD2_BAD_DESCRIPTOR},
+		{3, LM_BORN_TIME, RJ_JBD2_BAD_DESCRIPTOR},
+		/* made by a clock that was a day ahead */
+		{3, LM_BASE_TIME + DAY, RJ_JBD2_BAD_DESCRIPTOR},
+		{1, LM_BORN_TIME, RJ_JBD2_BAD_DESCRIPTOR},
+		{0, LM_BORN_TIME, RJ_JBD2_BAD_DESCRIPTOR},
+		/* nothing speaks */
+		{0, 0, RJ_JBD2_SOUND},
+	};
+	unsigned i;
+
+	for (i = 0; i < sizeof(c) / sizeof(c[0]); i++) {
+		make(c[i].csum, false);
+		memset(at(l.start), 0, BS);
+		born = c[i].born;
+		ends_before(100, c[i].damage);
+		lm_free(&l);
+	}
+	born = 0;
+}
+
+/* A crash in the first commit since a mount: nothing is live, and higher tids
+ * of an earlier journal in the same place are a few blocks ahead. */
+static void earlier_journal_behind_an_empty_log(void)
+{
+	static const struct {
+		int csum;
+		uint64_t born;
+		enum rj_jbd2_damage damage;
+	} c[] = {
+		{3, LM_BORN_TIME, RJ_JBD2_SOUND},
+		{2, LM_BORN_TIME, RJ_JBD2_SOUND},
+		{1, LM_BORN_TIME, RJ_JBD2_SOUND},
+		{0, LM_BORN_TIME, RJ_JBD2_SOUND},
+		{0, 0, RJ_JBD2_SOUND},
+		/* the same bytes could be a log whose head is lost */
+		{3, 0, RJ_JBD2_BAD_DESCRIPTOR},
+		{3, LM_STALE_TIME + DAY, RJ_JBD2_BAD_DESCRIPTOR},
+	};
+	struct lm_params p = {
+		.seed = 21,
+		.block_size = BS,
+		.maxlen = 300,
+		.first = 1,
+		.first_tid = 100,
+		.stale = 40,
+		.stale_ahead = true,
+		.tags = 5,
+		.targets = TARGETS,
+	};
+	unsigned i;
+
+	for (i = 0; i < sizeof(c) / sizeof(c[0]); i++) {
+		p.csum = c[i].csum;
+		lm_make(&p, &l);
+		CU_ASSERT_EQUAL(l.transactions, 0);
+		born = c[i].born;
+		ends_before(100, c[i].damage);
+		lm_free(&l);
+	}
+	born = 0;
+}
+
 /* A descriptor with more tags than the whole ring has blocks. */
 static void descriptor_longer_than_the_log(void)
 {
@@ -363,6 +438,8 @@ int main(void)
 		RJTEST(async_drops_a_bad_last_commit),
 		RJTEST(version_1_sums_cover_the_data),
 		RJTEST(lost_header_without_checksums),
+		RJTEST(lost_header_of_the_first),
+		RJTEST(earlier_journal_behind_an_empty_log),
 		RJTEST(descriptor_longer_than_the_log),
 		RJTEST(unreadable_blocks),
 	};
