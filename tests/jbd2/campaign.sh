@@ -20,7 +20,9 @@ mkdir -p mnt
 
 # A volume of 6000 blocks whose blocks 5900..5959 are free, and its journal: a
 # device of 1500 blocks (KIND e), or 2048 blocks of its own (KIND i; 1024 of 64 KiB).
+# It was made between LM_STALE_TIME and LM_BASE_TIME (logmaker.h), and mounted since.
 template() {
+	local -x E2FSPROGS_FAKE_TIME=1650000000
 	local bs=$1 t=t$1$2 dev blocks=2048
 	[ "$bs" -le 4096 ] || blocks=1024
 	truncate -s $((6000 * bs)) "$t.img" || return 1
@@ -44,7 +46,8 @@ template() {
 	{ [ "$2" = e ] || sort -nk2 "$t.map"; echo 0 5900 100; } |
 		awk 'BEGIN {at = '"$((bs == 1024 ? 2 : 1))"'}
 			{if ($2 > at) print at, $2 - at; at = $2 + $3}' >"$t.rest"
-	debugfs -w -R "feature needs_recovery" "$t.img" && region "$t.img" "$bs" >"$t.before" &&
+	printf '%s\n' "feature needs_recovery" "set_super_value mtime @1660000000" |
+		debugfs -w -f - "$t.img" && region "$t.img" "$bs" >"$t.before" &&
 		cmp -n $((60 * bs)) "$t.before" /dev/zero
 }
 region() { dd if="$1" bs="$2" skip=5900 count=60 status=none; }
@@ -109,6 +112,23 @@ kernel_too() {
 	region k.img "$bs" | cmp -s - expect && return
 	[[ $what == *"partial commits"* || $what == *"unfinished tid 0"* ]]
 }
+
+# A crash in the first commit since a mount, where an earlier journal of the same
+# UUID stood: its blocks seem to commit transactions behind the end. They are older
+# than the volume; where its age is not known, a log that lost its head looks
+# the same, and nothing is touched.
+undecided() {
+	kind=e bs=4096 t=t4096e
+	cp "$t.j" case.j && what=$("$bin/make-log" 246422986000015 case.j 5900 60 "$t.before" expect less) &&
+		[[ $what == *"stale ahead; 0 transactions"* ]] && ours || return 1
+	cp "$t.img" u.img && debugfs -w -R "set_super_value mtime $1" u.img || return 1
+	cp case.j r.j
+	cp u.img u2.img
+	"$RJRECOVER" -q --verify=none -J device=r.j u.img >u.out 2>&1
+	[ $? = 4 ] && grep -q "seems to end here.*nothing was changed" u.out && cmp u.img u2.img && cmp r.j case.j
+}
+check "an earlier journal behind an empty log: younger volume" undecided 0
+check "... and of a volume made by a clock that was ahead" undecided @1640000000
 
 bad=(0 0 0) kernels=0 known=0
 first=${RJ_JBD2_FIRST:-0}
