@@ -2,7 +2,7 @@
 /*
  * notified PATH: what a service manager hears. Makes the datagram socket PATH,
  * says "ready" and then each datagram, its lines joined with a space. Ends
- * after a minute.
+ * after ten minutes.
  */
 #include <stdio.h>
 #include <string.h>
@@ -17,7 +17,7 @@ int main(int argc, char **argv)
 	ssize_t got;
 	int fd;
 
-	alarm(60);
+	alarm(600);
 	if (argc != 2 || strlen(argv[1]) >= sizeof(sa.sun_path))
 		return 1;
 	strcpy(sa.sun_path, argv[1]);
