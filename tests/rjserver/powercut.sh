@@ -80,6 +80,8 @@ POWERCUT_DIR=$D POWERCUT_DISK=$DISK LD_PRELOAD=$SHIM \
 	start "$D" --durability=received || { not_ok "start, received"; exit 1; }
 "$LOAD" put "${BASE##*:}" 2 1 20000 "$ACKS" >"$T_DIR/load" &
 load=$!
+came() { [ "$(code "$BASE/load/")" = 200 ] && [ -s "$T_DIR/body" ]; }
+wait_for 20 came
 sleep 0.2
 stop KILL
 wait $load
