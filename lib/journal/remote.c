@@ -8,7 +8,7 @@
 
 struct reading {
 	struct rj_ring *ring;
-	uint64_t epoch; /* of the last segment with blocks */
+	uint64_t epoch, time_ns; /* of the last segment with blocks */
 };
 
 static int apply(
@@ -16,8 +16,10 @@ static int apply(
 {
 	struct reading *r = arg;
 
-	if (seg->body.run_count)
+	if (seg->body.run_count) {
 		r->epoch = seg->header.epoch;
+		r->time_ns = seg->header.time_ns;
+	}
 	return rj_ring_apply(r->ring, seg, err);
 }
 
@@ -98,6 +100,9 @@ int rj_mover_check_log(struct rj_mover *m, struct rj_error *err)
 		rc = rj_log_read(m->old_store, &id, &o, apply, &r, &sum, err);
 	if (!rc)
 		rc = check_empty(m, r.ring, err);
+	if (!rc)
+		rj_log_other_writer(
+			m->old_store, &id, r.epoch, r.time_ns, m->other_host);
 	/* not of a copy of the volume that others write on: theirs is not, and
 	 * with a new UUID this one may be such a copy */
 	m->leaves_clean = r.epoch <= m->f.sbx.epoch && !m->opts->keep;
@@ -116,8 +121,9 @@ int rj_mover_close_log(struct rj_mover *m, struct rj_error *err)
 
 	if (m->from != RJ_PLACE_REMOTE || !m->old_store)
 		return 0;
-	rj_mover_say(m, "fence every other writer of the old log at %s",
-		m->old_store->url);
+	rj_mover_say(m, "fence every other writer of the old log at %s%s%s%s",
+		m->old_store->url, m->other_host[0] ? " (last written " : "",
+		m->other_host, m->other_host[0] ? ")" : "");
 	if (m->opts->dry_run)
 		return 0;
 	old_id(m, &id);

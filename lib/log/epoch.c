@@ -13,14 +13,14 @@
 #define TRIES      16
 #define MAX_OBJECT 4096
 
-/* The name of this host, in characters that cannot upset the text. */
-static void host_name(char *out, size_t len)
+/* In characters that cannot upset the text. */
+void rj_epoch_host(char out[RJ_EPOCH_HOST_BYTES])
 {
 	char *p;
 
-	if (gethostname(out, len) || !out[0])
+	if (gethostname(out, RJ_EPOCH_HOST_BYTES) || !out[0])
 		memcpy(out, "unknown", sizeof("unknown"));
-	out[len - 1] = 0;
+	out[RJ_EPOCH_HOST_BYTES - 1] = 0;
 	for (p = out; *p; p++)
 		if (*p <= ' ' || *p > '~')
 			*p = '_';
@@ -30,7 +30,8 @@ int rj_epoch_text(const struct rj_log_id *id, uint64_t epoch,
 	const uint8_t nonce[RJ_SEG_NONCE_BYTES], struct rj_buf *out,
 	struct rj_error *err)
 {
-	char volume[RJ_UUID_TEXT], journal[RJ_UUID_TEXT], host[65], when[32];
+	char volume[RJ_UUID_TEXT], journal[RJ_UUID_TEXT], host[RJ_EPOCH_HOST_BYTES],
+		when[32];
 	time_t now = (time_t)(rj_realtime_ns() / 1000000000);
 	char hex[2 * RJ_SEG_NONCE_BYTES + 1];
 	struct tm tm = {0};
@@ -39,7 +40,7 @@ int rj_epoch_text(const struct rj_log_id *id, uint64_t epoch,
 	if (id->key)
 		memcpy(host, "-", sizeof("-"));
 	else
-		host_name(host, sizeof(host));
+		rj_epoch_host(host);
 	gmtime_r(&now, &tm);
 	strftime(when, sizeof(when), "%Y-%m-%dT%H:%M:%SZ", &tm);
 	out->len = 0;

@@ -24,6 +24,10 @@ int rj_epoch_claim(struct rj_store *store, const struct rj_log_id *id,
 	const struct rj_epoch_want *want, uint64_t *epoch,
 	struct rj_error *err);
 
+#define RJ_EPOCH_HOST_BYTES 65
+/* The name of this host, as it stands in a claim. */
+void rj_epoch_host(char out[RJ_EPOCH_HOST_BYTES]);
+
 /* The text of a claim, into OUT (emptied first). RJ_E_NOMEM. */
 int rj_epoch_text(const struct rj_log_id *id, uint64_t epoch,
 	const uint8_t nonce[RJ_SEG_NONCE_BYTES], struct rj_buf *out,

@@ -5,6 +5,7 @@
 #include "log/epoch.h"
 #include "log/listing.h"
 #include "log/retry.h"
+#include "util/environ.h"
 #include "util/hex.h"
 
 #define MAX_OBJECT 4096
@@ -44,6 +45,32 @@ int rj_log_served_since(struct rj_store *store, const struct rj_log_id *id,
 	rj_buf_free(&text);
 	/* an object that was lost says nothing */
 	return rc == -RJ_E_NOTFOUND ? 0 : rc;
+}
+
+const char *rj_log_other_writer(struct rj_store *store,
+	const struct rj_log_id *id, uint64_t epoch, uint64_t time_ns,
+	char out[RJ_LOG_OTHER_BYTES])
+{
+	char ours[RJ_EPOCH_HOST_BYTES], theirs[RJ_EPOCH_HOST_BYTES] = "";
+	int64_t ago = rj_realtime_ns() - (int64_t)time_ns;
+	struct rj_buf text = {0};
+	const char *at = NULL;
+	char *p;
+
+	out[0] = 0;
+	rj_epoch_host(ours);
+	if (!get_text(store, id, epoch, 1, &text, NULL))
+		at = strstr((char *)text.data, "\nhost ");
+	if (at)
+		sscanf(at, "\nhost %64s", theirs);
+	rj_buf_free(&text);
+	for (p = theirs; *p; p++) /* whoever can write there chose it */
+		if (*p < '!' || *p > '~')
+			*p = '_';
+	if (theirs[0] && strcmp(theirs, "-") && strcmp(theirs, ours))
+		snprintf(out, RJ_LOG_OTHER_BYTES, "%lld s ago by %s",
+			(long long)(ago > 0 ? ago / 1000000000 : 0), theirs);
+	return out;
 }
 
 /* Does the object of epoch NUMBER hold this nonce? */

@@ -177,6 +177,16 @@ int rj_log_claim(struct rj_store *store, const struct rj_log_id *id,
 int rj_log_served_since(struct rj_store *store, const struct rj_log_id *id,
 	uint64_t epoch, int retry_ms, uint64_t *since, struct rj_error *err);
 
+#define RJ_LOG_OTHER_BYTES 128
+/*
+ * For people: "SECONDS s ago by HOST", of what was written in EPOCH at TIME_NS
+ * (since 1970 UTC), into OUT, which is returned; or "": that was this host, or
+ * nobody knows (an encrypted log does not say it). The store is asked once.
+ */
+const char *rj_log_other_writer(struct rj_store *store,
+	const struct rj_log_id *id, uint64_t epoch, uint64_t time_ns,
+	char out[RJ_LOG_OTHER_BYTES]);
+
 /* The writer's last appended (after a claim: its fence). */
 const struct rj_log_tail *rj_log_writer_tail(const struct rj_log_writer *w);
 uint64_t rj_log_writer_epoch(const struct rj_log_writer *w);

@@ -318,6 +318,20 @@ static void say_emptied(struct rj_recovery *r)
 			"the volume was in use, but its log was emptied by an unmount or a freeze since; if this is a copy that was made while it was mounted, it is not whole: rjrecover -f --verify=full checks it");
 }
 
+/* Nothing here tells a host that is no more from one that still has the volume,
+ * or the original of this copy, in use: say whom this stops. */
+static void say_other_host(struct rj_recovery *r)
+{
+	char who[RJ_LOG_OTHER_BYTES];
+
+	if (r->store && !r->alone &&
+		rj_log_other_writer(r->store, &r->id, r->newest.epoch,
+			r->newest.time_ns, who)[0])
+		rj_recovery_say(r,
+			"the log was last written %s: if that still has the volume in use, or the original of this copy, it loses its journal to this recovery",
+			who);
+}
+
 static int recover_log(struct rj_recovery *r, struct rj_error *err)
 {
 	bool idle;
@@ -340,6 +354,7 @@ static int recover_log(struct rj_recovery *r, struct rj_error *err)
 		return 0;
 	}
 	say_emptied(r);
+	say_other_host(r);
 	if (r->opts->dry_run) {
 		r->report->outcome = r->report->plan.empty
 					     ? RJ_OUTCOME_WOULD_RESET

@@ -22,8 +22,18 @@ start_server "$T_DIR/srv" || exit 99
 check "a crashed volume" eval '"$MKRJFS" -q -F -t ext3 -J "remote=$SRV_URL/v,size=8" "$LIVE" 64M &&
 	work "$LIVE" "$SUMS" && crash "$LIVE" "$T_DIR/mnt" "$IMG"'
 
+# whose log is it that a recovery takes over?
+elsewhere() { unshare --uts sh -c 'hostname rjtest-elsewhere && exec "$@"' sh "$@"; }
+OTHER="log was last written [0-9]+ s ago by $(hostname): if that still"
+status 0 "looked at by another host" elsewhere "$RJRECOVER" -n "$IMG"
+like "which is told who wrote the log, and when" "$OUT" "$OTHER"
+status 0 "looked at by this one" "$RJRECOVER" -n "$IMG"
+is "which knows" "$(grep -c "last written" <<<"$OUT")" 0
+
 cp "$IMG" "$T_DIR/a"
 status 0 "recovered with an undo file" "$RJRECOVER" -z "$T_DIR/undo" "$T_DIR/a"
+status 0 "a move, by another host" elsewhere "$RJ_BUILD/rjtune/rjtune" -n -J none "$T_DIR/a"
+like "which is told it too" "$OUT" "fence every other writer .*last written [0-9]+ s ago by $(hostname)"
 cp "$T_DIR/a" "$T_DIR/recovered"
 check "e2undo accepts it" e2undo "$T_DIR/undo" "$T_DIR/a"
 check "and the crashed volume is back, bit for bit" cmp "$IMG" "$T_DIR/a"
