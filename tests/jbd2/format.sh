@@ -10,6 +10,8 @@ cd "$T_DIR" || exit 99
 juuid=11111111-2222-4333-8444-555555555555
 uuuid=aaaaaaaa-bbbb-4ccc-8ddd-eeeeeeeeeeee
 
+# The device is synced by name: mke2fs only closes it, which writes nothing while
+# somebody else (one who looks at all devices) has it open.
 make_pair() {
 	local bs=$1 blocks=$2 dev
 	rm -f j v
@@ -17,7 +19,7 @@ make_pair() {
 		mke2fs -q -F -b "$bs" -U $juuid -O journal_dev j &&
 		loop_over j && dev=$DEV &&
 		mke2fs -q -F -b "$bs" -U $uuuid -t ext3 -J device="$dev" v &&
-		sync j v && losetup -d "$dev"
+		sync "$dev" && sync j v && losetup -d "$dev"
 }
 
 for bs in 1024 2048 4096; do
