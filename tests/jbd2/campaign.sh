@@ -31,7 +31,7 @@ template() {
 			mke2fs -q -F -b "$bs" -O journal_dev "$t.j" && loop_over "$t.j" || return 1
 		dev=$DEV
 		mke2fs -q -F -t ext4 -b "$bs" -O ^resize_inode -J device="$dev" "$t.img" &&
-			losetup -d "$dev" && sync "$t.j" || return 1
+			sync "$dev" && losetup -d "$dev" && sync "$t.j" || return 1
 	else
 		mke2fs -q -F -t ext4 -b "$bs" -O ^resize_inode \
 			-J size=$((blocks * bs / 1048576)) "$t.img" &&

@@ -63,7 +63,7 @@ check "internal: and that is right" eval 'dd if=v.good bs=4096 skip=5900 count=6
 # a device, made without one: a journal of the right UUID and user
 dev() {
 	truncate -s 24M v && truncate -s 6000k j && mke2fs -q -F -O journal_dev -b 4096 j && loop_over j &&
-		mke2fs -q -F -t ext4 -b 4096 -O ^resize_inode -J "device=$DEV" v && losetup -d "$DEV" &&
+		mke2fs -q -F -t ext4 -b 4096 -O ^resize_inode -J "device=$DEV" v && sync "$DEV" && losetup -d "$DEV" &&
 		debugfs -w -R "feature needs_recovery" v
 }
 if [ "$(id -u)" = 0 ] && [ -c /dev/loop-control ] && [ -z "${RJ_TEST_SKIP_SYSTEM:-}" ]; then

@@ -27,7 +27,7 @@ format() {
 	[ -e "$n.jlive" ] || { truncate -s 8M "$n.jlive" &&
 		mke2fs -q -F -O journal_dev -b "$bs" "$n.jlive" || return 1; }
 	loop_over "$n.jlive" &&
-		mke2fs -q -F -b "$bs" -J "device=$DEV" "$@" "$n.live" && losetup -d "$DEV"
+		mke2fs -q -F -b "$bs" -J "device=$DEV" "$@" "$n.live" && sync "$DEV" && losetup -d "$DEV"
 }
 directories() {
 	local i
@@ -109,7 +109,7 @@ check "snapshot: the journal leaves its volume" eval '
 	printf "<device DEVNO=\"0x%x\" TIME=\"%s.0\" UUID=\"%s\" TYPE=\"jbd\">%s</device>\n" \
 		"0x$(stat -L -c %t%02T "$DEV")" "$(date +%s)" \
 		"$(dumpe2fs -h old 2>/dev/null | awk "/^Journal UUID:/ {print \$3}")" "$DEV" >blkid.tab &&
-	BLKID_FILE=$T_DIR/blkid.tab tune2fs -O ^has_journal old && losetup -d "$DEV"'
+	BLKID_FILE=$T_DIR/blkid.tab tune2fs -O ^has_journal old && sync "$DEV" && losetup -d "$DEV"'
 check "snapshot: and serves another, which crashes" eval 'format o 1024 -t ext3 && crash_on o data=journal directories'
 cp o.j j
 status 4 "snapshot: refused" "$RJRECOVER" -p -J device=j v
@@ -169,7 +169,7 @@ fi
 rm -f o.live o.jlive
 truncate -s 6000k v && truncate -s 1500k o.jlive &&
 	mke2fs -q -F -O journal_dev -b 1024 o.jlive && loop_over o.jlive &&
-	mke2fs -q -F -t ext3 -b 1024 -O ^resize_inode -J "device=$DEV" v && losetup -d "$DEV" &&
+	mke2fs -q -F -t ext3 -b 1024 -O ^resize_inode -J "device=$DEV" v && sync "$DEV" && losetup -d "$DEV" &&
 	debugfs -w -R "feature needs_recovery" v >/dev/null 2>&1
 cp o.jlive j
 dd if=v bs=1024 skip=5900 count=4 status=none >before
