@@ -16,7 +16,12 @@ check_it() { # NAME STATUS REGEX
 }
 start "$D" || { not_ok "rjserver starts"; exit 1; }
 check "200 objects" "$LOAD" bench "${BASE##*:}" 2 1 100 20000
+# it marks the end of what it wrote when a second has gone by: not while we look
+stopped() { ! sed 's/.*) //' "/proc/$SERVER_PID/task"/*/stat | grep -qv '^T'; }
+kill -STOP $SERVER_PID
+check "a server, at rest" wait_for 30 stopped
 check_it "a server is running" 2 'a server is using it'
+kill -CONT $SERVER_PID
 stop
 check "there is a checkpoint" test -e "$D/store/checkpoint"
 check_it "stopped" 0 ': [0-9]+ data files, 200 objects, 4000000 bytes: all whole$'
