@@ -136,6 +136,20 @@ static int apply_again(struct rj_mover *m, struct rj_error *err)
 	return m->opts->dry_run ? 0 : rj_change_apply(m->v, m->change, err);
 }
 
+/* The standard fields of the primary into the backups, some of which a cut may
+ * have left out. An internal journal's came with the redo record. */
+static void repeat_journal(const struct rj_mover *m, struct rj_volume_patch *p)
+{
+	const struct rj_volume_facts *f = rj_volume_facts(m->v);
+
+	if (f->journal_inode)
+		return;
+	p->set_journal = true;
+	p->has_journal = f->has_journal;
+	p->journal_device = f->journal_device;
+	memcpy(p->journal_uuid, f->journal_uuid, RJ_UUID_BYTES);
+}
+
 /*
  * The write that switches, which changes the sector with the standard fields
  * alone, was done, and the next, which changes the one with the extension, was
@@ -171,6 +185,7 @@ static int go_on(struct rj_mover *m, struct rj_error *err)
 	if (m->sbx.placement == RJ_PLACE_DEVICE)
 		rj_mover_set_release(
 			&p.sbx, m->sbx.intent_op, m->sbx.journal_uuid);
+	repeat_journal(m, &p);
 	return rj_volume_patch(m->v, &p, err);
 }
 
@@ -216,6 +231,20 @@ static int finish(struct rj_mover *m, struct rj_error *err)
 	return m->sbx.intent_op ? release(m, err) : 0;
 }
 
+/* The last write of a resume. Backups are written before the switch, so those of a
+ * move that was taken back may say what is not to be. */
+static int note_end(struct rj_mover *m, struct rj_error *err)
+{
+	struct rj_volume_patch p = {.set_sbx = true};
+
+	if (m->report->outcome != RJ_MOVED_ROLLED_BACK)
+		return rj_mover_clear_intent(m, err);
+	rj_mover_settle(&m->sbx, m->sbx.placement, true);
+	p.sbx = m->sbx;
+	repeat_journal(m, &p);
+	return rj_volume_patch(m->v, &p, err);
+}
+
 static int run(struct rj_mover *m, struct rj_error *err)
 {
 	int rc;
@@ -244,7 +273,7 @@ static int run(struct rj_mover *m, struct rj_error *err)
 	if (!rc && m->sbx.intent_op) {
 		rj_mover_say(m, "note in the superblock that the move is over");
 		if (!m->opts->dry_run)
-			rc = rj_mover_clear_intent(m, err);
+			rc = note_end(m, err);
 	}
 	if (rc) {
 		m->report->outcome = RJ_MOVED_UNFINISHED;

@@ -19,8 +19,8 @@ check "many of them (${bad:-none})" test "${bad:-0}" -ge 20
 
 # Ours: some states of each move; now and then the resume is cut too
 seed=${RJ_SEED:-$(date +%s)}
-out=$(timeout 240 "$cuts" --dir "$dir" --features one-group \
-	--states 9 --again 9 --seed "$seed" 2>&1)
+out=$(timeout 240 "$cuts" --dir "$dir" --features csum-1k \
+	--states 7 --again 9 --seed "$seed" 2>&1)
 is "rjtune: no state that is neither old nor new (seed $seed)" "$?" 0
 note "$(grep '^#' <<<"$out" | tail -n 20)" "$(tail -n 1 <<<"$out")"
 states=$(sed -n 's/^\([0-9]*\) states of .*/\1/p' <<<"$out")

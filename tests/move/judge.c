@@ -157,6 +157,39 @@ static int orphan_file(struct judge *j, const struct rj_volume_facts *f,
 		out->orphan_inode);
 }
 
+/* When nothing is under way the backup of group 1 names the journal that the primary
+ * names, and is not newer: it may have to stand in for it. */
+static int backup(struct judge *j, const struct rj_volume_facts *f)
+{
+	static const struct {
+		const char *what;
+		size_t at, len;
+	} fields[] = {{"UUID", 104, 16}, {"journal inode", 224, 4},
+		{"journal UUID", 208, 16}};
+	const struct disk *d = &j->w->disks[VOLUME];
+	const uint8_t *p = d->map + 1024, *b;
+	uint64_t at = (uint64_t)(rj_get_le32(p + 20) + rj_get_le32(p + 32)) *
+		      f->block_size;
+	struct rj_sbx sbx;
+	size_t i;
+
+	if (j->own_checks_off || (f->has_sbx && f->sbx.intent_op))
+		return 0;
+	if (!f->backups || at + 1024 > d->size)
+		return 0;
+	b = d->map + at;
+	if ((rj_get_le32(p + 92) ^ rj_get_le32(b + 92)) & 4)
+		return no(j, "backup superblock: has_journal differs");
+	for (i = 0; f->has_journal && i < 3; i++)
+		if (memcmp(p + fields[i].at, b + fields[i].at, fields[i].len))
+			return no(j, "backup superblock: %s differs",
+				fields[i].what);
+	if (f->has_sbx && !rj_sbx_decode(b + RJ_SBX_OFFSET, &sbx, NULL) &&
+		(int32_t)(sbx.generation - f->sbx.generation) > 0)
+		return no(j, "backup superblock: newer than the primary");
+	return 0;
+}
+
 static uint64_t objects_hash(struct judge *j)
 {
 	struct trace t = {0};
@@ -196,6 +229,8 @@ int judge_look(struct judge *j, struct look *out)
 			f->clean ? "needs recovery" : "not clean");
 	if (!rc)
 		rc = orphan_file(j, f, out);
+	if (!rc)
+		rc = backup(j, f);
 	if (!rc && out->placement == RJ_PLACE_INTERNAL)
 		rc = internal_blocks(j, f->block_size, &out->journal_blocks);
 	if (!rc && out->placement == RJ_PLACE_DEVICE)
