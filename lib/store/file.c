@@ -8,7 +8,6 @@
  * reader sees a part. Names that are not of the key's form, such as
  * temporaries of a writer that died, are never listed.
  */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -18,25 +17,11 @@
 #include <unistd.h>
 
 #include "store/backend.h"
-#include "store/store.h"
+#include "store/file-inside.h"
 #include "util/environ.h"
 #include "util/fileio.h"
 
-struct file_store {
-	struct rj_store base;
-	int root; /* the directory itself, held open */
-	/* The directory of the last put, made and durable. */
-	int dir;
-	struct rj_key dir_key;
-};
-
-#define DIGITS     20                               /* of a number in a key */
 #define WHAT_BYTES (RJ_URL_BYTES + RJ_KEY_TEXT + 8) /* "url: key" */
-
-static struct file_store *file_of(struct rj_store *s)
-{
-	return (struct file_store *)s;
-}
 
 static void forget_dir(struct file_store *fs)
 {
@@ -65,6 +50,16 @@ static int make_dir(
 	return 0;
 }
 
+/* Is fs->dir still what TEXT, its path, names? It may have been moved away, and a
+ * copy put into its place. */
+static bool still_there(struct file_store *fs, const char *text)
+{
+	struct stat path, held;
+
+	return !fstatat(fs->root, text, &path, 0) && !fstat(fs->dir, &held) &&
+	       path.st_dev == held.st_dev && path.st_ino == held.st_ino;
+}
+
 /* Have fs->dir be KEY's directory. */
 static int enter_dir(
 	struct file_store *fs, const struct rj_key *key, struct rj_error *err)
@@ -74,12 +69,13 @@ static int enter_dir(
 	int up, rc;
 
 	dir.number = 0;
-	if (fs->dir >= 0 && fs->dir_key.kind == dir.kind &&
-		rj_uuid_equal(fs->dir_key.journal_uuid, dir.journal_uuid))
-		return 0;
-	forget_dir(fs);
 	rj_key_text(&dir, text);
 	text[strlen(text) - 1] = '\0';
+	if (fs->dir >= 0 && fs->dir_key.kind == dir.kind &&
+		rj_uuid_equal(fs->dir_key.journal_uuid, dir.journal_uuid) &&
+		still_there(fs, text))
+		return 0;
+	forget_dir(fs);
 	slash = strchr(text, '/');
 	*slash = '\0';
 	rc = make_dir(fs, fs->root, text, err);
@@ -126,9 +122,10 @@ static int open_temporary(struct file_store *fs, char *name, size_t size,
 static int publish(struct file_store *fs, const char *tmp, const char *text,
 	struct rj_error *err)
 {
+	const char *name = text + strlen(text) - RJ_FILE_DIGITS;
 	int rc = 0;
 
-	if (linkat(fs->dir, tmp, fs->dir, text + strlen(text) - DIGITS, 0)) {
+	if (linkat(fs->dir, tmp, fs->dir, name, 0)) {
 		if (errno != EEXIST)
 			return rj_fail_errno(err, errno, "%s: cannot create %s",
 				fs->base.url, text);
@@ -142,41 +139,6 @@ static int publish(struct file_store *fs, const char *tmp, const char *text,
 		return rj_fail(err, RJ_E_IO,
 			"%s: cannot fsync the directory of %s: %s",
 			fs->base.url, text, strerror(errno));
-	return rc;
-}
-
-static int file_put_new(struct rj_store *s, const struct rj_key *key,
-	const void *data, size_t len, struct rj_error *err)
-{
-	struct file_store *fs = file_of(s);
-	struct rj_error local;
-	char text[RJ_KEY_TEXT], tmp[64], what[WHAT_BYTES];
-	int fd = -1, rc;
-
-	if (!err)
-		err = &local;
-	rj_key_text(key, text);
-	snprintf(what, sizeof(what), "%s: %s", s->url, text);
-	rc = enter_dir(fs, key, err);
-	if (rc)
-		return rc;
-	rc = open_temporary(fs, tmp, sizeof(tmp), &fd, err);
-	if (rc)
-		goto out;
-	rc = rj_write_all(fd, data, len, what, err);
-	if (!rc)
-		rc = rj_fsync(fd, what, err);
-	if (!rc)
-		rc = rj_close(&fd, what, err);
-	if (!rc)
-		rc = publish(fs, tmp, text, err);
-	/* one that stays behind wastes space, and is never listed */
-	unlinkat(fs->dir, tmp, 0);
-out:
-	if (fd >= 0)
-		close(fd);
-	if (rc && rc != -RJ_E_EXISTS)
-		forget_dir(fs); /* perhaps it was deleted: look anew */
 	return rc;
 }
 
@@ -216,87 +178,96 @@ out:
 	return rc;
 }
 
-static int by_number(const void *a, const void *b)
+/* Is any other than *ARG listed? */
+static int another(void *arg, uint64_t number, uint64_t bytes)
 {
-	uint64_t x, y;
+	const uint64_t *key = arg;
 
-	memcpy(&x, a, sizeof(x));
-	memcpy(&y, b, sizeof(y));
-	return (x > y) - (x < y);
+	(void)bytes;
+	return number != *key;
 }
 
-/* Append the numbers above AFTER to NUMBERS. DIRP is read to its end. */
-static int read_names(struct file_store *fs, DIR *dirp, const char *dir,
-	uint64_t after, struct rj_buf *numbers, struct rj_error *err)
+/*
+ * Whoever deletes the directory of a log that is written, or puts an older copy
+ * into its place, takes the segments before KEY away: without those it is worth
+ * nothing. (What is copied from elsewhere may begin anywhere.)
+ */
+static int reaches(
+	struct file_store *fs, const struct rj_key *key, struct rj_error *err)
 {
-	char text[RJ_KEY_TEXT + DIGITS + 1];
-	struct rj_key key;
-	struct dirent *de;
+	struct rj_key dir = *key, before = *key;
+	uint64_t number = key->number;
+	char text[RJ_KEY_TEXT];
+	int rc;
 
-	for (;;) {
-		errno = 0;
-		de = readdir(dirp);
-		if (!de && errno)
-			return rj_fail_errno(err, errno,
-				"%s: cannot read directory %s", fs->base.url,
-				dir);
-		if (!de)
-			return 0;
-		if (strlen(de->d_name) != DIGITS)
-			continue;
-		snprintf(text, sizeof(text), "%s%s", dir, de->d_name);
-		if (!rj_key_parse(text, strlen(text), &key) ||
-			key.number <= after)
-			continue;
-		if (rj_buf_append(numbers, &key.number, sizeof(key.number)))
-			return rj_fail(err, RJ_E_NOMEM, "%s: out of memory",
-				fs->base.url);
-	}
+	before.number--;
+	rj_key_text(&before, text);
+	if (!faccessat(fs->root, text, F_OK, 0))
+		return 0;
+	if (errno != ENOENT)
+		return rj_fail_errno(err, errno, "%s: cannot look for %s",
+			fs->base.url, text);
+	/* where it was trimmed meanwhile, later ones are there */
+	dir.number = 0;
+	rc = rj_file_list(&fs->base, &dir, number - 2, another, &number, err);
+	if (rc)
+		return rc > 0 ? 0 : rc;
+	return rj_fail(err, RJ_E_UNREACHABLE,
+		"%s: segment %llu was stored, and is not there: is it the right directory, with all that it had?",
+		fs->base.url, (unsigned long long)before.number);
 }
 
-static int file_list(struct rj_store *s, const struct rj_key *dir,
-	uint64_t after, rj_store_list_fn fn, void *arg, struct rj_error *err)
+static int file_put_new(struct rj_store *s, const struct rj_key *key,
+	const void *data, size_t len, struct rj_error *err)
 {
 	struct file_store *fs = file_of(s);
-	struct rj_buf numbers = {0};
-	char text[RJ_KEY_TEXT], name[DIGITS + 1];
-	DIR *dirp = NULL;
-	struct stat st;
-	uint64_t n;
-	size_t i;
-	int fd, rc;
+	struct rj_error local;
+	char text[RJ_KEY_TEXT], tmp[64], what[WHAT_BYTES];
+	int fd = -1, rc;
 
-	rj_key_text(dir, text);
-	fd = openat(fs->root, text, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (fd < 0 && errno == ENOENT)
-		return 0;
-	if (fd >= 0)
-		dirp = fdopendir(fd);
-	if (!dirp) {
-		rc = rj_fail_errno(err, errno, "%s: cannot open directory %s",
-			s->url, text);
-		if (fd >= 0)
-			close(fd);
+	if (!err)
+		err = &local;
+	rj_key_text(key, text);
+	snprintf(what, sizeof(what), "%s: %s", s->url, text);
+	if (key->kind == RJ_KEY_LOG && key->number > 1 && !s->copying)
+		rc = reaches(fs, key, err);
+	else
+		rc = 0;
+	if (!rc)
+		rc = enter_dir(fs, key, err);
+	if (rc)
 		return rc;
-	}
-	rc = read_names(fs, dirp, text, after, &numbers, err);
+	rc = open_temporary(fs, tmp, sizeof(tmp), &fd, err);
 	if (rc)
 		goto out;
-	if (numbers.len)
-		qsort(numbers.data, numbers.len / sizeof(n), sizeof(n),
-			by_number);
-	for (i = 0; !rc && i < numbers.len; i += sizeof(n)) {
-		memcpy(&n, numbers.data + i, sizeof(n));
-		snprintf(name, sizeof(name), "%020llu", (unsigned long long)n);
-		if (!fstatat(fd, name, &st, AT_SYMLINK_NOFOLLOW))
-			rc = fn(arg, n, (uint64_t)st.st_size);
-		else if (errno != ENOENT) /* removed meanwhile: not listed */
-			rc = rj_fail_errno(err, errno, "%s: cannot stat %s%s",
-				s->url, text, name);
-	}
+	rc = rj_write_all(fd, data, len, what, err);
+	if (!rc)
+		rc = rj_fsync(fd, what, err);
+	if (!rc)
+		rc = rj_close(&fd, what, err);
+	if (!rc)
+		rc = publish(fs, tmp, text, err);
+	/* one that stays behind wastes space, and is never listed */
+	unlinkat(fs->dir, tmp, 0);
 out:
-	closedir(dirp);
-	rj_buf_free(&numbers);
+	if (fd >= 0)
+		close(fd);
+	if (rc && rc != -RJ_E_EXISTS)
+		forget_dir(fs); /* perhaps it was deleted: look anew */
+	return rc;
+}
+
+static int file_put_copy(struct rj_store *s, const struct rj_key *key,
+	const struct rj_store_place *place, const void *data, size_t len,
+	struct rj_error *err)
+{
+	bool was = s->copying;
+	int rc;
+
+	(void)place;
+	s->copying = true;
+	rc = file_put_new(s, key, data, len, err);
+	s->copying = was;
 	return rc;
 }
 
@@ -337,69 +308,6 @@ static int file_remove(
 	return rj_fail_errno(err, errno, "%s: cannot remove %s", s->url, text);
 }
 
-/* Append the UUIDs that name directories of DIRP to UUIDS. */
-static int read_uuids(struct file_store *fs, DIR *dirp, struct rj_buf *uuids,
-	struct rj_error *err)
-{
-	char text[RJ_KEY_TEXT];
-	struct rj_key key;
-	struct dirent *de;
-	struct stat st;
-
-	for (;;) {
-		errno = 0;
-		de = readdir(dirp);
-		if (!de && errno)
-			return rj_fail_errno(
-				err, errno, "%s: cannot read", fs->base.url);
-		if (!de)
-			return 0;
-		/* by the key's own rules: lower case only */
-		snprintf(text, sizeof(text), "%.40s/log/", de->d_name);
-		if (!rj_key_parse(text, strlen(text), &key) ||
-			fstatat(fs->root, de->d_name, &st, 0) ||
-			!S_ISDIR(st.st_mode))
-			continue;
-		if (rj_buf_append(uuids, key.journal_uuid, RJ_UUID_BYTES))
-			return rj_fail(err, RJ_E_NOMEM, "%s: out of memory",
-				fs->base.url);
-	}
-}
-
-static int by_uuid(const void *a, const void *b)
-{
-	return memcmp(a, b, RJ_UUID_BYTES);
-}
-
-static int file_list_journals(struct rj_store *s, rj_store_journal_fn fn,
-	void *arg, struct rj_error *err)
-{
-	struct file_store *fs = file_of(s);
-	struct rj_buf uuids = {0};
-	DIR *dirp = NULL;
-	int fd, rc = 0;
-	size_t i;
-
-	fd = openat(fs->root, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (fd >= 0)
-		dirp = fdopendir(fd);
-	if (!dirp) {
-		rc = rj_fail_errno(err, errno, "%s: cannot open", s->url);
-		if (fd >= 0)
-			close(fd);
-		return rc;
-	}
-	rc = read_uuids(fs, dirp, &uuids, err);
-	if (!rc && uuids.len)
-		qsort(uuids.data, uuids.len / RJ_UUID_BYTES, RJ_UUID_BYTES,
-			by_uuid);
-	for (i = 0; !rc && i < uuids.len; i += RJ_UUID_BYTES)
-		rc = fn(arg, uuids.data + i);
-	closedir(dirp);
-	rj_buf_free(&uuids);
-	return rc;
-}
-
 /* By descriptor, not by name: what is mounted there may have changed. */
 static int file_dup(
 	struct rj_store *s, struct rj_store **out, struct rj_error *err)
@@ -432,10 +340,11 @@ static void file_close(struct rj_store *s)
 
 static const struct rj_store_ops file_ops = {
 	.put_new = file_put_new,
+	.put_copy = file_put_copy,
 	.get = file_get,
-	.list = file_list,
+	.list = rj_file_list,
 	.remove = file_remove,
-	.list_journals = file_list_journals,
+	.list_journals = rj_file_list_journals,
 	.dup = file_dup,
 	.close = file_close,
 };

@@ -10,8 +10,16 @@ mnt=$T_DIR/mnt
 
 mode() { $LIMIT "$RJCTL" status --json "$img" | grep -q "\"mode\":\"$1\""; }
 why() { $LIMIT "$RJCTL" status --json "$img" | jq -r .why; }
-# back_with DIR: the server ends, and comes back at its port with DIR
-back_with() { kill_pid "$SRV_PID"; start_server "$1" "$SRV_PORT"; }
+# back_with DIR: the server ends, and comes back at its port with DIR. Of file://
+# the directory gets what is in DIR, and what it has goes to where that came from.
+back_with() {
+	if [ "$way" != file ]; then
+		kill_pid "$SRV_PID"; start_server "$1" "$SRV_PORT"
+		return
+	fi
+	mkdir -p "$1" "$shelf" && find "$T_DIR/disk" -mindepth 1 -maxdepth 1 -exec mv -t "$shelf" {} + &&
+		find "$1" -mindepth 1 -maxdepth 1 -exec mv -t "$T_DIR/disk" {} + && shelf=$1
+}
 # write_one FILE: one fsync, in the background; FILE.done: it was acknowledged
 write_one() {
 	(put_file "$mnt/$1" && touch "$T_DIR/$1.done") &
@@ -38,16 +46,16 @@ waits() {
 }
 # goes_on FILE: with the directory that it had
 goes_on() {
-	check "$way: the server has its directory again" back_with "$T_DIR/srv"
+	check "$way: the server has its directory again" back_with "$(srv)"
 	check "$way: and the fsync ends" wait_for 30 test -e "$T_DIR/$1.done"
 	wait "$writer"
 }
 
-# all_of_it WAY: rjournald's environment says how puts go
+# all_of_it WAY URL: rjournald's environment says how puts go
 all_of_it() {
 	way=$1
 	img=$T_DIR/$way.img
-	volume "$img" ext3 4096 "$SRV_URL/$way" on_loss=block || exit 99
+	volume "$img" ext3 4096 "$2" on_loss=block || exit 99
 	serve "$img" && mount_served "$img" "$mnt" || exit 99
 	check "$way: a file" put_file "$mnt/before"
 	check "$way: the server comes back empty" back_with "$T_DIR/$way.empty"
@@ -61,9 +69,13 @@ all_of_it() {
 	fi
 	goes_on "$way.emptied"
 
-	kill_pid "$SRV_PID"
-	cp -a "$T_DIR/srv" "$T_DIR/$way.old"
-	start_server "$T_DIR/srv" "$SRV_PORT"
+	if [ "$way" = file ]; then
+		cp -a "$T_DIR/disk" "$T_DIR/$way.old"
+	else
+		kill_pid "$SRV_PID"
+		cp -a "$T_DIR/srv" "$T_DIR/$way.old"
+		start_server "$T_DIR/srv" "$SRV_PORT"
+	fi
 	check "$way: files that the copy does not have" \
 		eval 'for i in 1 2 3; do put_file "$mnt/n$i" || exit 1; done'
 	check "$way: the server comes back with the copy" \
@@ -84,7 +96,11 @@ all_of_it() {
 }
 
 start_server "$T_DIR/srv" || exit 99
-all_of_it straight
+mkdir "$T_DIR/disk" || exit 99
+shelf=$T_DIR/srv.files
+srv() { [ "$way" = file ] && echo "$T_DIR/srv.files" || echo "$T_DIR/srv"; }
+all_of_it straight "$SRV_URL/straight"
+all_of_it file "file://$T_DIR/disk"
 # as with a proxy or a password: all requests go by libcurl
 export http_proxy=http://127.0.0.1:9 no_proxy='*'
-all_of_it libcurl
+all_of_it libcurl "$SRV_URL/libcurl"

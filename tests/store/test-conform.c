@@ -624,9 +624,9 @@ int main(void)
 	}
 	snprintf(suite, sizeof(suite), "store-%.*s",
 		(int)(strcspn(url, ":") < 32 ? strcspn(url, ":") : 32), url);
-	/* some begin in the middle of a log, which over a new connection (and
-	 * with RJ_TEST_RETRY there are many) only a copy may */
-	t_copies = !strncmp(url, "rj", 2);
+	/* some begin in the middle of a log, which (by rj:// over a new connection,
+	 * and with RJ_TEST_RETRY there are many) only a copy may */
+	t_copies = !strncmp(url, "rj", 2) || !strncmp(url, "file", 4);
 	store = t_open(url);
 	status = RJTEST_RUN(suite, tests);
 	rj_store_close(store);
