@@ -4,11 +4,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <sys/wait.h>
@@ -19,16 +21,20 @@
 #include "util/mountinfo.h"
 #include "util/thread.h"
 
-/* For a thread that is between its data and the commit to arrive there, on a
- * machine that has much else to do. The journal is lost: there is no hurry. */
+/* From when it is down, for a thread that is between its data and the commit to
+ * arrive there, on a machine that has much else to do. The journal is lost: there
+ * is no hurry. */
 #define HOLD_NS 3000000000LL
+/* In all, if it does not go down. */
+#define LIMIT_NS 15000000000LL
+#define LOOK_NS	 5000000L
 
 /* More than a worker ever has open. */
 #define FDS_MAX 1024
 
 /* fs/ext4/ext4.h, Linux 4.11; no header of the kernel's has them */
-#define EXT4_IOC_SHUTDOWN      _IOR('X', 125, uint32_t)
-#define EXT4_GOING_FLAGS_LOGFLUSH 1u
+#define EXT4_IOC_SHUTDOWN _IOR('X', 125, uint32_t)
+#define EXT4_GOING_FLAGS_NOLOGFLUSH 2u
 
 struct rj_fsdown {
 	char *volume;
@@ -70,14 +76,16 @@ static bool would_panic(dev_t dev)
 /*
  * In a process of its own, which waits in the kernel until the held requests are
  * answered: were it a thread, a worker that is killed now would not be gone, and
- * the next one, which has to answer them, not be started, until then. With
- * LOGFLUSH the running transaction is committed, which fails as well, so that
- * there is one for those to wait for who are on their way to it.
- * Nothing but system calls behind fork().
+ * the next one, which has to answer them, not be started, until then.
+ * NOLOGFLUSH, for that shuts it down at once. LOGFLUSH commits first, and that
+ * waits for the held requests: on Linux 6.18 everybody is let in until then. The
+ * journal is aborted with it, which tells nobody anything: who has come waits for
+ * the transaction whose requests are held.
+ * Nothing but system calls behind fork(). CALLS is shared: it calls the ioctl now.
  */
-static pid_t begin(const char *dir, dev_t dev)
+static pid_t begin(const char *dir, dev_t dev, atomic_bool *calls)
 {
-	uint32_t how = EXT4_GOING_FLAGS_LOGFLUSH;
+	uint32_t how = EXT4_GOING_FLAGS_NOLOGFLUSH;
 	pid_t child = fork();
 	struct stat st;
 	int fd;
@@ -91,34 +99,95 @@ static pid_t begin(const char *dir, dev_t dev)
 	/* something else may be mounted over it */
 	if (fd == -1 || fstat(fd, &st) || st.st_dev != dev)
 		_exit(ENOENT);
+	*calls = true;
 	_exit(ioctl(fd, EXT4_IOC_SHUTDOWN, &how) ? errno : 0);
 }
 
-static bool shut_down(const char *volume)
+/* Does CHILD sleep in the kernel, as it does when the file system is down and
+ * the journal's superblock is to be written? */
+static bool sleeps(pid_t child)
+{
+	char path[32], text[128];
+	const char *name_end;
+	size_t n;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%ld/stat", (long)child);
+	f = fopen(path, "re");
+	if (!f)
+		return false;
+	n = fread(text, 1, sizeof(text) - 1, f);
+	fclose(f);
+	text[n] = 0;
+	name_end = strrchr(text, ')');
+	return name_end && !strncmp(name_end, ") D", 3);
+}
+
+/* It is down: from now on the error is kept back for HOLD_NS. */
+static void is_down(struct rj_fsdown *s)
+{
+	int64_t until = rj_monotonic_ns() + HOLD_NS;
+
+	pthread_mutex_lock(&s->lock);
+	if (s->until_ns > until)
+		s->until_ns = until;
+	pthread_cond_broadcast(&s->changed);
+	pthread_mutex_unlock(&s->lock);
+}
+
+/* Wait for CHILD, and for its ioctl to have begun. Returns its status. */
+static int see_down(struct rj_fsdown *s, pid_t child, const atomic_bool *calls)
+{
+	const struct timespec look = {0, LOOK_NS};
+	bool down = false;
+	int status = 0;
+	pid_t rc;
+
+	for (;;) {
+		rc = waitpid(child, &status, down ? 0 : WNOHANG);
+		if (rc == child || (rc == -1 && errno != EINTR))
+			break;
+		if (!down && *calls && sleeps(child)) {
+			is_down(s);
+			down = true;
+		} else if (!down) {
+			nanosleep(&look, NULL);
+		}
+	}
+	if (!down && WIFEXITED(status) && !WEXITSTATUS(status))
+		is_down(s);
+	return status;
+}
+
+static bool shut_down(struct rj_fsdown *s)
 {
 	char dir[4096];
+	atomic_bool *calls;
+	int status, e = 0;
 	pid_t child;
-	int status;
 	dev_t dev;
 
-	if (!rj_mountinfo_of_volume(volume, dir, sizeof(dir), &dev) ||
+	if (!rj_mountinfo_of_volume(s->volume, dir, sizeof(dir), &dev) ||
 		would_panic(dev))
 		return false;
 	rj_log(RJ_LOG_ERROR,
 		"%s: the file system is shut down, so that nothing more is acknowledged; unmount it",
 		dir);
-	child = begin(dir, dev);
+	calls = mmap(NULL, sizeof(*calls), PROT_READ | PROT_WRITE,
+		MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	child = calls == MAP_FAILED ? -1 : begin(dir, dev, calls);
 	if (child == -1) {
-		rj_log(RJ_LOG_ERROR, "%s: cannot shut it down: fork: %s", dir,
-			strerror(errno));
-		return false;
+		e = errno;
+	} else {
+		status = see_down(s, child, calls);
+		e = WIFEXITED(status) ? WEXITSTATUS(status) : EINTR;
 	}
-	while (waitpid(child, &status, 0) == -1 && errno == EINTR)
-		;
-	if (WIFEXITED(status) && WEXITSTATUS(status))
+	if (calls != MAP_FAILED)
+		munmap(calls, sizeof(*calls));
+	if (e)
 		rj_log(RJ_LOG_ERROR, "%s: cannot shut it down: %s", dir,
-			strerror(WEXITSTATUS(status)));
-	return WIFEXITED(status) && !WEXITSTATUS(status);
+			strerror(e));
+	return !e;
 }
 
 static void *run(void *arg)
@@ -132,7 +201,7 @@ static void *run(void *arg)
 	if (s->asked) {
 		s->busy = true;
 		pthread_mutex_unlock(&s->lock);
-		done = shut_down(s->volume);
+		done = shut_down(s);
 		pthread_mutex_lock(&s->lock);
 		s->busy = false;
 		s->nothing = !done;
@@ -152,7 +221,7 @@ void rj_fsdown_hold(struct rj_fsdown *s)
 	pthread_mutex_lock(&s->lock);
 	if (!s->asked) {
 		s->asked = true;
-		s->until_ns = rj_monotonic_ns() + HOLD_NS;
+		s->until_ns = rj_monotonic_ns() + LIMIT_NS;
 		pthread_cond_broadcast(&s->changed);
 	}
 	while (!s->nothing &&

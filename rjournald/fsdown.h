@@ -26,7 +26,8 @@ int rj_fsdown_new(
 /*
  * To be called by every thread that is about to fail one of the kernel's
  * requests: the first call begins it, each returns when the error may be told
- * (three seconds after the first; at once where nothing is mounted). NULL-safe.
+ * (three seconds after the file system is down, fifteen after the first call if it
+ * does not go down; at once where nothing is mounted). NULL-safe.
  */
 void rj_fsdown_hold(struct rj_fsdown *s);
 /* When nobody holds any more. NULL-safe. */

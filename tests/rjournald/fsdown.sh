@@ -52,6 +52,21 @@ fails() {
 
 for ((n = 1; n <= rounds; n++)); do fails $n; done
 
+# ---- it is down before anybody is told, and some time ----
+start_server "$T_DIR/srvd" || exit 99
+volume "$T_DIR/d.img" ext4 4096 "$SRV_URL/v" on_loss=error || exit 99
+serve "$T_DIR/d.img" -q && mount_served "$T_DIR/d.img" "$mnt" && put_file "$mnt/file"
+now() { date +%s%N; }
+kill_pid "$SRV_PID"
+{ dd if=/dev/zero of="$mnt/late" bs=1k count=1 conv=fsync status=none 2>/dev/null; now >"$T_DIR/told"; } &
+check "it goes down" wait_for 60 not cat "$mnt/file"
+down=$(now)
+check "somebody who waited is told" wait_for 60 test -s "$T_DIR/told"
+early=$((($(cat "$T_DIR/told") - down) / 1000000))
+note "$early ms before that"
+check "that it was down before" [ "$early" -ge 500 ]
+umount "$mnt"
+
 # ---- of two mounts of one name the volume's own is meant ----
 start_server "$T_DIR/srv0" || exit 99
 volume "$T_DIR/o.img" ext4 4096 "$SRV_URL/v" on_loss=error || exit 99
