@@ -16,7 +16,7 @@
 #include "util/environ.h"
 #include "util/fileio.h"
 
-#define LOOKS	      6
+#define LOOKS	      20
 #define LOOK_AGAIN_NS 100000000LL
 
 static void load_messages(void)
@@ -44,7 +44,8 @@ int rj_ext4_fail(struct rj_error *err, enum rj_code code, long errcode,
 /*
  * A device may be held for an instant by somebody who only looks: losetup(8),
  * say, tries for a number that was just taken, and the kernel claims the device
- * before it says so. What is held for longer is in use.
+ * before it says so; or by a mount that was taken from the list and is not gone
+ * yet, on a busy machine for a second. What is held for longer is in use.
  */
 static errcode_t look_for_users(
 	const char *path, int *flags, char *where, int where_bytes)
