@@ -7,7 +7,7 @@
 #
 # The volume that both share is a copy made while A writes. In data=journal A's own
 # copy never gets what the log does not have, as long as the log gives nothing up:
-# when a quarter of the journal (a third since Linux 6.11) has been written back, the
+# when a quarter of the journal (a third in newer kernels) has been written back, the
 # kernel moves the tail, and what was before that is in A's copy only. So the journal
 # is large, and who has written much slows down: 600 operations (about 30 MB), then 4
 # a second. That it was enough is looked at.
