@@ -34,7 +34,7 @@ void rj_mover_warn(struct rj_mover *m, const char *fmt, ...)
 }
 
 /* The extension counts only while it agrees with the standard fields. */
-static enum rj_placement placement_of(const struct rj_volume_facts *f)
+enum rj_placement rj_mover_placement(const struct rj_volume_facts *f)
 {
 	if (!f->has_journal)
 		return RJ_PLACE_NONE;
@@ -92,7 +92,7 @@ int rj_mover_open(struct rj_mover *m, bool resume, struct rj_error *err)
 		*err = m->f.sbx_error;
 		return rj_fail_prefix(err, "%s", m->path);
 	}
-	m->from = placement_of(&m->f);
+	m->from = rj_mover_placement(&m->f);
 	m->uuid = m->opts->new_uuid ? m->opts->new_uuid : m->f.uuid;
 	start_sbx(m);
 	if (rj_rundir_served(m->f.uuid))

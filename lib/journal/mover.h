@@ -58,6 +58,8 @@ int rj_mover_run(const char *device, const struct rj_move_opts *opts,
 int rj_mover_check(struct rj_mover *m, struct rj_error *err);
 /* Find and judge the old journal. */
 int rj_mover_check_old(struct rj_mover *m, struct rj_error *err);
+/* Where the volume's journal is, by what its superblock says. */
+enum rj_placement rj_mover_placement(const struct rj_volume_facts *f);
 /* report->from and ->to, from what is known. */
 void rj_mover_describe(struct rj_mover *m);
 

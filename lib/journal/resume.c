@@ -245,6 +245,21 @@ static int note_end(struct rj_mover *m, struct rj_error *err)
 	return rj_volume_patch(m->v, &p, err);
 }
 
+/* What the volume has now. A device that was opened for this is another one. */
+static void tell_result(struct rj_mover *m)
+{
+	struct rj_move_end *now = &m->report->from;
+
+	m->f = *rj_volume_facts(m->v);
+	m->from = m->to = rj_mover_placement(&m->f);
+	rj_mover_describe(m);
+	if (m->from != RJ_PLACE_REMOTE) {
+		now->where[0] = '\0';
+		now->blocks = 0;
+	}
+	m->report->to = *now;
+}
+
 static int run(struct rj_mover *m, struct rj_error *err)
 {
 	int rc;
@@ -280,6 +295,7 @@ static int run(struct rj_mover *m, struct rj_error *err)
 		return rc;
 	}
 	m->report->pending = m->opts->dry_run;
+	tell_result(m);
 	return 0;
 }
 
