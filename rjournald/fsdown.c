@@ -93,7 +93,7 @@ static pid_t begin(const char *dir, dev_t dev, atomic_bool *calls)
 	if (child)
 		return child;
 	/* not /dev/fuse, not the lock; before Linux 5.9 one by one */
-	for (fd = close_range(3, ~0u, 0) ? FDS_MAX : 3; fd > 3; fd--)
+	for (fd = close_range(3, ~0u, 0) ? FDS_MAX : 2; fd > 2; fd--)
 		close(fd);
 	fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	/* something else may be mounted over it */
