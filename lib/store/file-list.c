@@ -39,7 +39,8 @@ static int read_names(struct file_store *fs, DIR *dirp, const char *dir,
 			return 0;
 		if (strlen(de->d_name) != RJ_FILE_DIGITS)
 			continue;
-		snprintf(text, sizeof(text), "%s%s", dir, de->d_name);
+		snprintf(text, sizeof(text), "%s%.*s", dir, RJ_FILE_DIGITS,
+			de->d_name);
 		if (!rj_key_parse(text, strlen(text), &key) ||
 			key.number <= after)
 			continue;
