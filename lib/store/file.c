@@ -257,20 +257,6 @@ out:
 	return rc;
 }
 
-static int file_put_copy(struct rj_store *s, const struct rj_key *key,
-	const struct rj_store_place *place, const void *data, size_t len,
-	struct rj_error *err)
-{
-	bool was = s->copying;
-	int rc;
-
-	(void)place;
-	s->copying = true;
-	rc = file_put_new(s, key, data, len, err);
-	s->copying = was;
-	return rc;
-}
-
 /* A claim is removed by those only who tried the store with a log that nobody
  * has. With the last one go the log's folders: empty ones would be listed as a
  * log. They stay as long as anything is in them. */
@@ -340,7 +326,6 @@ static void file_close(struct rj_store *s)
 
 static const struct rj_store_ops file_ops = {
 	.put_new = file_put_new,
-	.put_copy = file_put_copy,
 	.get = file_get,
 	.list = rj_file_list,
 	.remove = file_remove,

@@ -311,20 +311,6 @@ static int put(struct rj_store *s, const struct rj_key *key, const void *data,
 	return fail_status(r, &c, "put", text, err);
 }
 
-static int rj_put_copy(struct rj_store *s, const struct rj_key *key,
-	const struct rj_store_place *place, const void *data, size_t len,
-	struct rj_error *err)
-{
-	bool was = s->copying;
-	int rc;
-
-	(void)place;
-	s->copying = true;
-	rc = put(s, key, data, len, err);
-	s->copying = was;
-	return rc;
-}
-
 static int rj_remove(
 	struct rj_store *s, const struct rj_key *key, struct rj_error *err)
 {
@@ -538,7 +524,6 @@ static void rj_close_store(struct rj_store *s)
 
 static const struct rj_store_ops rj_ops = {
 	.put_new = put,
-	.put_copy = rj_put_copy,
 	.get = rj_get,
 	.list = rj_list,
 	.remove = rj_remove,

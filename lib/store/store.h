@@ -175,7 +175,7 @@ struct rj_store_ops {
 	 * writer. For stores of mode B, where the object's epoch is a part of
 	 * its name. Callers only ever repeat the same bytes. 0 and the errors as
 	 * of put_new; RJ_E_EXISTS for an epoch that has its text. NULL: put_new
-	 * does it.
+	 * does it, with COPYING set.
 	 */
 	int (*put_copy)(struct rj_store *s, const struct rj_key *key,
 		const struct rj_store_place *place, const void *data,
@@ -225,8 +225,8 @@ struct rj_store {
 	 * meter. NULL: they never wait. */
 	struct rj_gate *gate;
 	char url[512]; /* for messages: never holds a credential */
-	/* Mode B: what is put is a copy of another store's segment, and may be of
-	 * an older epoch than the handle's own. */
+	/* What is put is a copy of another store's segment: it may begin anywhere,
+	 * and (mode B) be of an older epoch than the handle's own. */
 	bool copying;
 };
 
@@ -255,9 +255,15 @@ static inline int rj_store_put_copy(struct rj_store *s,
 	const struct rj_key *key, const struct rj_store_place *place,
 	const void *data, size_t len, struct rj_error *err)
 {
-	if (!s->ops->put_copy)
-		return s->ops->put_new(s, key, data, len, err);
-	return s->ops->put_copy(s, key, place, data, len, err);
+	bool was = s->copying;
+	int rc;
+
+	if (s->ops->put_copy)
+		return s->ops->put_copy(s, key, place, data, len, err);
+	s->copying = true;
+	rc = s->ops->put_new(s, key, data, len, err);
+	s->copying = was;
+	return rc;
 }
 
 static inline int rj_store_get(struct rj_store *s, const struct rj_key *key,
