@@ -20,6 +20,10 @@ static inline struct file_store *file_of(struct rj_store *s)
 	return (struct file_store *)s;
 }
 
+/* For each call on a store: the directory itself, opened again by its name if the
+ * one that was held is no more. */
+void rj_file_find_root(struct file_store *fs);
+
 /* struct rj_store_ops */
 int rj_file_list(struct rj_store *s, const struct rj_key *dir, uint64_t after,
 	rj_store_list_fn fn, void *arg, struct rj_error *err);

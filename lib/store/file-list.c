@@ -62,6 +62,7 @@ int rj_file_list(struct rj_store *s, const struct rj_key *dir,
 	size_t i;
 	int fd, rc;
 
+	rj_file_find_root(fs);
 	rj_key_text(dir, text);
 	fd = openat(fs->root, text, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0 && errno == ENOENT)
@@ -139,6 +140,7 @@ int rj_file_list_journals(struct rj_store *s, rj_store_journal_fn fn,
 	int fd, rc = 0;
 	size_t i;
 
+	rj_file_find_root(fs);
 	fd = openat(fs->root, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd >= 0)
 		dirp = fdopendir(fd);

@@ -30,6 +30,25 @@ static void forget_dir(struct file_store *fs)
 	fs->dir = -1;
 }
 
+/* Somebody deleted it (or the NFS server did), and may put it back: nobody can put
+ * anything into the one that is held. One that was moved, or over which something
+ * is mounted, is still the one that was meant. */
+void rj_file_find_root(struct file_store *fs)
+{
+	struct stat st;
+	int fd;
+
+	if (fstat(fs->root, &st) ? errno != ESTALE : st.st_nlink > 0)
+		return;
+	fd = open(fs->base.url + strlen("file://"),
+		O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return;
+	forget_dir(fs);
+	close(fs->root);
+	fs->root = fd;
+}
+
 /* mkdir NAME below AT unless it is there, and open it. The parent is fsynced
  * in any case: the one who made it may have died before doing so. */
 static int make_dir(
@@ -150,6 +169,7 @@ static int file_get(struct rj_store *s, const struct rj_key *key, size_t max,
 	uint64_t size;
 	int fd, rc;
 
+	rj_file_find_root(fs);
 	rj_key_text(key, text);
 	snprintf(what, sizeof(what), "%s: %s", s->url, text);
 	fd = openat(fs->root, text, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -227,6 +247,7 @@ static int file_put_new(struct rj_store *s, const struct rj_key *key,
 
 	if (!err)
 		err = &local;
+	rj_file_find_root(fs);
 	rj_key_text(key, text);
 	snprintf(what, sizeof(what), "%s: %s", s->url, text);
 	if (key->kind == RJ_KEY_LOG && key->number > 1 && !s->copying)
@@ -282,6 +303,7 @@ static int file_remove(
 {
 	char text[RJ_KEY_TEXT];
 
+	rj_file_find_root(file_of(s));
 	rj_key_text(key, text);
 	if (!unlinkat(file_of(s)->root, text, 0)) {
 		if (key->kind == RJ_KEY_EPOCH)

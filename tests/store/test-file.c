@@ -148,6 +148,41 @@ static void a_directory_that_was_moved_away_gets_nothing(void)
 	rj_store_close(s);
 }
 
+/* Not only the log's directory: that of the URL itself. */
+static void a_directory_that_was_deleted_and_put_back_is_found(void)
+{
+	struct rj_key log = t_new_log(RJ_KEY_LOG), key = t_key(&log, 1);
+	char sub[420], at[440], command[1800];
+	struct rj_buf got = {0};
+	struct rj_store *s, *other;
+
+	snprintf(sub, sizeof(sub), "%s/sub", dir);
+	snprintf(at, sizeof(at), "file://%s", sub);
+	if (mkdir(sub, 0700) || rj_store_open(at, NULL, &s, &err) ||
+		rj_store_dup(s, &other, &err))
+		exit(99);
+	for (; key.number < 3; key.number++)
+		T_WORKS(rj_store_put_new(s, &key, "bytes", 5, &err));
+	snprintf(command, sizeof(command),
+		"cp -a '%s' '%s/copy' && rm -r '%s'", sub, dir, sub);
+	CU_ASSERT_EQUAL(system(command), 0);
+	CU_ASSERT_EQUAL(rj_store_put_new(s, &key, "bytes", 5, &err),
+		-RJ_E_UNREACHABLE);
+	if (mkdir(sub, 0700))
+		exit(99);
+	CU_ASSERT_EQUAL(rj_store_put_new(s, &key, "bytes", 5, &err),
+		-RJ_E_UNREACHABLE);
+	snprintf(command, sizeof(command), "rmdir '%s' && mv '%s/copy' '%s'",
+		sub, dir, sub);
+	CU_ASSERT_EQUAL(system(command), 0);
+	T_WORKS(rj_store_put_new(s, &key, "bytes", 5, &err));
+	CU_ASSERT_EQUAL(files_in(sub), 3);
+	T_WORKS(rj_store_get(other, &key, 100, &got, &err));
+	rj_buf_free(&got);
+	rj_store_close(other);
+	rj_store_close(s);
+}
+
 static void a_log_that_was_trimmed_is_gone_on_with(void)
 {
 	struct rj_key log = t_new_log(RJ_KEY_LOG), key = t_key(&log, 1);
@@ -325,6 +360,7 @@ int main(void)
 		RJTEST(a_deleted_directory_is_made_again),
 		RJTEST(a_log_without_its_beginning_is_not_gone_on_with),
 		RJTEST(a_directory_that_was_moved_away_gets_nothing),
+		RJTEST(a_directory_that_was_deleted_and_put_back_is_found),
 		RJTEST(a_log_that_was_trimmed_is_gone_on_with),
 		RJTEST(a_file_in_the_way),
 		RJTEST(a_full_disk_leaves_nothing_behind),
