@@ -13,6 +13,7 @@
 
 #include "rjserver/commit.h"
 #include "rjserver/store.h"
+#include "rjserver/store_checkpoint.h"
 #include "rjserver/store_clean.h"
 #include "support/rjtest.h"
 
@@ -124,7 +125,9 @@ static void quiet(bool on)
 	close(null);
 }
 
-/* Every 40th of COUNT objects stays, the others are deleted again at once. */
+/* Every 40th of COUNT objects stays, the others are deleted again at once. No file
+ * goes before a checkpoint has it: one that has begun is waited for, as its thread
+ * may not get a processor for all of the test. */
 static void churn(struct store *s, unsigned from, unsigned count)
 {
 	unsigned n;
@@ -133,6 +136,10 @@ static void churn(struct store *s, unsigned from, unsigned count)
 		CU_ASSERT_EQUAL(put(s, n), 0);
 		if (n % 40)
 			CU_ASSERT_EQUAL(del(s, n), 0);
+		while (s->checkpoint) {
+			usleep(100);
+			store_checkpoint_tick(s);
+		}
 	}
 }
 
