@@ -45,6 +45,10 @@ bool rj_ext4_super_sealed(const uint8_t raw[RJ_SUPER_BYTES])
 	       rj_get_le32(raw + SUM_AT) == rj_crc32c(~0u, raw, SUM_AT);
 }
 
+/* 2000-01-01: what says less is a clock that was never set, or an image that was
+ * made to be the same each time (E2FSPROGS_FAKE_TIME, SOURCE_DATE_EPOCH). */
+#define OLDEST_DATE 946684800u
+
 static uint64_t born(const uint8_t raw[RJ_SUPER_BYTES])
 {
 	uint64_t made = SB_LE32(raw, s_mkfs_time);
@@ -52,7 +56,7 @@ static uint64_t born(const uint8_t raw[RJ_SUPER_BYTES])
 
 	made |= (uint64_t)*SB_AT(raw, s_mkfs_time_hi) << 32;
 	mounted |= (uint64_t)*SB_AT(raw, s_mtime_hi) << 32;
-	return made <= mounted ? made : 0;
+	return made >= OLDEST_DATE && made <= mounted ? made : 0;
 }
 
 void rj_ext4_facts_from_super(struct rj_volume *v)

@@ -57,8 +57,9 @@ struct rj_volume_facts {
 	bool ext4_features;  /* anything that makes it more than ext3: extents,
 			      * 64bit, flex_bg, metadata_csum, ... */
 	bool fast_commit;    /* feature bit */
-	/* s_mkfs_time, seconds since 1970; 0: not known, or the volume was
-	 * mounted before (last), so that one of the clocks was wrong, or never */
+	/* s_mkfs_time, seconds since 1970; 0: not known (before 2000), or the
+	 * volume was mounted before (last), so that one of the clocks was wrong,
+	 * or never */
 	uint64_t born;
 	uint32_t mount_opts; /* s_default_mount_opts, see rj_mount_opts_*() */
 	uint32_t journal_inode;	 /* 0: none */

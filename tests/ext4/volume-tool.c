@@ -53,6 +53,7 @@ static int facts(const char *path)
 	printf("journal_inode=%u\njournal_device=%u\njournal_uuid=%s\n",
 		f->journal_inode, f->journal_device,
 		rj_uuid_text(f->journal_uuid, text));
+	printf("born=%llu\n", (unsigned long long)f->born);
 	printf("default_journal_blocks=%u\n",
 		rj_volume_default_journal_blocks(v));
 	printf("has_sbx=%d\n", f->has_sbx);

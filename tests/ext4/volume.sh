@@ -92,6 +92,16 @@ facts=$("$tool" facts "$img")
 like "a fresh ext3 has nothing of ext4" "$facts" '^ext4_features=0$'
 like "and no extension" "$facts" '^sbx_error=not-rj$'
 like "and is clean" "$facts" '^clean=1$'
+# times MKFS MOUNT WANT: the volume's age, in seconds since 1970
+times() {
+	debugfs -w -R "set_super_value mkfs_time @$1" "$img" 2>/dev/null
+	debugfs -w -R "set_super_value mtime @$2" "$img" 2>/dev/null
+	like "made at $1, mounted at $2: born at $3" "$("$tool" facts "$img")" "^born=$3\$"
+}
+times 1700000000 1700000001 1700000000
+times 1700000000 1600000000 0
+times 1700000000 0 0
+times 1000 1700000000 0
 
 # ---- how it is written ----
 if command -v strace >/dev/null; then
