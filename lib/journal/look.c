@@ -160,7 +160,7 @@ int rj_mover_check(struct rj_mover *m, struct rj_error *err)
 		m->from == RJ_PLACE_REMOTE && !m->opts->abandon) {
 		m->report->needs_recovery = true;
 		return rj_fail(err, RJ_E_REFUSED,
-			"%s: its remote log was given up for a check of the whole volume; run rjrecover first",
+			"%s: its remote log was given up for a check of the whole volume; run rjrecover first, or rjtune -f if the log is gone for good",
 			m->path);
 	}
 	if (f->needs_recovery) {

@@ -177,6 +177,6 @@ int rj_recovery_fallback(struct rj_recovery *r, const struct rj_error *cause,
 		return rj_recovery_renew_log(r, err);
 	if (!rc)
 		rj_recovery_say(r,
-			"the journal server was not reached: run rjrecover again when it is back, before the volume is mounted");
+			"the journal server was not reached: run rjrecover again when it is back, before the volume is mounted; if it is gone for good: rjtune -f -J size=MB");
 	return rc;
 }
