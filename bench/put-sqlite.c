@@ -22,8 +22,8 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#include "rjserver/commit.h"
-#include "rjserver/store.h"
+#include "rjserver/store/commit.h"
+#include "rjserver/store/store.h"
 #include "util/bytes.h"
 
 #define KEEP	8192 /* objects */

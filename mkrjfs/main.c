@@ -8,8 +8,8 @@
 #include "journal/attach.h"
 #include "mkrjfs/mke2fs.h"
 #include "mkrjfs/options.h"
+#include "os/rundir.h"
 #include "util/log.h"
-#include "util/rundir.h"
 
 static void say_log(void *arg, enum rj_log_level level, const char *line)
 {
@@ -59,12 +59,8 @@ static void tell_left(const struct options *o, const struct left *left)
 {
 	if (o->quiet || o->dry_run || !left->url[0])
 		return;
-	if (rj_url_second(left->url))
-		printf("The log of the filesystem before is left at %s, journal %s (rjlog rm --force removes it, at one store at a time)\n",
-			left->url, left->uuid);
-	else
-		printf("The log of the filesystem before is left (rjlog rm --force %s %s/%s removes it)\n",
-			left->uuid, left->url, left->uuid);
+	printf("The log of the filesystem before is left (rjlog rm --force %s %s/%s removes it)\n",
+		left->uuid, left->url, left->uuid);
 }
 
 /* No journal of ours: mke2fs does it all. */

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "util/proc.h"
+#include "os/proc.h"
 
 /* A growing argv whose strings are its own. */
 struct args {

@@ -24,7 +24,6 @@ static const char help_text[] =
 	"                    on_loss=block|error|local  when the store is lost\n"
 	"                    fallback=PATH         local: the file to go on in\n"
 	"                    fallback_size=MB      and its size\n"
-	"                  remote= twice: the log in two stores\n"
 	"  -J none         make no journal\n"
 	"  -J ...          anything else is mke2fs's: size=, device=, ...\n"
 	"  -n              show what would be done; change nothing\n"
@@ -186,7 +185,7 @@ static enum verdict unknown(int c, char **argv)
 	char text[] = {'-', (char)optopt, 0};
 
 	if (c == ':')
-		return bad("a value is missing behind", text);
+		return bad("a value is missing after", text);
 	return bad("unknown option",
 		optopt && optopt < OPT_HELP ? text : argv[optind - 1]);
 }

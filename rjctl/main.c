@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* rjctl: ask or tell a running rjournald. */
-#include <dirent.h>
 #include <json-c/json.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include "ext4/volume.h"
+#include "check.h"
 #include "options.h"
+#include "os/rundir.h"
 #include "status.h"
 #include "util/environ.h"
-#include "util/mountinfo.h"
-#include "util/rundir.h"
+#include "volume.h"
 
 #define STATUS_MS 5000
 #define FLUSH_MS  60000
@@ -35,7 +33,7 @@ static int show_status(const struct rj_ctl_options *o, const char *answer)
 	}
 	json = json_tokener_parse(answer);
 	if (!json) {
-		fprintf(stderr, "rjctl: rjournald's answer makes no sense\n");
+		fprintf(stderr, "rjctl: rjournald's answer is malformed\n");
 		return 1;
 	}
 	status_print(json);
@@ -160,52 +158,32 @@ static int ask_one(const struct rj_ctl_options *o,
 	return rc;
 }
 
-/* A directory means the volume mounted there. */
-static int volume_uuid(
-	const char *volume, uint8_t uuid[RJ_UUID_BYTES], struct rj_error *err)
-{
-	struct rj_volume *v = NULL;
-	char source[4096];
-	struct stat st;
-	int rc;
+struct asking {
+	const struct rj_ctl_options *o;
+	int count, rc;
+};
 
-	if (stat(volume, &st) == 0 && S_ISDIR(st.st_mode)) {
-		if (!rj_mountinfo_source(volume, source, sizeof(source)))
-			return rj_fail(err, RJ_E_NOTFOUND,
-				"%s: nothing is mounted there", volume);
-		volume = source;
-	}
-	rc = rj_volume_open(volume, 0, NULL, &v, err);
-	if (rc)
-		return rc;
-	memcpy(uuid, rj_volume_facts(v)->uuid, RJ_UUID_BYTES);
-	return rj_volume_close(v, err);
+static void ask_served(void *arg, const uint8_t uuid[RJ_UUID_BYTES])
+{
+	struct asking *a = arg;
+
+	if (ask_one(a->o, uuid, !a->count))
+		a->rc = 1;
+	a->count++;
 }
 
 static int ask_all(const struct rj_ctl_options *o)
 {
-	DIR *dir = opendir(rj_rundir_root());
-	uint8_t uuid[RJ_UUID_BYTES];
-	struct dirent *e;
-	int rc = 0, count = 0;
+	struct asking a = {.o = o};
 
-	while (dir && (e = readdir(dir))) {
-		if (!rj_uuid_parse(e->d_name, uuid) || !rj_rundir_served(uuid))
-			continue;
-		if (ask_one(o, uuid, !count))
-			rc = 1;
-		count++;
-	}
-	if (dir)
-		closedir(dir);
-	if (!count) {
-		/* only root may look whether one is there */
-		fprintf(stderr, "rjctl: %s\n",
-			geteuid() ? "only root can ask rjournald"
-				  : "no rjournald is running");
-		return 1;
-	}
-	return rc;
+	volumes_served(ask_served, &a);
+	if (a.count)
+		return a.rc;
+	/* only root may look whether one is there */
+	fprintf(stderr, "rjctl: %s\n",
+		geteuid() ? "only root can ask rjournald"
+			  : "no rjournald is running");
+	return 1;
 }
 
 int main(int argc, char **argv)
@@ -215,7 +193,9 @@ int main(int argc, char **argv)
 	struct rj_error err;
 	int status = rj_ctl_options_parse(argc, argv, &o);
 
-	if (status == -1 && !o.volume)
+	if (status == -1 && !strcmp(o.command, "check"))
+		status = check_volumes(o.volumes, o.count);
+	else if (status == -1 && !o.volume)
 		status = ask_all(&o);
 	else if (status == -1 && volume_uuid(o.volume, uuid, &err))
 		status = fail(&err);

@@ -24,6 +24,7 @@ static const struct option longs[] = {
 static void help(void)
 {
 	printf("Usage: rjctl status [--json] [DEVICE|DIR]\n"
+	       "       rjctl check [DEVICE|DIR]...\n"
 	       "       rjctl metrics [DEVICE|DIR]\n"
 	       "       rjctl flush [-q] [DEVICE|DIR]\n"
 	       "       rjctl prefer [-q] remote|local|power [DEVICE|DIR]\n"
@@ -34,6 +35,8 @@ static void help(void)
 	       "volume mounted at DIR; without that, every one that runs.\n"
 	       "\n"
 	       "  status       what it serves, from where, and how it is\n"
+	       "  check        one line for a monitoring system; exit status 0 well,\n"
+	       "               1 warning, 2 critical, 3 unknown\n"
 	       "  metrics      the same in numbers, for Prometheus\n"
 	       "  flush        ship all that is pending, and wait for it\n"
 	       "  prefer       which way the journal goes while both the store and\n"
@@ -86,9 +89,11 @@ int rj_ctl_options_parse(int argc, char **argv, struct rj_ctl_options *out)
 		}
 	}
 	if (optind == argc)
-		return bad("say status, metrics, flush, prefer, restart or stop", "");
+		return bad("say status, check, metrics, flush, prefer, restart or stop",
+			"");
 	o.command = argv[optind];
 	if (strcmp(o.command, "status") != 0 &&
+		strcmp(o.command, "check") != 0 &&
 		strcmp(o.command, "metrics") != 0 &&
 		strcmp(o.command, "flush") != 0 &&
 		strcmp(o.command, "prefer") != 0 &&
@@ -101,7 +106,9 @@ int rj_ctl_options_parse(int argc, char **argv, struct rj_ctl_options *out)
 			return bad("prefer remote, local or power", "");
 		o.prefer = argv[optind];
 	}
-	if (argc - optind > 2)
+	o.volumes = argv + optind + 1;
+	o.count = argc - optind - 1;
+	if (argc - optind > 2 && strcmp(o.command, "check") != 0)
 		return bad("unexpected argument ", argv[optind + 2]);
 	if (argc - optind == 2)
 		o.volume = argv[optind + 1];

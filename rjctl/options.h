@@ -5,9 +5,11 @@
 #include <stdbool.h>
 
 struct rj_ctl_options {
-	const char *command; /* "status", "flush", "stop" */
+	const char *command; /* "status", "check", "flush", "stop" ... */
 	const char *prefer;  /* of "prefer": remote, local or power */
 	const char *volume;  /* DEVICE or DIR; NULL: every volume served */
+	char *const *volumes; /* of "check": COUNT of them, none: all */
+	int count;
 	bool json, force, quiet;
 };
 

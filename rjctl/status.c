@@ -63,56 +63,23 @@ static void print_remote(struct json_object *o)
 			json_object_get_boolean(all)
 				? "a recovery needs no segment that is not in it"
 				: "a recovery needs segments of the store too");
+	if (json_object_object_get_ex(o, "floor", &f)) {
+		if (json_object_object_get_ex(f, "age_seconds", NULL))
+			printf("  floor         %s: segment %s, whole %s s ago\n",
+				text_of(f, "url"), text_of(f, "segment"),
+				text_of(f, "age_seconds"));
+		else
+			printf("  floor         %s: never whole\n",
+				text_of(f, "url"));
+		if (json_object_object_get_ex(f, "why", NULL))
+			printf("                %s\n", text_of(f, "why"));
+	}
 	if (number_of(o, "puts"))
 		printf("  round trip    %.2f ms median, %.2f ms p99 (%s "
 		       "segments, %s failures)\n",
 			(double)number_of(o, "put_p50_us") / 1e3,
 			(double)number_of(o, "put_p99_us") / 1e3,
 			text_of(o, "puts"), text_of(o, "put_failures"));
-}
-
-static bool flag_of(struct json_object *o, const char *key)
-{
-	struct json_object *value;
-
-	return json_object_object_get_ex(o, key, &value) &&
-	       json_object_get_boolean(value);
-}
-
-static void print_store(struct json_object *s, int number)
-{
-	struct json_object *behind = NULL;
-
-	printf("  store %d       %s: ", number, text_of(s, "url"));
-	json_object_object_get_ex(s, "behind_segments", &behind);
-	if (flag_of(s, "alone"))
-		printf("needed, alone\n");
-	else if (flag_of(s, "needed"))
-		printf("needed\n");
-	else if (flag_of(s, "left"))
-		printf("left alone, as it holds another log; rjtune -J makes a "
-		       "new pair\n");
-	else if (flag_of(s, "caught_up"))
-		printf("caught up\n");
-	else if (!behind)
-		printf("behind, and not seen since the start\n");
-	else
-		printf("behind by %s segment%s (%s bytes)\n",
-			text_of(s, "behind_segments"),
-			number_of(s, "behind_segments") == 1 ? "" : "s",
-			text_of(s, "behind_bytes"));
-}
-
-/* Of two: which one is needed, and what the other one lacks. */
-static void print_stores(struct json_object *o)
-{
-	struct json_object *stores;
-	size_t i;
-
-	if (!json_object_object_get_ex(o, "stores", &stores))
-		return;
-	for (i = 0; i < json_object_array_length(stores); i++)
-		print_store(json_object_array_get_idx(stores, i), (int)i + 1);
 }
 
 /* Nothing will go on by itself: how to. */
@@ -135,7 +102,8 @@ void status_print(struct json_object *o)
 	printf("%s: %s, journal %s\n", text_of(o, "device"),
 		text_of(o, "state"), text_of(o, "journal_device"));
 	printf("  store         %s\n", text_of(o, "store"));
-	print_stores(o);
+	if (json_object_object_get_ex(o, "nearly_full", NULL))
+		printf("  nearly full   %s\n", text_of(o, "nearly_full"));
 	printf("  mode          %s since %s (on_loss=%s)\n", text_of(o, "mode"),
 		time_text(number_of(o, "mode_since"), when),
 		text_of(o, "on_loss"));
@@ -143,6 +111,8 @@ void status_print(struct json_object *o)
 		printf("  error         %s\n", text_of(o, "error"));
 	if (json_object_object_get_ex(o, "why", NULL))
 		printf("  because       %s\n", text_of(o, "why"));
+	if (json_object_object_get_ex(o, "cause", NULL))
+		printf("  cause         %s\n", text_of(o, "cause"));
 	print_next(o);
 	printf("  epoch         %s\n", text_of(o, "epoch"));
 	printf("  acknowledged  segment %s\n", text_of(o, "acknowledged"));

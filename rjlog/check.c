@@ -87,12 +87,6 @@ static int check_segment(void *arg, const struct segment_seen *s)
 	if (s->fetch_rc || s->bytes > RJ_LOG_FENCE_BYTES)
 		c->data_seen = true;
 	progress_step(c->progress, ++c->done, c->total);
-	/* a bridge over what nobody needs */
-	if (!rc && s->open_rc == -RJ_E_GAP && c->oldest &&
-		s->number < c->oldest && !c->data_seen) {
-		begin_at(c, s->number + 1);
-		return 0;
-	}
 	if (rc) {
 		err = *s->fetch_err;
 	} else {

@@ -14,7 +14,7 @@ struct check {
 	struct target *t;
 	struct progress *progress;
 	/* Called for each segment that is sound. A failure is a problem of that
-	 * segment. NULL: nobody wants to know. */
+	 * segment. NULL: not called. */
 	int (*each)(void *arg, const struct segment_seen *s,
 		struct rj_error *err);
 	void *arg;

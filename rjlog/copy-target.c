@@ -5,8 +5,9 @@
 #include <string.h>
 
 #include "copy.h"
-#include "log/epoch.h"
 #include "log/retry.h"
+#include "log/write/epoch.h"
+#include "segment/digest.h"
 
 #define CLAIM_BYTES 65536
 
@@ -201,7 +202,7 @@ int copy_put_claims(struct copy *c, struct rj_error *err)
 		/* its text was lost; that it exists is what counts */
 		if (rc == -RJ_E_NOTFOUND)
 			rc = rj_epoch_text(
-				&c->from->id, n[i], nobody, &text, err);
+				&c->from->id, n[i], nobody, 0, &text, err);
 		if (rc)
 			break;
 		key = rj_log_key(&c->to.id, RJ_KEY_EPOCH, n[i]);
@@ -223,4 +224,16 @@ int copy_put_segment(struct copy *c, const struct copy_mark *m,
 	};
 
 	return put(c, &key, &place, raw, "cannot copy", err);
+}
+
+size_t copy_marks(const struct copy *c, struct copy_mark **out)
+{
+	*out = (void *)c->marks.data;
+	return c->marks.len / sizeof(**out);
+}
+
+int copy_hash(const struct segment_seen *s, uint8_t hash[RJ_SEG_HASH_BYTES],
+	struct rj_error *err)
+{
+	return rj_digest(s->raw->data, s->raw->len, NULL, 0, hash, err);
 }

@@ -13,21 +13,8 @@
 #include <string.h>
 
 #include "check.h"
-#include "segment/digest.h"
 #include "store/probe.h"
 #include "store/url.h"
-
-size_t copy_marks(const struct copy *c, struct copy_mark **out)
-{
-	*out = (void *)c->marks.data;
-	return c->marks.len / sizeof(**out);
-}
-
-int copy_hash(const struct segment_seen *s, uint8_t hash[RJ_SEG_HASH_BYTES],
-	struct rj_error *err)
-{
-	return rj_digest(s->raw->data, s->raw->len, NULL, 0, hash, err);
-}
 
 static int note(void *arg, const struct segment_seen *s, struct rj_error *err)
 {

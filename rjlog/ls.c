@@ -145,14 +145,6 @@ static void ls_missing(struct ls *ls, uint64_t first, uint64_t last)
 	json_object_array_add(ls->segments, row);
 }
 
-/* Of two stores: which was the only one that had to have it; 0: none. */
-static unsigned alone(const struct rj_seghdr *h)
-{
-	return h->flags & RJ_SEG_F_ALONE_1   ? 1
-	       : h->flags & RJ_SEG_F_ALONE_2 ? 2
-					     : 0;
-}
-
 static void ls_text(const struct segment_seen *s)
 {
 	const struct rj_seghdr *h = &s->seg->header;
@@ -162,13 +154,10 @@ static void ls_text(const struct segment_seen *s)
 		snprintf(tids, sizeof(tids), "%u-%u", s->seg->body.first_tid,
 			s->seg->body.last_tid);
 	printf("%10" PRIu64 " %6" PRIu64 "  %-9s %10" PRIu64 "  %-23s %7" PRIu64
-	       "  %s",
+	       "  %s\n",
 		s->number, h->epoch, kind_text(h), s->bytes,
 		plan_time_text((int64_t)h->time_ns, when), s->seg->block_count,
 		tids);
-	if (alone(h))
-		printf("  store %u alone", alone(h));
-	putchar('\n');
 }
 
 static void ls_json(struct ls *ls, const struct segment_seen *s)
@@ -187,8 +176,6 @@ static void ls_json(struct ls *ls, const struct segment_seen *s)
 		add_u64(row, "first_tid", s->seg->body.first_tid);
 		add_u64(row, "last_tid", s->seg->body.last_tid);
 	}
-	if (alone(h))
-		add_u64(row, "alone", alone(h));
 	json_object_array_add(ls->segments, row);
 }
 
@@ -217,7 +204,6 @@ static void ls_bad(struct ls *ls, const struct segment_seen *s)
 static int ls_segment(void *arg, const struct segment_seen *s)
 {
 	struct ls *ls = arg;
-	bool bad = false;
 
 	if (s->number != ls->expect && ls->done)
 		ls_missing(ls, ls->expect, s->number - 1);
@@ -225,11 +211,7 @@ static int ls_segment(void *arg, const struct segment_seen *s)
 	ls->done++;
 	if (s->fetch_rc || s->bytes > RJ_LOG_FENCE_BYTES)
 		ls->data_seen = true;
-	if (!s->fetch_rc && s->open_rc == -RJ_E_GAP) /* a bridge */
-		ls_missing(ls, s->number, s->number);
-	else if (s->fetch_rc || s->open_rc)
-		bad = true;
-	if (bad)
+	if (s->fetch_rc || s->open_rc)
 		ls_bad(ls, s);
 	else if (ls->segments)
 		ls_json(ls, s);

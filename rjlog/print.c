@@ -13,8 +13,6 @@
 
 const char *kind_text(const struct rj_seghdr *h)
 {
-	if (h->kind == RJ_SEG_BRIDGE)
-		return "bridge";
 	if (h->kind == RJ_SEG_FENCE)
 		return h->flags & RJ_SEG_F_BREAK ? "break" : "fence";
 	if (h->flags & RJ_SEG_F_RECOVERED)

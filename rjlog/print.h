@@ -10,7 +10,7 @@
 
 const char *kind_text(const struct rj_seghdr *h);
 
-/* What a noun needs behind COUNT. */
+/* What a noun needs after COUNT. */
 const char *plural(uint64_t count);
 void add_u64(struct json_object *o, const char *key, uint64_t v);
 void add_text(struct json_object *o, const char *key, const char *text);

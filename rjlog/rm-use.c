@@ -8,9 +8,9 @@
 
 #include "ext4/journal.h"
 #include "ext4/volume.h"
+#include "os/rundir.h"
 #include "rm.h"
 #include "util/environ.h"
-#include "util/rundir.h"
 
 #define ASK_MS 5000
 /* A log without a fence at its end that grew so lately may be growing still. */
@@ -40,7 +40,7 @@ static int ask_volume(struct asked *a, const struct rj_volume_facts *f)
 		return rj_fail(a->err, RJ_E_REFUSED,
 			"%s: is the journal of %s: move that first (rjtune -J)",
 			a->t->text, a->device);
-	if (a->same && f->super == RJ_SUPER_OLDER)
+	if (a->same && f->super == RJ_SUPER_STALE)
 		return rj_fail(a->err, RJ_E_REFUSED,
 			"%s: may be the journal of %s, where an older superblock was put back: run rjrecover first",
 			a->t->text, a->device);
@@ -112,7 +112,7 @@ static int check_written(const struct options *o, const struct target *t,
 	if (o->force || l->closed || l->written_s + LATELY_S < now)
 		return 0;
 	return rj_fail(err, RJ_E_REFUSED,
-		"%s: segment %llu was written %llu seconds ago, by %s: somebody may write there still; if nobody does, say --force %s",
+		"%s: segment %llu was written %llu seconds ago, by %s: that host may still write there; if it does not, say --force %s",
 		t->text, (unsigned long long)l->last,
 		(unsigned long long)(now > l->written_s ? now - l->written_s
 							: 0),

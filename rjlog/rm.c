@@ -23,9 +23,6 @@ int rm_check_words(
 {
 	uint8_t uuid[RJ_UUID_BYTES];
 
-	if (rj_store_is_pair(t->store))
-		return rj_fail(err, RJ_E_INVAL,
-			"%s: name one of the two stores", t->store->url);
 	if (!t->named)
 		return rj_fail(err, RJ_E_INVAL,
 			"%s: say which log: URL/<journal uuid> (see rjlog ls)",

@@ -13,7 +13,7 @@ struct rm_log {
 	uint64_t fences;      /* and of those that stay */
 	uint64_t epoch;	      /* highest one claimed; 0: none */
 	char host[64];	      /* who claimed it; "": not known */
-	bool closed;	      /* the last segment is a fence: nobody wrote since */
+	bool closed;	      /* the last segment is a fence: no write since */
 	uint64_t written_s;   /* when the last segment was sealed, since 1970; 0:
 			       * not known */
 };
@@ -24,8 +24,8 @@ int rm_check_words(
 /* Look. Changes nothing. */
 int rm_look(struct target *t, struct rm_log *out, struct rj_error *err);
 /*
- * May anybody need it? RJ_E_REFUSED: a volume does, or rjournald serves it here,
- * or it looks as if somebody wrote still and nobody said --force. *PROVED: the
+ * Check that the log is out of use. RJ_E_REFUSED: a volume needs it, rjournald
+ * serves it here, or a host may still write there, without --force. *PROVED: the
  * volume that it belonged to (--volume) names another journal.
  */
 int rm_check_use(const struct options *o, const struct target *t,

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "log/ahead.h"
+#include "log/prefetch.h"
 #include "log/trim.h"
 #include "print.h"
 
@@ -216,7 +216,7 @@ static int walk_range(struct target *t, const struct rj_listing *l,
 	const struct rj_range *range,
 	int (*fn)(void *arg, const struct segment_seen *s), void *arg)
 {
-	struct rj_ahead *ahead = rj_ahead_start(
+	struct rj_prefetch *ahead = rj_prefetch_start(
 		t->store, &t->id, l, range->first, range->last, 0);
 	struct rj_fetched own = {0}, *f = &own;
 	uint64_t count = range->last - range->first + 1, i;
@@ -225,7 +225,7 @@ static int walk_range(struct target *t, const struct rj_listing *l,
 
 	for (i = 0; i < count && !rc; i++) {
 		if (ahead)
-			f = rj_ahead_next(ahead);
+			f = rj_prefetch_next(ahead);
 		else
 			fetch_one(t, range->first + i, f);
 		seen = (struct segment_seen){
@@ -241,7 +241,7 @@ static int walk_range(struct target *t, const struct rj_listing *l,
 		rc = fn(arg, &seen);
 		rj_segment_release(&own.seg);
 	}
-	rj_ahead_stop(ahead);
+	rj_prefetch_stop(ahead);
 	rj_buf_free(&own.bytes);
 	return rc;
 }

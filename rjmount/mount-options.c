@@ -7,6 +7,7 @@
 
 #include "options.h"
 #include "util/badopt.h"
+#include "util/error.h"
 
 enum { OPT_HELP = 256 };
 
@@ -81,8 +82,14 @@ static int take(struct rj_mount_options *o, int c, char **argv)
 	case 't':
 		break;
 	case 'o':
-		if (rj_mount_words(o, optarg))
+		switch (rj_mount_words(o, optarg)) {
+		case 0:
+			break;
+		case -RJ_E_INVAL:
+			return bad(RJ_STOP_TIMEOUT_WORD, " needs seconds");
+		default:
 			return bad("out of memory", "");
+		}
 		break;
 	case OPT_HELP:
 		help();
@@ -113,5 +120,7 @@ int rj_mount_options_parse(int argc, char **argv, struct rj_mount_options *out)
 		return bad("unexpected argument ", argv[optind + 2]);
 	out->device = argv[optind];
 	out->dir = argv[optind + 1];
+	if (!out->stop_timeout && rj_mount_fstab(out))
+		return bad(RJ_STOP_TIMEOUT_WORD, " in fstab needs seconds");
 	return -1;
 }

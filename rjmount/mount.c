@@ -5,20 +5,28 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "ext4/volume.h"
 #include "journal/move.h"
+#include "kernel-options.h"
 #include "options.h"
+#include "os/mountinfo.h"
+#include "os/proc.h"
+#include "os/rundir.h"
+#include "serve.h"
 #include "sibling.h"
 #include "util/environ.h"
-#include "util/proc.h"
-#include "util/rundir.h"
 
 #define ASK_MS 5000
 /* A daemon of the mount before may still be on its way out. */
 #define LEAVING_NS   10000000000LL
 #define LEAVING_TICK 20000000LL
+/* e2fsck and blkid open every block device of a machine for a moment, each of
+ * them exclusively: the kernel then says that the device is busy. */
+#define BUSY_NS   10000000000LL
+#define BUSY_TICK 50000000LL
 
 static int fail(const struct rj_error *err)
 {
@@ -95,7 +103,7 @@ static int wait_for_leaving(const struct rj_volume_facts *f, const char *device,
 /* rjrecover -p: 0 or 1 as fsck(8) mean go on. */
 static int recover(const struct rj_mount_options *o, struct rj_error *err)
 {
-	const char *argv[] = {NULL, "-p", o->device, NULL};
+	const char *argv[] = {NULL, "-p", "--", o->device, NULL};
 	struct rj_proc_result r = {0};
 	struct rj_buf path = {0};
 	int rc, status;
@@ -119,58 +127,55 @@ static int recover(const struct rj_mount_options *o, struct rj_error *err)
 	return rc;
 }
 
-/* Of all that rjournald said, the line with the device; the rest is shown. */
-static bool take_answer(char *text, char *loop, size_t size)
+/* Did mount(8), which said TEXT, find the device in use, and nothing of the
+ * volume is mounted? */
+static bool busy(const struct rj_mount_options *o, const char *text)
 {
-	bool got = false;
-	char *line, *save = NULL;
+	char dir[PATH_MAX];
+	dev_t dev;
 
-	for (line = strtok_r(text, "\n", &save); line;
-		line = strtok_r(NULL, "\n", &save)) {
-		if (strncmp(line, "/dev/", 5) == 0 && !strchr(line, ' ')) {
-			snprintf(loop, size, "%s", line);
-			got = true;
-		} else {
-			fprintf(stderr, "%s\n", line);
-		}
-	}
-	return got;
+	return strstr(text, "already mounted or") &&
+	       !rj_mountinfo_of_volume(o->device, dir, sizeof(dir), &dev);
 }
 
-static int start_daemon(const struct rj_mount_options *o, char *loop,
-	size_t size, struct rj_error *err)
+/* Run mount(8) as ARGV says until the device is not in use any more, and show
+ * what it said at last. */
+static int try_mount(const struct rj_mount_options *o, const char *const *argv,
+	int *status, struct rj_error *err)
 {
-	const char *argv[] = {NULL, "--until-unmount", "-q", o->device, NULL};
+	int64_t end = rj_monotonic_ns() + BUSY_NS;
 	struct rj_proc_result r = {0};
-	struct rj_buf path = {0};
+	bool again;
 	int rc;
 
-	rc = rj_sibling_find("rjournald", &path, err);
-	if (!rc) {
-		argv[0] = (char *)path.data;
-		rc = rj_proc_run(
-			argv, RJ_PROC_CAPTURE | RJ_PROC_STDIN_NULL, &r, err);
-	}
-	if (!rc && (!take_answer((char *)r.out.data, loop, size) || r.status))
-		rc = rj_fail(err, RJ_E_IO,
-			"%s: not mounted, since rjournald could not serve its "
-			"journal",
-			o->device);
+	fflush(NULL);
+	do {
+		rj_proc_release(&r);
+		rc = rj_proc_run(argv, RJ_PROC_CAPTURE, &r, err);
+		if (rc)
+			return rc;
+		*status = rj_proc_exit_status(&r);
+		again = *status && busy(o, (char *)r.out.data) &&
+			rj_monotonic_ns() < end;
+		if (again)
+			rj_sleep_ns(BUSY_TICK);
+	} while (again);
+	fputs((char *)r.out.data, *status ? stderr : stdout);
 	rj_proc_release(&r);
-	rj_buf_free(&path);
-	return rc;
+	return 0;
 }
 
 /*
- * The real mount(8), without helpers. LOOP NULL: without the journal. umount(8)
- * runs umount.rj for root because of helper=, and for others of uhelper=.
+ * Run the real mount(8), without helpers. LOOP NULL: without the journal.
+ * umount(8) runs umount.rj for root because of helper=, and for other users
+ * because of uhelper=. By _netdev systemd sees that the mounted ext3 or ext4
+ * needs the network: at shutdown it unmounts the volume first.
  */
 static int run_mount(const struct rj_mount_options *o, const char *type,
 	const char *loop, int *status, struct rj_error *err)
 {
-	const char *argv[12 + RJ_PASS_MAX];
+	const char *argv[13 + RJ_PASS_MAX];
 	struct rj_buf path = {0}, words = {0};
-	struct rj_proc_result r = {0};
 	unsigned n = 0, i;
 	int rc;
 
@@ -178,7 +183,8 @@ static int run_mount(const struct rj_mount_options *o, const char *type,
 	if (rc)
 		goto out;
 	if ((loop && rj_buf_printf(&words,
-			     "journal_path=%s,helper=rj,uhelper=rj", loop)) ||
+			     "journal_path=%s,_netdev,helper=rj,uhelper=rj",
+			     loop)) ||
 		(o->words.len &&
 			rj_buf_printf(&words, "%s%s", words.len ? "," : "",
 				(char *)o->words.data))) {
@@ -195,15 +201,13 @@ static int run_mount(const struct rj_mount_options *o, const char *type,
 		argv[n++] = "-o";
 		argv[n++] = (char *)words.data;
 	}
+	argv[n++] = "--";
 	argv[n++] = o->device;
 	argv[n++] = o->dir;
 	argv[n] = NULL;
-	fflush(NULL);
-	rc = rj_proc_run(argv, 0, &r, err);
-	if (!rc)
-		*status = rj_proc_exit_status(&r);
+	setenv("LC_ALL", "C", 1); /* its messages are read */
+	rc = try_mount(o, argv, status, err);
 out:
-	rj_proc_release(&r);
 	rj_buf_free(&words);
 	rj_buf_free(&path);
 	return rc;
@@ -221,15 +225,41 @@ static void tell(const struct rj_volume_facts *f, const char *what)
 	rj_buf_free(&answer);
 }
 
+static int check_dir(const char *dir, struct rj_error *err)
+{
+	struct stat st;
+
+	if (stat(dir, &st) == -1)
+		return rj_fail(err, RJ_E_INVAL, "%s: mount point: %s", dir,
+			strerror(errno));
+	if (!S_ISDIR(st.st_mode))
+		return rj_fail(err, RJ_E_INVAL,
+			"%s: this mount point is not a directory", dir);
+	return 0;
+}
+
+/* Refuse what mount(2) would refuse, before an epoch is claimed and a daemon
+ * started for it. */
+static int look_ahead(const struct rj_mount_options *o, const char *type,
+	struct rj_error *err)
+{
+	int rc = check_dir(o->dir, err);
+
+	if (!rc)
+		rc = rj_mount_check_words(
+			o->device, type, (char *)o->words.data, err);
+	return rc ? rc : check_unused(o, err);
+}
+
 static int prepare(const struct rj_mount_options *o, struct rj_volume_facts *f,
 	struct rj_error *err)
 {
 	int rc;
 
-	if ((rc = check_unused(o, err)) ||
-		(rc = wait_for_leaving(f, o->device, err)))
+	if ((rc = wait_for_leaving(f, o->device, err)))
 		return rc;
 	if (f->super == RJ_SUPER_GOOD && !f->needs_recovery &&
+		!f->broken_unmount &&
 		!(f->sbx.incompat & RJ_SBX_INCOMPAT_LOG_VOID))
 		return 0;
 	if (o->verbose)
@@ -265,13 +295,22 @@ static int mount_volume(const struct rj_mount_options *o)
 	if (o->no_journal || o->remount)
 		return run_mount(o, type, NULL, &status, &err) ? fail(&err)
 							       : status;
+	if (look_ahead(o, type, &err))
+		return fail(&err);
 	if (o->fake)
-		return check_unused(o, &err) ? fail(&err) : RJ_MOUNT_OK;
-	if (prepare(o, &f, &err) || start_daemon(o, loop, sizeof(loop), &err))
+		return RJ_MOUNT_OK;
+	if (prepare(o, &f, &err) ||
+		rj_serve_until_unmount(o->device, o->stop_timeout, f.uuid, loop,
+			sizeof(loop), &err))
 		return fail(&err);
 	if (o->verbose)
 		printf("mount.rj: the journal of %s is %s\n", o->device, loop);
 	rc = run_mount(o, type, loop, &status, &err);
+	if (!rc && status)
+		fprintf(stderr,
+			"mount.rj: %s: not mounted; the kernel's log may say "
+			"more\n",
+			o->device);
 	tell(&f, rc || status ? "stop" : "mounted");
 	return rc ? fail(&err) : status;
 }

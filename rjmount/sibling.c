@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "util/proc.h"
+#include "os/proc.h"
 
 #define BUILD_ROOM "rjmount"
 

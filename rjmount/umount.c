@@ -7,10 +7,10 @@
 #include "ext4/volume.h"
 
 #include "options.h"
+#include "os/mountinfo.h"
+#include "os/proc.h"
+#include "os/rundir.h"
 #include "util/environ.h"
-#include "util/mountinfo.h"
-#include "util/proc.h"
-#include "util/rundir.h"
 
 #define NS_PER_S     1000000000LL
 #define WAIT_NS      (30 * NS_PER_S)
@@ -26,7 +26,7 @@ static int fail(const struct rj_error *err)
 static int run_umount(
 	const struct rj_mount_options *o, int *status, struct rj_error *err)
 {
-	const char *argv[4 + RJ_PASS_MAX];
+	const char *argv[5 + RJ_PASS_MAX];
 	struct rj_proc_result r = {0};
 	struct rj_buf path = {0};
 	unsigned n = 0, i;
@@ -37,6 +37,7 @@ static int run_umount(
 		argv[n++] = "-i";
 		for (i = 0; i < o->pass_count; i++)
 			argv[n++] = o->pass[i];
+		argv[n++] = "--";
 		argv[n++] = o->dir;
 		argv[n] = NULL;
 		fflush(NULL);

@@ -1,88 +1,82 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "background.h"
+/* What runs beside the journal, and without which it is still one: trimming,
+ * giving way to others, no zeroing by the kernel. */
+#include "daemon-priv.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
+#include <limits.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include "util/fileio.h"
+#include "store/conf.h"
+#include "util/log.h"
 
-/* Wait for the child's line, or its end. */
-static void __attribute__((noreturn)) parent(int fd, pid_t child)
+/* How often old segments are deleted unless rj.conf says it, in seconds. */
+#define TRIM_INTERVAL_S 60
+
+/* A journal that grows because it cannot be trimmed is still a journal. */
+static void start_trimmer(struct rj_daemon *d)
 {
-	char line[256];
-	size_t len = 0;
-	ssize_t n;
-	int status = 1;
+	struct rj_trimmer_opts opts = {
+		.store = d->loaded.spare,
+		.pipeline = d->pipeline,
+		.live = &d->loaded.live,
+		.epoch = d->loaded.memory.shm->epoch,
+		.interval_s = TRIM_INTERVAL_S,
+	};
+	struct rj_conf *conf = NULL;
+	struct rj_error err;
+	int rc;
 
-	while (len < sizeof(line) - 1) {
-		n = read(fd, line + len, sizeof(line) - 1 - len);
-		if (n > 0)
-			len += (size_t)n;
-		else if (n == 0 || errno != EINTR)
-			break;
+	d->trimming = true;
+	rj_load_log_id(&d->loaded, &opts.id);
+	rc = rj_conf_load(d->loaded.store->url, &conf, &err);
+	if (!rc) {
+		opts.retain_s = conf->retain_s;
+		if (conf->trim_interval_s)
+			opts.interval_s = conf->trim_interval_s < UINT_MAX
+						  ? (unsigned)conf->trim_interval_s
+						  : UINT_MAX;
+		rc = rj_trimmer_start(&opts, &d->trimmer, &err);
 	}
-	line[len] = 0;
-	if (len && line[len - 1] == '\n') {
-		fputs(line, stdout);
-		_exit(fflush(stdout) ? 1 : 0);
-	}
-	while (waitpid(child, &status, 0) == -1 && errno == EINTR)
-		;
-	if (WIFEXITED(status) && WEXITSTATUS(status))
-		_exit(WEXITSTATUS(status));
-	fprintf(stderr, "rjournald: the daemon ended before it was ready\n");
-	_exit(1);
+	rj_conf_release(conf);
+	if (rc)
+		rj_log(RJ_LOG_WARNING, "old segments will not be deleted: %s",
+			err.msg);
 }
 
-int rj_background(int *ready_fd, struct rj_error *err)
+/* One that nobody can take over from at full speed is still a journal. */
+static void start_yield(struct rj_daemon *d)
 {
-	int fd[2];
-	pid_t pid;
+	struct rj_log_yield_opts opts = {
+		.store = d->loaded.spare,
+		.epoch = rj_log_writer_epoch(d->loaded.writer),
+		.throttle = &d->loaded.throttle,
+	};
+	struct rj_error err;
 
-	if (pipe2(fd, O_CLOEXEC) == -1)
-		return rj_fail_errno(err, errno, "pipe");
-	fflush(NULL);
-	pid = fork();
-	if (pid == -1) {
-		close(fd[0]);
-		close(fd[1]);
-		return rj_fail_errno(err, errno, "fork");
-	}
-	if (pid) {
-		close(fd[1]);
-		parent(fd[0], pid);
-	}
-	close(fd[0]);
-	*ready_fd = fd[1];
-	setsid();
-	return 0;
+	rj_load_log_id(&d->loaded, &opts.id);
+	if (rj_log_yield_start(&opts, &d->yield, &err))
+		rj_log(RJ_LOG_WARNING, "will not give way to others: %s",
+			err.msg);
 }
 
-int rj_background_detach(struct rj_error *err)
+/* The format of ext3 has no extents. */
+static void start_zeroout(struct rj_daemon *d)
 {
-	int null, i;
+	struct rj_error err;
 
-	null = open("/dev/null", O_RDWR);
-	if (null == -1)
-		return rj_fail_errno(err, errno, "/dev/null");
-	for (i = 0; i < 3; i++)
-		if (dup2(null, i) == -1)
-			return rj_fail_errno(err, errno, "/dev/null");
-	if (null > 2)
-		close(null);
-	return 0;
+	if (d->loaded.facts.ext4_features &&
+		rj_zeroout_start(d->loaded.device, &d->zeroout, &err))
+		rj_log(RJ_LOG_WARNING,
+			"extent_max_zeroout_kb is left as it is: %s", err.msg);
 }
 
-int rj_background_ready(int *ready_fd, const char *line, struct rj_error *err)
+void rj_daemon_start_background(struct rj_daemon *d)
 {
-	int rc = rj_write_all(*ready_fd, line, strlen(line), "pipe", err);
-
-	if (!rc)
-		rc = rj_background_detach(err);
-	return rc ? rc : rj_close(ready_fd, "pipe", err);
+	if (d->loaded.facts.has_sbx)
+		rj_floor_recorder_start(&d->loaded, &d->floor);
+	if (d->loaded.spare) {
+		start_trimmer(d);
+		start_yield(d);
+	}
+	start_zeroout(d);
 }

@@ -28,30 +28,6 @@ int rj_control_listen(const char *path, int *fd, struct rj_error *err)
 	return 0;
 }
 
-void rj_control_answer(int client, const char *line)
-{
-	char text[RJ_ERROR_BYTES + 32];
-	int n = snprintf(text, sizeof(text), "%s\n", line);
-
-	/* a client that has gone away does not matter */
-	if (send(client, text, (size_t)n, MSG_NOSIGNAL) == -1)
-		rj_log(RJ_LOG_DEBUG, "control: %s", strerror(errno));
-	close(client);
-}
-
-static void send_text(int client, const char *text, size_t len)
-{
-	ssize_t n;
-
-	for (; len; text += n, len -= (size_t)n) {
-		n = send(client, text, len, MSG_NOSIGNAL);
-		if (n <= 0) {
-			rj_log(RJ_LOG_DEBUG, "control: %s", strerror(errno));
-			return;
-		}
-	}
-}
-
 static void answer_status(const struct rj_daemon *d, int client)
 {
 	struct json_object *o;
@@ -60,12 +36,12 @@ static void answer_status(const struct rj_daemon *d, int client)
 
 	rj_status_collect(d, &s);
 	o = rj_status_json(&s);
-	if (rj_daemon_writing(d) && d->loaded.shipper)
+	if (rj_daemon_writing(d) && d->loaded.fallback_sink)
 		rj_status_add_fallback(&d->loaded, o);
 	text = json_object_to_json_string_ext(
 		o, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE);
 	/* longer than rj_control_answer() takes, in two parts */
-	send_text(client, text, strlen(text));
+	rj_control_send(client, text, strlen(text));
 	rj_control_answer(client, "");
 	json_object_put(o);
 }
@@ -79,7 +55,7 @@ static void answer_metrics(const struct rj_daemon *d, int client)
 	if (rj_status_metrics(&s, &text)) {
 		rj_control_answer(client, "error: out of memory");
 	} else {
-		send_text(client, (char *)text.data, text.len);
+		rj_control_send(client, (char *)text.data, text.len);
 		close(client);
 	}
 	rj_buf_free(&text);
@@ -94,12 +70,12 @@ static void take_preference(
 	if (p == RJ_PREFER_UNSET) {
 		rj_control_answer(
 			client, "error: prefer is remote, local or power");
-	} else if (!rj_daemon_writing(d) || !d->loaded.chooser) {
+	} else if (!rj_daemon_writing(d) || !d->loaded.arbiter_thread) {
 		rj_control_answer(client,
 			"error: there is no fallback file to choose");
 	} else {
-		d->loaded.memory.kept->log.prefer = p;
-		rj_chooser_set(d->loaded.chooser, p);
+		d->loaded.memory.shm->log.prefer = p;
+		rj_arbiter_thread_set(d->loaded.arbiter_thread, p);
 		rj_control_answer(client, "ok");
 	}
 }
@@ -117,11 +93,13 @@ static void obey(struct rj_daemon *d, int client, const char *line)
 			rj_control_answer(
 				client, "busy: a flush is under way already");
 	} else if (strcmp(line, "stop") == 0) {
+		bool in_use = rj_daemon_in_use(d);
+
+		if (!in_use)
+			rj_daemon_stop(d);
 		rj_control_answer(client,
-			rj_daemon_stop(d)
-				? "ok"
-				: "busy: the volume is mounted; rjournald stops "
-				  "when it is unmounted");
+			in_use ? "busy: the volume is mounted: unmount it first"
+			       : "ok");
 	} else if (strcmp(line, "restart") == 0) {
 		if (!rj_daemon_restart(d, client))
 			rj_control_answer(client,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* A worker's life, from what it is started with to its end. */
-#include "daemon-inside.h"
+#include "daemon-priv.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -8,10 +8,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "background.h"
-#include "fallback.h"
+#include "daemonize.h"
+#include "log.h"
 #include "metrics.h"
-#include "say.h"
+#include "rjournald/load/fallback.h"
 #include "util/log.h"
 
 /* --until-unmount: how often to look whether the mount is there. */
@@ -21,12 +21,24 @@
 struct job {
 	struct rj_options opts;
 	rj_rule_fn rule;
-	struct rj_say say;
+	struct rj_daemon_log say;
 	int ready_fd; /* the first worker tells there that it is ready */
 };
 
-static void loop(struct rj_daemon *d)
+/* The machine shuts down, and the store is away. */
+static void look_at_poweroff(struct rj_daemon *d)
 {
+	struct rj_pipeline_stat st;
+
+	rj_pipeline_stat(d->pipeline, &st);
+	if (rj_poweroff_expired(&d->poweroff, &st, d->opts.stop_timeout,
+		    d->loaded.device, d->loaded.store->url))
+		rj_daemon_force(d);
+}
+
+static void loop(struct rj_daemon *d, struct rj_daemon_log *say)
+{
+	const bool systemd = rj_poweroff_known();
 	struct pollfd fds[] = {
 		{.fd = d->signal_fd, .events = POLLIN},
 		{.fd = d->listen_fd, .events = POLLIN},
@@ -39,11 +51,14 @@ static void loop(struct rj_daemon *d)
 	while (rj_daemon_step(d), d->phase != RJ_PHASE_DONE && !d->forced) {
 		ms = d->phase == RJ_PHASE_HOLDING && d->opts.until_unmount
 			     ? MOUNT_POLL_MS
-			     : -1;
+		     : RJ_POWEROFF_TICK;
+		rj_daemon_log_late(say);
+		if (systemd)
+			look_at_poweroff(d);
 		if (poll(fds, 4, ms) <= 0)
 			continue;
 		if (!d->trimming && rj_daemon_writing(d))
-			rj_daemon_start_helpers(d);
+			rj_daemon_start_background(d);
 		if (fds[0].revents)
 			rj_daemon_signal(d);
 		if (fds[1].revents)
@@ -71,12 +86,11 @@ static void finish(struct rj_daemon *d)
 	struct rj_error err;
 
 	/* it was the last; what a death leaves, the next start clears away */
-	rj_keeper_say(d->post, RJ_WORD_FINAL);
+	rj_supervisor_tell(d->post, RJ_WORD_FINAL);
 	rj_loop_let_go(&d->loop);
-	rj_log_giveway_stop(d->giveway);
-	if (d->rejoins)
-		rj_ticker_stop(&d->rejoiner);
-	if (rj_daemon_writing(d) && rj_fallback_stop(&d->loaded, &err)) {
+	rj_log_yield_stop(d->yield);
+	rj_zeroout_stop(d->zeroout);
+	if (rj_daemon_writing(d) && rj_load_fallback_stop(&d->loaded, &err)) {
 		rj_log(RJ_LOG_ERROR, "%s", err.msg);
 		d->status = 1;
 	}
@@ -85,10 +99,12 @@ static void finish(struct rj_daemon *d)
 		rj_log(RJ_LOG_WARNING,
 			"%s: the log's position was not noted: %s",
 			d->loaded.device, err.msg);
+	rj_floor_recorder_stop(d->floor, d->loaded.left);
 	rj_takeover_finish(&d->takeover);
 	rj_front_stop(d->front);
 	rj_trimmer_stop(d->trimmer);
 	rj_pipeline_free(d->pipeline);
+	rj_marker_free(d->marker);
 	if (d->listen_fd != -1)
 		close(d->listen_fd);
 	if (d->metrics_fd != -1)
@@ -116,15 +132,18 @@ static int announce(struct rj_daemon *d, struct job *job, struct rj_error *err)
 		rc = rj_background_ready(&job->ready_fd, line, err);
 		if (rc)
 			return rc;
-		rj_say_to_syslog(&job->say);
+		rj_daemon_log_to_syslog(&job->say);
 	}
 	rj_log(RJ_LOG_NOTICE, "serving the journal of %s from %s as %s",
 		d->loaded.device, d->loaded.store->url, d->loop.path);
+	if (!rj_front_can_resume(d->front))
+		rj_log(RJ_LOG_NOTICE,
+			"this kernel is older than Linux 6.9: should rjournald be killed, the journal fails");
 	return 0;
 }
 
 /* A worker's whole life. */
-static int work(void *arg, int post, const struct rj_held *held)
+static int work(void *arg, int post, const struct rj_worker_fds *fds)
 {
 	struct job *job = arg;
 	struct rj_daemon d = {
@@ -141,30 +160,31 @@ static int work(void *arg, int post, const struct rj_held *held)
 	struct rj_error err;
 	int rc;
 
-	if (held)
-		rc = rj_daemon_start_again(&d, job->rule, held, &err);
+	if (fds)
+		rc = rj_daemon_start_again(&d, job->rule, fds, &err);
 	else
 		rc = rj_daemon_start(&d, job->rule, &err);
-	if (!rc && !held)
+	if (!rc && !fds)
 		rc = announce(&d, job, &err);
-	if (!rc && !held)
-		rj_daemon_start_helpers(&d);
+	if (!rc && !fds)
+		rj_daemon_start_background(&d);
 	if (rc) {
 		rj_log(RJ_LOG_ERROR, "%s", err.msg);
-		if (held)
+		if (fds)
 			_exit(1); /* another one may do better */
 		d.status = 1;
 	} else {
 		start_metrics(&d);
-		loop(&d);
+		loop(&d, &job->say);
 	}
+	rj_daemon_log_end(&job->say);
 	if (d.forced)
 		rj_daemon_exit_now(&d);
 	finish(&d);
 	return d.status;
 }
 
-/* The keeper lets go of the terminal when the first worker does. */
+/* The supervisor lets go of the terminal when the first worker does. */
 static void detach(void *arg)
 {
 	struct job *job = arg;
@@ -174,13 +194,13 @@ static void detach(void *arg)
 		return;
 	if (rj_background_detach(&err))
 		rj_log(RJ_LOG_WARNING, "%s", err.msg);
-	rj_say_to_syslog(&job->say);
+	rj_daemon_log_to_syslog(&job->say);
 }
 
 int rj_daemon_run(const struct rj_options *opts, rj_rule_fn rule)
 {
 	struct job job = {.opts = *opts, .rule = rule, .ready_fd = -1};
-	struct rj_keeper_opts keeper = {
+	struct rj_supervisor_opts supervisor = {
 		.work = work,
 		.arg = &job,
 		.program = opts->program,
@@ -188,28 +208,28 @@ int rj_daemon_run(const struct rj_options *opts, rj_rule_fn rule)
 		.detach = detach,
 		.ready_fd = -1,
 	};
-	struct rj_held held;
+	struct rj_worker_fds fds;
 	struct rj_error err;
 	int post, status;
 
-	rj_say_setup(&job.say, opts->quiet     ? RJ_LOG_WARNING
+	rj_daemon_log_setup(&job.say, opts->quiet     ? RJ_LOG_WARNING
 			       : opts->verbose ? RJ_LOG_DEBUG
 					       : RJ_LOG_NOTICE);
 	if (opts->take_over) {
-		if (!rj_keeper_parse(opts->take_over, &post, &held)) {
+		if (!rj_supervisor_parse(opts->take_over, &post, &fds)) {
 			rj_log(RJ_LOG_ERROR, "--take-over is for rjournald alone");
 			return 2;
 		}
 		if (!opts->foreground)
-			rj_say_to_syslog(&job.say);
-		status = work(&job, post, &held);
-		rj_keeper_say(post, RJ_WORD_BYE);
+			rj_daemon_log_to_syslog(&job.say);
+		status = work(&job, post, &fds);
+		rj_supervisor_tell(post, RJ_WORD_BYE);
 		return status;
 	}
 	if (!opts->foreground && rj_background(&job.ready_fd, &err)) {
 		rj_log(RJ_LOG_ERROR, "%s", err.msg);
 		return 1;
 	}
-	keeper.ready_fd = job.ready_fd;
-	return rj_keeper_run(&keeper);
+	supervisor.ready_fd = job.ready_fd;
+	return rj_supervisor_run(&supervisor);
 }

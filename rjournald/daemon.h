@@ -7,21 +7,24 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-#include "front.h"
-#include "load.h"
-#include "log/giveway.h"
-#include "loopdev.h"
+#include "log/write/yield.h"
 #include "options.h"
-#include "pipeline.h"
-#include "rule.h"
-#include "takeover.h"
-#include "trim.h"
-#include "util/thread.h"
+#include "os/thread.h"
+#include "rjournald/commit/pipeline.h"
+#include "rjournald/commit/rule.h"
+#include "rjournald/fuse/front.h"
+#include "rjournald/fuse/loopdev.h"
+#include "rjournald/fuse/zeroout.h"
+#include "rjournald/load/load.h"
+#include "rjournald/load/takeover.h"
+#include "rjournald/upkeep/floor.h"
+#include "rjournald/upkeep/poweroff.h"
+#include "rjournald/upkeep/trim.h"
 
 enum rj_phase {
 	RJ_PHASE_HOLDING,  /* we hold the loop device; it stays */
 	RJ_PHASE_LEAVING,  /* let go; goes away with its last opener */
-	RJ_PHASE_DRAINING, /* nobody can write any more; the rest is shipped */
+	RJ_PHASE_DRAINING, /* no more writes can come; the rest is shipped */
 	RJ_PHASE_DONE,
 };
 
@@ -29,19 +32,21 @@ struct rj_daemon {
 	struct rj_options opts;
 	struct rj_loaded loaded;
 	struct rj_pipeline *pipeline;
+	struct rj_marker *marker; /* the pipeline's; NULL: none */
 	struct rj_front *front;
 	struct rj_trimmer *trimmer; /* NULL: nothing is trimmed */
-	struct rj_log_giveway *giveway;
-	struct rj_ticker rejoiner; /* of two stores; runs if REJOINS */
-	bool rejoins;
+	struct rj_log_yield *yield;
+	struct rj_floor_recorder *floor; /* NULL: none is kept */
+	struct rj_zeroout *zeroout; /* NULL: not needed */
 	bool trimming;		    /* it was started, or that was tried */
 	struct rj_takeover takeover;
 	struct rj_loop loop;
 	enum rj_phase phase;
-	int post;    /* to the keeper */
+	int post;    /* to the supervisor */
 	int fuse_fd; /* the mount */
 	int event_fd, signal_fd, listen_fd;
 	int metrics_fd;		/* --metrics; -1: none */
+	struct rj_poweroff poweroff;
 	bool forced;        /* stop --force: do not wait for anything */
 	int status;         /* exit status */
 	/* A drain by a thread of its own, as it may take long: */
@@ -61,11 +66,16 @@ int rj_daemon_run(const struct rj_options *opts, rj_rule_fn rule);
 /* Start a drain in its thread; CLIENT (or -1) gets the answer and is closed.
  * False: one is under way already. */
 bool rj_daemon_drain(struct rj_daemon *d, int client);
-/* Asked to stop: true if it goes at once, false if the volume is mounted and
- * it will go when that is over. */
-bool rj_daemon_stop(struct rj_daemon *d);
+/* Is the volume mounted, so that rj_daemon_stop() has to wait? */
+bool rj_daemon_in_use(struct rj_daemon *d);
+/* Ends the daemon, after the unmount if the volume is mounted. */
+void rj_daemon_stop(struct rj_daemon *d);
 /* Are we the log's writer (or else still about to take over)? */
-bool rj_daemon_writing(const struct rj_daemon *d);
+static inline bool rj_daemon_writing(const struct rj_daemon *d)
+{
+	return d->takeover.running ? d->takeover.done && d->loaded.writer
+				   : d->loaded.writer != NULL;
+}
 /* mount.rj has mounted the volume: with --until-unmount, let go. */
 void rj_daemon_mounted(struct rj_daemon *d);
 /* End, and let the program as it is on the disk now go on. False: this kernel
@@ -80,7 +90,12 @@ void rj_daemon_force(struct rj_daemon *d);
 int rj_control_listen(const char *path, int *fd, struct rj_error *err);
 /* Take one connection and answer its request. */
 void rj_control_serve(struct rj_daemon *d);
-/* Answer and close. */
+
+/* ---- control-answer.c ---- */
+
+/* Send LINE and a newline to CLIENT, and close it. */
 void rj_control_answer(int client, const char *line);
+/* Send LEN bytes of TEXT to CLIENT; a client that has gone away is logged. */
+void rj_control_send(int client, const char *text, size_t len);
 
 #endif

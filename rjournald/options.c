@@ -10,10 +10,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "log/raw.h"
 #include "util/badopt.h"
 
 enum { OPT_HELP = 256, OPT_UNTIL_UNMOUNT, OPT_TAKE_OVER, OPT_METRICS,
-	OPT_RAW, OPT_SIZE };
+	OPT_RAW, OPT_SIZE, OPT_STOP_TIMEOUT };
+
+#define STOP_TIMEOUT_MAX 86400
 
 static const struct option longs[] = {
 	{"help", no_argument, NULL, OPT_HELP},
@@ -25,6 +28,7 @@ static const struct option longs[] = {
 	{"take-over", required_argument, NULL, OPT_TAKE_OVER}, /* not for people */
 	{"metrics", required_argument, NULL, OPT_METRICS},
 	{"raw", no_argument, NULL, OPT_RAW},
+	{"stop-timeout", required_argument, NULL, OPT_STOP_TIMEOUT},
 	{"size", required_argument, NULL, OPT_SIZE},
 	{NULL, 0, NULL, 0},
 };
@@ -32,14 +36,14 @@ static const struct option longs[] = {
 static void help(void)
 {
 	printf("Usage: rjournald [-f] [-q] [-v] [--until-unmount]\n"
-	       "                 [--metrics=ADDR] DEVICE\n"
+	       "                 [--metrics=ADDR] [--stop-timeout=S] DEVICE\n"
 	       "       rjournald --raw [--size=MB] [-f] [-q] [-v] URL\n"
 	       "Serve the remote journal of the ext3 or ext4 volume DEVICE as "
 	       "a\n"
 	       "block device, and print that device's name when it is ready.\n"
 	       "\n"
 	       "  -f, --foreground     stay in the foreground, log to stderr\n"
-	       "  -q, --quiet          log only warnings and errors\n"
+	       "  -q, --quiet          only warnings and errors on stderr\n"
 	       "  -v, --verbose        log more\n"
 	       "      --until-unmount  stop when the volume, once mounted, is\n"
 	       "                       unmounted (or is not mounted within 60 "
@@ -47,6 +51,8 @@ static void help(void)
 	       "      --metrics=ADDR   metrics for Prometheus, at a unix "
 	       "socket's\n"
 	       "                       path or at 127.0.0.1:PORT\n"
+	       "      --stop-timeout=S while the machine shuts down, wait S seconds\n"
+	       "                       for a store that cannot be reached\n"
 	       "      --raw            serve the log at URL as a block device for\n"
 	       "                       any use: a journal that is not ext3's or\n"
 	       "                       ext4's\n"
@@ -63,19 +69,20 @@ static enum rj_options_result bad(const char *why, const char *what)
 	return RJ_OPTIONS_BAD;
 }
 
-static bool parse_size(const char *text, unsigned *mb)
+/* 1 to MAX. */
+static bool parse_number(const char *text, unsigned long max, unsigned *out)
 {
 	char *end;
 	unsigned long n = strtoul(text, &end, 10);
 
-	*mb = (unsigned)n;
-	return end != text && !*end && n >= 1 && n <= 4096;
+	*out = (unsigned)n;
+	return end != text && !*end && n >= 1 && n <= max;
 }
 
 enum rj_options_result rj_options_parse(
 	int argc, char **argv, struct rj_options *out)
 {
-	struct rj_options o = {0};
+	struct rj_options o = {.stop_timeout = RJ_STOP_TIMEOUT};
 	char why[128];
 	int c;
 
@@ -107,8 +114,15 @@ enum rj_options_result rj_options_parse(
 			o.raw = true;
 			break;
 		case OPT_SIZE:
-			if (!parse_size(optarg, &o.size_mb))
+			if (!parse_number(optarg, RJ_RAW_MIB, &o.size_mb))
 				return bad("--size takes 1 to 4096 (MiB), not ",
+					optarg);
+			break;
+		case OPT_STOP_TIMEOUT:
+			if (!parse_number(optarg, STOP_TIMEOUT_MAX,
+				    &o.stop_timeout))
+				return bad("--stop-timeout takes 1 to 86400 "
+					   "(seconds), not ",
 					optarg);
 			break;
 		case OPT_HELP:

@@ -12,13 +12,16 @@ struct rj_options {
 	bool until_unmount; /* --until-unmount */
 	bool raw;           /* --raw: DEVICE is the URL of a log */
 	unsigned size_mb;   /* --size: of a raw log that is begun; 0: none */
-	/* --take-over: what a keeper says to the program that it starts anew,
-	 * see keeper.h */
+	unsigned stop_timeout; /* --stop-timeout: seconds */
+	/* --take-over: what a supervisor says to the program that it starts
+	 * again, see supervisor.h */
 	const char *take_over;
 	const char *program; /* its file; set by main() */
 	char *const *args;   /* after its name; set by main() */
 	const char *metrics; /* --metrics=ADDR; NULL: none */
 };
+
+#define RJ_STOP_TIMEOUT 60 /* without --stop-timeout */
 
 enum rj_options_result {
 	RJ_OPTIONS_RUN,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* How serving ends: who asks for it, and through which phases it goes. */
-#include "daemon-inside.h"
+#include "daemon-priv.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -8,9 +8,9 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+#include "os/thread.h"
 #include "util/environ.h"
 #include "util/log.h"
-#include "util/thread.h"
 
 /* --until-unmount: how long to wait for the mount. */
 #define MOUNT_WAIT_NS 60000000000LL
@@ -57,13 +57,7 @@ bool rj_daemon_drain(struct rj_daemon *d, int client)
 static void set_phase(struct rj_daemon *d, enum rj_phase phase)
 {
 	d->phase = phase;
-	d->loaded.memory.kept->phase = phase;
-}
-
-bool rj_daemon_writing(const struct rj_daemon *d)
-{
-	return d->takeover.running ? d->takeover.done && d->loaded.writer
-				   : d->loaded.writer != NULL;
+	d->loaded.memory.shm->phase = phase;
 }
 
 static void let_go(struct rj_daemon *d)
@@ -72,25 +66,28 @@ static void let_go(struct rj_daemon *d)
 		return;
 	set_phase(d, RJ_PHASE_LEAVING);
 	rj_loop_let_go(&d->loop);
-	rj_keeper_say(d->post, RJ_WORD_LET_GO);
+	rj_supervisor_tell(d->post, RJ_WORD_LET_GO);
 }
 
-bool rj_daemon_stop(struct rj_daemon *d)
+bool rj_daemon_in_use(struct rj_daemon *d)
 {
-	bool held = d->phase <= RJ_PHASE_LEAVING && rj_loop_held(&d->loop);
+	return d->phase <= RJ_PHASE_LEAVING && rj_loop_held(&d->loop);
+}
 
-	if (held) {
+void rj_daemon_stop(struct rj_daemon *d)
+{
+	if (rj_daemon_in_use(d)) {
 		rj_log(RJ_LOG_WARNING,
 			"%s is mounted: unmount it; then rjournald stops",
 			d->loaded.device);
 		rj_daemon_drain(d, -1);
 	}
 	let_go(d);
-	return !held;
 }
 
 void rj_daemon_mounted(struct rj_daemon *d)
 {
+	rj_zeroout_look(d->zeroout);
 	if (d->opts.until_unmount)
 		let_go(d);
 }
@@ -100,7 +97,7 @@ void rj_daemon_force(struct rj_daemon *d)
 	rj_log(RJ_LOG_ERROR, "told to stop at once");
 	d->forced = true;
 	d->status = 1;
-	rj_keeper_say(d->post, RJ_WORD_FINAL);
+	rj_supervisor_tell(d->post, RJ_WORD_FINAL);
 	rj_takeover_cancel(&d->takeover);
 	rj_pipeline_abandon(d->pipeline);
 }
@@ -113,7 +110,7 @@ bool rj_daemon_restart(struct rj_daemon *d, int client)
 	 * handed out again */
 	rj_front_hold(d->front, HOLD_MS);
 	rj_control_answer(client, "ok");
-	rj_keeper_say(d->post, RJ_WORD_RESTART);
+	rj_supervisor_tell(d->post, RJ_WORD_RESTART);
 	_exit(0);
 }
 
@@ -126,7 +123,7 @@ void rj_daemon_signal(struct rj_daemon *d)
 	if (read(d->signal_fd, &info, sizeof(info)) != sizeof(info))
 		return;
 	rj_pipeline_stat(d->pipeline, &st);
-	if (d->phase != RJ_PHASE_HOLDING &&
+	if (atomic_exchange(&d->loaded.memory.shm->signalled, 1) &&
 		(st.state == RJ_STATE_WAITING || st.state == RJ_STATE_FULL))
 		rj_daemon_force(d);
 	else
@@ -136,7 +133,7 @@ void rj_daemon_signal(struct rj_daemon *d)
 void rj_daemon_step(struct rj_daemon *d)
 {
 	int64_t waited =
-		rj_monotonic_ns() - d->loaded.memory.kept->started_ns;
+		rj_monotonic_ns() - d->loaded.memory.shm->started_ns;
 
 	if (d->draining && d->drained) {
 		pthread_join(d->drainer, NULL);
@@ -172,6 +169,6 @@ void rj_daemon_exit_now(struct rj_daemon *d)
 	rj_front_last_word(d->front);
 	umount2(d->loaded.dir.mnt, MNT_DETACH);
 	rj_release_dir(&d->loaded.dir);
-	rj_keeper_say(d->post, RJ_WORD_BYE);
+	rj_supervisor_tell(d->post, RJ_WORD_BYE);
 	_exit(d->status);
 }

@@ -1,29 +1,38 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* How a worker begins: for a volume that nobody serves, or where another worker
  * ended. */
-#include "daemon-inside.h"
+#include "daemon-priv.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-#include "fallback.h"
-#include "harden.h"
+#include "rjournald/handover/harden.h"
+#include "rjournald/load/fallback.h"
+#include "store/conf.h"
 #include "util/environ.h"
 #include "util/log.h"
 
-/* RJ_AHEAD, for tests, bytes: such pieces of a commit, however far the store is. */
-static uint32_t ahead_bytes(void)
+/* rj.conf's ship_early, bytes; 0: it does not say. */
+static uint32_t conf_ship_early(const char *url)
 {
-	const char *env = getenv("RJ_AHEAD");
+	struct rj_conf *conf = NULL;
+	struct rj_error err;
+	uint32_t bytes = 0;
 
-	return env ? (uint32_t)strtoul(env, NULL, 10) : 0;
+	if (rj_conf_load(url, &conf, &err))
+		rj_log(RJ_LOG_WARNING, "ship_early is not used: %s", err.msg);
+	else
+		bytes = conf->ship_early_bytes < UINT32_MAX
+				? (uint32_t)conf->ship_early_bytes
+				: UINT32_MAX;
+	rj_conf_release(conf);
+	return bytes;
 }
 
 static int start_pipeline(struct rj_daemon *d, rj_rule_fn rule, bool resumed,
@@ -36,18 +45,21 @@ static int start_pipeline(struct rj_daemon *d, rj_rule_fn rule, bool resumed,
 		.on_loss = l->facts.sbx.on_loss,
 		.rule = rule,
 		.sink = rj_daemon_sink(l),
-		.last = rj_daemon_last,
 		.write_through = true,
-		.kept = &l->memory,
+		.map = &l->memory,
 		.raw = !l->facts.has_sbx,
 		.resumed = resumed,
 		.live = &l->live,
-		/* of two stores a mark may come in between */
-		.under_way = rj_url_second(l->facts.sbx.url) ? 1 : 2,
+		.inflight = 2,
 		.thread = true,
-		.ahead_bytes = ahead_bytes(),
 	};
 
+	/* a worker that takes over opens no file before it answers reads */
+	if (!resumed)
+		l->memory.shm->early_bytes = conf_ship_early(l->store->url);
+	opts.early_bytes = l->memory.shm->early_bytes;
+	if (!opts.raw)
+		opts.marker = d->marker = rj_marker_new(l->device, &l->facts);
 	rj_live_init(&l->live);
 	if (l->writer)
 		opts.tail = *rj_log_writer_tail(l->writer);
@@ -61,7 +73,7 @@ static int start_front(struct rj_daemon *d, bool resumed, struct rj_error *err)
 		.volume = d->loaded.device,
 		.mountpoint = d->loaded.dir.mnt,
 		.fuse_fd = d->fuse_fd,
-		.kept = d->loaded.memory.kept,
+		.shm = d->loaded.memory.shm,
 		.raw = d->opts.raw,
 		.resumed = resumed,
 		.ring = d->loaded.ring,
@@ -85,8 +97,8 @@ static int start_loop(struct rj_daemon *d, struct rj_error *err)
 		return rj_fail_errno(err, errno, "%s", path);
 	rc = rj_loop_attach(fd, path, &d->loop, err);
 	close(fd);
-	d->loaded.memory.kept->started_ns = rj_monotonic_ns();
-	snprintf(d->loaded.memory.kept->loop_path, sizeof(d->loop.path), "%s",
+	d->loaded.memory.shm->started_ns = rj_monotonic_ns();
+	snprintf(d->loaded.memory.shm->loop_path, sizeof(d->loop.path), "%s",
 		d->loop.path);
 	return rc;
 }
@@ -109,27 +121,43 @@ static int start_events(struct rj_daemon *d, struct rj_error *err)
 
 static int hand_over(struct rj_daemon *d, struct rj_error *err)
 {
-	const struct rj_held held = {{
-		[RJ_HELD_MEMORY] = d->loaded.memory.fd,
-		[RJ_HELD_FUSE] = d->fuse_fd,
-		[RJ_HELD_LOOP] = d->loop.fd,
-		[RJ_HELD_LOCK] = d->loaded.dir.lock,
-		[RJ_HELD_LISTEN] = d->listen_fd,
+	const struct rj_worker_fds fds = {{
+		[RJ_WORKER_FD_MEMORY] = d->loaded.memory.fd,
+		[RJ_WORKER_FD_FUSE] = d->fuse_fd,
+		[RJ_WORKER_FD_LOOP] = d->loop.fd,
+		[RJ_WORKER_FD_LOCK] = d->loaded.dir.lock,
+		[RJ_WORKER_FD_LISTEN] = d->listen_fd,
 	}};
 
-	if (!rj_front_can_resume(d->front)) {
-		rj_log(RJ_LOG_NOTICE,
-			"this kernel is older than Linux 6.9: should rjournald be killed, the journal fails");
-		rj_keeper_say(d->post, RJ_WORD_FINAL);
+	if (!rj_front_can_resume(d->front))
+		rj_supervisor_tell(d->post, RJ_WORD_FINAL);
+	return rj_supervisor_give_fds(d->post, &fds, err);
+}
+
+/* Before an epoch is claimed. Opening loads the module. */
+static int check_kernel(struct rj_error *err)
+{
+	static const char *const needed[] = {"/dev/fuse", "/dev/loop-control"};
+	unsigned i;
+	int fd;
+
+	for (i = 0; i < sizeof(needed) / sizeof(*needed); i++) {
+		fd = open(needed[i], O_RDWR | O_CLOEXEC);
+		if (fd == -1)
+			return rj_fail_errno(err, errno,
+				"%s (is the module loaded?)", needed[i]);
+		close(fd);
 	}
-	return rj_keeper_hold(d->post, &held, err);
+	return 0;
 }
 
 int rj_daemon_start(
 	struct rj_daemon *d, rj_rule_fn rule, struct rj_error *err)
 {
-	int rc;
+	int rc = check_kernel(err);
 
+	if (rc)
+		return rc;
 	rc = d->opts.raw ? rj_load_raw(d->opts.device, d->opts.size_mb,
 				   &d->loaded, err)
 			 : rj_load(d->opts.device, &d->loaded, err);
@@ -139,11 +167,12 @@ int rj_daemon_start(
 	rj_harden_ring(d->loaded.ring);
 	rj_harden_writer(d->loaded.writer, d->loaded.ring);
 	rj_load_watch(&d->loaded, d->loaded.store);
+	rj_load_spare(&d->loaded);
 	rc = start_events(d, err);
 	if (!rc)
 		rc = start_pipeline(d, rule, false, err);
 	if (!rc)
-		rc = rj_fallback_start(&d->loaded, err);
+		rc = rj_load_fallback_start(&d->loaded, err);
 	if (!rc)
 		rc = rj_front_mount(d->loaded.dir.mnt, d->loaded.device,
 			&d->fuse_fd, err);
@@ -162,19 +191,19 @@ int rj_daemon_start(
 }
 
 int rj_daemon_start_again(struct rj_daemon *d, rj_rule_fn rule,
-	const struct rj_held *held, struct rj_error *err)
+	const struct rj_worker_fds *fds, struct rj_error *err)
 {
 	int rc;
 
-	rc = rj_load_again(d->opts.device, held, &d->loaded, err);
+	rc = rj_load_again(d->opts.device, fds, &d->loaded, err);
 	if (rc)
 		return rc;
-	d->fuse_fd = held->fd[RJ_HELD_FUSE];
-	d->listen_fd = held->fd[RJ_HELD_LISTEN];
-	d->loop.fd = held->fd[RJ_HELD_LOOP];
-	d->phase = (enum rj_phase)d->loaded.memory.kept->phase;
+	d->fuse_fd = fds->fd[RJ_WORKER_FD_FUSE];
+	d->listen_fd = fds->fd[RJ_WORKER_FD_LISTEN];
+	d->loop.fd = fds->fd[RJ_WORKER_FD_LOOP];
+	d->phase = (enum rj_phase)d->loaded.memory.shm->phase;
 	snprintf(d->loop.path, sizeof(d->loop.path), "%s",
-		d->loaded.memory.kept->loop_path);
+		d->loaded.memory.shm->loop_path);
 	if (d->phase != RJ_PHASE_HOLDING)
 		rj_loop_let_go(&d->loop);
 	rj_harden();

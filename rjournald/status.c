@@ -36,6 +36,7 @@ static void collect_pipeline(const struct rj_daemon *d, struct rj_status *s)
 	s->mode_since = (uint64_t)(st.since_ns / NS_PER_S);
 	s->error = rj_pipeline_failure(d->pipeline);
 	rj_live_why(&d->loaded.live, s->why);
+	s->cause = rj_live_cause(&d->loaded.live);
 	s->acknowledged = st.acked;
 	s->oldest = st.oldest;
 	s->remote_tid = st.remote_tid;
@@ -49,36 +50,38 @@ static void collect_pipeline(const struct rj_daemon *d, struct rj_status *s)
 	s->lag_bytes = st.pending * s->block_size;
 	if (st.put_since_ns)
 		lag = rj_monotonic_ns() - st.put_since_ns;
-	else if (st.state != RJ_STATE_ONLINE && st.state != RJ_STATE_ALONE &&
-		 st.state != RJ_STATE_STOPPED)
+	else if (st.state != RJ_STATE_ONLINE)
 		lag = rj_realtime_ns() - st.since_ns;
 	if (lag > 0)
 		s->lag_seconds = (uint64_t)(lag / NS_PER_S);
 }
 
-static void collect_meter(const struct rj_meter *m, struct rj_status *s)
+static void collect_meter(const struct rj_latency_hist *m, struct rj_status *s)
 {
 	s->puts = m->puts;
 	s->put_failures = m->failures;
 	s->put_bytes = m->bytes;
 	s->put_ns = m->ns;
-	s->put_p50_us = rj_meter_quantile_us(m, 500);
-	s->put_p99_us = rj_meter_quantile_us(m, 990);
+	s->put_p50_us = rj_latency_hist_quantile_us(m, 500);
+	s->put_p99_us = rj_latency_hist_quantile_us(m, 990);
 }
 
-static void collect_spool(struct rj_shipper *shipper, struct rj_status *s)
+static void collect_fallback(
+	struct rj_fallback_sink *fallback_sink, struct rj_status *s)
 {
-	struct rj_shipper_stat st;
+	struct rj_fallback_sink_stat st;
 
-	rj_shipper_stat(shipper, &st);
-	s->spool_capacity = st.spool.capacity;
-	if (st.spool.state != RJ_SPOOL_IDLE)
-		s->spool_used = st.spool.used;
-	s->spool_backlog = st.spool.backlog;
+	rj_fallback_sink_stat(fallback_sink, &st);
+	s->fallback_capacity = st.fallback.capacity;
+	if (st.fallback.state != RJ_FALLBACK_IDLE)
+		s->fallback_used = st.fallback.used;
+	s->fallback_backlog = st.fallback.backlog;
 	s->losses = st.losses;
-	if (rj_state_local(s->mode) && !s->why[0])
+	if (rj_state_local(s->mode) && !s->why[0]) {
 		snprintf(s->why, sizeof(s->why), "%s", st.why);
-	s->lag_bytes += st.spool.backlog;
+		s->cause = st.cause;
+	}
+	s->lag_bytes += st.fallback.backlog;
 }
 
 void rj_status_collect(const struct rj_daemon *d, struct rj_status *out)
@@ -96,31 +99,32 @@ void rj_status_collect(const struct rj_daemon *d, struct rj_status *out)
 					      : l->facts.sbx.url,
 		.device = l->device,
 		.journal_device = d->loop.path,
-		.epoch = l->memory.kept->epoch,
+		.epoch = l->memory.shm->epoch,
 		.block_size = l->ring->block_size,
 		.journal_blocks = l->ring->blocks,
-		.pid = (uint64_t)getppid(), /* the keeper is who stays */
+		.pid = (uint64_t)getppid(), /* the supervisor is who stays */
 		.worker_pid = (uint64_t)getpid(),
-		.restarts = l->memory.kept->restarts,
+		.restarts = l->memory.shm->restarts,
 		.started = (uint64_t)((rj_realtime_ns() - rj_monotonic_ns() +
-					      l->memory.kept->started_ns) /
+					      l->memory.shm->started_ns) /
 				      NS_PER_S),
 	};
 
 	rj_uuid_text(l->facts.uuid, s.volume_uuid);
 	rj_uuid_text(l->facts.sbx.journal_uuid, s.journal_uuid);
 	collect_pipeline(d, &s);
-	collect_meter(&l->meter, &s);
-	if (rj_daemon_writing(d) && l->shipper)
-		collect_spool(l->shipper, &s);
-	s.two = rj_daemon_writing(d) && rj_store_twin(l->store, &s.twin);
-	s.behind_segments = s.twin.segments;
-	s.behind_bytes = s.twin.bytes;
+	collect_meter(&l->latency, &s);
+	if (rj_daemon_writing(d) && l->fallback_sink)
+		collect_fallback(l->fallback_sink, &s);
+	s.zeroout_off = rj_zeroout_off(d->zeroout);
+	rj_floor_recorder_stat(d->floor, &s.floor);
+	if (rj_daemon_writing(d))
+		s.nearly_full = l->store->nearly_full;
 	*out = s;
 }
 
-/* Each number: its key in JSON (NULL: it stands elsewhere), and its metric behind "rjournald_" (NULL: in
- * JSON only), which counts in UNIT of what the number does. */
+/* Each number: its key in JSON (NULL: it stands elsewhere), and its metric
+ * after "rjournald_" (NULL: in JSON only), which counts in UNIT of what the number does. */
 static const struct number {
 	const char *key, *metric, *type;
 	double unit;
@@ -164,18 +168,17 @@ static const struct number {
 		"Bytes of the segments that the store has acknowledged."},
 	{"put_p50_us", NULL, NULL, 0, N(put_p50_us), NULL},
 	{"put_p99_us", NULL, NULL, 0, N(put_p99_us), NULL},
-	{NULL, "fallback_capacity_bytes", "gauge", 1, N(spool_capacity),
+	{NULL, "fallback_capacity_bytes", "gauge", 1, N(fallback_capacity),
 		"Room in the fallback file; 0: there is none."},
-	{NULL, "fallback_used_bytes", "gauge", 1, N(spool_used),
+	{NULL, "fallback_used_bytes", "gauge", 1, N(fallback_used),
 		"Of that not free."},
-	{NULL, "fallback_backlog_bytes", "gauge", 1, N(spool_backlog),
+	{NULL, "fallback_backlog_bytes", "gauge", 1, N(fallback_backlog),
 		"Segments in it that the store lacks."},
 	{NULL, "store_losses_total", "counter", 1, N(losses),
 		"How often the fallback file took over."},
-	{NULL, "store_behind_segments", "gauge", 1, N(behind_segments),
-		"Of two stores, segments that the one that is away lacks."},
-	{NULL, "store_behind_bytes", "gauge", 1, N(behind_bytes),
-		"The bytes of those."},
+	{NULL, "store_nearly_full", "gauge", 1, N(nearly_full),
+		"The store says what is nearly used up: 1 its disk, 2 the "
+		"volume's limit, 4 the account's."},
 	{"block_size", NULL, NULL, 0, N(block_size), NULL},
 	{"journal_blocks", NULL, NULL, 0, N(journal_blocks), NULL},
 	{"pid", NULL, NULL, 0, N(pid), NULL},
@@ -207,34 +210,18 @@ static void put_flag(struct json_object *o, const char *key, bool value)
 	json_object_object_add(o, key, json_object_new_boolean(value));
 }
 
-/* Which of two stores must have a segment before it is acknowledged, and what
- * the other one lacks; null: it was not seen since the start. */
-static void add_stores(const struct rj_twin *t, struct json_object *o)
+/* The floor store of rj.conf. */
+static void add_floor(const struct rj_floor_stat *f, struct json_object *o)
 {
-	struct json_object *all = json_object_new_array(), *one;
-	bool needed, left;
-	int i;
+	struct json_object *floor = json_object_new_object();
 
-	for (i = 0; i < 2; i++) {
-		needed = t->alone < 0 || t->alone == i;
-		left = !needed && t->left;
-		one = json_object_new_object();
-		put_text(one, "url", t->url[i]);
-		put_flag(one, "needed", needed);
-		put_flag(one, "alone", t->alone == i);
-		put_flag(one, "caught_up", needed || t->caught_up);
-		put_flag(one, "left", left);
-		if (needed || t->known) {
-			put_number(one, "behind_segments",
-				needed ? 0 : t->segments);
-			put_number(one, "behind_bytes", needed ? 0 : t->bytes);
-		} else {
-			json_object_object_add(one, "behind_segments", NULL);
-			json_object_object_add(one, "behind_bytes", NULL);
-		}
-		json_object_array_add(all, one);
-	}
-	json_object_object_add(o, "stores", all);
+	put_text(floor, "url", f->url);
+	put_number(floor, "segment", f->sequence);
+	if (f->ever)
+		put_number(floor, "age_seconds", f->age_s);
+	if (f->why[0])
+		put_text(floor, "why", f->why);
+	json_object_object_add(o, "floor", floor);
 }
 
 struct json_object *rj_status_json(const struct rj_status *s)
@@ -250,13 +237,19 @@ struct json_object *rj_status_json(const struct rj_status *s)
 		put_text(o, "error", s->error);
 	if (s->why[0])
 		put_text(o, "why", s->why);
+	if (s->cause[0])
+		put_text(o, "cause", s->cause);
+	if (s->nearly_full)
+		put_text(o, "nearly_full",
+			rj_nearly_full_text((unsigned)s->nearly_full));
 	for (i = 0; i < NUMBERS; i++)
 		if (numbers[i].key)
 			put_number(o, numbers[i].key, value(s, numbers[i].at));
 	put_text(o, "on_loss", s->on_loss);
+	put_flag(o, "zeroout_off", s->zeroout_off);
 	put_text(o, "store", s->store);
-	if (s->two)
-		add_stores(&s->twin, o);
+	if (s->floor.url)
+		add_floor(&s->floor, o);
 	put_text(o, "device", s->device);
 	put_text(o, "journal_device", s->journal_device);
 	put_text(o, "volume_uuid", s->volume_uuid);
@@ -310,6 +303,30 @@ static int put_modes(const struct rj_status *s, struct rj_buf *out)
 	return rc;
 }
 
+static int put_cause(const struct rj_status *s, struct rj_buf *out)
+{
+	return head(out, "waits_for_store", "gauge",
+		       "1 while the store does not take segments, and why.") ||
+	       rj_buf_printf(out,
+		       "rjournald_waits_for_store{volume=\"%s\",cause=\"%s\"} "
+		       "%d\n",
+		       s->volume_uuid, s->cause, s->cause[0] != '\0');
+}
+
+/* Only where there is one: 0 would be the best of ages. */
+static int put_floor(const struct rj_status *s, struct rj_buf *out)
+{
+	if (!s->floor.url)
+		return 0;
+	return head(out, "floor_age_seconds", "gauge",
+		       "Since when the floor store lacks what was "
+		       "acknowledged.") ||
+	       rj_buf_printf(out,
+		       "rjournald_floor_age_seconds{volume=\"%s\"} %" PRIu64
+		       "\n",
+		       s->volume_uuid, s->floor.age_s);
+}
+
 static int put_round_trips(const struct rj_status *s, struct rj_buf *out)
 {
 	const char *v = s->volume_uuid;
@@ -335,7 +352,8 @@ int rj_status_metrics(const struct rj_status *s, struct rj_buf *out)
 	uint64_t v;
 	int rc;
 
-	rc = put_info(s, out) || put_modes(s, out) || put_round_trips(s, out);
+	rc = put_info(s, out) || put_modes(s, out) || put_cause(s, out) ||
+	     put_floor(s, out) || put_round_trips(s, out);
 	for (n = numbers; !rc && n < numbers + NUMBERS; n++) {
 		if (!n->metric)
 			continue;
@@ -352,10 +370,10 @@ int rj_status_metrics(const struct rj_status *s, struct rj_buf *out)
 }
 
 /* Which way commits shall go, and why; nothing without a policy. */
-static void add_choice(struct rj_chooser *c, struct json_object *f)
+static void add_choice(struct rj_arbiter_thread *c, struct json_object *f)
 {
 	struct rj_arbiter a;
-	enum rj_prefer p = rj_chooser_look(c, &a);
+	enum rj_prefer p = rj_arbiter_thread_look(c, &a);
 
 	if (p == RJ_PREFER_UNSET)
 		return;
@@ -368,18 +386,18 @@ static void add_choice(struct rj_chooser *c, struct json_object *f)
 void rj_status_add_fallback(const struct rj_loaded *l, struct json_object *o)
 {
 	struct json_object *f = json_object_new_object();
-	const struct rj_spool_facts *s;
-	struct rj_shipper_stat st;
+	const struct rj_fallback_facts *s;
+	struct rj_fallback_sink_stat st;
 
-	rj_shipper_stat(l->shipper, &st);
-	s = &st.spool;
-	put_text(f, "path", l->spool.path);
+	rj_fallback_sink_stat(l->fallback_sink, &st);
+	s = &st.fallback;
+	put_text(f, "path", l->fallback.path);
 	put_number(f, "capacity", s->capacity);
-	put_number(f, "used", s->state == RJ_SPOOL_IDLE ? 0 : s->used);
+	put_number(f, "used", s->state == RJ_FALLBACK_IDLE ? 0 : s->used);
 	put_number(f, "backlog_segments",
 		s->last >= s->next ? s->last - s->next + 1 : 0);
 	put_number(f, "backlog_bytes", s->backlog);
-	if (s->state == RJ_SPOOL_LOCAL) {
+	if (s->state == RJ_FALLBACK_LOCAL) {
 		put_number(f, "from", s->from);
 		put_number(f, "since", (uint64_t)(s->since_ns / NS_PER_S));
 		json_object_object_add(f, "self_sufficient",
@@ -391,6 +409,6 @@ void rj_status_add_fallback(const struct rj_loaded *l, struct json_object *o)
 	put_number(f, "kept_bytes", st.kept_bytes);
 	if (st.why[0])
 		put_text(f, "why", st.why);
-	add_choice(l->chooser, f);
+	add_choice(l->arbiter_thread, f);
 	json_object_object_add(o, "fallback", f);
 }

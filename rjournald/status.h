@@ -11,7 +11,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "state.h"
+#include "rjournald/fallback/state.h"
+#include "rjournald/upkeep/floor.h"
 #include "store/store.h"
 #include "util/buf.h"
 #include "util/uuid.h"
@@ -26,6 +27,7 @@ struct rj_status {
 	const char *error; /* why it has failed; NULL: it has not */
 	char why[RJ_ERROR_BYTES]; /* the store's last answer, while requests
 				   * wait for it; "": they do not */
+	const char *cause; /* of that, in a few stable words; "" */
 	const char *on_loss, *store, *device, *journal_device;
 	char volume_uuid[RJ_UUID_TEXT], journal_uuid[RJ_UUID_TEXT];
 	uint64_t mode_since; /* seconds since 1970 */
@@ -43,12 +45,11 @@ struct rj_status {
 	uint64_t puts, put_failures, put_bytes, put_ns, put_p50_us, put_p99_us;
 	/* The fallback file; all 0: there is none. In bytes; the last are how
 	 * often the store was lost. */
-	uint64_t spool_capacity, spool_used, spool_backlog, losses;
+	uint64_t fallback_capacity, fallback_used, fallback_backlog, losses;
 	uint64_t pid, worker_pid, restarts;
-	/* Two stores: how they do, and twice in numbers. */
-	bool two;
-	struct rj_twin twin;
-	uint64_t behind_segments, behind_bytes;
+	uint64_t nearly_full; /* of enum rj_nearly_full */
+	bool zeroout_off; /* see zeroout.h */
+	struct rj_floor_stat floor;
 };
 
 void rj_status_collect(const struct rj_daemon *d, struct rj_status *out);

@@ -11,7 +11,7 @@
 #include "log/log.h"
 #include "log/raw.h"
 #include "log/sealing.h"
-#include "util/fileio.h"
+#include "os/fileio.h"
 
 #define CHUNK (1u << 20)
 

@@ -7,7 +7,7 @@
 #include "util/error.h"
 
 /*
- * Fence whoever writes the log at o->device (a URL), read all of it, and write
+ * Fence the writer of the log at o->device (a URL), read all of it, and write
  * the device's image to o->output, a file that is not there yet or a block
  * device of that size. With o->dry_run nothing is fenced nor written. What
  * rj_log_read() and rj_log_claim() report; RJ_E_EXISTS, RJ_E_IO.

@@ -93,6 +93,27 @@ static struct json_object *json_log(const struct rj_recover_report *r)
 	return o;
 }
 
+static struct json_object *json_floor(const struct rj_recover_report *r)
+{
+	struct json_object *o = json_object_new_object();
+
+	json_object_object_add(
+		o, "url", json_object_new_string(r->floor_url));
+	json_object_object_add(
+		o, "asked", json_object_new_boolean(!r->floor_why[0]));
+	if (r->floor_why[0])
+		json_object_object_add(
+			o, "error", json_object_new_string(r->floor_why));
+	if (!r->floor_why[0])
+		json_object_object_add(o, "noted",
+			json_object_new_boolean(r->floor_sequence != 0));
+	if (r->floor_sequence) {
+		add_u64(o, "epoch", r->floor_epoch);
+		add_u64(o, "segment", r->floor_sequence);
+	}
+	return o;
+}
+
 static void print_json(const struct options *o,
 	const struct rj_recover_report *r, const struct plan_list *list,
 	const char *message)
@@ -117,6 +138,8 @@ static void print_json(const struct options *o,
 				rj_placement_name(r->placement)));
 	if (r->placement == RJ_PLACE_REMOTE && r->url[0])
 		json_object_object_add(top, "log", json_log(r));
+	if (r->floor_url[0] || r->floor_why[0])
+		json_object_object_add(top, "floor", json_floor(r));
 	if (r->have_plan)
 		json_object_object_add(top, "plan",
 			plan_json(&r->plan,

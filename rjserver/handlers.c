@@ -5,11 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "commit.h"
 #include "config.h"
 #include "format/seghdr.h"
-#include "store.h"
-#include "stream.h"
+#include "rjserver/http/stream.h"
+#include "rjserver/store/commit.h"
+#include "rjserver/store/store-read.h"
 
 #define LIST_MOST 10000
 
@@ -84,33 +84,38 @@ static void deleted(void *arg, int rc, const struct rj_error *err)
 		answer(arg, 204, NULL);
 }
 
-static void put(struct store *s, const struct http_request *req,
-	const struct okey *okey)
+bool handle_put_head(const struct http_request *req)
 {
-	uint32_t len = (uint32_t)req->body_bytes;
-	struct iovec parts[COMMIT_BODY_PARTS];
-	struct rj_error err = {0};
-	int n, rc;
-
-	if (!req->has_length) {
+	if (req->query)
+		answer(req->exchange, 400, "an object takes no query");
+	else if (!req->has_length)
 		answer(req->exchange, 411, "a PUT needs its Content-Length");
-		return;
-	}
-	if (req->body_bytes > RJ_SEG_MAX_BYTES) {
+	else if (req->body_bytes > RJ_SEG_MAX_BYTES)
 		answer(req->exchange, 413, "larger than 16777216 bytes");
-		return;
-	}
-	if (req->room) {
-		rc = commit_put_room(s->commit, okey, req->room, len,
-			req->body_crc, created, req->exchange, &err);
-	} else {
-		n = http_body(req, parts, COMMIT_BODY_PARTS);
-		rc = n < 0 ? rj_fail(&err, RJ_E_NOMEM, "out of memory")
-			   : commit_put(s->commit, okey, parts, n, len, created,
-				     req->exchange, &err);
-	}
+	else
+		return true;
+	return false;
+}
+
+void handle_put(struct store *s, struct http_exchange *x,
+	const struct okey *okey, struct record_buffer *buffer, size_t len,
+	uint32_t crc)
+{
+	struct rj_error err = {0};
+	int rc = commit_put_buffer(s->commit, okey, buffer, (uint32_t)len, crc,
+		created, x, &err);
+
 	if (rc)
-		answer_error(req->exchange, rc, &err);
+		answer_error(x, rc, &err);
+}
+
+static void got(
+	void *arg, int rc, struct rj_buf *body, const struct rj_error *err)
+{
+	if (rc)
+		answer_error(arg, rc, err);
+	else
+		answer_body(arg, body, "application/octet-stream", false);
 }
 
 static void get(struct store *s, const struct http_request *req,
@@ -118,13 +123,12 @@ static void get(struct store *s, const struct http_request *req,
 {
 	struct rj_error err = {0};
 	struct rj_buf body = {0};
-	int rc = store_get(s, okey, &body, &err);
+	int rc;
 
-	if (rc)
-		answer_error(req->exchange, rc, &err);
-	else
-		answer_body(req->exchange, &body, "application/octet-stream",
-			false);
+	commit_entry(s->commit, okey); /* one that is pending is written */
+	rc = reader_get(s, okey, &body, got, req->exchange, NULL, &err);
+	if (rc != -RJ_E_BUSY)
+		got(req->exchange, rc, &body, &err);
 	rj_buf_free(&body);
 }
 
@@ -139,9 +143,6 @@ static void handle_object(struct store *s, const struct http_request *req,
 		return;
 	}
 	switch (req->method) {
-	case HTTP_METHOD_PUT:
-		put(s, req, okey);
-		break;
 	case HTTP_METHOD_GET:
 	case HTTP_METHOD_HEAD:
 		get(s, req, okey);
@@ -202,7 +203,6 @@ static void list(struct store *s, const struct http_request *req,
 	const struct idx_entry *e;
 	struct rj_buf body = {0};
 	uint64_t after, limit, from;
-	size_t count, i;
 	int rc = 0;
 
 	if (req->method == HTTP_METHOD_GET && req->query &&
@@ -217,14 +217,15 @@ static void list(struct store *s, const struct http_request *req,
 		return;
 	}
 	commit_flush(s->commit); /* a list shows what is stored, no less */
-	e = idx_list(s->index, okey, after, &count);
-	for (i = 0; i < count && i < limit && !rc; i++)
+	for (; (e = idx_next(s->index, okey, after)) && limit && !rc; limit--) {
 		rc = rj_buf_printf(&body, "%020llu %u\n",
-			(unsigned long long)e[i].number, e[i].length);
+			(unsigned long long)e->number, e->length);
+		after = e->number;
+	}
 	if (rc)
 		answer(req->exchange, 500, "out of memory");
 	else
-		answer_body(req->exchange, &body, "text/plain", count > limit);
+		answer_body(req->exchange, &body, "text/plain", e != NULL);
 	rj_buf_free(&body);
 }
 
@@ -349,9 +350,8 @@ static enum place parse_path(const char *path, struct okey *okey)
 	return okey->key.number ? AT_OBJECT : AT_DIRECTORY;
 }
 
-void handle_request(void *arg, const struct http_request *req)
+void handle_request(struct store *s, const struct http_request *req)
 {
-	struct store *s = arg;
 	struct okey okey;
 	enum place place = parse_path(req->path, &okey);
 

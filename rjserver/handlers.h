@@ -3,9 +3,16 @@
 #ifndef RJSERVER_HANDLERS_H
 #define RJSERVER_HANDLERS_H
 
-#include "http.h"
+#include "rjserver/http/http.h"
+#include "rjserver/store/store.h"
 
-/* An http_handler; ARG is a struct store. */
-void handle_request(void *arg, const struct http_request *req);
+/* Answer a request that takes no body. */
+void handle_request(struct store *s, const struct http_request *req);
+/* May the body of a PUT of an object come? Else answers. */
+bool handle_put_head(const struct http_request *req);
+/* The body has come: LEN bytes in ROOM, their CRC not inverted. */
+void handle_put(struct store *s, struct http_exchange *x,
+	const struct okey *okey, struct record_buffer *buffer, size_t len,
+	uint32_t crc);
 
 #endif

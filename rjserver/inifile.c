@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/quantity.h"
+
 struct reading {
 	FILE *file;
 	const char *path;
@@ -75,43 +77,10 @@ int inifile_read(FILE *file, const char *path, inifile_fn fn, void *arg,
 	return 0;
 }
 
-struct unit {
-	char letter;
-	uint64_t times;
-};
-
-/* UNITS ends with a zero letter, whose times is for a bare number. */
-static bool number(const char *text, const struct unit *units, uint64_t *out)
-{
-	char *end;
-	unsigned long long n;
-
-	if (*text < '0' || *text > '9')
-		return false;
-	errno = 0;
-	n = strtoull(text, &end, 10);
-	if (errno || (*end && end[1]))
-		return false;
-	while (units->letter && units->letter != *end)
-		units++;
-	if (units->letter != *end || !units->times)
-		return false;
-	return !__builtin_mul_overflow(n, units->times, out);
-}
-
 int inifile_size(const char *what, const char *text, uint64_t *bytes,
 	struct rj_error *err)
 {
-	static const struct unit units[] = {
-		{'k', 1ull << 10},
-		{'K', 1ull << 10},
-		{'M', 1ull << 20},
-		{'G', 1ull << 30},
-		{'T', 1ull << 40},
-		{0, 1},
-	};
-
-	if (number(text, units, bytes))
+	if (rj_parse_size(text, bytes))
 		return 0;
 	return rj_fail(err, RJ_E_INVAL,
 		"%s: \"%.40s\" is no size; write bytes, or as 64M, 10G, 1T",
@@ -121,15 +90,7 @@ int inifile_size(const char *what, const char *text, uint64_t *bytes,
 int inifile_time(const char *what, const char *text, uint64_t *seconds,
 	struct rj_error *err)
 {
-	static const struct unit units[] = {
-		{'s', 1},
-		{'m', 60},
-		{'h', 3600},
-		{'d', 86400},
-		{0, 1},
-	};
-
-	if (number(text, units, seconds) && *seconds < 1ull << 32)
+	if (rj_parse_time(text, seconds) && *seconds < 1ull << 32)
 		return 0;
 	return rj_fail(err, RJ_E_INVAL,
 		"%s: \"%.40s\" is no time; write it as 30s, 10m, 12h or 7d",

@@ -1,18 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* rjserver: keep the remote journals. One event loop does it all. */
+#include <limits.h>
 #include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "control.h"
-#include "listen.h"
+#include "log.h"
 #include "options.h"
 #include "reload.h"
-#include "say.h"
+#include "rjserver/access/owner.h"
+#include "rjserver/http/listen.h"
+#include "rjserver/status/control.h"
 #include "server.h"
 #include "settings.h"
-#include "store_check.h"
+#include "store-check.h"
 #include "users.h"
 
 /* Each data file stays open. */
@@ -36,7 +40,7 @@ static int look_first(const struct settings *set, bool loopback)
 	accounts_free(&a);
 	if (!rc)
 		return 0;
-	say_error("%s", err.msg);
+	log_error("%s", err.msg);
 	return rc == -RJ_E_REFUSED || rc == -RJ_E_INVAL ? EXIT_USAGE
 							: EXIT_FAILED;
 }
@@ -49,7 +53,7 @@ static int run_server(const struct options *o, struct settings *set)
 	int status, fd;
 
 	if (!set->dir[0] || !set->listen[0]) {
-		say_error("say %s, on the command line or in the file of "
+		log_error("say %s, on the command line or in the file of "
 			  "--config",
 			set->dir[0] ? "where to listen: -l ADDR:PORT"
 				    : "where the store is: -d DIR");
@@ -58,7 +62,7 @@ static int run_server(const struct options *o, struct settings *set)
 	raise_file_limit();
 	fd = listen_on(set->listen, shown, &loopback, &err);
 	if (fd < 0) {
-		say_error("%s", err.msg);
+		log_error("%s", err.msg);
 		return fd == -RJ_E_INVAL ? EXIT_USAGE : EXIT_FAILED;
 	}
 	status = look_first(set, loopback);
@@ -67,6 +71,19 @@ static int run_server(const struct options *o, struct settings *set)
 		return status;
 	}
 	return serve(o, set, fd, shown, loopback);
+}
+
+/* A command on the directory DIR, or on the accounts file (else NULL). */
+static bool as_owner(const char *dir, const char *accounts)
+{
+	struct rj_error err = {0};
+	char path[PATH_MAX + 2];
+
+	snprintf(path, sizeof(path), "%s/", dir);
+	if (!owner_become(accounts ? accounts : path, &err))
+		return true;
+	log_error("%s", err.msg);
+	return false;
 }
 
 int main(int argc, char **argv)
@@ -81,14 +98,19 @@ int main(int argc, char **argv)
 	if (status >= 0)
 		return status;
 	if (command == COMMAND_CHECK)
-		return store_check_main(o.dir);
+		return as_owner(o.dir, NULL) ? store_check_main(o.dir)
+					     : EXIT_FAILED;
 	if (settings_make(&o, &set, &err)) {
-		say_error("%s", err.msg);
+		log_error("%s", err.msg);
 		return err.code == RJ_E_INVAL ? EXIT_USAGE : EXIT_FAILED;
 	}
 	if (set.quiet)
-		say_set_quiet();
+		log_set_quiet();
 	signal(SIGPIPE, SIG_IGN);
+	if (command != COMMAND_SERVE &&
+		!as_owner(set.dir,
+			command == COMMAND_STATS ? NULL : set.accounts))
+		return EXIT_FAILED;
 	switch (command) {
 	case COMMAND_ADDUSER:
 		return users_add(&o, &set);

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "config.h"
-#include "say.h"
+#include "log.h"
 #include "util/badopt.h"
 
 enum {
@@ -38,10 +38,14 @@ static const struct {
 	{"accounts", SERVE | ADD | DEL | USERS, VALUE(accounts)},
 	{"durability", SERVE, VALUE(durability)},
 	{"min-free", SERVE, VALUE(min_free)},
+	{"max-strangers", SERVE, VALUE(max_strangers)},
+	{"file-size", SERVE, VALUE(file_size)},
+	{"request-time", SERVE, VALUE(request_time)},
 	{"rights", ADD, VALUE(rights)},
 	{"volumes", ADD, VALUE(volumes)},
 	{"certificate", ADD, VALUE(certificate)},
 	{"max-bytes", ADD, VALUE(max_bytes)},
+	{"max-objects", ADD, VALUE(max_objects)},
 	{"max-volumes", ADD, VALUE(max_volumes)},
 	/* the short ones */
 	{"dir", SERVE | ADD | DEL | USERS | STATS | CHECK, VALUE(dir)},
@@ -100,6 +104,15 @@ static const char help[] =
 	"                   only for a loopback address\n"
 	"  --min-free SIZE  refuse writes when the disk has less left\n"
 	"                   (default: 1% of it, at most 1G)\n"
+	"  --max-strangers N\n"
+	"                   connections that one address may have open without "
+	"a\n"
+	"                   request that was let in (default: 256; 0: no "
+	"limit)\n"
+	"  --file-size SIZE the store's files are that large (default: 64M)\n"
+	"  --request-time TIME\n"
+	"                   end a connection whose request takes longer "
+	"(default: 60s)\n"
 	"  --durability=fsync|received\n"
 	"                   answer a write when it is on stable storage "
 	"(fsync, the\n"
@@ -114,7 +127,7 @@ static const char help[] =
 	"(NAME)\n"
 	"  --certificate CN the common name of its client certificate\n"
 	"  --new-token      replace its token;  --no-token: it has none\n"
-	"  --max-bytes SIZE, --max-volumes NUMBER\n"
+	"  --max-bytes SIZE, --max-objects NUMBER, --max-volumes NUMBER\n"
 	"                   what its volumes may hold together; 0: no limit\n"
 	"\n"
 	"  --json           stats as JSON\n"
@@ -138,10 +151,10 @@ static int refuse(const char *option, enum subcommand command)
 
 	for (i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
 		if (commands[i].command == command)
-			say_error("--%s: not an option of %s", option,
+			log_error("--%s: not an option of %s", option,
 				commands[i].word);
 	if (command == COMMAND_SERVE)
-		say_error("--%s: only an option of the subcommands", option);
+		log_error("--%s: only an option of the subcommands", option);
 	return usage();
 }
 
@@ -209,17 +222,17 @@ static int check(int argc, char **argv, enum subcommand command,
 	if (command == COMMAND_CHECK && !out->dir && optind < argc)
 		out->dir = argv[optind++];
 	if (optind < argc)
-		say_error("%s: not an option", argv[optind]);
+		log_error("%s: not an option", argv[optind]);
 	else if (out->dir && !*out->dir)
-		say_error("say where the store is: -d DIR");
+		log_error("say where the store is: -d DIR");
 	else if (!out->dir && !out->config && !out->accounts)
-		say_error("say where the store is: -d DIR");
+		log_error("say where the store is: -d DIR");
 	else if (command == COMMAND_SERVE && !out->listen && !out->config)
-		say_error("say where to listen: -l ADDR:PORT");
+		log_error("say where to listen: -l ADDR:PORT");
 	else if (named && !out->name)
-		say_error("say which account");
+		log_error("say which account");
 	else if (out->new_token && out->no_token)
-		say_error("--new-token and --no-token: which of them?");
+		log_error("--new-token and --no-token: which of them?");
 	else
 		return -1;
 	return usage();
@@ -245,7 +258,7 @@ int options_parse(int argc, char **argv, enum subcommand *command,
 	long_options(all);
 	while ((c = getopt_long(argc, argv, ":d:l:qV", all, NULL)) != -1) {
 		if (c == '?' || c == ':') {
-			say_error("%s", rj_badopt(c, argv, all, why,
+			log_error("%s", rj_badopt(c, argv, all, why,
 						sizeof(why)));
 			return usage();
 		}

@@ -13,12 +13,14 @@ struct options {
 	const char *accounts;
 	const char *durability; /* fsync or received */
 	const char *min_free;
+	const char *max_strangers;
+	const char *file_size, *request_time;
 	bool insecure;
 	bool quiet;
 	/* of the subcommands: */
 	const char *name; /* adduser, deluser: the account */
 	const char *rights, *volumes, *certificate;
-	const char *max_bytes, *max_volumes;
+	const char *max_bytes, *max_objects, *max_volumes;
 	bool new_token, no_token;
 	bool json;
 };

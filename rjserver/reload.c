@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "log.h"
 #include "notify.h"
-#include "say.h"
 
 static struct tls_files files_of(const struct settings *set)
 {
@@ -58,10 +58,10 @@ int live_begin(struct live *live, struct store *store, struct rj_error *err)
 	struct accounts a = {0};
 	int rc = live_check(set, live->loopback, &a, err);
 
-	rc = rc ? rc : gate_start(&live->gate, store, set, &a, err);
+	rc = rc ? rc : access_start(&live->access, store, set, &a, err);
 	if (!rc && set->cert[0])
-		rc = tls_new(&files, gate_refused_tls, &live->gate, &live->tls,
-			err);
+		rc = tls_new(&files, access_refused_tls, &live->access,
+			&live->tls, err);
 	accounts_free(&a);
 	return rc;
 }
@@ -69,14 +69,14 @@ int live_begin(struct live *live, struct store *store, struct rj_error *err)
 void live_end(struct live *live)
 {
 	tls_free(live->tls);
-	gate_free(&live->gate);
+	access_free(&live->access);
 }
 
 /* What cannot change while the server runs is named, and stays. */
 static void keep(const char *name, char *now, size_t size, const char *was)
 {
 	if (strcmp(now, was))
-		say_warning("%s is still %s: it needs a restart", name, was);
+		log_warning("%s is still %s: it needs a restart", name, was);
 	snprintf(now, size, "%s", was);
 }
 
@@ -85,15 +85,18 @@ static void keep_fixed(struct settings *now, const struct settings *was)
 	keep("dir", now->dir, sizeof(now->dir), was->dir);
 	keep("listen", now->listen, sizeof(now->listen), was->listen);
 	if (now->received != was->received)
-		say_warning("durability is still %s: it needs a restart",
+		log_warning("durability is still %s: it needs a restart",
 			was->received ? "received" : "fsync");
 	now->received = was->received;
+	if (now->file_bytes != was->file_bytes)
+		log_warning("file-size is as before: it needs a restart");
+	now->file_bytes = was->file_bytes;
 	if (now->insecure != was->insecure)
-		say_warning("insecure is still %s: it needs a restart",
+		log_warning("insecure is still %s: it needs a restart",
 			was->insecure ? "yes" : "no");
 	now->insecure = was->insecure;
 	if (!now->cert[0] != !was->cert[0]) {
-		say_warning("TLS is still %s: it needs a restart",
+		log_warning("TLS is still %s: it needs a restart",
 			was->cert[0] ? "on" : "off");
 		strcpy(now->cert, was->cert);
 		strcpy(now->key, was->key);
@@ -112,12 +115,14 @@ static int reload(struct live *live, struct settings *now, struct rj_error *err)
 	keep_fixed(now, live->set);
 	rc = live_check(now, live->loopback, &a, err);
 	files = files_of(now);
+	/* all that can fail comes before what takes effect */
+	rc = rc ? rc : usage_prepare(&live->access.usage, &a, err);
 	if (!rc && live->tls)
 		rc = tls_reload(live->tls, &files, err);
-	if (!rc) {
+	if (!rc)
+		rc = access_reload(&live->access, &a, err);
+	if (!rc)
 		*live->set = *now;
-		rc = gate_reload(&live->gate, &a, err);
-	}
 	accounts_free(&a);
 	return rc;
 }
@@ -129,11 +134,12 @@ void live_reload(struct live *live)
 
 	notify_reloading();
 	if (!now)
-		say_error("not reloaded: out of memory");
+		log_error("not reloaded: out of memory");
 	else if (reload(live, now, &err))
-		say_error("not reloaded, all stays as it was: %s", err.msg);
+		log_error("not reloaded, all stays as it was: %s", err.msg);
 	else
-		say_notice("reloaded: %zu accounts", live->gate.accounts.count);
+		log_notice(
+			"reloaded: %zu accounts", live->access.accounts.count);
 	free(now);
 	notify_send("READY=1");
 }

@@ -4,17 +4,17 @@
 #ifndef RJSERVER_RELOAD_H
 #define RJSERVER_RELOAD_H
 
-#include "gate.h"
 #include "options.h"
+#include "rjserver/access/access.h"
+#include "rjserver/http/tls.h"
 #include "settings.h"
-#include "tls.h"
 
 struct live {
 	const struct options *options;
 	struct settings *set;
 	bool loopback;
 	struct tls *tls; /* NULL: none */
-	struct gate gate;
+	struct access_control access;
 };
 
 /*

@@ -6,19 +6,21 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
-#include "commit.h"
-#include "control.h"
-#include "format/seghdr.h"
-#include "gate.h"
-#include "http.h"
+#include "dispatch.h"
+#include "log.h"
 #include "notify.h"
 #include "reload.h"
-#include "say.h"
-#include "store_checkpoint.h"
-#include "store_clean.h"
-#include "tls.h"
+#include "rjserver/access/access.h"
+#include "rjserver/http/http.h"
+#include "rjserver/http/tls.h"
+#include "rjserver/status/control.h"
+#include "rjserver/store/commit.h"
+#include "rjserver/store/store-checkpoint.h"
+#include "rjserver/store/store-clean.h"
+#include "rjserver/store/store-read.h"
 #include "util/environ.h"
 
 /* Connections have the middle priority (libevent's default); a batch is
@@ -35,6 +37,11 @@ enum {
 /* Callbacks until it is seen who else wants something: requests that come one
  * behind the other make more callbacks before the last is done, without end. */
 #define TURN_MOST 64
+/* Descriptors for other than connections and the store's files (each has two):
+ * those that are always open, and the next file, the checkpoint, a directory. */
+#define KEEP_DESCRIPTORS  32
+#define LEAST_CONNECTIONS 4
+#define MOST_DESCRIPTORS  (1u << 20)
 #define STOP_SECONDS 2 /* for sending the last answers */
 
 enum {
@@ -57,22 +64,52 @@ struct server {
 	struct control *control;
 	struct event *events[EVENTS];
 	uint64_t batches, batches_seen; /* for idle */
+	unsigned descriptors; /* that this process may have */
+	size_t files_seen;    /* of the store */
 	int64_t batch_ns; /* when the last was begun; 0: it is written */
 };
 
+/* How many connections there may be beside what the store has open, and will. */
+static struct http_limits limits_now(struct server *srv)
+{
+	uint64_t kept = KEEP_DESCRIPTORS + 2 * srv->store->file_count;
+
+	srv->files_seen = srv->store->file_count;
+	return (struct http_limits){
+		.connections = srv->descriptors > kept + LEAST_CONNECTIONS
+				       ? (unsigned)(srv->descriptors - kept)
+				       : LEAST_CONNECTIONS,
+		.per_address = srv->live.set->per_address,
+		.request_seconds = (int)srv->live.set->request_s,
+	};
+}
+
 static void on_flush(evutil_socket_t fd, short what, void *arg)
 {
+	static const struct timeval soon = {0, 5000};
 	struct server *srv = arg;
+	struct http_limits limits;
 
 	srv->batch_ns = 0;
 	commit_flush(srv->store->commit);
+	if (srv->files_seen != srv->store->file_count) {
+		limits = limits_now(srv);
+		http_set_limits(srv->http, &limits);
+	}
+	if (srv->store->tight) /* what was deleted may make room at once */
+		event_add(srv->events[EVENT_IDLE], &soon);
 }
 
-/* Who never pauses, whatever they send, shall not keep others waiting. */
+/* A client that never pauses, whatever it sends, does not keep others waiting; and
+ * what was refused for lack of room has the cleaner begin. */
 static void on_work(void *arg)
 {
+	static const struct timeval soon = {0, 5000};
 	struct server *srv = arg;
 
+	if (srv->store->tight &&
+		!event_pending(srv->events[EVENT_IDLE], EV_TIMEOUT, NULL))
+		event_add(srv->events[EVENT_IDLE], &soon);
 	if (srv->batch_ns &&
 		rj_monotonic_ns() - srv->batch_ns > FLUSH_AFTER_NS)
 		event_active(srv->events[EVENT_LATE], 0, 0);
@@ -99,25 +136,26 @@ static void on_idle(evutil_socket_t fd, short what, void *arg)
 	struct rj_error err = {0};
 
 	store_checkpoint_tick(srv->store);
-	if (srv->batches != srv->batches_seen) {
+	if (srv->batches != srv->batches_seen && !srv->store->tight) {
 		srv->batches_seen = srv->batches;
 		event_add(srv->events[EVENT_IDLE], &second);
 		return;
 	}
-	if (clean_step(srv->store)) {
+	if (clean_step(srv->store) ||
+		(srv->store->tight && srv->store->checkpoint)) {
 		srv->batches_seen = srv->batches;
 		event_add(srv->events[EVENT_IDLE], &soon);
 		return;
 	}
 	if (!srv->store->failed && commit_mark(srv->store->commit, false, &err))
-		say_error("%s", err.msg);
+		log_error("%s", err.msg);
 }
 
 static void on_tick(evutil_socket_t fd, short what, void *arg)
 {
 	struct server *srv = arg;
 
-	usage_tick(&srv->live.gate.usage);
+	usage_tick(&srv->live.access.usage);
 }
 
 /* From the loop that does all the work: if that hangs, nothing is sent. */
@@ -136,8 +174,13 @@ static void on_signal(evutil_socket_t fd, short what, void *arg)
 static void on_hangup(evutil_socket_t fd, short what, void *arg)
 {
 	struct server *srv = arg;
+	struct http_limits limits;
 
 	live_reload(&srv->live);
+	limits = limits_now(srv);
+	http_set_limits(srv->http, &limits);
+	if (srv->live.tls)
+		http_recheck_tls(srv->http);
 }
 
 static struct event_base *make_base(void)
@@ -202,9 +245,33 @@ static int add_events(struct server *srv)
 	return 0;
 }
 
+/* As many as this process may have. */
+static unsigned raise_descriptors(void)
+{
+	struct rlimit now, most;
+
+	if (getrlimit(RLIMIT_NOFILE, &now))
+		return MOST_DESCRIPTORS;
+	most = now;
+	most.rlim_cur = most.rlim_max;
+	if (!setrlimit(RLIMIT_NOFILE, &most))
+		now = most;
+	return now.rlim_cur < MOST_DESCRIPTORS ? (unsigned)now.rlim_cur
+					       : MOST_DESCRIPTORS;
+}
+
 /* Takes over FD. */
 static int set_up(struct server *srv, int fd)
 {
+	struct http_handlers handlers = {
+		.request = dispatch_request,
+		.body = dispatch_body,
+		.done = dispatch_done,
+		.work = on_work,
+		.arg = &srv->live.access,
+		.work_arg = srv,
+	};
+	struct http_limits limits;
 	struct rj_error err = {0};
 
 	srv->base = make_base();
@@ -212,22 +279,20 @@ static int set_up(struct server *srv, int fd)
 		close(fd); /* never used */
 		goto fail;
 	}
-	/* A little more than an object may have, so that one just too large
-	 * gets our own answer; evhttp refuses the rest. */
-	srv->http = http_new(srv->base, fd, RJ_SEG_MAX_BYTES + (1u << 20),
-		gate_request, &srv->live.gate);
+	srv->descriptors = raise_descriptors();
+	limits = limits_now(srv);
+	srv->http = http_new(srv->base, fd, &handlers, &limits);
 	if (!srv->http)
 		goto fail;
-	http_on_done(srv->http, gate_done, &srv->live.gate);
-	http_on_work(srv->http, on_work, srv);
 	if (srv->live.tls)
 		http_use_tls(srv->http, srv->live.tls);
-	if (control_new(srv->base, &srv->live.gate, &srv->control, &err))
-		say_warning("%s", err.msg); /* no "stats", all else works */
+	if (control_new(srv->base, &srv->live.access, &srv->control, &err))
+		log_warning("%s", err.msg); /* no "stats", all else works */
 	commit_on_wanted(srv->store->commit, on_wanted, srv);
+	reader_start(srv->store, srv->base);
 	return 0;
 fail:
-	say_error("cannot set up the event loop: out of memory");
+	log_error("cannot set up the event loop: out of memory");
 	return -1;
 }
 
@@ -236,6 +301,7 @@ static void tear_down(struct server *srv)
 	size_t i;
 
 	control_free(srv->control);
+	reader_stop(srv->store);
 	http_free(srv->http);
 	for (i = 0; i < EVENTS; i++)
 		if (srv->events[i])
@@ -269,7 +335,7 @@ static int run(struct server *srv, const char *shown)
 
 	printf("rjserver: listening on %s\n", shown);
 	if (fflush(stdout))
-		say_warning("stdout: cannot write");
+		log_warning("stdout: cannot write");
 	notify_send("READY=1");
 	if (event_base_dispatch(srv->base) == 0)
 		status = 0;
@@ -283,27 +349,29 @@ int serve(const struct options *o, struct settings *set, int fd,
 {
 	struct server srv = {.live = {.options = o, .set = set,
 				     .loopback = loopback}};
-	struct store_opts opts = {.dir = set->dir, .received = set->received};
+	struct store_opts opts = {.dir = set->dir,
+		.received = set->received,
+		.file_bytes = set->file_bytes};
 	int status = EXIT_FAILED;
 	struct rj_error err = {0};
 
 	if (store_open(&opts, &srv.store, &err)) {
-		say_error("%s", err.msg);
+		log_error("%s", err.msg);
 		close(fd); /* never used */
 		return EXIT_FAILED;
 	}
 	if (live_begin(&srv.live, srv.store, &err)) {
-		say_error("%s", err.msg);
+		log_error("%s", err.msg);
 		close(fd); /* never used */
 	} else if (!set_up(&srv, fd)) {
 		status = run(&srv, shown);
 	}
 	tear_down(&srv);
 	if (store_close(srv.store, &err)) {
-		say_error("%s", err.msg);
+		log_error("%s", err.msg);
 		status = EXIT_FAILED;
 	} else if (!status) {
-		say_notice("stopped");
+		log_notice("stopped");
 	}
 	return status;
 }

@@ -6,9 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "accounts.h"
 #include "format/key.h"
 #include "inifile.h"
+#include "rjserver/access/accounts.h"
+
+#define DEFAULT_STRANGERS 256
+#define LEAST_FILE	  (64ull << 10)
+#define MOST_FILE	  (1ull << 30)
+#define MOST_REQUEST_S	  3600
 
 static int set_path(char *to, size_t size, const char *name, const char *value,
 	struct rj_error *err)
@@ -39,6 +44,46 @@ static int set_bool(const char *name, const char *value, bool *out,
 		return 0;
 	return rj_fail(
 		err, RJ_E_INVAL, "%s = %.40s: it is yes or no", name, value);
+}
+
+static int set_strangers(const char *name, const char *value, unsigned *out,
+	struct rj_error *err)
+{
+	size_t digits = strspn(value, "0123456789");
+
+	if (!digits || digits > 9 || value[digits])
+		return rj_fail(err, RJ_E_INVAL, "%s = %.40s: not a number",
+			name, value);
+	*out = (unsigned)strtoul(value, NULL, 10);
+	return 0;
+}
+
+static int set_file_size(const char *name, const char *value, uint64_t *out,
+	struct rj_error *err)
+{
+	uint64_t bytes;
+	int rc = inifile_size(name, value, &bytes, err);
+
+	if (!rc && (bytes < LEAST_FILE || bytes > MOST_FILE))
+		rc = rj_fail(err, RJ_E_INVAL, "%s = %.40s: it is 64k to 1G",
+			name, value);
+	if (!rc)
+		*out = bytes;
+	return rc;
+}
+
+static int set_request_time(const char *name, const char *value, uint64_t *out,
+	struct rj_error *err)
+{
+	uint64_t seconds;
+	int rc = inifile_time(name, value, &seconds, err);
+
+	if (!rc && (!seconds || seconds > MOST_REQUEST_S))
+		rc = rj_fail(err, RJ_E_INVAL, "%s = %.40s: it is 1s to 1h", name,
+			value);
+	if (!rc)
+		*out = seconds;
+	return rc;
 }
 
 static int set_server(struct settings *s, const char *name, const char *value,
@@ -72,6 +117,12 @@ static int set_server(struct settings *s, const char *name, const char *value,
 		s->min_free_set = true;
 		return inifile_size(name, value, &s->min_free, err);
 	}
+	if (!strcmp(name, "max-strangers"))
+		return set_strangers(name, value, &s->per_address, err);
+	if (!strcmp(name, "file-size"))
+		return set_file_size(name, value, &s->file_bytes, err);
+	if (!strcmp(name, "request-time"))
+		return set_request_time(name, value, &s->request_s, err);
 	return rj_fail(err, RJ_E_INVAL,
 		"\"%.40s\" means nothing in [server]; see rjserver(8)", name);
 }
@@ -106,8 +157,10 @@ static int set_volume(struct settings *s, const char *pattern, const char *name,
 		return inifile_time(name, value, &rule->keep_s, err);
 	if (!strcmp(name, "max-bytes"))
 		return inifile_size(name, value, &rule->max_bytes, err);
+	if (!strcmp(name, "max-objects"))
+		return inifile_size(name, value, &rule->max_objects, err);
 	return rj_fail(err, RJ_E_INVAL,
-		"\"%.40s\" means nothing here; a volume has keep and max-bytes",
+		"\"%.40s\" means nothing here; a volume has keep, max-bytes and max-objects",
 		name);
 }
 
@@ -152,6 +205,9 @@ static int overlay(
 		{"accounts", o->accounts},
 		{"durability", o->durability},
 		{"min-free", o->min_free},
+		{"max-strangers", o->max_strangers},
+		{"file-size", o->file_size},
+		{"request-time", o->request_time},
 	};
 	int rc = 0;
 	size_t i;
@@ -174,6 +230,7 @@ int settings_make(
 
 	if (!s)
 		return rj_fail(err, RJ_E_NOMEM, "out of memory");
+	s->per_address = DEFAULT_STRANGERS;
 	rc = o->config ? read_file(s, o->config, err) : 0;
 	rc = rc ? rc : overlay(s, o, err);
 	if (!rc && !s->accounts[0] &&

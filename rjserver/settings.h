@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "options.h"
-#include "store_record.h"
+#include "rjserver/record/record.h"
 #include "util/error.h"
 
 #define SETTINGS_RULES 64
@@ -19,7 +19,8 @@
 struct volume_rule {
 	char pattern[NAME_BYTES];
 	uint64_t keep_s;    /* nothing younger is deleted; 0: no such rule */
-	uint64_t max_bytes; /* of one volume; 0: no limit */
+	/* of one volume, with what the store adds to each object; 0: no limit */
+	uint64_t max_bytes, max_objects;
 };
 
 struct settings {
@@ -29,6 +30,11 @@ struct settings {
 	bool insecure, received, quiet;
 	bool min_free_set;
 	uint64_t min_free; /* bytes */
+	/* connections of one address on which no request was let in; 0: no
+	 * limit */
+	unsigned per_address;
+	uint64_t file_bytes; /* of a new data file; 0: the store's default */
+	uint64_t request_s;  /* a request may take; 0: the default */
 	struct volume_rule rules[SETTINGS_RULES];
 	size_t rule_count;
 };

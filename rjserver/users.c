@@ -8,10 +8,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "accounts.h"
 #include "format/key.h"
 #include "inifile.h"
-#include "say.h"
+#include "log.h"
+#include "rjserver/access/accounts.h"
 
 static int exit_status(int rc)
 {
@@ -57,6 +57,9 @@ static int change(
 	if (!rc && o->max_bytes)
 		rc = inifile_size(
 			"--max-bytes", o->max_bytes, &x->max_bytes, err);
+	if (!rc && o->max_objects)
+		rc = inifile_size(
+			"--max-objects", o->max_objects, &x->max_objects, err);
 	if (!rc && o->max_volumes)
 		rc = inifile_size(
 			"--max-volumes", o->max_volumes, &x->max_volumes, err);
@@ -97,7 +100,7 @@ int users_add(const struct options *o, const struct settings *s)
 	bool new;
 
 	if (!rj_key_name_valid(o->name, strlen(o->name))) {
-		say_error("%.70s: no name for an account: 1 to 63 letters, "
+		log_error("%.70s: no name for an account: 1 to 63 letters, "
 			  "digits, dots, dashes or underscores",
 			o->name);
 		return EXIT_USAGE;
@@ -120,15 +123,15 @@ int users_add(const struct options *o, const struct settings *s)
 	}
 	rc = rc ? rc : accounts_save(s->accounts, &a, &err);
 	if (rc)
-		say_error("%s", err.msg);
+		log_error("%s", err.msg);
 	else if (token[0])
 		printf("%s\n", token);
 	if (!rc && (fflush(stdout) || ferror(stdout))) {
-		say_error("stdout: cannot write the token");
+		log_error("stdout: cannot write the token");
 		rc = -RJ_E_IO;
 	}
 	if (!rc && !s->quiet)
-		say_notice("a running server takes this up at SIGHUP (systemctl "
+		log_notice("a running server takes this up at SIGHUP (systemctl "
 			   "reload rjserver)");
 	OPENSSL_cleanse(token, sizeof(token));
 	end(&a, lock);
@@ -153,9 +156,9 @@ int users_delete(const struct options *o, const struct settings *s)
 	}
 	rc = rc ? rc : accounts_save(s->accounts, &a, &err);
 	if (rc)
-		say_error("%s", err.msg);
+		log_error("%s", err.msg);
 	else if (!s->quiet)
-		say_notice("a running server takes this up at SIGHUP (systemctl "
+		log_notice("a running server takes this up at SIGHUP (systemctl "
 			   "reload rjserver)");
 	end(&a, lock);
 	return exit_status(rc);
@@ -175,6 +178,9 @@ static void list_one(const struct account *x)
 		printf("; certificate %s", x->certificate);
 	if (x->max_bytes)
 		printf("; at most %llu bytes", (unsigned long long)x->max_bytes);
+	if (x->max_objects)
+		printf("; at most %llu objects",
+			(unsigned long long)x->max_objects);
 	if (x->max_volumes)
 		printf("; at most %llu volumes",
 			(unsigned long long)x->max_volumes);
@@ -189,11 +195,11 @@ int users_list(const struct settings *s)
 	int rc = accounts_load(s->accounts, &a, &err);
 
 	if (rc)
-		say_error("%s", err.msg);
+		log_error("%s", err.msg);
 	for (i = 0; i < a.count; i++)
 		list_one(&a.list[i]);
 	if (!rc && (fflush(stdout) || ferror(stdout))) {
-		say_error("stdout: cannot write");
+		log_error("stdout: cannot write");
 		rc = -RJ_E_IO;
 	}
 	accounts_free(&a);

@@ -50,7 +50,7 @@ void change_uuid(const struct options *o, struct result *r)
 	struct context c;
 	struct rj_move_opts mo = move_opts(&c, o);
 
-	mo.keep = true;
+	mo.journal_stays = true;
 	mo.new_uuid = o->uuid;
 	done(r, rj_move(o->device, &mo, &r->move, &r->err));
 }

@@ -115,7 +115,6 @@ static void print_text(const struct options *o, const struct rj_journal_info *i)
 {
 	const struct rj_volume_facts *f = &i->volume;
 	char uuid[RJ_UUID_TEXT], text[256];
-	int n;
 
 	line("Device:", o->device);
 	line("Filesystem UUID:", rj_uuid_text(f->uuid, uuid));
@@ -144,11 +143,6 @@ static void print_text(const struct options *o, const struct rj_journal_info *i)
 		printf("%-24s %s%s\n", "Journal reachable:",
 			i->reachable ? "yes" : "no: ",
 			i->reachable ? "" : i->why_not.msg);
-	for (n = 0; i->two && n < 2; n++)
-		printf("Store %d:                 %s: %s\n", n + 1,
-			i->store[n].reachable ? "yes" : "no",
-			i->store[n].reachable ? i->store[n].url
-					      : i->store[n].why_not.msg);
 	if (i->served)
 		line("Served by rjournald:", "yes");
 	if (i->pending)
@@ -187,22 +181,6 @@ static struct json_object *json_probed(const struct rj_sbx *s)
 	if (s->probed_day)
 		add(p, "day", day_text(s->probed_day, text));
 	return p;
-}
-
-static struct json_object *json_stores(const struct rj_journal_info *i)
-{
-	struct json_object *all = json_object_new_array(), *one;
-	const struct rj_journal_store *s;
-
-	for (s = i->store; s < i->store + 2; s++) {
-		one = json_object_new_object();
-		add(one, "url", s->url);
-		add_bool(one, "reachable", s->reachable);
-		if (!s->reachable)
-			add(one, "why_not", s->why_not.msg);
-		json_object_array_add(all, one);
-	}
-	return all;
 }
 
 static struct json_object *json_journal(const struct rj_journal_info *i)
@@ -246,8 +224,6 @@ static struct json_object *json_journal(const struct rj_journal_info *i)
 	add_bool(j, "reachable", i->reachable);
 	if (!i->reachable)
 		add(j, "why_not", i->why_not.msg);
-	if (i->two)
-		json_object_object_add(j, "stores", json_stores(i));
 	return j;
 }
 

@@ -67,16 +67,6 @@ enum status status_of(const struct rj_move_report *r, int rc)
 	}
 }
 
-void say_step(void *arg, const char *line)
-{
-	const struct options *o = arg;
-
-	if (o->quiet || o->json)
-		return;
-	printf("%s: %s%s\n", o->device, o->dry_run ? "would " : "", line);
-	fflush(stdout);
-}
-
 /* What an error's line ends with: how to go on. */
 static const char *way_on(const struct options *o, const struct result *r)
 {

@@ -110,7 +110,7 @@ static enum options_verdict take_uuid(struct options *o, const char *text)
 	/* one of the time is as good as any other */
 	if (!strcmp(text, "random") || !strcmp(text, "time")) {
 		if (rj_uuid_random(o->uuid))
-			return bad("no random numbers to be had", NULL);
+			return bad("cannot get random bytes", NULL);
 		return OPTIONS_RUN;
 	}
 	if (rj_uuid_parse(text, o->uuid))

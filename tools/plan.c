@@ -56,10 +56,10 @@ static void print_transaction(
 	char when[64];
 
 	printf("  tid %u  %s  log block %u  copies %u  blocks %u (%" PRIu64
-	       " bytes)  revoked %u  revokes %u\n",
+	       " bytes)  revoked %u  freed %u  revokes %u\n",
 		t->tid, plan_time_text(t->commit_ns, when), t->first_block,
 		t->tags, t->blocks, (uint64_t)t->blocks * block_size,
-		t->suppressed, t->revokes);
+		t->suppressed, t->freed, t->revokes);
 }
 
 static const struct {
@@ -109,8 +109,9 @@ static void print_full(const struct rj_jbd2_info *p)
 		plan_time_text(p->first_commit_ns, when));
 	printf("  last commit: %s\n", plan_time_text(p->last_commit_ns, when));
 	printf("  copies in the log: %" PRIu64 ", %" PRIu64
-	       " superseded, %" PRIu64 " revoked, %" PRIu64 " escaped\n",
-		p->tags, p->duplicates, p->suppressed, p->escapes);
+	       " superseded, %" PRIu64 " revoked, %" PRIu64
+	       " of freed blocks, %" PRIu64 " escaped\n",
+		p->tags, p->duplicates, p->suppressed, p->freed, p->escapes);
 	printf("  revoke records: %" PRIu64 "\n", p->revokes);
 	printf("  next transaction: %u\n", p->next_tid);
 }
@@ -167,6 +168,7 @@ static struct json_object *transaction_json(
 	add_u64(o, "blocks", t->blocks);
 	add_u64(o, "bytes", (uint64_t)t->blocks * block_size);
 	add_u64(o, "revoked", t->suppressed);
+	add_u64(o, "freed", t->freed);
 	add_u64(o, "revokes", t->revokes);
 	return o;
 }
@@ -217,6 +219,7 @@ struct json_object *plan_json(
 	add_u64(o, "duplicates", p->duplicates);
 	add_u64(o, "revokes", p->revokes);
 	add_u64(o, "revoked", p->suppressed);
+	add_u64(o, "freed", p->freed);
 	add_u64(o, "escapes", p->escapes);
 	add_bool(o, "wrapped", p->wrapped);
 	add_ns(o, "first_commit_ns", p->first_commit_ns);

@@ -3,7 +3,7 @@
 
 #include <ext2fs/ext2fs.h>
 
-#include "ext4/impl.h"
+#include "ext4/ext4-priv.h"
 
 static int fail_ext2(struct rj_error *err, const char *path, const char *what,
 	errcode_t code)

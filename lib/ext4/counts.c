@@ -5,7 +5,7 @@
  * until someone adds up the group descriptors, which are journalled
  * (ext4_setup_super() does so at mount, e2fsck's check_super does too).
  */
-#include "ext4/impl.h"
+#include "ext4/ext4-priv.h"
 
 int rj_ext4_sum_free(struct rj_volume *v, uint64_t *blocks, uint32_t *inodes,
 	struct rj_error *err)

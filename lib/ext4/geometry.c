@@ -5,7 +5,7 @@
  * gigabytes (1.47.0), and it reads all group descriptors, which nobody needs
  * here.
  */
-#include "ext4/impl.h"
+#include "ext4/ext4-priv.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -81,7 +81,7 @@ int rj_ext4_check_super(const struct rj_volume *v, struct rj_error *err)
 			v->path);
 	if (SB_LE32(raw, s_rev_level) > EXT2_MAX_SUPP_REV)
 		return rj_fail(err, RJ_E_UNSUPPORTED,
-			"%s: filesystem revision %u, which nobody knows",
+			"%s: filesystem revision %u, which is unknown",
 			v->path, SB_LE32(raw, s_rev_level));
 	rc = check_features(v, err);
 	if (rc)

@@ -5,7 +5,7 @@
  * saves the old bytes first; its own write-back cache is off, so that reads on
  * the file and writes through the channel meet in one page cache.
  */
-#include "ext4/impl.h"
+#include "ext4/ext4-priv.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,7 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "util/fileio.h"
+#include "os/fileio.h"
 
 #define UNDO_CHUNK  (1u << 20) /* bytes in one call: its counts are int */
 #define UNDO_RECORD 32768u     /* bytes saved at a time, as mke2fs -z does */

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "ext4/impl.h"
+#include "ext4/ext4-priv.h"
 
 static const struct {
 	const char *word;

@@ -5,7 +5,7 @@
  * write_primary_superblock() writes the changed bytes piece by piece, the
  * checksum last.
  */
-#include "ext4/impl.h"
+#include "ext4/ext4-priv.h"
 
 #include <string.h>
 
@@ -60,6 +60,12 @@ static void apply(uint8_t raw[RJ_SUPER_BYTES], const struct rj_volume_patch *p,
 			bits &= ~(uint32_t)EXT3_FEATURE_INCOMPAT_RECOVER;
 		SB_PUT32(raw, s_feature_incompat, bits);
 	}
+	if (primary && p->clear_orphan_present)
+		SB_PUT32(raw, s_feature_ro_compat,
+			SB_LE32(raw, s_feature_ro_compat) &
+				~(uint32_t)EXT4_FEATURE_RO_COMPAT_ORPHAN_PRESENT);
+	if (primary && p->undo_unmount)
+		rj_ext4_undo_unmount(raw);
 	if (primary && p->set_error_flag)
 		SB_PUT16(raw, s_state, SB_LE16(raw, s_state) | EXT2_ERROR_FS);
 	rj_ext4_super_seal(raw);

@@ -12,11 +12,11 @@
  * An ext3 volume has no such checksum. Without its second sector it looks like
  * one whose journal is on a device; the backups know better.
  */
-#include "ext4/impl.h"
+#include "ext4/ext4-priv.h"
 
 #include <string.h>
 
-#include "util/fileio.h"
+#include "os/fileio.h"
 
 /* Backups that are looked at: one that is lost need not mean anything. */
 #define LOOKED_AT 3
@@ -219,4 +219,12 @@ bool rj_volume_super_agrees(
 	const struct rj_volume *v, const uint8_t raw[RJ_SUPER_BYTES])
 {
 	return agrees(v->super, raw) && rj_ext4_super_sealed(raw);
+}
+
+bool rj_volume_super_of_mount(
+	const struct rj_volume *v, const uint8_t raw[RJ_SUPER_BYTES])
+{
+	return rj_volume_super_agrees(v, raw) &&
+	       SB_LE32(v->super, s_mtime) == SB_LE32(raw, s_mtime) &&
+	       SB_LE16(v->super, s_mnt_count) == SB_LE16(raw, s_mnt_count);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* The bytes of an ext2 superblock: what they say, and their checksum. */
-#include "ext4/impl.h"
+#include "ext4/ext4-priv.h"
 
 #include <string.h>
 
@@ -81,12 +81,25 @@ void rj_ext4_facts_from_super(struct rj_volume *v)
 	f->orphans = SB_LE32(raw, s_last_orphan) ||
 		     (ro_compat & EXT4_FEATURE_RO_COMPAT_ORPHAN_PRESENT);
 	f->has_errors = state & EXT2_ERROR_FS;
+	f->broken_unmount = rj_ext4_broken_unmount(raw);
 	f->clean = (state & EXT2_VALID_FS) && !f->has_errors;
 	f->metadata_csum = ro_compat & EXT4_FEATURE_RO_COMPAT_METADATA_CSUM;
 	f->ext4_features = (incompat & ~(uint32_t)EXT3_INCOMPAT) ||
 			   (ro_compat & ~(uint32_t)EXT3_RO_COMPAT);
+	f->first_block = SB_LE32(raw, s_first_data_block);
+	f->group_blocks = SB_LE32(raw, s_blocks_per_group);
+	f->cluster_bits = 0;
+	if (ro_compat & EXT4_FEATURE_RO_COMPAT_BIGALLOC)
+		f->cluster_bits = SB_LE32(raw, s_log_cluster_size) -
+				  SB_LE32(raw, s_log_block_size);
+	f->desc_bytes = EXT2_MIN_DESC_SIZE;
+	if (incompat & EXT4_FEATURE_INCOMPAT_64BIT)
+		f->desc_bytes = SB_LE16(raw, s_desc_size);
+	f->desc_block = f->block_size == 1024 ? 2 : 1;
+	f->meta_bg = incompat & EXT2_FEATURE_INCOMPAT_META_BG;
 	f->born = born(raw);
 	f->mount_opts = SB_LE32(raw, s_default_mount_opts);
+	f->inline_data = incompat & EXT4_FEATURE_INCOMPAT_INLINE_DATA;
 	f->fast_commit = compat & EXT4_FEATURE_COMPAT_FAST_COMMIT;
 	f->journal_inode = SB_LE32(raw, s_journal_inum);
 	f->journal_device = SB_LE32(raw, s_journal_dev);

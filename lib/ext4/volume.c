@@ -1,45 +1,25 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "ext4/impl.h"
+#include "ext4/ext4-priv.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/fs.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <et/com_err.h>
 
+#include "os/fileio.h"
 #include "util/environ.h"
-#include "util/fileio.h"
 
 #define LOOKS	      20
 #define LOOK_AGAIN_NS 100000000LL
-
-static void load_messages(void)
-{
-	initialize_ext2_error_table();
-}
-
-int rj_ext4_fail(struct rj_error *err, enum rj_code code, long errcode,
-	const char *fmt, ...)
-{
-	static pthread_once_t once = PTHREAD_ONCE_INIT;
-	char text[RJ_ERROR_BYTES - 200];
-	va_list ap;
-
-	pthread_once(&once, load_messages);
-	va_start(ap, fmt);
-	vsnprintf(text, sizeof(text), fmt, ap);
-	va_end(ap);
-	/* libext2fs hands on plain errno values as they are */
-	if (errcode > 0 && errcode < 256)
-		return rj_fail_errno(err, (int)errcode, "%s", text);
-	return rj_fail(err, code, "%s: %s", text, error_message(errcode));
-}
 
 /*
  * A device may be held for an instant by somebody who only looks: losetup(8),
@@ -128,7 +108,15 @@ int rj_ext4_load(struct rj_volume *v, struct rj_error *err)
 		fits = v->facts.blocks;
 	v->bio.size_bytes = fits * v->facts.block_size;
 	rc = rj_ext4_find_backups(v, err);
+	rj_ext4_find_mark(v);
 	return rc ? rc : rj_ext4_check_age(v, err);
+}
+
+static bool is_read_only(int fd)
+{
+	int ro = 0;
+
+	return !ioctl(fd, BLKROGET, &ro) && ro;
 }
 
 static int open_file(struct rj_volume *v, struct rj_error *err)
@@ -155,6 +143,11 @@ static int open_file(struct rj_volume *v, struct rj_error *err)
 	if (v->fd < 0 && errno == EBUSY)
 		return rj_fail(err, RJ_E_BUSY,
 			"%s: another program holds it exclusively", v->path);
+	if (flags & O_EXCL &&
+		(v->fd < 0 ? errno == EROFS : is_read_only(v->fd)))
+		return rj_fail(err, RJ_E_DENIED,
+			"%s: a read-only device (blockdev --setrw makes it writable)",
+			v->path);
 	if (v->fd < 0)
 		return rj_fail_errno(err, errno, "%s: cannot open%s", v->path,
 			v->flags & RJ_VOLUME_WRITE ? " for writing" : "");
@@ -180,7 +173,7 @@ int rj_volume_open(const char *path, unsigned flags, const char *undo_file,
 	}
 	if (undo_file && !(flags & RJ_VOLUME_WRITE)) {
 		rc = rj_fail(err, RJ_E_INVAL,
-			"%s: an undo file makes no sense without writing",
+			"%s: an undo file needs a volume open for writing",
 			path);
 		goto out;
 	}

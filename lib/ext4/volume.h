@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "format/sbx.h"
-#include "util/bio.h"
+#include "os/bio.h"
 #include "util/error.h"
 
 #define RJ_VOLUME_WRITE 0x1 /* for writing; refused (RJ_E_BUSY) while mounted,
@@ -34,11 +34,11 @@ enum rj_super_state {
 			* its own extension if that is whole */
 	RJ_SUPER_GONE, /* the same, and there is not even a magic number: the
 			* backup may be left from a volume that is no more */
-	RJ_SUPER_OLDER, /* the primary is whole, but from before the journal's
+	RJ_SUPER_STALE, /* the primary is whole, but from before the journal's
 			 * last move: the backup of group super_group, which is
 			 * newer, stands in for it, and sbx_error.msg tells how
 			 * they differ. With RJ_VOLUME_FORCE alone the facts are
-			 * the primary's all the same */
+			 * the primary's nevertheless */
 };
 
 struct rj_volume_facts {
@@ -53,22 +53,38 @@ struct rj_volume_facts {
 	bool orphans;	     /* inodes wait for being deleted or truncated */
 	bool clean;	     /* s_state: cleanly unmounted, no error flag */
 	bool has_errors;     /* s_state's error flag */
+	/* When the kernel unmounted the volume last, could not empty the journal,
+	 * and cleared needs_recovery in spite of that: seconds since 1970. 0: the
+	 * superblock does not say so, or was written by something else since. */
+	uint64_t broken_unmount;
 	bool metadata_csum;
 	bool ext4_features;  /* anything that makes it more than ext3: extents,
 			      * 64bit, flex_bg, metadata_csum, ... */
 	bool fast_commit;    /* feature bit */
+	bool inline_data;    /* feature bit */
 	/* s_mkfs_time, seconds since 1970; 0: not known (before 2000), or the
 	 * volume was mounted before (last), so that one of the clocks was wrong,
 	 * or never */
 	uint64_t born;
+	/* Where the groups begin, and the first of their descriptors, which are
+	 * in one piece unless META_BG. */
+	uint32_t first_block, group_blocks;
+	uint32_t cluster_bits; /* a cluster has 1 << this blocks */
+	uint32_t desc_bytes;   /* of a group descriptor */
+	uint64_t desc_block;
+	bool meta_bg;
 	uint32_t mount_opts; /* s_default_mount_opts, see rj_mount_opts_*() */
 	uint32_t journal_inode;	 /* 0: none */
 	uint32_t journal_device; /* s_journal_dev */
 	uint8_t journal_uuid[RJ_UUID_BYTES]; /* s_journal_uuid */
 	bool has_sbx;	 /* the extension is there and good */
 	struct rj_sbx sbx;
-	struct rj_error sbx_error; /* why has_sbx is false; see RJ_SUPER_OLDER */
+	struct rj_error sbx_error; /* why has_sbx is false; see RJ_SUPER_STALE */
 	uint32_t backups; /* backup superblocks this volume has */
+	/* Byte offset of the one with the mark (format/mark.h); 0: this volume
+	 * can have none. */
+	uint64_t mark_at;
+	uint64_t mark; /* the mark, of the present journal; 0: there is none */
 	enum rj_super_state super; /* GOOD without RJ_VOLUME_SALVAGE */
 	uint32_t super_group;
 };
@@ -83,10 +99,10 @@ struct rj_volume_facts {
  */
 int rj_volume_open(const char *path, unsigned flags, const char *undo_file,
 	struct rj_volume **out, struct rj_error *err);
-/* Read again after somebody else (e2fsck, replay) changed the volume. */
+/* Read again after another program (e2fsck, replay) changed the volume. */
 int rj_volume_reload(struct rj_volume *v, struct rj_error *err);
-/* Reports what close and the last writes report; V is gone all the same.
- * NULL-safe (0). */
+/* Close V, and return the error of the last writes or of close(); V is freed
+ * in any case. NULL-safe (0). */
 int rj_volume_close(struct rj_volume *v, struct rj_error *err);
 
 const struct rj_volume_facts *rj_volume_facts(const struct rj_volume *v);
@@ -95,15 +111,39 @@ const char *rj_volume_path(const struct rj_volume *v);
  * that never changes. */
 bool rj_volume_super_agrees(
 	const struct rj_volume *v, const uint8_t raw[1024]);
+/* RAW, from the log, is a superblock of the mount that V's was written in. */
+bool rj_volume_super_of_mount(
+	const struct rj_volume *v, const uint8_t raw[1024]);
 /* Its blocks, for replay. Belongs to V. Byte offsets. */
 struct rj_bio *rj_volume_bio(struct rj_volume *v);
 
-/* From now on TAP (NULL: nobody), which must outlive V, sees every write and
- * flush, and can forbid it. */
+/*
+ * Write the mark, durably, through FD, open for reading and writing with O_DSYNC
+ * (and perhaps O_DIRECT) on the volume that F is of; the volume may be mounted.
+ * LOOK reads through the page cache, where the kernel may have a newer superblock
+ * that it has not written yet: then RJ_E_BUSY. NAME is for messages.
+ * RJ_E_UNSUPPORTED: it can have none. RJ_E_CORRUPT: what is in its place is no
+ * superblock of this volume. RJ_E_IO.
+ */
+int rj_volume_mark_put(int fd, int look, const char *name,
+	const struct rj_volume_facts *f, uint64_t oldest, struct rj_error *err);
+/*
+ * Read the mark of the volume at PATH, that F is of, once more into F: a writer on
+ * another host that shares the disk may have raised it. Past the page cache, which
+ * may have the older one. F stays as it is where that cannot be done.
+ */
+void rj_volume_mark_again(const char *path, struct rj_volume_facts *f);
+/* Give RAW, a copy of the superblock at mark_at of the volume that F is of, the
+ * mark that the volume has. Leave it alone if it is none, or there is no mark. */
+void rj_volume_mark_keep(
+	const struct rj_volume_facts *f, uint8_t raw[1024]);
+
+/* Let TAP (NULL: none), which must outlive V, see and forbid every later write
+ * and flush. */
 void rj_volume_set_tap(struct rj_volume *v, const struct rj_bio_tap *tap);
 
 /*
- * What to change in the superblock: each set_* says whether the field behind
+ * What to change in the superblock: each set_* says whether the field after
  * it counts. Everything goes into every backup superblock first (one write of
  * 1024 bytes each, then a flush), the primary last, in one write of 1024
  * bytes with its checksum right, then a flush. generation is counted up by
@@ -120,6 +160,8 @@ struct rj_volume_patch {
 	bool set_needs_recovery;
 	bool needs_recovery;
 	bool set_error_flag; /* s_state's error flag: replayed s_errno */
+	bool undo_unmount; /* broken_unmount's note of an error, if it is the only
+			    * one, and its clearing of orphan_present */
 	bool set_free_counts; /* the primary's totals of free blocks and
 			       * inodes, from the group descriptors: after a
 			       * replay they are stale */
@@ -129,6 +171,7 @@ struct rj_volume_patch {
 				 * a UUID that is about to change */
 	bool clear_orphan_inode; /* s_orphan_file_inum 0, unless the feature
 				  * is there */
+	bool clear_orphan_present; /* the feature bit: the orphan file is empty */
 	bool primary_only; /* leave the backups: for fields they need not carry,
 			    * such as needs_recovery, epoch and floor */
 };
@@ -139,7 +182,7 @@ int rj_volume_patch(struct rj_volume *v, const struct rj_volume_patch *p,
 /* ext2fs_default_journal_size() for this volume, in blocks; 0: too small to
  * hold a journal. */
 uint32_t rj_volume_default_journal_blocks(const struct rj_volume *v);
-/* The same for a volume of so many blocks. */
+/* The same for a volume of VOLUME_BLOCKS blocks. */
 uint32_t rj_journal_blocks_for(uint64_t volume_blocks);
 
 /*

@@ -44,22 +44,6 @@ static bool url_has_password(const char *url)
 	return colon != NULL;
 }
 
-const char *rj_url_second(const char *url)
-{
-	const char *comma, *p;
-
-	for (comma = strchr(url, ','); comma; comma = strchr(comma + 1, ',')) {
-		for (p = comma + 1; (*p >= 'a' && *p <= 'z') ||
-				    (*p >= 'A' && *p <= 'Z') ||
-				    (*p >= '0' && *p <= '9') || *p == '+';
-			p++)
-			;
-		if (p > comma + 1 && !strncmp(p, "://", 3))
-			return comma + 1;
-	}
-	return NULL;
-}
-
 bool rj_sbx_url_valid(const char *url, struct rj_error *err)
 {
 	size_t len = strlen(url), i;
@@ -82,8 +66,7 @@ bool rj_sbx_url_valid(const char *url, struct rj_error *err)
 			return false;
 		}
 	}
-	if (url_has_password(url) ||
-		(rj_url_second(url) && url_has_password(rj_url_second(url)))) {
+	if (url_has_password(url)) {
 		rj_fail(err, RJ_E_INVAL,
 			"URL holds a password, which would be readable in the "
 			"superblock; put it in the configuration file");
@@ -196,7 +179,7 @@ static int decode_url(
 	for (p = end; p < last; p++)
 		if (*p)
 			return bad(
-				err, RJ_E_CORRUPT, "bytes behind the URL", *p);
+				err, RJ_E_CORRUPT, "bytes after the URL", *p);
 	if (!rj_sbx_url_valid(s->url, err))
 		return damaged(err);
 	if (s->incompat & RJ_SBX_INCOMPAT_FALLBACK &&
@@ -210,7 +193,6 @@ int rj_sbx_decode(const uint8_t raw[RJ_SBX_BYTES], struct rj_sbx *out,
 {
 	const struct rj_sbx_raw *r = (const struct rj_sbx_raw *)raw;
 	struct rj_sbx s = {0};
-	bool two;
 	int rc;
 
 	if (memcmp(r->magic, RJ_SBX_MAGIC, sizeof(r->magic)))
@@ -231,8 +213,12 @@ int rj_sbx_decode(const uint8_t raw[RJ_SBX_BYTES], struct rj_sbx *out,
 			rj_get_le16(r->version), rj_get_le16(r->size),
 			RJ_SBX_VERSION);
 	s.incompat = rj_get_le32(r->incompat);
-	two = s.incompat & RJ_SBX_INCOMPAT_TWO_STORES;
-	s.incompat &= ~(uint32_t)RJ_SBX_INCOMPAT_TWO_STORES;
+	if (s.incompat & RJ_SBX_INCOMPAT_TWO_STORES)
+		return rj_fail(err, RJ_E_UNSUPPORTED,
+			"superblock extension: two stores for one log, which "
+			"this version does not serve: move the journal with "
+			"the version that made it (rjtune -J remote=URL, or "
+			"-O ^has_journal)");
 	if (s.incompat & ~(uint32_t)RJ_SBX_INCOMPAT_KNOWN)
 		return rj_fail(err, RJ_E_UNSUPPORTED,
 			"superblock extension: unknown feature 0x%x: use a "
@@ -266,15 +252,6 @@ int rj_sbx_decode(const uint8_t raw[RJ_SBX_BYTES], struct rj_sbx *out,
 	memcpy(s.key_fingerprint, r->key_fingerprint,
 		sizeof(s.key_fingerprint));
 	rc = decode_url(r, &s, err);
-	if (!rc && two != (rj_url_second(s.url) != NULL))
-		rc = bad(err, RJ_E_CORRUPT,
-			"URL and feature differ in whether there are two "
-			"stores",
-			two);
-	if (!rc && two && s.fallback[0])
-		rc = bad(err, RJ_E_UNSUPPORTED,
-			"a fallback file beside two stores: use a newer program",
-			two);
 	if (!rc)
 		rc = check_fields(&s, RJ_E_CORRUPT, err);
 	if (!rc)
@@ -301,9 +278,6 @@ int rj_sbx_encode(const struct rj_sbx *sbx, uint8_t raw[RJ_SBX_BYTES],
 	if (sbx->fallback[0] &&
 		!rj_sbx_fallback_valid(sbx->url, sbx->fallback, err))
 		return -RJ_E_INVAL;
-	if (sbx->fallback[0] && rj_url_second(sbx->url))
-		return bad(err, RJ_E_INVAL, "a fallback file beside two stores",
-			0);
 	rc = check_fields(sbx, RJ_E_INVAL, err);
 	if (rc)
 		return rc;
@@ -312,9 +286,7 @@ int rj_sbx_encode(const struct rj_sbx *sbx, uint8_t raw[RJ_SBX_BYTES],
 	rj_put_le16(r.size, RJ_SBX_BYTES);
 	rj_put_le32(r.incompat,
 		(sbx->incompat & ~(uint32_t)RJ_SBX_INCOMPAT_FALLBACK) |
-			(sbx->fallback[0] ? RJ_SBX_INCOMPAT_FALLBACK : 0) |
-			(rj_url_second(sbx->url) ? RJ_SBX_INCOMPAT_TWO_STORES
-						 : 0));
+			(sbx->fallback[0] ? RJ_SBX_INCOMPAT_FALLBACK : 0));
 	rj_put_le32(r.ro_compat, sbx->ro_compat);
 	/* what an unknown compatible feature keeps elsewhere in the 256 bytes
 	 * is lost by this write, so its bit goes too */

@@ -43,9 +43,8 @@ enum rj_on_loss {
 				      * it while the store was out of reach */
 #define RJ_SBX_INCOMPAT_CHECK_PENDING 0x2 /* with LOG_VOID: that check has begun and
 				      * was not yet confirmed; do it again */
-#define RJ_SBX_INCOMPAT_TWO_STORES 0x8 /* url names two stores that hold the same
-				      * log. On disk only: set and taken off
-				      * with the URL */
+#define RJ_SBX_INCOMPAT_TWO_STORES 0x8 /* reserved: url is "URL1,URL2", two stores
+				      * of one log; always refused */
 #define RJ_SBX_INCOMPAT_FALLBACK 0x4 /* url is followed by the fallback's path */
 #define RJ_SBX_INCOMPAT_KNOWN \
 	(RJ_SBX_INCOMPAT_LOG_VOID | RJ_SBX_INCOMPAT_CHECK_PENDING | \
@@ -84,7 +83,7 @@ struct rj_sbx {
 	uint64_t moved_at;
 	uint8_t probed;	     /* RJ_SBX_PROBED_* of the log at url; 0: not known */
 	uint16_t probed_day; /* when, in days since 1970 UTC */
-	/* "" unless placement is remote; two, as rj_url_second() has them */
+	/* "" unless placement is remote */
 	char url[RJ_SBX_URL_BYTES];
 	/* The fallback's path; "" if there is none. With url and both NULs at
 	 * most RJ_SBX_URL_BYTES. RJ_SBX_INCOMPAT_FALLBACK follows from it. */
@@ -110,11 +109,6 @@ int rj_sbx_encode(const struct rj_sbx *sbx, uint8_t raw[RJ_SBX_BYTES],
  * caller adds where URL comes from. The scheme is not looked at.
  */
 bool rj_sbx_url_valid(const char *url, struct rj_error *err);
-/*
- * "URL1,URL2" names two stores of one log: where the second begins; NULL: URL is
- * one store's. (A comma that belongs to a URL is written as %2C.)
- */
-const char *rj_url_second(const char *url);
 /* May PATH be a fallback's, beside URL? It begins with '/', is printable and as
  * long as there is room. ERR as above. */
 bool rj_sbx_fallback_valid(

@@ -43,7 +43,7 @@ struct raw_body {
 
 AT(raw_header, magic, 0);
 AT(raw_header, version, RJ_SEG_VERSION_OFFSET);
-AT(raw_header, kind, 12);
+AT(raw_header, kind, RJ_SEG_KIND_OFFSET);
 AT(raw_header, flags, 16);
 AT(raw_header, reserved0, 20);
 AT(raw_header, sequence, 24);
@@ -100,8 +100,12 @@ static int check_known(const struct raw_header *r, struct rj_error *err)
 		return rj_fail(err, RJ_E_UNSUPPORTED,
 			"it has format version %u, this program knows %u",
 			version, RJ_SEG_VERSION);
-	if (kind != RJ_SEG_DATA && kind != RJ_SEG_FENCE &&
-		kind != RJ_SEG_BRIDGE)
+	if (kind == RJ_SEG_BRIDGE || flags & RJ_SEG_F_ALONE)
+		return rj_fail(err, RJ_E_UNSUPPORTED,
+			"it is of two stores for one log, which this version "
+			"does not serve: read the log with the version that "
+			"wrote it");
+	if (kind != RJ_SEG_DATA && kind != RJ_SEG_FENCE)
 		return rj_fail(err, RJ_E_UNSUPPORTED,
 			"it is of kind %u, which this program does not know",
 			kind);
@@ -109,18 +113,6 @@ static int check_known(const struct raw_header *r, struct rj_error *err)
 		return rj_fail(err, RJ_E_UNSUPPORTED,
 			"it has flags 0x%x, which this program does not know",
 			flags & ~RJ_SEG_F_KNOWN);
-	return 0;
-}
-
-/* A bridge is nobody's: its number, and what it stands behind. All that only a
- * segment has is zero, so that a damaged segment is no bridge. */
-static int check_bridge(const struct rj_seghdr *h, struct rj_error *err)
-{
-	if (h->flags || h->stored_bytes != RJ_SEG_BODY_HEAD ||
-		!all_zero(h->nonce, sizeof(h->nonce)) ||
-		!all_zero(h->prev_chain, sizeof(h->prev_chain)) ||
-		!all_zero(h->seal, sizeof(h->seal)))
-		return bad(err, "a bridge that is not one");
 	return 0;
 }
 
@@ -144,10 +136,10 @@ static int check_ranges(const struct rj_seghdr *h, struct rj_error *err)
 		return bad(err, "a base that is not one");
 	if ((h->flags & RJ_SEG_F_RECOVERED) && !(h->flags & RJ_SEG_F_BASE))
 		return bad(err, "marked as a recovery's, but no base");
-	if ((h->flags & RJ_SEG_F_ALONE) == RJ_SEG_F_ALONE)
-		return bad(err, "two stores, each of them alone");
 	if ((h->flags & RJ_SEG_F_BREAK) && h->kind != RJ_SEG_FENCE)
 		return bad(err, "a break that is no fence");
+	if ((h->flags & RJ_SEG_F_MARKED) && h->kind != RJ_SEG_DATA)
+		return bad(err, "marked, but no data segment");
 	if ((h->flags & RJ_SEG_F_CLEAN) && h->kind != RJ_SEG_FENCE)
 		return bad(err, "marked as left clean, but no fence");
 	if ((h->sequence == 1 || (h->flags & RJ_SEG_F_BREAK)) &&
@@ -156,7 +148,7 @@ static int check_ranges(const struct rj_seghdr *h, struct rj_error *err)
 	if (!(h->flags & RJ_SEG_F_AESGCM) !=
 		all_zero(h->key_fingerprint, sizeof(h->key_fingerprint)))
 		return bad(err, "key fingerprint and encryption flag disagree");
-	return h->kind == RJ_SEG_BRIDGE ? check_bridge(h, err) : 0;
+	return 0;
 }
 
 int rj_seghdr_decode(const uint8_t raw[RJ_SEG_HEADER_BYTES],

@@ -24,13 +24,13 @@
 #define RJ_SEG_MAX_BYTES    (16u << 20) /* whole segment; stores must take it */
 /* Places in the raw header that the seal's computation must know. */
 #define RJ_SEG_VERSION_OFFSET 8
+#define RJ_SEG_KIND_OFFSET    12
 #define RJ_SEG_SEAL_OFFSET    168
 
 enum rj_seg_kind {
 	RJ_SEG_DATA = 1,  /* journal blocks */
 	RJ_SEG_FENCE = 2, /* first segment of an epoch; carries no blocks */
-	RJ_SEG_BRIDGE = 3, /* no segment: the log goes on behind what is missing
-			    * after it (doc/two-stores.md) */
+	RJ_SEG_BRIDGE = 3, /* reserved: of two stores for one log; refused */
 };
 
 #define RJ_SEG_F_BASE   0x1 /* needs no earlier segment: oldest == sequence */
@@ -42,18 +42,15 @@ enum rj_seg_kind {
 #define RJ_SEG_F_RECOVERED                                                     \
 	0x10 /* a base that a recovery put: the log before it was             \
 	      * replayed into the volume, or given up */
-/*
- * Of two stores (doc/two-stores.md) the first, or the second, was the only one
- * that had to have this segment before it was acknowledged, and it has all that
- * were acknowledged before.
- */
-#define RJ_SEG_F_ALONE_1 0x20
-#define RJ_SEG_F_ALONE_2 0x40
-#define RJ_SEG_F_ALONE   (RJ_SEG_F_ALONE_1 | RJ_SEG_F_ALONE_2)
+#define RJ_SEG_F_ALONE 0x60 /* reserved: both bits, of two stores for one log;  \
+			     * refused */
 #define RJ_SEG_F_CLEAN                                                         \
 	0x80 /* a fence put while the volume was clean: it needs nothing of   \
 	      * what is before, and leaves this log as far as is known */
-#define RJ_SEG_F_KNOWN   0xFF
+#define RJ_SEG_F_MARKED                                                        \
+	0x100 /* when this was sealed the volume had a mark (format/mark.h)   \
+	       * of this oldest or a later one */
+#define RJ_SEG_F_KNOWN   0x19F
 
 struct rj_seghdr {
 	enum rj_seg_kind kind;

@@ -3,7 +3,7 @@
  * What one log block is: header, tags, revoke records. The tag's layout
  * follows journal_tag_bytes() and read_tag_block() of e2fsck and the kernel.
  */
-#include "jbd2/private.h"
+#include "jbd2/jbd2-priv.h"
 #include "util/crc32c.h"
 
 #define TAG_ESCAPE    0x1

@@ -4,7 +4,7 @@
  * jbd2_block_tag_csum_verify(), jbd2_commit_block_csum_verify() and its
  * partial form of the kernel's fs/jbd2/recovery.c.
  */
-#include "jbd2/private.h"
+#include "jbd2/jbd2-priv.h"
 #include "util/crc32c.h"
 
 static const uint8_t zeros[512];

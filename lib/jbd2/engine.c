@@ -15,12 +15,12 @@ static void *aligned(size_t bytes)
 }
 
 int jbd2_engine_init(struct jbd2_engine *e, struct rj_bio *log,
-	struct rj_bio *fs, const struct jbd2_keep *keep, uint32_t block_size,
-	size_t copies, struct rj_error *err)
+	struct rj_bio *fs, const struct jbd2_log_cache *cache,
+	uint32_t block_size, size_t copies, struct rj_error *err)
 {
 	e->log = log;
 	e->fs = fs;
-	e->keep = keep;
+	e->cache = cache;
 	e->block_size = block_size;
 	e->batch = JBD2_BATCH_BYTES / block_size;
 	if (e->batch > copies)
@@ -55,7 +55,7 @@ static const uint8_t *in_memory(
 	if (e->log->map)
 		return e->log->map(e->log, e->block_size,
 			(uint64_t)c->log * e->block_size);
-	return jbd2_keep_get(e->keep, c->log);
+	return jbd2_log_cache_get(e->cache, c->log);
 }
 
 static int by_log(const void *a, const void *b)

@@ -8,8 +8,8 @@
 #ifndef RJ_JBD2_ENGINE_H
 #define RJ_JBD2_ENGINE_H
 
-#include "jbd2/private.h"
-#include "util/queue.h"
+#include "jbd2/jbd2-priv.h"
+#include "os/queue.h"
 
 #define JBD2_BATCH_BYTES (16u << 20)
 #define JBD2_READ_BYTES  (1u << 20)
@@ -22,7 +22,7 @@
 
 struct jbd2_engine {
 	struct rj_bio *log, *fs;
-	const struct jbd2_keep *keep;
+	const struct jbd2_log_cache *cache;
 	uint32_t block_size;
 	uint32_t batch; /* copies that fit the buffer */
 	uint8_t *data;  /* of the batch, in volume order */
@@ -34,8 +34,8 @@ struct jbd2_engine {
 };
 
 int jbd2_engine_init(struct jbd2_engine *e, struct rj_bio *log,
-	struct rj_bio *fs, const struct jbd2_keep *keep, uint32_t block_size,
-	size_t copies, struct rj_error *err);
+	struct rj_bio *fs, const struct jbd2_log_cache *cache,
+	uint32_t block_size, size_t copies, struct rj_error *err);
 void jbd2_engine_free(struct jbd2_engine *e);
 /* Read those of the N (<= batch) copies at C that are not in memory. */
 int jbd2_engine_load(struct jbd2_engine *e, const struct jbd2_copy *c,

@@ -4,7 +4,7 @@
  * the transaction after the last full commit (ext4_fc_replay_scan() in the
  * kernel's fs/ext4/fast_commit.c). They are found, not replayed.
  */
-#include "jbd2/private.h"
+#include "jbd2/jbd2-priv.h"
 #include "util/crc32c.h"
 
 #define FC_PAD        7

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The JBD2 format: journal superblock, scan, plan, replay. Pure over the
- * block-I/O vtable of util/bio.h; trusts no length, count or block number
+ * block-I/O vtable of os/bio.h; trusts no length, count or block number
  * that it reads. Rules and their sources: doc/jbd2-replay.md.
  */
 #ifndef RJ_JBD2_JBD2_H
@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "util/bio.h"
+#include "os/bio.h"
 #include "util/error.h"
 #include "util/uuid.h"
 
@@ -47,7 +47,7 @@ struct rj_jbd2_sb {
 	uint32_t num_fc_blocks; /* effective: 256 stands for 0 with the feature;
 				 * 0 without the feature */
 	uint32_t head;
-	uint32_t last; /* first block behind the log proper: maxlen less the
+	uint32_t last; /* first block after the log proper: maxlen less the
 			* fast-commit blocks */
 };
 
@@ -72,7 +72,7 @@ int rj_jbd2_sb_make_empty(uint8_t raw[RJ_JBD2_SB_BYTES], uint32_t next_tid,
  * A fresh version 2 superblock for an external journal of BLOCKS blocks (the
  * whole device), one user, no features, empty, first transaction FIRST_TID:
  * what ext2fs_create_journal_superblock2() makes for a journal device, plus
- * the user. s_first is 3 with 1 KiB blocks, else 2 (the block behind the
+ * the user. s_first is 3 with 1 KiB blocks, else 2 (the block after the
  * journal superblock).
  */
 void rj_jbd2_sb_format_external(uint8_t raw[RJ_JBD2_SB_BYTES],
@@ -109,6 +109,16 @@ bool rj_jbd2_block_header(const void *block, enum rj_jbd2_block_type *type,
 
 /* ---- scan and plan ---- */
 
+/* Where an ext3 or ext4 volume has its block bitmaps, for implied revokes (see
+ * doc/jbd2-replay.md). All 0: not known, then there are none. */
+struct rj_jbd2_groups {
+	uint32_t first;	       /* block where group 0 begins */
+	uint32_t group_blocks; /* in a group */
+	uint32_t cluster_bits; /* a bit of a bitmap is 1 << this blocks */
+	uint32_t desc_bytes;   /* of a group descriptor */
+	uint64_t descs;	       /* block of the first; the others follow */
+};
+
 struct rj_jbd2_scan_opts {
 	uint64_t sb_block;  /* where the journal superblock is in the log bio */
 	uint64_t fs_blocks; /* volume's size: a tag or revoke beyond is damage */
@@ -116,11 +126,12 @@ struct rj_jbd2_scan_opts {
 	 * blocks of an earlier journal in the same place from lost transactions
 	 * when no good transaction is there to compare their times with. */
 	uint64_t born;
-	/* Read the log by a thread that runs ahead, and keep up to so many
+	/* Read the log by a thread that runs ahead, and keep up to this many
 	 * bytes of it in the plan for replay, which then reads only what is
 	 * beyond. The scan alone reads LOG meanwhile; but from that thread. The
 	 * log must not change until the replay is over. 0: nothing is kept. */
 	uint64_t keep_bytes;
+	struct rj_jbd2_groups groups;
 };
 
 enum rj_jbd2_damage {
@@ -142,10 +153,12 @@ struct rj_jbd2_info {
 			       * seen, of damaged ones too */
 	uint64_t transactions, descriptors, tags, revokes, escapes;
 	uint64_t suppressed;  /* copies dropped because revoked */
+	uint64_t freed;	      /* copies dropped because the log shows the block
+			       * as free later on */
 	uint64_t duplicates;  /* copies dropped because a later one wins */
 	uint64_t blocks;      /* distinct blocks that replay will write */
 	bool wrapped;	      /* the log went round the ring's end */
-	uint32_t end_block;   /* log block behind the last replayed commit */
+	uint32_t end_block;   /* log block after the last replayed commit */
 	int64_t first_commit_ns, last_commit_ns; /* commit times since 1970 */
 	/* The plan covers the longest good prefix; this says why it ends there
 	 * when that is not simply the end of the log. */
@@ -153,7 +166,7 @@ struct rj_jbd2_info {
 	uint64_t damage_block; /* log block */
 	uint32_t damage_tid;
 	/* With damage: something that was committed, and so acknowledged, may
-	 * lie behind the good prefix. False only if the damage is in a
+	 * lie after the good prefix. False only if the damage is in a
 	 * transaction without a commit block, and no later one has any. */
 	bool damage_committed;
 	char damage_text[256]; /* one line: what, which block, which tid */
@@ -163,7 +176,7 @@ struct rj_jbd2_plan;
 
 /*
  * Scan the log and plan its replay: the last copy of each block that no later
- * revoke cancels, sorted by volume block. Reads only.
+ * revoke cancels (told, or implied by GROUPS), sorted by volume block. Reads only.
  * 0 with info.damage set: the plan holds the provably good prefix; the caller
  * decides. RJ_E_CORRUPT: the journal superblock itself; RJ_E_UNSUPPORTED;
  * RJ_E_NOMEM; RJ_E_IO.
@@ -179,6 +192,7 @@ struct rj_jbd2_transaction {
 	uint32_t first_block;	/* in the log */
 	uint32_t blocks;	/* copies of it that replay writes */
 	uint32_t suppressed;	/* copies of it that are revoked */
+	uint32_t freed;		/* copies of it of blocks that are free later */
 };
 void rj_jbd2_plan_each(const struct rj_jbd2_plan *p,
 	void (*fn)(void *arg, const struct rj_jbd2_transaction *t), void *arg);
@@ -188,6 +202,8 @@ void rj_jbd2_plan_each(const struct rj_jbd2_plan *p,
  */
 int rj_jbd2_plan_read(const struct rj_jbd2_plan *p, struct rj_bio *log,
 	uint64_t block, uint8_t *out, struct rj_error *err);
+/* The block of the log that holds that copy; 0: replay does not write BLOCK. */
+uint32_t rj_jbd2_plan_where(const struct rj_jbd2_plan *p, uint64_t block);
 /* NULL-safe. */
 void rj_jbd2_plan_free(struct rj_jbd2_plan *p);
 

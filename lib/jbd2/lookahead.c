@@ -14,7 +14,7 @@
  */
 #include <string.h>
 
-#include "jbd2/private.h"
+#include "jbd2/jbd2-priv.h"
 
 /* How far to look. A transaction may be longer (a quarter of the log), but
  * reading on would cost more than the rest of a recovery. */
@@ -86,7 +86,7 @@ int jbd2_lookahead(struct jbd2_scan *s, struct rj_error *err)
 	if (most > s->ring - s->good)
 		most = s->ring - s->good;
 	if (most)
-		jbd2_keep_upto(&s->plan->keep,
+		jbd2_log_cache_upto(&s->plan->cache,
 			jbd2_scan_block(s, s->good + most - 1));
 	for (i = 0; i < most && !s->plan->info.damage; i++) {
 		block = jbd2_scan_block(s, s->good + i);

@@ -54,7 +54,7 @@ int rj_jbd2_replay(const struct rj_jbd2_plan *p, struct rj_bio *log,
 	int rc = 0;
 
 	if (total)
-		rc = jbd2_engine_init(&e, log, fs, &p->keep,
+		rc = jbd2_engine_init(&e, log, fs, &p->cache,
 			p->info.sb.block_size, p->copies.n, err);
 	while (!rc && j.done < total) {
 		n = e.batch;

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "jbd2/private.h"
+#include "jbd2/jbd2-priv.h"
 
 _Static_assert(
 	sizeof(struct jbd2_revoke_slot) == 16, "doc/jbd2-replay.md says so");

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "jbd2/private.h"
+#include "jbd2/jbd2-priv.h"
 
 /* The superblock in block SB_BLOCK of blocks of SIZE bytes. *SEEN: something
  * there has its magic number, so that its error is the one to report. */
@@ -23,8 +23,8 @@ static int try_superblock(struct rj_bio *log, uint64_t sb_block, uint32_t size,
 	rc = rj_jbd2_sb_decode(raw, sb, err);
 	if (!rc && sb_block && sb->block_size != size)
 		rc = rj_fail(err, RJ_E_CORRUPT,
-			"journal superblock: block size %u, but it stands "
-			"where one with %u does",
+			"journal superblock: block size %u, but it is "
+			"where one with %u would be",
 			sb->block_size, size);
 	return rc;
 }
@@ -142,25 +142,31 @@ static void summarize(struct jbd2_scan *s)
 }
 
 static int scan_and_plan(struct jbd2_scan *s, struct rj_bio *log,
-	uint64_t keep_bytes, struct rj_error *err)
+	const struct rj_jbd2_scan_opts *opts, struct rj_error *err)
 {
 	const struct rj_jbd2_sb *sb = &s->plan->info.sb;
-	int rc = jbd2_window_init(&s->window, log, &s->plan->keep,
+	int rc = jbd2_window_init(&s->window, log, &s->plan->cache,
 		sb->block_size, sb->maxlen, err);
 
 	if (rc)
 		return rc;
 	if (!log->map)
-		jbd2_keep_start(&s->plan->keep, log, sb->block_size, sb->maxlen,
-			sb->start, keep_bytes);
+		jbd2_log_cache_start(&s->plan->cache, log, sb->block_size,
+			sb->maxlen, sb->start, opts->keep_bytes);
 	s->descriptor = malloc(sb->block_size);
 	if (!s->descriptor)
 		return rj_fail(err, RJ_E_NOMEM, "out of memory");
 	rc = scan_log(s, err);
 	if (rc)
 		return rc;
+	jbd2_log_cache_stop(&s->plan->cache);
 	summarize(s);
-	return jbd2_plan_build(s->plan, &s->revokes, err);
+	rc = jbd2_copies_sort(&s->plan->copies, err);
+	if (!rc)
+		rc = jbd2_freed_mark(s->plan, log, opts, err);
+	if (!rc)
+		jbd2_plan_build(s->plan, &s->revokes);
+	return rc;
 }
 
 int rj_jbd2_scan(struct rj_bio *log, const struct rj_jbd2_scan_opts *opts,
@@ -192,9 +198,9 @@ int rj_jbd2_scan(struct rj_bio *log, const struct rj_jbd2_scan_opts *opts,
 			      ? opts->fs_blocks
 			      : JBD2_COPY_BLOCKS_MAX;
 	s.born = opts->born;
-	rc = scan_and_plan(&s, log, opts->keep_bytes, err);
+	rc = scan_and_plan(&s, log, opts, err);
 out:
-	jbd2_keep_stop(&s.plan->keep);
+	jbd2_log_cache_stop(&s.plan->cache);
 	jbd2_window_free(&s.window);
 	jbd2_revokes_free(&s.revokes);
 	free(s.descriptor);

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "jbd2/private.h"
+#include "jbd2/jbd2-priv.h"
 #include "util/crc32c.h"
 
 _Static_assert(SB_USERS + JBD2_USERS_MAX * RJ_UUID_BYTES == RJ_JBD2_SB_BYTES,

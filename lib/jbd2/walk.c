@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "jbd2/private.h"
+#include "jbd2/jbd2-priv.h"
 #include "util/crc32c.h"
 
 /* Something wrong in the open transaction; the first counts. */

@@ -2,10 +2,10 @@
 /* The log, read forwards in large pieces. */
 #include <stdlib.h>
 
-#include "jbd2/private.h"
+#include "jbd2/jbd2-priv.h"
 
 int jbd2_window_init(struct jbd2_window *w, struct rj_bio *bio,
-	struct jbd2_keep *keep, uint32_t block_size, uint32_t end,
+	struct jbd2_log_cache *cache, uint32_t block_size, uint32_t end,
 	struct rj_error *err)
 {
 	uint64_t bytes = (uint64_t)end * block_size;
@@ -13,7 +13,7 @@ int jbd2_window_init(struct jbd2_window *w, struct rj_bio *bio,
 	if (bytes > JBD2_WINDOW_BYTES)
 		bytes = JBD2_WINDOW_BYTES;
 	w->bio = bio;
-	w->keep = keep;
+	w->cache = cache;
 	w->block_size = block_size;
 	w->end = end;
 	w->first = w->count = 0;
@@ -70,6 +70,6 @@ int jbd2_window_get(struct jbd2_window *w, uint32_t block, const uint8_t **out,
 		if (*out)
 			return 0;
 	}
-	*out = jbd2_keep_fetch(w->keep, block);
+	*out = jbd2_log_cache_fetch(w->cache, block);
 	return *out ? 0 : from_window(w, block, out, err);
 }

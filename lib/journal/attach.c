@@ -6,13 +6,14 @@
 
 #include "ext4/volume.h"
 #include "jbd2/jbd2.h"
-#include "journal/mover.h"
+#include "journal/move-priv.h"
+#include "log/fallback/fallback-log.h"
 #include "log/log.h"
 #include "log/sealing.h"
-#include "log/spool.h"
 #include "store/probe.h"
 #include "store/store.h"
 #include "util/environ.h"
+#include "util/log.h"
 
 #define MIN_BLOCKS 1024 /* as mke2fs -J size= */
 #define MAX_BLOCKS 10240000
@@ -58,11 +59,23 @@ int rj_attach_blocks(const struct rj_journal_opts *opts, uint32_t block_size,
 int rj_attach_features(const char *device, const struct rj_volume_facts *f,
 	struct rj_error *err)
 {
+	if (f->inline_data)
+		rj_log(RJ_LOG_WARNING,
+			"warning: %s has inline_data: what fdatasync(2) says is stable of a very small file can be gone after a crash, wherever the journal is; fsync(2) is not affected",
+			device);
 	if (!f->fast_commit)
 		return 0;
 	return rj_fail(err, RJ_E_REFUSED,
 		"%s: has the fast_commit feature, whose commits neither the kernel nor e2fsck brings back reliably after a crash; take it away with tune2fs -O ^fast_commit",
 		device);
+}
+
+int rj_move_open_store(const struct rj_move_opts *opts, const char *url,
+	struct rj_store **out, struct rj_error *err)
+{
+	if (opts->hooks.open_store)
+		return opts->hooks.open_store(opts->hooks.arg, url, out, err);
+	return rj_store_open(url, NULL, out, err);
 }
 
 int rj_attach_open_store(const char *url, bool received_will_do,
@@ -74,7 +87,7 @@ int rj_attach_open_store(const char *url, bool received_will_do,
 	*out = NULL;
 	if (!rj_sbx_url_valid(url, err))
 		return -RJ_E_INVAL;
-	rc = rj_mover_open_store(opts, url, NULL, out, err);
+	rc = rj_move_open_store(opts, url, out, err);
 	if (rc)
 		return rc;
 	if (!(*out)->caps.put_new && !(*out)->caps.exclusive_container)
@@ -103,7 +116,7 @@ int rj_attach_probe(struct rj_store *store, struct rj_error *err)
 
 	/* a log that nobody has: an empty list says that the store answers */
 	if (rj_uuid_random(key.journal_uuid))
-		return rj_fail(err, RJ_E_IO, "no random numbers to be had");
+		return rj_fail(err, RJ_E_IO, "cannot get random bytes");
 	rc = rj_store_list(store, &key, 0, not_empty, NULL, err);
 	if (rc == -RJ_E_EXISTS)
 		rc = rj_fail(err, RJ_E_PROTOCOL,
@@ -125,7 +138,7 @@ uint64_t rj_attach_fallback_bytes(const struct rj_journal_opts *opts,
 	if (opts && opts->fallback_mb)
 		return (uint64_t)opts->fallback_mb << 20;
 	/* room for all that a replay may need, twice, and some more */
-	return 2 * (uint64_t)blocks * block_size + RJ_SPOOL_MIN_BYTES;
+	return 2 * (uint64_t)blocks * block_size + RJ_FALLBACK_MIN_BYTES;
 }
 
 int rj_attach_check_fallback(const struct rj_journal_opts *opts,
@@ -135,7 +148,7 @@ int rj_attach_check_fallback(const struct rj_journal_opts *opts,
 
 	if (!opts->fallback[0])
 		return 0;
-	return rj_spool_check(opts->fallback, &nobody, NULL,
+	return rj_fallback_check(opts->fallback, &nobody, NULL,
 		rj_attach_fallback_bytes(opts, block_size, blocks), err);
 }
 
@@ -297,7 +310,7 @@ int rj_attach_remote(const char *device, const struct rj_journal_opts *opts,
 	}
 	memcpy(id.volume_uuid, f->uuid, sizeof(id.volume_uuid));
 	if (rj_uuid_random(id.journal_uuid)) {
-		rc = rj_fail(err, RJ_E_IO, "no random numbers to be had");
+		rc = rj_fail(err, RJ_E_IO, "cannot get random bytes");
 		goto out;
 	}
 	rc = load_sealing(opts, &sealing, err);
@@ -307,7 +320,7 @@ int rj_attach_remote(const char *device, const struct rj_journal_opts *opts,
 	rc = rj_attach_begin_log(
 		store, &id, f->block_size, blocks, 0, &w, &seen, err);
 	if (!rc && opts->fallback[0])
-		rc = rj_spool_make(opts->fallback, &id, device,
+		rc = rj_fallback_make(opts->fallback, &id, device,
 			rj_attach_fallback_bytes(opts, f->block_size, blocks),
 			err);
 	if (rc)

@@ -40,31 +40,33 @@ uint64_t rj_attach_fallback_bytes(const struct rj_journal_opts *opts,
 	uint32_t block_size, uint32_t blocks);
 
 /*
- * How many blocks a journal by OPTS (its size, or the default) has on a volume
+ * Compute the blocks of a journal by OPTS (its size, or the default) on a volume
  * of VOLUME_BLOCKS blocks of BLOCK_SIZE bytes. RJ_E_INVAL: the volume is too
  * small for a journal, or the size is outside 1024 to 10240000 blocks. One or
- * two more than asked for where the kernel would find so few too short.
+ * two are added where the kernel would refuse the size as too small.
  */
 int rj_attach_blocks(const struct rj_journal_opts *opts, uint32_t block_size,
 	uint64_t volume_blocks, uint32_t *out, struct rj_error *err);
 
 /*
- * Does the volume at DEVICE have a feature that a remote journal cannot be
- * answered for? RJ_E_REFUSED: fast_commit (doc/power-cuts.md).
+ * Refuse a volume at DEVICE with a feature that is not safe with a remote journal:
+ * RJ_E_REFUSED for fast_commit (doc/results/power-cuts.md). For inline_data only
+ * warn through rj_log() (doc/upstream/inline-data.md).
  */
 struct rj_volume_facts;
 int rj_attach_features(const char *device, const struct rj_volume_facts *f,
 	struct rj_error *err);
 
 /*
- * Everything that can be found wrong with OPTS' store before a volume is
- * touched: the URL does not fit into a superblock, the store does not answer
- * or lets nobody in, cannot do what a log needs, or is not durable. Reads only.
+ * Check OPTS' store before a volume is changed. Fails if the URL does not fit
+ * into a superblock, or if the store does not answer, refuses access, lacks what a
+ * log needs, or is not durable. Reads only.
  */
 int rj_attach_check(const struct rj_journal_opts *opts, struct rj_error *err);
 /*
- * May the fallback file that OPTS name, if any, be made for a journal of BLOCKS
- * blocks of BLOCK_SIZE bytes? Errors as of rj_spool_check(). Changes nothing.
+ * Check that the fallback file that OPTS name, if any, can be made for a journal
+ * of BLOCKS blocks of BLOCK_SIZE bytes. Errors as of rj_fallback_check(). Changes
+ * nothing.
  */
 int rj_attach_check_fallback(const struct rj_journal_opts *opts,
 	uint32_t block_size, uint32_t blocks, struct rj_error *err);
@@ -82,8 +84,8 @@ int rj_attach_remote(const char *device, const struct rj_journal_opts *opts,
 
 /*
  * Put a fresh, empty journal as a base segment: the journal device's two
- * superblocks, next transaction NEXT_TID. Also used after a recovery: behind
- * other segments the base is marked RJ_SEG_F_RECOVERED. A store that does not
+ * superblocks, next transaction NEXT_TID. Also used after a recovery: a base after
+ * other segments is marked RJ_SEG_F_RECOVERED. A store that does not
  * answer is tried again for 10 seconds.
  */
 struct rj_log_writer;

@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 #include "ext4/journal.h"
+#include "os/fileio.h"
 #include "util/bytes.h"
-#include "util/fileio.h"
 
 #define SUPER_AT   1024 /* bytes: the ext2 superblock of a journal device */
 #define USERS_MAX  48

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "ext4/journal.h"
-#include "journal/mover.h"
-#include "util/rundir.h"
+#include "journal/move-priv.h"
+#include "os/rundir.h"
 
 static int look_at_inode(struct rj_volume *v, struct rj_journal_info *i)
 {
@@ -72,28 +72,8 @@ static int look_at_store(const struct rj_journal_info *i, const char *url,
 	return rc;
 }
 
-/* Which of the two is it that does not answer? */
-static void look_at_each(struct rj_journal_info *i)
-{
-	const char *url = i->volume.sbx.url, *second = rj_url_second(url);
-	struct rj_journal_store *s;
-	uint64_t epochs;
-
-	i->two = second != NULL;
-	if (!i->two)
-		return;
-	snprintf(i->store[0].url, sizeof(i->store[0].url), "%.*s",
-		(int)(second - url - 1), url);
-	snprintf(i->store[1].url, sizeof(i->store[1].url), "%s", second);
-	for (s = i->store; s < i->store + 2; s++) {
-		epochs = 0;
-		s->reachable = !look_at_store(i, s->url, &epochs, &s->why_not);
-	}
-}
-
 static int look_at_log(struct rj_journal_info *i)
 {
-	look_at_each(i);
 	return look_at_store(i, i->volume.sbx.url, &i->epochs, &i->why_not);
 }
 
@@ -126,7 +106,7 @@ static void look(struct rj_volume *v, struct rj_journal_info *i,
 		break;
 	case RJ_PLACE_DEVICE:
 		memcpy(j->uuid, i->volume.journal_uuid, RJ_UUID_BYTES);
-		rc = i->pending && rj_mover_locked(&i->volume)
+		rc = i->pending && rj_move_locked(&i->volume)
 			     ? rj_fail(&i->why_not, RJ_E_REFUSED,
 				       "the volume's blocks are being changed by a move that was cut off")
 			     : look_at_device(i, devices);

@@ -7,13 +7,6 @@
 #include "jbd2/jbd2.h"
 #include "journal/move.h"
 
-/* One of the two stores of a log. */
-struct rj_journal_store {
-	char url[RJ_SBX_URL_BYTES];
-	bool reachable;		 /* it answers, and has the log */
-	struct rj_error why_not; /* if not */
-};
-
 struct rj_journal_info {
 	struct rj_volume_facts volume;
 	struct rj_move_end journal;
@@ -22,10 +15,6 @@ struct rj_journal_info {
 	bool have_super; /* the journal superblock: not of a remote log */
 	struct rj_jbd2_sb super;
 	uint64_t epochs; /* remote and reachable: the highest epoch claimed */
-	/* Of two stores: each by itself. REACHABLE is what the two come to: one
-	 * may do, or not be enough. */
-	bool two;
-	struct rj_journal_store store[2];
 	bool pending;	 /* a move was cut off */
 	bool torn;	 /* and its last write was torn */
 	bool served;	 /* an rjournald serves it */

@@ -2,7 +2,7 @@
 /* What the extension says while a move is under way, and when it is over. */
 #include <string.h>
 
-#include "journal/mover.h"
+#include "journal/move-priv.h"
 #include "util/environ.h"
 
 static void clear(struct rj_sbx *s)
@@ -13,7 +13,7 @@ static void clear(struct rj_sbx *s)
 	memset(s->intent_uuid, 0, sizeof(s->intent_uuid));
 }
 
-void rj_mover_forget_log(struct rj_sbx *s)
+void rj_move_forget_log(struct rj_sbx *s)
 {
 	memset(s->url, 0, sizeof(s->url));
 	memset(s->fallback, 0, sizeof(s->fallback));
@@ -28,15 +28,15 @@ void rj_mover_forget_log(struct rj_sbx *s)
 	s->ack_received = false;
 }
 
-void rj_mover_settle(struct rj_sbx *s, enum rj_placement to, bool keep)
+void rj_move_settle(struct rj_sbx *s, enum rj_placement to, bool stays)
 {
 	enum rj_placement from = s->placement;
 
 	clear(s);
 	s->placement = to;
 	if (to != RJ_PLACE_REMOTE)
-		rj_mover_forget_log(s);
-	if (keep)
+		rj_move_forget_log(s);
+	if (stays)
 		return;
 	s->incompat = 0;
 	memset(s->key_fingerprint, 0, sizeof(s->key_fingerprint));
@@ -48,7 +48,7 @@ void rj_mover_settle(struct rj_sbx *s, enum rj_placement to, bool keep)
 	s->moved_at = (uint64_t)(rj_realtime_ns() / 1000000000);
 }
 
-void rj_mover_set_release(struct rj_sbx *s, enum rj_move_op op,
+void rj_move_set_release(struct rj_sbx *s, enum rj_move_op op,
 	const uint8_t uuid[RJ_UUID_BYTES])
 {
 	s->intent_op = (uint8_t)op;
@@ -57,7 +57,7 @@ void rj_mover_set_release(struct rj_sbx *s, enum rj_move_op op,
 	memcpy(s->intent_uuid, uuid, RJ_UUID_BYTES);
 }
 
-void rj_mover_lock_uuid(const struct rj_sbx *s, uint8_t out[RJ_UUID_BYTES])
+void rj_move_lock_uuid(const struct rj_sbx *s, uint8_t out[RJ_UUID_BYTES])
 {
 	int i;
 
@@ -65,17 +65,17 @@ void rj_mover_lock_uuid(const struct rj_sbx *s, uint8_t out[RJ_UUID_BYTES])
 		out[i] = (uint8_t)~s->intent_uuid[i];
 }
 
-bool rj_mover_locked(const struct rj_volume_facts *f)
+bool rj_move_locked(const struct rj_volume_facts *f)
 {
 	uint8_t uuid[RJ_UUID_BYTES];
 
-	rj_mover_lock_uuid(&f->sbx, uuid);
+	rj_move_lock_uuid(&f->sbx, uuid);
 	return f->sbx.intent_state == RJ_MOVE_APPLY && f->has_journal &&
 	       f->journal_device == RJ_JOURNAL_DEVICE_REMOTE &&
 	       rj_uuid_equal(f->journal_uuid, uuid);
 }
 
-bool rj_mover_switched(const struct rj_volume_facts *f)
+bool rj_move_switched(const struct rj_volume_facts *f)
 {
 	const struct rj_sbx *s = &f->sbx;
 

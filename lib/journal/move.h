@@ -5,8 +5,8 @@
  * writes, and what a cut at each of them leaves, is in doc/moving.md: the new
  * journal is complete and durable first, one write of 1024 bytes switches, the
  * old journal is released after. An intent record in the superblock extension
- * stands before anything of a journal is touched, so that
- * rj_move_resume() can finish or roll back what was cut off.
+ * is durable before any part of a journal is changed, so that
+ * rj_move_resume() can finish or roll back an interrupted move.
  */
 #ifndef RJ_JOURNAL_MOVE_H
 #define RJ_JOURNAL_MOVE_H
@@ -15,8 +15,8 @@
 #include <stdint.h>
 
 #include "journal/attach.h"
+#include "os/bio.h"
 #include "store/store.h"
-#include "util/bio.h"
 
 /* struct rj_sbx.intent_op */
 enum rj_move_op {
@@ -26,14 +26,14 @@ enum rj_move_op {
 };
 
 /* struct rj_sbx.intent_state. intent_placement and intent_uuid name the journal
- * that a resume has to see to. */
+ * that a resume acts on. */
 enum rj_move_state {
 	/* the new journal (intent_*) is being made, the volume is as it was; a
 	 * resume takes the new one back */
 	RJ_MOVE_PREPARE = 1,
 	/* blocks of the volume are being changed by the redo record at block
-	 * redo_block, whose id is intent_uuid; nobody can mount it meanwhile. A
-	 * resume goes on; intent_placement is where it leads to */
+	 * redo_block, whose id is intent_uuid; it cannot be mounted meanwhile. A
+	 * resume continues; intent_placement is the resulting one */
 	RJ_MOVE_APPLY = 2,
 	/* the volume has its new journal; a resume releases the old one
 	 * (intent_*) */
@@ -52,13 +52,14 @@ struct rj_move_hooks {
 };
 
 struct rj_move_opts {
-	/* Where to. placement RJ_PLACE_NONE: the volume is to have no journal.
-	 * Not looked at by rj_move_resume() and with KEEP. */
+	/* The journal to be. placement RJ_PLACE_NONE: the volume gets no journal.
+	 * Ignored by rj_move_resume() and with JOURNAL_STAYS. */
 	struct rj_journal_opts to;
-	bool keep;    /* the journal stays where it is: for NEW_UUID alone */
+	bool journal_stays; /* the journal stays where it is: for NEW_UUID alone
+			     */
 	bool dry_run; /* tell the steps through say, change nothing */
-	/* The old journal, which cannot be reached or used, does not matter:
-	 * the caller has made sure of it. */
+	/* Go on without the old journal, which cannot be reached or used: the
+	 * caller has made sure that it is not needed. */
 	bool abandon;
 	/* The volume's UUID becomes this one. NULL: stays. */
 	const uint8_t *new_uuid;
@@ -107,8 +108,8 @@ struct rj_move_report {
 /*
  * Move the journal of the volume at DEVICE (not mounted). REPORT is filled
  * also on failure; unless its outcome is RJ_MOVED_UNFINISHED nothing was
- * changed, but that the extension may be there (and a new, unused log at a
- * store). Asked for what the volume has already: nothing is written,
+ * changed, except that the extension may have been written (and a new, unused log
+ * to a store). If the volume already has that journal, nothing is written:
  * RJ_MOVED_NOTHING and 0.
  *
  * RJ_E_REFUSED: needs recovery, is not clean, a move was cut off, or the
@@ -122,16 +123,16 @@ int rj_move(const char *device, const struct rj_move_opts *opts,
 	struct rj_move_report *report, struct rj_error *err);
 
 /*
- * Finish, or roll back, what was cut off. Only opts' dry_run, devices,
- * retry_ms, say and hooks count. RJ_MOVED_NOTHING and 0: nothing was under way.
- * Can be cut and run again. A device that is gone is no failure: report->warning
- * says what may be left on it.
+ * Finish or roll back an interrupted move. Only opts' dry_run, devices,
+ * retry_ms, say and hooks count. RJ_MOVED_NOTHING and 0: no move was under way.
+ * May be interrupted and run again. A missing device is no failure:
+ * report->warning says what may be left on it.
  */
 int rj_move_resume(const char *device, const struct rj_move_opts *opts,
 	struct rj_move_report *report, struct rj_error *err);
 
-/* Is a move of DEVICE's journal under way (or cut off)? Any trouble is a no.
- * Reads only; true also for a superblock that was torn by that. */
+/* Check whether a move of DEVICE's journal is under way or interrupted. Reads
+ * only. False after any error; true also for a superblock that the move tore. */
 bool rj_move_pending(const char *device);
 
 /* "device /dev/sdb1", "remote log rj://...", "none": into OUT; returns it. */

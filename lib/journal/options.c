@@ -43,36 +43,9 @@ static int take_size(
 	return 0;
 }
 
-/* The second remote=: "URL1,URL2", which hold the same log. */
-static int take_second(
-	struct rj_journal_opts *o, const char *value, struct rj_error *err)
-{
-	size_t len = strlen(o->url);
-
-	if (rj_url_second(o->url))
-		return rj_fail(err, RJ_E_INVAL,
-			"journal option \"remote=\": at most two stores");
-	if (rj_url_same(o->url, value))
-		return rj_fail(err, RJ_E_INVAL,
-			"journal option \"remote=\": twice the same store");
-	if (len + 1 + strlen(value) >= sizeof(o->url))
-		return rj_fail(err, RJ_E_INVAL,
-			"journal option \"remote=\": the two URLs have %zu "
-			"characters together, the superblock has room for %zu",
-			len + strlen(value), sizeof(o->url) - 2);
-	if (rj_store_check_url(value, err))
-		return rj_fail_prefix(err, "journal option \"remote=\"");
-	sprintf(o->url + len, ",%s", value);
-	if (!rj_sbx_url_valid(o->url, err))
-		return rj_fail_prefix(err, "journal option \"remote=\"");
-	return 0;
-}
-
 static int take_remote(
 	struct rj_journal_opts *o, const char *value, struct rj_error *err)
 {
-	if (o->placement == RJ_PLACE_REMOTE)
-		return take_second(o, value, err);
 	if (strlen(value) >= sizeof(o->url))
 		return rj_fail(err, RJ_E_INVAL,
 			"journal option \"remote=\": a URL of %zu characters "
@@ -229,7 +202,7 @@ static int take_token(struct rj_journal_opts *o, char *token, unsigned *seen,
 			"journal option \"%s\": a value is missing, as in "
 			"%s=...",
 			name, name);
-	if (*seen & 1u << i && words[i].take != take_remote)
+	if (*seen & 1u << i)
 		return rj_fail(err, RJ_E_INVAL,
 			"journal option \"%s=\": given twice", name);
 	*seen |= 1u << i;
@@ -249,7 +222,7 @@ static int check_together(
 			"no journal");
 	if (o->placement == RJ_PLACE_REMOTE && o->rest[0])
 		return rj_fail(err, RJ_E_INVAL,
-			"journal option \"%s\": makes no sense for a remote "
+			"journal option \"%s\": not valid for a remote "
 			"journal",
 			o->rest);
 	for (i = 0; i < WORDS; i++)
@@ -278,9 +251,6 @@ static int check_fallback(struct rj_journal_opts *o, struct rj_error *err)
 		return rj_fail(err, RJ_E_INVAL,
 			"journal option \"fallback=\": is not used with on_loss=%s; say on_loss=local",
 			o->on_loss == RJ_LOSS_ERROR ? "error" : "block");
-	if (rj_url_second(o->url))
-		return rj_fail(err, RJ_E_UNSUPPORTED,
-			"journal option \"fallback=\": this version has no fallback beside two stores; when one is lost it goes on with the other");
 	o->on_loss = RJ_LOSS_LOCAL;
 	o->on_loss_given = true;
 	if (!rj_sbx_fallback_valid(o->url, o->fallback, err))

@@ -2,9 +2,9 @@
 /* Remote logs under a move: the one that it leaves, the one that it makes. */
 #include <string.h>
 
-#include "journal/mover.h"
+#include "journal/move-priv.h"
+#include "log/fallback/fallback-log.h"
 #include "log/ring.h"
-#include "log/spool.h"
 
 struct reading {
 	struct rj_ring *ring;
@@ -23,7 +23,7 @@ static int apply(
 	return rj_ring_apply(r->ring, seg, err);
 }
 
-static void old_id(const struct rj_mover *m, struct rj_log_id *id)
+static void old_id(const struct rj_move_ctx *m, struct rj_log_id *id)
 {
 	memset(id, 0, sizeof(*id));
 	memcpy(id->volume_uuid, m->f.uuid, RJ_UUID_BYTES);
@@ -33,7 +33,7 @@ static void old_id(const struct rj_mover *m, struct rj_log_id *id)
 
 /* A volume that says it is clean, and a log that says otherwise: this is a copy
  * of the volume from before, and its journal must not be taken from it. */
-static int check_empty(struct rj_mover *m, const struct rj_ring *ring,
+static int check_empty(struct rj_move_ctx *m, const struct rj_ring *ring,
 	struct rj_error *err)
 {
 	size_t at = (size_t)rj_jbd2_device_sb_block(ring->block_size) *
@@ -45,28 +45,28 @@ static int check_empty(struct rj_mover *m, const struct rj_ring *ring,
 		return rj_fail_prefix(err, "%s", m->old_store->url);
 	if (sb.start)
 		return rj_fail(err, RJ_E_REFUSED,
-			"%s: says that it needs no recovery, but the log at %s is not empty: an older copy of the volume? (rjrecover -f replays the log)",
+			"%s: says that it needs no recovery, but the log at %s is not empty: an older copy of the volume, or an unmount lost its journal: run rjrecover, which says more",
 			m->path, m->old_store->url);
 	return 0;
 }
 
 /* Nothing of the old log may be in its fallback file alone. */
-static int check_fallback(struct rj_mover *m, const struct rj_log_id *id,
+static int check_fallback(struct rj_move_ctx *m, const struct rj_log_id *id,
 	struct rj_error *err)
 {
-	struct rj_spool_facts facts;
-	struct rj_spool_file f;
+	struct rj_fallback_facts facts;
+	struct rj_fallback_file f;
 	int rc;
 
 	if (!m->f.sbx.fallback[0] || m->f.sbx.fallback_empty)
 		return 0;
-	rc = rj_spool_file_open(
+	rc = rj_fallback_file_open(
 		m->f.sbx.fallback, id, m->path, true, &f, err);
 	if (rc)
 		return rj_fail_prefix(err, "%s: its fallback", m->path);
-	rj_spool_facts(f.spool, &facts);
-	rj_spool_file_close(&f);
-	if (facts.state == RJ_SPOOL_IDLE)
+	rj_fallback_facts(f.log, &facts);
+	rj_fallback_file_close(&f);
+	if (facts.state == RJ_FALLBACK_IDLE)
 		return 0;
 	m->report->needs_recovery = true;
 	return rj_fail(err, RJ_E_REFUSED,
@@ -74,7 +74,7 @@ static int check_fallback(struct rj_mover *m, const struct rj_log_id *id,
 		m->path, m->old_store->url);
 }
 
-int rj_mover_check_log(struct rj_mover *m, struct rj_error *err)
+int rj_move_check_log(struct rj_move_ctx *m, struct rj_error *err)
 {
 	struct rj_log_read_opts o = {
 		.floor = m->f.sbx.floor, .retry_ms = m->opts->retry_ms};
@@ -83,8 +83,7 @@ int rj_mover_check_log(struct rj_mover *m, struct rj_error *err)
 	struct rj_log_id id;
 	int rc;
 
-	rc = rj_mover_open_store(
-		m->opts, m->f.sbx.url, &m->f.sbx, &m->old_store, err);
+	rc = rj_move_open_store(m->opts, m->f.sbx.url, &m->old_store, err);
 	if (!rc)
 		rc = rj_log_sealing_load(m->f.sbx.url, m->opts->old_key,
 			m->f.sbx.key_fingerprint, &m->old_sealing, err);
@@ -105,12 +104,12 @@ int rj_mover_check_log(struct rj_mover *m, struct rj_error *err)
 			m->old_store, &id, r.epoch, r.time_ns, m->other_host);
 	/* not of a copy of the volume that others write on: theirs is not, and
 	 * with a new UUID this one may be such a copy */
-	m->leaves_clean = r.epoch <= m->f.sbx.epoch && !m->opts->keep;
+	m->leaves_clean = r.epoch <= m->f.sbx.epoch && !m->opts->journal_stays;
 	rj_ring_free(r.ring);
 	return rc;
 }
 
-int rj_mover_close_log(struct rj_mover *m, struct rj_error *err)
+int rj_move_close_log(struct rj_move_ctx *m, struct rj_error *err)
 {
 	struct rj_log_claim_opts o = {
 		.min_epoch = m->f.sbx.epoch,
@@ -121,7 +120,7 @@ int rj_mover_close_log(struct rj_mover *m, struct rj_error *err)
 
 	if (m->from != RJ_PLACE_REMOTE || !m->old_store)
 		return 0;
-	rj_mover_say(m, "fence every other writer of the old log at %s%s%s%s",
+	rj_move_say(m, "fence every other writer of the old log at %s%s%s%s",
 		m->old_store->url, m->other_host[0] ? " (last written " : "",
 		m->other_host, m->other_host[0] ? ")" : "");
 	if (m->opts->dry_run)
@@ -130,7 +129,7 @@ int rj_mover_close_log(struct rj_mover *m, struct rj_error *err)
 	return rj_log_claim(m->old_store, &id, &o, &m->old_log, err);
 }
 
-int rj_mover_make_log(struct rj_mover *m, struct rj_error *err)
+int rj_move_make_log(struct rj_move_ctx *m, struct rj_error *err)
 {
 	struct rj_log_id id = {0};
 
@@ -141,14 +140,15 @@ int rj_mover_make_log(struct rj_mover *m, struct rj_error *err)
 		m->blocks, m->opts->retry_ms, &m->new_log, &m->seen, err);
 }
 
-static const char *new_fallback(const struct rj_mover *m)
+static const char *new_fallback(const struct rj_move_ctx *m)
 {
 	if (m->to != RJ_PLACE_REMOTE)
 		return "";
-	return m->opts->keep ? m->f.sbx.fallback : m->opts->to.fallback;
+	return m->opts->journal_stays ? m->f.sbx.fallback
+				      : m->opts->to.fallback;
 }
 
-static void new_id(const struct rj_mover *m, bool switched, struct rj_log_id *id)
+static void new_id(const struct rj_move_ctx *m, bool switched, struct rj_log_id *id)
 {
 	memset(id, 0, sizeof(*id));
 	memcpy(id->volume_uuid, m->uuid, RJ_UUID_BYTES);
@@ -156,7 +156,7 @@ static void new_id(const struct rj_mover *m, bool switched, struct rj_log_id *id
 		RJ_UUID_BYTES);
 }
 
-int rj_mover_check_fallback(const struct rj_mover *m, bool switched,
+int rj_move_check_fallback(const struct rj_move_ctx *m, bool switched,
 	struct rj_error *err)
 {
 	const char *path = new_fallback(m);
@@ -166,13 +166,13 @@ int rj_mover_check_fallback(const struct rj_mover *m, bool switched,
 	if (!path[0] || !strcmp(path, m->f.sbx.fallback))
 		return 0;
 	new_id(m, switched, &id);
-	return rj_spool_check(path, &id, m->path,
+	return rj_fallback_check(path, &id, m->path,
 		rj_attach_fallback_bytes(
 			&m->opts->to, m->f.block_size, m->blocks),
 		err);
 }
 
-int rj_mover_make_fallback(struct rj_mover *m, bool switched,
+int rj_move_make_fallback(struct rj_move_ctx *m, bool switched,
 	struct rj_error *err)
 {
 	const char *path = new_fallback(m);
@@ -181,22 +181,22 @@ int rj_mover_make_fallback(struct rj_mover *m, bool switched,
 
 	if (!path[0])
 		return 0;
-	rj_mover_say(m, "make the fallback file at %s", path);
+	rj_move_say(m, "make the fallback file at %s", path);
 	if (m->opts->dry_run)
 		return 0;
 	new_id(m, switched, &id);
 	old_id(m, &old);
 	/* the old log's own, in the same place: it was seen to be empty */
 	if (!switched && !strcmp(path, m->f.sbx.fallback))
-		rc = rj_spool_file_remove(path, &old, err);
+		rc = rj_fallback_file_remove(path, &old, err);
 	return rc ? rc
-		  : rj_spool_make(path, &id, m->path,
+		  : rj_fallback_make(path, &id, m->path,
 			    rj_attach_fallback_bytes(&m->opts->to,
 				    m->f.block_size, m->blocks),
 			    err);
 }
 
-void rj_mover_drop_fallback(struct rj_mover *m)
+void rj_move_drop_fallback(struct rj_move_ctx *m)
 {
 	const char *path = m->f.sbx.fallback;
 	struct rj_log_id id;
@@ -205,10 +205,10 @@ void rj_mover_drop_fallback(struct rj_mover *m)
 	if (m->from != RJ_PLACE_REMOTE || !path[0] ||
 		!strcmp(path, new_fallback(m)))
 		return;
-	rj_mover_say(m, "remove the old fallback file %s", path);
+	rj_move_say(m, "remove the old fallback file %s", path);
 	if (m->opts->dry_run)
 		return;
 	old_id(m, &id);
-	if (rj_spool_file_remove(path, &id, &err))
-		rj_mover_warn(m, "%s", err.msg);
+	if (rj_fallback_file_remove(path, &id, &err))
+		rj_move_warn(m, "%s", err.msg);
 }

@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "ext4/journal.h"
-#include "journal/mover.h"
+#include "journal/move-priv.h"
 
-int rj_mover_release(struct rj_mover *m, struct rj_error *err)
+int rj_move_release(struct rj_move_ctx *m, struct rj_error *err)
 {
 	const struct rj_volume_facts *f = rj_volume_facts(m->v);
 
@@ -19,18 +19,18 @@ int rj_mover_release(struct rj_mover *m, struct rj_error *err)
 	return rj_jdev_change_user(&m->old_device, f->uuid, NULL, err);
 }
 
-int rj_mover_clear_intent(struct rj_mover *m, struct rj_error *err)
+int rj_move_clear_intent(struct rj_move_ctx *m, struct rj_error *err)
 {
 	struct rj_volume_patch p = {.set_sbx = true, .primary_only = true};
 	enum rj_placement to = m->sbx.placement;
 
-	rj_mover_settle(&m->sbx, to, true);
+	rj_move_settle(&m->sbx, to, true);
 	p.sbx = m->sbx;
 	return rj_volume_patch(m->v, &p, err);
 }
 
 /* The journal device UUID into m->old_device. 0 and no bio: it is not there. */
-static int find_device(struct rj_mover *m, const uint8_t *uuid,
+static int find_device(struct rj_move_ctx *m, const uint8_t *uuid,
 	struct rj_error *err)
 {
 	const struct rj_move_opts opts = {
@@ -51,7 +51,7 @@ static int find_device(struct rj_mover *m, const uint8_t *uuid,
 }
 
 /* PREPARE: the new journal is taken back. */
-static int roll_back(struct rj_mover *m, struct rj_error *err)
+static int roll_back(struct rj_move_ctx *m, struct rj_error *err)
 {
 	char uuid[RJ_UUID_TEXT];
 	int rc = 0;
@@ -65,7 +65,7 @@ static int roll_back(struct rj_mover *m, struct rj_error *err)
 		m->sbx.intent_placement == RJ_PLACE_INTERNAL)
 		return 0;
 	if (m->sbx.intent_placement == RJ_PLACE_REMOTE) {
-		rj_mover_say(m, "the volume keeps its journal; a new, empty log %s may be left at its store",
+		rj_move_say(m, "the volume keeps its journal; a new, empty log %s may be left at its store",
 			uuid);
 		return 0;
 	}
@@ -75,11 +75,11 @@ static int roll_back(struct rj_mover *m, struct rj_error *err)
 	if (!m->old_device.bio) {
 		/* a device that was blank is blank still, or not there */
 		if (!m->sbx.intent_blocks)
-			rj_mover_warn(m, "%s: journal device %s was not found; this volume may be left among its users",
+			rj_move_warn(m, "%s: journal device %s was not found; this volume may be left among its users",
 				m->path, uuid);
 		return 0;
 	}
-	rj_mover_say(m, m->sbx.intent_blocks
+	rj_move_say(m, m->sbx.intent_blocks
 			? "make %s blank again"
 			: "take this volume out of the users of the journal on %s",
 		m->old_device.path);
@@ -87,11 +87,11 @@ static int roll_back(struct rj_mover *m, struct rj_error *err)
 		return 0;
 	if (m->sbx.intent_blocks)
 		return rj_jdev_wipe(&m->old_device, err);
-	return m->old_device.half_made ? 0 : rj_mover_release(m, err);
+	return m->old_device.half_made ? 0 : rj_move_release(m, err);
 }
 
 /* RELEASE: the volume has its new journal. */
-static int release(struct rj_mover *m, struct rj_error *err)
+static int release(struct rj_move_ctx *m, struct rj_error *err)
 {
 	bool uuid_change = m->sbx.intent_op == RJ_MOVE_UUID;
 	const uint8_t *journal =
@@ -110,19 +110,19 @@ static int release(struct rj_mover *m, struct rj_error *err)
 			m->path, uuid);
 	}
 	if (!m->old_device.bio || m->old_device.half_made) {
-		rj_mover_warn(m, "%s: the old journal device %s was not found; this volume may be left among its users",
+		rj_move_warn(m, "%s: the old journal device %s was not found; this volume may be left among its users",
 			m->path, uuid);
 		return 0;
 	}
-	rj_mover_say(m, uuid_change
+	rj_move_say(m, uuid_change
 			? "tell the journal on %s the new UUID"
 			: "take this volume out of the users of the journal on %s",
 		m->old_device.path);
-	return m->opts->dry_run ? 0 : rj_mover_release(m, err);
+	return m->opts->dry_run ? 0 : rj_move_release(m, err);
 }
 
 /* Locked: write again what the redo record says. */
-static int apply_again(struct rj_mover *m, struct rj_error *err)
+static int apply_again(struct rj_move_ctx *m, struct rj_error *err)
 {
 	int rc;
 
@@ -130,7 +130,7 @@ static int apply_again(struct rj_mover *m, struct rj_error *err)
 		&m->change, err);
 	if (rc)
 		return rc;
-	rj_mover_say(m, "write the %u blocks and the superblocks that the move changes",
+	rj_move_say(m, "write the %u blocks and the superblocks that the move changes",
 		rj_change_blocks(m->change));
 	m->report->outcome = RJ_MOVED_DONE;
 	return m->opts->dry_run ? 0 : rj_change_apply(m->v, m->change, err);
@@ -138,7 +138,8 @@ static int apply_again(struct rj_mover *m, struct rj_error *err)
 
 /* The standard fields of the primary into the backups, some of which a cut may
  * have left out. An internal journal's came with the redo record. */
-static void repeat_journal(const struct rj_mover *m, struct rj_volume_patch *p)
+static void repeat_journal(
+	const struct rj_move_ctx *m, struct rj_volume_patch *p)
 {
 	const struct rj_volume_facts *f = rj_volume_facts(m->v);
 
@@ -155,17 +156,17 @@ static void repeat_journal(const struct rj_mover *m, struct rj_volume_patch *p)
  * alone, was done, and the next, which changes the one with the extension, was
  * not. Make the extension fit.
  */
-static int go_on(struct rj_mover *m, struct rj_error *err)
+static int go_on(struct rj_move_ctx *m, struct rj_error *err)
 {
 	struct rj_volume_patch p = {.set_sbx = true, .sbx = m->sbx};
-	bool keep = m->sbx.intent_op == RJ_MOVE_UUID;
+	bool stays = m->sbx.intent_op == RJ_MOVE_UUID;
 	enum rj_placement to = m->sbx.intent_placement;
 
-	rj_mover_say(m, "the volume has its new journal: write that into the superblocks' extension");
+	rj_move_say(m, "the volume has its new journal: write that into the superblocks' extension");
 	m->report->outcome = RJ_MOVED_DONE;
 	if (m->opts->dry_run)
 		return 0;
-	rj_mover_settle(&p.sbx, to, keep);
+	rj_move_settle(&p.sbx, to, stays);
 	if (to == RJ_PLACE_REMOTE) {
 		/* a new log: its fence and its empty journal */
 		p.sbx.epoch = 1;
@@ -183,7 +184,7 @@ static int go_on(struct rj_mover *m, struct rj_error *err)
 			sizeof(p.sbx.key_fingerprint));
 	}
 	if (m->sbx.placement == RJ_PLACE_DEVICE)
-		rj_mover_set_release(
+		rj_move_set_release(
 			&p.sbx, m->sbx.intent_op, m->sbx.journal_uuid);
 	repeat_journal(m, &p);
 	return rj_volume_patch(m->v, &p, err);
@@ -191,7 +192,7 @@ static int go_on(struct rj_mover *m, struct rj_error *err)
 
 /* The same for a move from one log to another: where the new one is does not
  * stand in the extension, so the standard fields go back. */
-static int go_back(struct rj_mover *m, struct rj_error *err)
+static int go_back(struct rj_move_ctx *m, struct rj_error *err)
 {
 	struct rj_volume_patch p = {.set_journal = true,
 		.has_journal = true,
@@ -199,24 +200,24 @@ static int go_back(struct rj_mover *m, struct rj_error *err)
 		.primary_only = true};
 
 	memcpy(p.journal_uuid, m->sbx.journal_uuid, RJ_UUID_BYTES);
-	rj_mover_say(m, "the move was not yet over: the volume keeps its old log");
+	rj_move_say(m, "the move was not yet over: the volume keeps its old log");
 	return m->opts->dry_run ? 0 : rj_volume_patch(m->v, &p, err);
 }
 
-static int finish(struct rj_mover *m, struct rj_error *err)
+static int finish(struct rj_move_ctx *m, struct rj_error *err)
 {
 	bool logs = m->sbx.placement == RJ_PLACE_REMOTE &&
 		    m->sbx.intent_placement == RJ_PLACE_REMOTE &&
 		    m->sbx.intent_op == RJ_MOVE_JOURNAL;
 	int rc = 0;
 
-	if (rj_mover_locked(&m->f)) {
+	if (rj_move_locked(&m->f)) {
 		rc = apply_again(m, err);
 		if (!rc)
 			rc = go_on(m, err);
 	} else if (m->sbx.intent_state == RJ_MOVE_RELEASE)
 		return release(m, err);
-	else if (!rj_mover_switched(&m->f))
+	else if (!rj_move_switched(&m->f))
 		return roll_back(m, err);
 	else if (logs)
 		rc = go_back(m, err);
@@ -233,26 +234,26 @@ static int finish(struct rj_mover *m, struct rj_error *err)
 
 /* The last write of a resume. Backups are written before the switch, so those of a
  * move that was taken back may say what is not to be. */
-static int note_end(struct rj_mover *m, struct rj_error *err)
+static int note_end(struct rj_move_ctx *m, struct rj_error *err)
 {
 	struct rj_volume_patch p = {.set_sbx = true};
 
 	if (m->report->outcome != RJ_MOVED_ROLLED_BACK)
-		return rj_mover_clear_intent(m, err);
-	rj_mover_settle(&m->sbx, m->sbx.placement, true);
+		return rj_move_clear_intent(m, err);
+	rj_move_settle(&m->sbx, m->sbx.placement, true);
 	p.sbx = m->sbx;
 	repeat_journal(m, &p);
 	return rj_volume_patch(m->v, &p, err);
 }
 
 /* What the volume has now. A device that was opened for this is another one. */
-static void tell_result(struct rj_mover *m)
+static void tell_result(struct rj_move_ctx *m)
 {
 	struct rj_move_end *now = &m->report->from;
 
 	m->f = *rj_volume_facts(m->v);
-	m->from = m->to = rj_mover_placement(&m->f);
-	rj_mover_describe(m);
+	m->from = m->to = rj_move_placement(&m->f);
+	rj_move_describe(m);
 	if (m->from != RJ_PLACE_REMOTE) {
 		now->where[0] = '\0';
 		now->blocks = 0;
@@ -260,16 +261,16 @@ static void tell_result(struct rj_mover *m)
 	m->report->to = *now;
 }
 
-static int run(struct rj_mover *m, struct rj_error *err)
+static int run(struct rj_move_ctx *m, struct rj_error *err)
 {
 	int rc;
 
-	rc = rj_mover_open(m, true, err);
+	rc = rj_move_open(m, true, err);
 	if (rc)
 		return rc;
 	m->to = m->from;
 	if (!m->f.has_sbx || !m->f.sbx.intent_op) {
-		rj_mover_describe(m);
+		rj_move_describe(m);
 		return 0;
 	}
 	/* as it stands, with the intent's own URL */
@@ -286,7 +287,7 @@ static int run(struct rj_mover *m, struct rj_error *err)
 			m->path, m->sbx.intent_state);
 	rc = finish(m, err);
 	if (!rc && m->sbx.intent_op) {
-		rj_mover_say(m, "note in the superblock that the move is over");
+		rj_move_say(m, "note in the superblock that the move is over");
 		if (!m->opts->dry_run)
 			rc = note_end(m, err);
 	}
@@ -302,7 +303,7 @@ static int run(struct rj_mover *m, struct rj_error *err)
 int rj_move_resume(const char *device, const struct rj_move_opts *opts,
 	struct rj_move_report *report, struct rj_error *err)
 {
-	return rj_mover_run(device, opts, report, run, err);
+	return rj_move_run(device, opts, report, run, err);
 }
 
 bool rj_move_pending(const char *device)

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "journal/mover.h"
+#include "journal/move-priv.h"
 
 #define FC_RATIO 64 /* EXT2_JOURNAL_TO_FC_BLKS_RATIO */
 #define MIN_LOG	 1024
@@ -47,7 +47,7 @@ static bool parse_location(
 	return true;
 }
 
-static int parse_words(struct rj_mover *m, struct words *w,
+static int parse_words(struct rj_move_ctx *m, struct words *w,
 	struct rj_error *err)
 {
 	char rest[sizeof(m->opts->to.rest)], *next = rest, *word, *value, *end;
@@ -86,13 +86,13 @@ static int parse_words(struct rj_mover *m, struct words *w,
 
 /* Sizes as tune2fs: with fast_commit a 65th of the default, or a 64th of the
  * given size, is for fast commits (figure_journal_size()). */
-static int choose_size(struct rj_mover *m, const struct words *w,
+static int choose_size(struct rj_move_ctx *m, const struct words *w,
 	struct rj_error *err)
 {
 	struct rj_journal_opts o = m->opts->to;
 	int rc;
 
-	if (m->opts->keep) /* a new log for the old one */
+	if (m->opts->journal_stays) /* a new log for the old one */
 		o = (struct rj_journal_opts){0};
 	rc = rj_attach_blocks(
 		&o, m->f.block_size, m->f.blocks, &m->blocks, err);
@@ -116,21 +116,7 @@ static int choose_size(struct rj_mover *m, const struct words *w,
 	return 0;
 }
 
-int rj_mover_open_store(const struct rj_move_opts *opts, const char *url,
-	const struct rj_sbx *seen, struct rj_store **out, struct rj_error *err)
-{
-	struct rj_store_opts o = {0};
-
-	if (seen) {
-		o.marked_epoch = seen->epoch;
-		o.floor = seen->floor;
-	}
-	if (opts->hooks.open_store)
-		return opts->hooks.open_store(opts->hooks.arg, url, out, err);
-	return rj_store_open(url, &o, out, err);
-}
-
-static int check_inode(struct rj_mover *m, bool *same, struct rj_error *err)
+static int check_inode(struct rj_move_ctx *m, bool *same, struct rj_error *err)
 {
 	struct rj_change_opts o = {.make_inode = true,
 		.drop_inode = m->from == RJ_PLACE_INTERNAL,
@@ -157,7 +143,7 @@ static int check_inode(struct rj_mover *m, bool *same, struct rj_error *err)
 	return rj_change_plan(m->v, &o, &m->change, err);
 }
 
-static int check_device(struct rj_mover *m, bool *same, struct rj_error *err)
+static int check_device(struct rj_move_ctx *m, bool *same, struct rj_error *err)
 {
 	struct words w;
 	int rc;
@@ -204,7 +190,7 @@ static int check_device(struct rj_mover *m, bool *same, struct rj_error *err)
 }
 
 /* Would the new log be sealed with the key that the present one has? */
-static bool same_key(const struct rj_mover *m)
+static bool same_key(const struct rj_move_ctx *m)
 {
 	const uint8_t *have = m->f.sbx.key_fingerprint;
 	const struct rj_sealkey *key = m->new_sealing.key;
@@ -215,28 +201,29 @@ static bool same_key(const struct rj_mover *m)
 		RJ_SEALKEY_FINGERPRINT_BYTES);
 }
 
-static int check_remote(struct rj_mover *m, bool *same, struct rj_error *err)
+static int check_remote(struct rj_move_ctx *m, bool *same, struct rj_error *err)
 {
 	const struct rj_journal_opts *to = &m->opts->to;
-	const char *url = m->opts->keep ? m->f.sbx.url : to->url;
+	const char *url = m->opts->journal_stays ? m->f.sbx.url : to->url;
 	struct words w;
 	int rc;
 
 	rc = parse_words(m, &w, err);
-	if (!rc && !m->opts->keep)
+	if (!rc && !m->opts->journal_stays)
 		rc = rj_attach_features(m->path, &m->f, err);
 	if (!rc)
 		rc = choose_size(m, &w, err);
 	if (!rc)
 		rc = rj_log_sealing_load(url,
-			m->opts->keep	  ? m->opts->old_key
-			: to->key_file[0] ? to->key_file
-					  : NULL,
-			m->opts->keep ? m->f.sbx.key_fingerprint : NULL,
+			m->opts->journal_stays ? m->opts->old_key
+			: to->key_file[0]      ? to->key_file
+					       : NULL,
+			m->opts->journal_stays ? m->f.sbx.key_fingerprint
+					       : NULL,
 			&m->new_sealing, err);
 	if (rc)
 		return rc;
-	if (m->opts->keep) {
+	if (m->opts->journal_stays) {
 		m->blocks = m->f.sbx.journal_blocks;
 	} else if (m->from == RJ_PLACE_REMOTE && !strcmp(url, m->f.sbx.url) &&
 		   !m->opts->new_uuid && same_key(m) &&
@@ -245,26 +232,28 @@ static int check_remote(struct rj_mover *m, bool *same, struct rj_error *err)
 		m->blocks = m->f.sbx.journal_blocks;
 		memcpy(m->new_journal, m->f.journal_uuid, RJ_UUID_BYTES);
 	}
-	rc = rj_attach_open_store(url, to->ack_received || m->opts->keep,
-		m->opts, &m->new_store, err);
+	rc = rj_attach_open_store(url,
+		to->ack_received || m->opts->journal_stays, m->opts,
+		&m->new_store, err);
 	if (rc || *same)
 		return rc;
 	if (rj_uuid_random(m->new_journal))
-		return rj_fail(err, RJ_E_IO, "no random numbers to be had");
+		return rj_fail(err, RJ_E_IO, "cannot get random bytes");
 	return rj_attach_probe(m->new_store, err);
 }
 
-int rj_mover_check_new(struct rj_mover *m, bool *same, struct rj_error *err)
+int rj_move_check_new(struct rj_move_ctx *m, bool *same, struct rj_error *err)
 {
 	struct rj_change_opts o = {.drop_inode = m->from == RJ_PLACE_INTERNAL &&
 						 m->to != RJ_PLACE_INTERNAL,
 		/* without a journal e2fsck takes it for damage */
-		.drop_orphan_file = m->to == RJ_PLACE_NONE && !m->opts->keep,
+		.drop_orphan_file =
+			m->to == RJ_PLACE_NONE && !m->opts->journal_stays,
 		.uuid = m->opts->new_uuid};
 	int rc = 0;
 
 	*same = false;
-	if (m->opts->keep && m->to != RJ_PLACE_REMOTE) {
+	if (m->opts->journal_stays && m->to != RJ_PLACE_REMOTE) {
 		memcpy(m->new_journal, m->f.journal_uuid, RJ_UUID_BYTES);
 		return rj_change_plan(m->v, &o, &m->change, err);
 	}

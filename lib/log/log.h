@@ -13,7 +13,7 @@
 #include "store/store.h"
 #include "util/error.h"
 
-/* Whose log it is, and how its segments are sealed. Zero-initialise it. */
+/* Name a log, and say how its segments are sealed. Zero-initialise it. */
 struct rj_log_id {
 	uint8_t volume_uuid[RJ_UUID_BYTES];
 	uint8_t journal_uuid[RJ_UUID_BYTES];
@@ -48,17 +48,22 @@ struct rj_log_read_opts {
 	/* Segments up to FLOOR were acknowledged (superblock extension): a log
 	 * that ends before it is RJ_E_GAP. 0: nothing known. */
 	uint64_t floor;
-	/* Continue behind this tail (of an earlier call), NULL: from the last
+	/* Continue after this tail (of an earlier call). NULL: start at the last
 	 * segment's "oldest". */
 	const struct rj_log_tail *resume;
-	/* Called after each segment: so many of so many. May be NULL. A
+	/* Called after each segment: DONE of TOTAL are read. May be NULL. A
 	 * non-zero return ends the read with RJ_E_CANCELLED. */
 	int (*progress)(void *arg, uint64_t done, uint64_t total);
 	void *progress_arg;
+	/* This segment was acknowledged to this host (log/floor/floor.h): a log that
+	 * ends before it, or holds another one there, is RJ_E_REFUSED. Its
+	 * oldest counts for nothing. NULL, or of sequence 0: nothing known. */
+	const struct rj_log_tail *seen;
+	const char *seen_by; /* the host that saw it, for messages; NULL: this one */
 	int retry_ms; /* how long to go on trying a store that does not answer;
 		       * 0: 10000 */
 	/* Read as if the log ended with this segment (which must exist); holes
-	 * behind it do not count. 0: to the last one. */
+	 * after it do not count. 0: read to the last segment. */
 	uint64_t upto;
 };
 
@@ -76,8 +81,8 @@ typedef int (*rj_log_sink)(void *arg, const struct rj_segment *seg,
  * RJ_E_NOTFOUND: no segment at all (and floor 0). RJ_E_GAP: a number is
  * missing below the last one listed or below the floor. RJ_E_CORRUPT: a
  * segment is there and fails its check: never taken for the end of the log.
- * RJ_E_FOREIGN: a segment of another volume or journal. RJ_E_UNREACHABLE.
- * Messages name the store, and the segment's number.
+ * RJ_E_FOREIGN: a segment of another volume or journal. RJ_E_REFUSED: see
+ * SEEN. RJ_E_UNREACHABLE. Messages name the store, and the segment's number.
  *
  * If the store has handles to spare (rj_store_dup()), threads fetch ahead on
  * them: at most 8, holding at most 16 segments and, by the sizes that the store
@@ -89,76 +94,61 @@ int rj_log_read(struct rj_store *store, const struct rj_log_id *id,
 	struct rj_log_summary *sum, struct rj_error *err);
 
 /*
- * Does the log still hold TAIL, of an earlier read, and all that follows, now
- * that W's fence stands? Not if the older writer needed less by then, and trimmed
- * what follows. Beside that, in mode A always, and nobody is asked; of two stores
- * the other one's log may be the log by now; and in mode B a segment that its
- * writer never got acknowledged can be read, and yet not be of the log that W's
- * fence stands behind. If *HOLDS is false, what was read has to be read again.
+ * Check that the log before W's fence still contains TAIL, from an earlier read,
+ * and all segments after it. The older writer may have trimmed those meanwhile.
+ * Mode A: only that is checked, without a request. Mode B: a segment whose put was
+ * never acknowledged can be readable and yet not belong to the log that W's fence
+ * continues, so the store is asked. *HOLDS false: read the log again.
  */
-int rj_log_holds(struct rj_store *store, const struct rj_log_id *id,
+int rj_log_still_contains(struct rj_store *store, const struct rj_log_id *id,
 	const struct rj_log_tail *tail, const struct rj_log_writer *w,
 	int retry_ms, bool *holds, struct rj_error *err);
 
 /* ---- writing ---- */
 
-/*
- * With --accept-loss one of two stores is gone on with, and what the other one
- * holds is given up. A worker there that knows nothing of it may be followed by
- * others, each an epoch higher; this much higher is the recovery's, so that its
- * log is the one of the higher epoch for ever. A random number below this comes on
- * top: who gives up first the one and then the other, because the first time was
- * cut off, must not claim the same epoch in both.
- */
-#define RJ_LOG_LOSS_EPOCHS (1u << 20)
-
 struct rj_log_claim_opts {
 	uint64_t min_epoch; /* claim above this too (superblock extension) */
-	bool after_loss;    /* by RJ_LOG_LOSS_EPOCHS, see there */
-	/* The last segment fails its check, or a part is missing: claim all the
-	 * same and mark the fence RJ_SEG_F_BREAK. The next append must be a
-	 * base. Without this such a log is refused with RJ_E_CORRUPT, RJ_E_GAP
+	/* Claim even if the last segment fails its check or a part is missing,
+	 * and mark the fence RJ_SEG_F_BREAK. The next append must be a base.
+	 * Without this flag such a log is refused with RJ_E_CORRUPT, RJ_E_GAP
 	 * or RJ_E_FOREIGN. */
 	bool allow_break;
-	/* One of two stores, by itself: say of its being alone in the fence what
-	 * the segment before it says. */
-	bool repeat_alone;
-	/* The volume is clean, and about to leave this log: say so in the fence
-	 * (RJ_SEG_F_CLEAN), for who comes with an older copy of it. */
+	/* Mark the fence RJ_SEG_F_CLEAN: the volume is clean and about to leave
+	 * this log. An older copy of the volume is recognised by this mark. */
 	bool clean;
 	bool new_log; /* the log must be empty: RJ_E_EXISTS otherwise */
 	/* Take over from the writer that had this epoch, and from no other: a
-	 * newer one is RJ_E_FENCED, found before anything is written. 0:
-	 * whoever it was. */
-	uint64_t heir_of;
-	/* A segment that was acknowledged: RJ_E_UNREACHABLE, and nothing was
-	 * written, if the log ends before it. It may be that the server is
-	 * there without its disk, and that waiting helps. */
+	 * newer epoch is RJ_E_FENCED, found before anything is written. 0:
+	 * take over from any writer. */
+	uint64_t successor_of;
+	/* Fail with RJ_E_UNREACHABLE, with nothing written, if the log ends before
+	 * this segment, which was acknowledged. The server may run without its
+	 * disk, so that waiting can help. 0: not checked. */
 	uint64_t reaches;
-	/* The epoch that the volume was marked with, which was mounted all the
-	 * time since, so that it cannot be marked anew. Put into the epoch's
-	 * object, see rj_log_served_since(). 0: this one is marked itself. */
+	/* The epoch in the volume's superblock, which cannot be rewritten since
+	 * the volume has stayed mounted. Written into the epoch's claim, see
+	 * rj_log_served_since(). 0: this epoch is written to the superblock. */
 	uint64_t continues;
-	const uint8_t *nonce; /* RJ_SEG_NONCE_BYTES that nobody ever used;
+	const uint8_t *nonce; /* RJ_SEG_NONCE_BYTES that were never used before;
 			       * NULL: drawn here */
 	int retry_ms; /* as in rj_log_read_opts */
 };
 
 /*
- * A writer died, and perhaps others that were to take over from it. Which epoch
- * was the last of them? EPOCH is the last one known; NONCE is that of the claim
- * that was begun behind it and may have been cut off. NEWEST gets the one for
- * heir_of. RJ_E_FENCED: somebody else has claimed a newer one.
+ * Find the newest epoch claimed by a dead writer or by the workers that were to
+ * take over from it. EPOCH is the last one known; NONCE is that of the claim that
+ * was begun after it and may have been cut off. *NEWEST gets the epoch for
+ * successor_of. RJ_E_FENCED: another writer has claimed a newer epoch.
  */
-int rj_log_heir(struct rj_store *store, const struct rj_log_id *id,
+int rj_log_successor(struct rj_store *store, const struct rj_log_id *id,
 	uint64_t epoch, const uint8_t nonce[RJ_SEG_NONCE_BYTES], int retry_ms,
 	uint64_t *newest, struct rj_error *err);
 
 /*
  * Become the one writer: put epoch/<E+1> if absent, then a fence segment at
- * the next free number. From then on every older writer's next append fails
- * (in mode B already from the claim on).
- * A lost race is tried again with the next epoch a few times.
+ * the next free number. After that every older writer's next append fails
+ * (in mode B already after the claim).
+ * After a lost race the claim is tried again a few times, with the next epoch.
  * STORE stays the caller's, must outlive the writer, and is used by it alone.
  * RJ_E_FENCED: a newer writer's fence was there first. RJ_E_BUSY: too many
  * claim at once, try again. RJ_E_UNREACHABLE, RJ_E_CORRUPT, RJ_E_GAP,
@@ -171,17 +161,17 @@ int rj_log_claim(struct rj_store *store, const struct rj_log_id *id,
 	struct rj_error *err);
 
 /*
- * Blocks of EPOCH go with a volume that was marked with which epoch? *SINCE is
- * EPOCH itself, or what its claim continues.
+ * Find the epoch in the superblock of the volume that EPOCH's blocks belong to.
+ * *SINCE gets EPOCH itself, or the epoch that its claim continues.
  */
 int rj_log_served_since(struct rj_store *store, const struct rj_log_id *id,
 	uint64_t epoch, int retry_ms, uint64_t *since, struct rj_error *err);
 
 #define RJ_LOG_OTHER_BYTES 128
 /*
- * For people: "SECONDS s ago by HOST", of what was written in EPOCH at TIME_NS
- * (since 1970 UTC), into OUT, which is returned; or "": that was this host, or
- * nobody knows (an encrypted log does not say it). The store is asked once.
+ * Write "SECONDS s ago by HOST" into OUT, for messages about a segment of EPOCH
+ * that was written at TIME_NS (since 1970 UTC), and return OUT; "" if the host is
+ * this one or unknown (an encrypted log does not tell). One request to the store.
  */
 const char *rj_log_other_writer(struct rj_store *store,
 	const struct rj_log_id *id, uint64_t epoch, uint64_t time_ns,
@@ -190,6 +180,8 @@ const char *rj_log_other_writer(struct rj_store *store,
 /* The writer's last appended (after a claim: its fence). */
 const struct rj_log_tail *rj_log_writer_tail(const struct rj_log_writer *w);
 uint64_t rj_log_writer_epoch(const struct rj_log_writer *w);
+/* The same as its tail, while other threads append. */
+void rj_log_writer_seen(struct rj_log_writer *w, struct rj_log_tail *out);
 
 struct rj_log_append {
 	struct rj_segbody body; /* run_count is computed */
@@ -199,6 +191,9 @@ struct rj_log_append {
 	bool base;	 /* the runs hold all that a replay needs */
 	bool recovered;	 /* RJ_SEG_F_RECOVERED; only with base */
 	uint64_t oldest; /* ignored for a base. 0: as in the tail */
+	/* The volume's mark names this segment or a later one: for
+	 * RJ_SEG_F_MARKED. 0: no mark is known. */
+	uint64_t marked;
 	uint64_t sequence; /* that it will have; only for rj_log_seal_next() */
 };
 
@@ -219,42 +214,27 @@ int rj_log_append(struct rj_log_writer *w, const struct rj_log_append *a,
 	struct rj_error *err);
 int rj_log_retry(struct rj_log_writer *w, struct rj_error *err);
 /*
- * A, but for the last block of its last run, will probably be appended next:
- * hash what is known of it while nobody waits. Only ever a saving: what comes
- * is compared with what was hashed, byte by byte.
- */
-void rj_log_seal_begin(struct rj_log_writer *w, const struct rj_log_append *a);
-/*
- * While another thread appends: seal A, with its SEQUENCE, if it comes right
- * behind what is pending now. Then the append of an A with that number, the
- * next one, finds it done: its blocks must not change from here on. Only ever a
- * saving. False: not done, and it may be asked for again.
+ * Seal A while another thread appends, if A's SEQUENCE is the number after the
+ * pending segment's. The next append, of an A with that number, then finds it
+ * sealed: A's blocks must not change after this call. Affects only speed. False:
+ * not sealed; the call may be repeated.
  */
 bool rj_log_seal_next(struct rj_log_writer *w, const struct rj_log_append *a);
 /*
- * Memory for segments of up to BYTES of blocks now, with its pages, and not in
- * the middle of the first large append: the kernel may wait for that one to
- * free memory. BEGUN: the same for rj_log_seal_begin(). RJ_E_NOMEM.
+ * Allocate memory for segments of up to BYTES of blocks, with its pages, before
+ * the first large append: the kernel may wait for that append to free memory.
+ * RJ_E_NOMEM.
  */
-int rj_log_writer_reserve(struct rj_log_writer *w, size_t bytes, size_t begun,
-	struct rj_error *err);
-/*
- * Of two stores the one that was away has been caught up, and only the next
- * segment makes both needed again: put one of no blocks. Nothing where there is
- * nothing to be said so. Errors as of rj_log_append(), with the same
- * consequences; rj_log_retry() goes on with it. Of GEOMETRY only block_size and
- * journal_blocks are looked at.
- */
-int rj_log_rejoin(struct rj_log_writer *w, const struct rj_segbody *geometry,
-	struct rj_error *err);
+int rj_log_writer_reserve(
+	struct rj_log_writer *w, size_t bytes, struct rj_error *err);
 bool rj_log_pending(const struct rj_log_writer *w);
 /* NULL-safe. Does not touch the log. */
 void rj_log_writer_free(struct rj_log_writer *w);
 
-/* ---- writing in two steps: a fallback file, a second store ---- */
+/* ---- writing in two steps: a fallback file ---- */
 
-/* A sealed segment. A (number, epoch) pair is sealed once, ever: wherever these
- * bytes are put, and however often, they are the same. */
+/* A sealed segment. A (number, epoch) pair is sealed only once: every copy of
+ * it has the same bytes. */
 struct rj_log_sealed {
 	struct rj_log_tail at; /* its own number, epoch, oldest and chain */
 	const uint8_t *bytes;  /* the writer's, until it seals again */
@@ -262,34 +242,34 @@ struct rj_log_sealed {
 };
 
 /*
- * The first half of rj_log_append(): seal the next segment, and send nothing.
- * From then on it is pending. Same errors as there: RJ_E_INVAL while another one
- * is pending.
+ * Seal the next segment and send nothing: the first half of rj_log_append().
+ * The segment is then pending. Same errors as rj_log_append(): RJ_E_INVAL while
+ * another segment is pending.
  */
 int rj_log_seal(struct rj_log_writer *w, const struct rj_log_append *a,
 	struct rj_error *err);
-/* What is pending; false if nothing is. */
+/* Get the pending segment; false if there is none. */
 bool rj_log_sealed(const struct rj_log_writer *w, struct rj_log_sealed *out);
 /*
- * The pending segment is durable elsewhere, and whoever keeps it there will put
- * it with rj_log_put_sealed(), before anything that follows it: go on behind it
- * as if the store had acknowledged it.
+ * Continue after the pending segment as if the store had acknowledged it. The
+ * caller has made it durable elsewhere, and puts it with rj_log_put_sealed()
+ * before every later segment.
  */
-void rj_log_kept(struct rj_log_writer *w);
-/* From here on put into STORE (the caller's, as in rj_log_claim()), another
- * handle of the same store: one with other time limits. */
+void rj_log_mark_stored(struct rj_log_writer *w);
+/* Change the writer's handle to STORE (the caller's, as in rj_log_claim()),
+ * another handle of the same store: one with other time limits. */
 void rj_log_writer_use(struct rj_log_writer *w, struct rj_store *store);
-/* The writer's store has another's segment at our number: it is dead. */
+/* True if another writer's segment has our number: W can never append again. */
 bool rj_log_writer_dead(const struct rj_log_writer *w);
 
 /*
  * Put the LEN sealed bytes DATA, segment SEQUENCE of EPOCH, unless they are there
- * already. One attempt. BACK is scratch, for reading back. Put in order, never
- * skip one: whether the segment before is there is for the caller to know.
- * 0: it is in the log, as durable as the store says. With *TAKEN (may be NULL)
- * the number is for ever another's: RJ_E_FENCED (a newer epoch's, or in mode B
- * one was claimed), RJ_E_CORRUPT or RJ_E_FOREIGN (unreadable or foreign). All
- * else is what rj_store_put_new() and rj_store_get() report, and may be tried
+ * already. One attempt. BACK is scratch, for reading back. The caller must put in
+ * order and skip none: the segment before is not looked for.
+ * 0: it is in the log, as durable as the store says. *TAKEN (may be NULL) is set
+ * if another object has the number for ever: RJ_E_FENCED (of a newer epoch, or in
+ * mode B one was claimed), RJ_E_CORRUPT or RJ_E_FOREIGN (unreadable or foreign).
+ * All else is what rj_store_put_new() and rj_store_get() report, and may be tried
  * again. Messages name the store and the segment.
  */
 int rj_log_put_sealed(struct rj_store *store, const struct rj_log_id *id,

@@ -25,8 +25,16 @@ void rj_raw_uuid(const char *url, uint8_t uuid[RJ_UUID_BYTES])
 int rj_raw_take(void *arg, const struct rj_segment *seg, struct rj_error *err)
 {
 	struct rj_raw_reading *r = arg;
+	uint64_t mib = (uint64_t)seg->body.journal_blocks * RJ_RAW_BLOCK >> 20;
 	int rc = 0;
 
+	if (!r->ring && seg->body.run_count &&
+		(seg->body.block_size != RJ_RAW_BLOCK || mib > RJ_RAW_MIB))
+		return rj_fail(err, RJ_E_CORRUPT,
+			"segment %llu is of a device of %u blocks of %u bytes; a raw log's has blocks of %u bytes, and at most %u MiB",
+			(unsigned long long)seg->header.sequence,
+			seg->body.journal_blocks, seg->body.block_size,
+			RJ_RAW_BLOCK, RJ_RAW_MIB);
 	if (!r->ring && seg->body.run_count)
 		rc = r->make(r->arg, seg->body.block_size,
 			seg->body.journal_blocks, &r->ring, err);

@@ -11,11 +11,14 @@
 
 /* The device's blocks, in bytes. */
 #define RJ_RAW_BLOCK 4096u
+/* The largest device, in MiB. */
+#define RJ_RAW_MIB   4096u
 
 /* The UUID that stands for the volume and for its journal: from the URL. */
 void rj_raw_uuid(const char *url, uint8_t uuid[RJ_UUID_BYTES]);
 
-/* A sink for rj_log_read(): the ring is made by MAKE with the first blocks. */
+/* A sink for rj_log_read(): the ring is made by MAKE with the first blocks.
+ * RJ_E_CORRUPT: they are of a device that no raw log can be of. */
 struct rj_raw_reading {
 	int (*make)(void *arg, uint32_t block_size, uint32_t blocks,
 		struct rj_ring **out, struct rj_error *err);

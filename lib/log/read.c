@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-#include "log/ahead.h"
 #include "log/listing.h"
+#include "log/prefetch.h"
 #include "log/verify.h"
 
 /*
@@ -21,7 +21,7 @@ struct reader {
 	uint64_t end;       /* read up to this one */
 	struct rj_buf last; /* the last segment, fetched by plan_start() */
 	struct rj_buf buf;
-	struct rj_ahead *ahead; /* fetches all but LAST; or NULL */
+	struct rj_prefetch *ahead; /* fetches all but LAST; or NULL */
 	struct rj_verify verify;
 };
 
@@ -36,12 +36,52 @@ static int fetch(
 	return rc;
 }
 
+#define LOST \
+	": the store has lost the end of the log, or hides it; rjrecover --accept-loss goes on without (nothing was changed)"
+
+static const char *witness(const struct reader *r)
+{
+	return r->opts->seen_by ? r->opts->seen_by : "this host";
+}
+
+/* More was seen acknowledged than the log has. No damage of the log: a note can be
+ * forged, and must not be a reason to give the log up. */
+static int check_seen(struct reader *r, uint64_t last, struct rj_error *err)
+{
+	const struct rj_log_tail *seen = r->opts->seen;
+
+	if (!seen || last >= seen->sequence)
+		return 0;
+	r->sum->bad_sequence = last + 1;
+	return rj_fail(err, RJ_E_REFUSED,
+		"%s: the log ends at segment %llu, but %s saw %llu acknowledged" LOST,
+		r->store->url, (unsigned long long)last, witness(r),
+		(unsigned long long)seen->sequence);
+}
+
+/* SEG is at the place of what this host saw. */
+static int check_same(
+	struct reader *r, const struct rj_segment *seg, struct rj_error *err)
+{
+	const struct rj_log_tail *seen = r->opts->seen;
+	const struct rj_seghdr *h = &seg->header;
+
+	if (!seen || h->sequence != seen->sequence ||
+		(h->epoch == seen->epoch &&
+			!memcmp(seg->chain, seen->chain, sizeof(seen->chain))))
+		return 0;
+	r->sum->bad_sequence = h->sequence;
+	return rj_fail(err, RJ_E_REFUSED,
+		"%s: segment %llu is not the one that %s saw acknowledged" LOST,
+		r->store->url, (unsigned long long)h->sequence, witness(r));
+}
+
 static int check_floor(struct reader *r, uint64_t last, struct rj_error *err)
 {
 	uint64_t floor = r->opts->floor;
 
 	if (last >= floor)
-		return 0;
+		return check_seen(r, last, err);
 	r->sum->bad_sequence = last + 1;
 	if (!last)
 		return rj_fail(err, RJ_E_GAP,
@@ -136,7 +176,7 @@ static int plan_start(struct reader *r, struct rj_error *err)
 static int take_fetched(struct reader *r, uint64_t n, struct rj_segment **seg,
 	size_t *bytes, struct rj_error *err)
 {
-	struct rj_fetched *f = rj_ahead_next(r->ahead);
+	struct rj_fetched *f = rj_prefetch_next(r->ahead);
 	int rc = f->fetch_rc;
 
 	if (rc) {
@@ -187,6 +227,8 @@ static int read_segment(struct reader *r, uint64_t n, rj_log_sink sink,
 		rc = take_fetched(r, n, &seg, &bytes, err);
 	else
 		rc = fetch_and_verify(r, n, seg, &bytes, err);
+	if (!rc)
+		rc = check_same(r, seg, err);
 	if (!rc && sink)
 		rc = sink(arg, seg, err);
 	rj_segment_release(&own);
@@ -253,11 +295,11 @@ int rj_log_read(struct rj_store *store, const struct rj_log_id *id,
 	rc = check_holes(&r, r.sum->start, err);
 	if (rc)
 		goto out;
-	r.ahead = rj_ahead_start(store, id, &r.listing, r.sum->start,
+	r.ahead = rj_prefetch_start(store, id, &r.listing, r.sum->start,
 		r.end - !!r.last.len, r.opts->retry_ms);
 	rc = read_segments(&r, sink, arg, err);
 out:
-	rj_ahead_stop(r.ahead);
+	rj_prefetch_stop(r.ahead);
 	rj_listing_free(&r.listing);
 	rj_buf_free(&r.last);
 	rj_buf_free(&r.buf);

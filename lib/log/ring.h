@@ -9,8 +9,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "os/bio.h"
 #include "segment/segment.h"
-#include "util/bio.h"
 #include "util/error.h"
 
 struct rj_ring {
@@ -30,8 +30,8 @@ int rj_ring_new(uint32_t block_size, uint32_t blocks, struct rj_ring **out,
 /*
  * The same, for a replay: a ring of more than MEMORY bytes is kept in a file
  * without a name in $TMPDIR (or /var/tmp), which the kernel writes out and
- * drops from memory as it needs to. Where that cannot be had the ring is in
- * memory all the same, with a warning through rj_log().
+ * drops from memory as it needs to. Without such a file the ring is in memory
+ * nevertheless, with a warning through rj_log().
  */
 int rj_ring_new_bounded(uint32_t block_size, uint32_t blocks, uint64_t memory,
 	struct rj_ring **out, struct rj_error *err);

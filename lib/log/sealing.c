@@ -52,7 +52,7 @@ static int load_key(const char *url, const char *path,
 	return rc;
 }
 
-static int load_one(const char *url, const char *keyfile,
+int rj_log_sealing_load(const char *url, const char *keyfile,
 	const uint8_t *fingerprint, struct rj_log_sealing *out,
 	struct rj_error *err)
 {
@@ -73,44 +73,7 @@ static int load_one(const char *url, const char *keyfile,
 			"named for it",
 			url, keyfile);
 	rj_conf_release(conf);
-	return rc;
-}
-
-/* Two stores hold the same bytes: their keys are one key. */
-static int load_two(const char *url, const char *second, const char *keyfile,
-	const uint8_t *fingerprint, struct rj_log_sealing *out,
-	struct rj_error *err)
-{
-	struct rj_log_sealing other = {0};
-	char first[512];
-	int rc;
-
-	snprintf(first, sizeof(first), "%.*s", (int)(second - url - 1), url);
-	rc = load_one(first, keyfile, fingerprint, out, err);
-	if (!rc)
-		rc = load_one(second, keyfile, fingerprint, &other, err);
-	if (!rc && (!out->key != !other.key ||
-			   (out->key && memcmp(rj_sealkey_fingerprint(out->key),
-						rj_sealkey_fingerprint(other.key),
-						RJ_SEALKEY_FINGERPRINT_BYTES))))
-		rc = rj_fail(err, RJ_E_KEY,
-			"%s: rj.conf names different keys for the two stores; "
-			"both hold the same bytes, so name one",
-			url);
-	rj_log_sealing_free(&other);
-	if (rc)
-		rj_log_sealing_free(out);
-	return rc;
-}
-
-int rj_log_sealing_load(const char *url, const char *keyfile,
-	const uint8_t *fingerprint, struct rj_log_sealing *out,
-	struct rj_error *err)
-{
-	const char *second = rj_url_second(url);
-
-	return second ? load_two(url, second, keyfile, fingerprint, out, err)
-		      : load_one(url, keyfile, fingerprint, out, err);
+	return rj_conf_fault(rc, err);
 }
 
 void rj_log_sealing_use(const struct rj_log_sealing *s, struct rj_log_id *id)

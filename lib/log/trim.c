@@ -80,6 +80,20 @@ static int retained_from(struct rj_store *store, const struct rj_log_id *id,
 	return 0;
 }
 
+/* What the store itself knows to be the oldest needed. */
+static int stored_oldest(struct rj_store *store, const struct rj_log_id *id,
+	uint64_t last, uint64_t epoch, uint64_t *limit, struct rj_error *err)
+{
+	struct rj_seghdr h;
+	int rc = rj_log_fetch_header(store, id, last, &h, err);
+
+	if (!rc && h.epoch > epoch)
+		*limit = 0;
+	else if (!rc && h.oldest < *limit)
+		*limit = h.oldest;
+	return rc;
+}
+
 static uint64_t count_data(const struct rj_listing *l, uint64_t limit)
 {
 	struct numbers n;
@@ -108,6 +122,9 @@ int rj_log_trim(struct rj_store *store, const struct rj_log_id *id,
 	if (!rc && limit > l.last)
 		/* the last one says where the log ends: it always stays */
 		limit = l.last;
+	if (!rc && opts->epoch && limit > l.first)
+		rc = stored_oldest(
+			store, id, l.last, opts->epoch, &limit, err);
 	if (!rc)
 		rc = retained_from(
 			store, id, &l, limit, opts->retain_s, &limit,

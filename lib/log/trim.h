@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Delete what no replay will need again. Fences and epoch claims stay for ever:
- * they hold the numbers that a writer which slept could otherwise be given.
+ * Delete segments that no replay will need again. Fences and epoch claims stay for
+ * ever: otherwise a writer that slept could put its segments under their numbers.
  */
 #ifndef RJ_LOG_TRIM_H
 #define RJ_LOG_TRIM_H
@@ -12,17 +12,23 @@
 #include "log/log.h"
 #include "util/error.h"
 
-/* Trimming leaves what has no more bytes. A fence: a header and an empty body,
- * encrypted or not. A data segment that zstd shrank so far stays too, which costs
- * its few bytes. */
+/* Trimming keeps objects of at most this size. A fence has a header and an empty
+ * body, encrypted or not. A data segment that zstd shrank to this size stays too,
+ * which costs its few bytes. */
 #define RJ_LOG_FENCE_BYTES (RJ_SEG_HEADER_BYTES + RJ_SEG_BODY_HEAD)
 
 struct rj_log_trim_opts {
 	/* Delete below this segment: an "oldest" that the store has
 	 * acknowledged, see rj_log_trim_limit(). */
 	uint64_t below;
-	/* Keep what was sealed in the last so many seconds, whatever BELOW. By
-	 * the segments' own times. 0: no such floor. */
+	/* The epoch of the writer that asks; 0: BELOW is the store's own number.
+	 * A writer's BELOW may come from a segment that the store does not have
+	 * yet: nothing at or above the "oldest" of the last segment at the store
+	 * is deleted either. If that segment is of a later epoch, nothing is
+	 * deleted, since an interrupted recovery may need it. */
+	uint64_t epoch;
+	/* Keep segments sealed in the last RETAIN_S seconds, whatever BELOW is,
+	 * going by the segments' own times. 0: no such limit. */
 	uint64_t retain_s;
 	bool dry_run; /* only count */
 	int retry_ms; /* as in rj_log_read_opts */
@@ -36,20 +42,20 @@ struct rj_log_trim_report {
 };
 
 /*
- * Delete the data segments that OPTS allows. Safe to be cut at any point and to
- * be run again; beside a writer too, on a handle of its own. RJ_E_UNREACHABLE
- * and what else the store says; REPORT is filled as far as it got.
+ * Delete the data segments that OPTS allows. May be interrupted at any point and
+ * run again; also while a writer appends, on another handle. RJ_E_UNREACHABLE and
+ * the store's other errors; REPORT is filled as far as it got.
  */
 int rj_log_trim(struct rj_store *store, const struct rj_log_id *id,
 	const struct rj_log_trim_opts *opts, struct rj_log_trim_report *report,
 	struct rj_error *err);
 
 /*
- * Below which segment may the log be trimmed by one who is not its writer? The
- * log is read and verified from the last segment's "oldest" on; that is the
- * limit, unless nothing but what a recovery put stands behind it: a volume that
- * did not see that recovery's end still needs what came before. LIMIT 0: none.
- * What rj_log_read() reports.
+ * Find the segment below which a process other than the writer may trim the log.
+ * The log is read and verified from the last segment's "oldest" on; that is the
+ * limit, unless only a recovery's segments follow it: a volume that did not see
+ * that recovery's end still needs the earlier ones. LIMIT 0: none. Errors as of
+ * rj_log_read().
  */
 int rj_log_trim_limit(struct rj_store *store, const struct rj_log_id *id,
 	uint64_t *limit, struct rj_error *err);

@@ -143,7 +143,6 @@ int rj_verify_opened(struct rj_verify *v, int opened,
 	v->tail.sequence = h->sequence;
 	v->tail.epoch = h->epoch;
 	v->tail.oldest = h->oldest;
-	v->alone = h->flags & (RJ_SEG_F_ALONE_1 | RJ_SEG_F_ALONE_2);
 	memcpy(v->tail.chain, seg->chain, sizeof(v->tail.chain));
 	memcpy(v->nonce, h->nonce, sizeof(v->nonce));
 	v->know_nonce = true;
@@ -163,10 +162,6 @@ int rj_verify_header(struct rj_verify *v, const uint8_t *data, size_t len,
 		rc = rj_fail(&why, RJ_E_CORRUPT, "it is shorter than a header");
 	if (!rc)
 		rc = rj_seghdr_decode(data, &seg->header, &why);
-	if (!rc && seg->header.kind == RJ_SEG_BRIDGE)
-		rc = rj_fail(&why, RJ_E_GAP,
-			"it and those behind it were gone when this store was "
-			"caught up; the other store has the log");
 	if (!rc)
 		rc = rj_digest(data, RJ_SEG_HEADER_BYTES, NULL, 0, seg->chain,
 			&why);

@@ -20,13 +20,12 @@ struct rj_verify {
 	bool need_base; /* a break was seen, and no base since */
 	bool know_nonce;
 	uint8_t nonce[RJ_SEG_NONCE_BYTES]; /* of tail.epoch's writer */
-	uint32_t alone; /* the tail's RJ_SEG_F_ALONE_1 or _2 */
 };
 
 /* Begin at segment FIRST, knowing nothing before it. */
 void rj_verify_start(struct rj_verify *v, const char *url,
 	const struct rj_log_id *id, uint64_t first);
-/* Begin behind TAIL. */
+/* Begin after TAIL. */
 void rj_verify_resume(struct rj_verify *v, const char *url,
 	const struct rj_log_id *id, const struct rj_log_tail *tail);
 /*
@@ -42,14 +41,14 @@ int rj_verify_opened(struct rj_verify *v, int opened,
 	const struct rj_error *why, struct rj_segment *seg,
 	struct rj_error *err);
 /*
- * The same for LEN bytes DATA that are encrypted with a key that nobody here
- * has (rj_segment_open() said RJ_E_KEY): number, owner, chain and epochs, by the
- * header. Of the body only the length was checked; SEG has a header and a chain,
+ * Check LEN bytes DATA that are encrypted with a key that is not available
+ * (rj_segment_open() returned RJ_E_KEY): number, owner, chain and epochs, by the
+ * header. Of the body only the length is checked; SEG has a header and a chain,
  * and nothing to release.
  */
 int rj_verify_header(struct rj_verify *v, const uint8_t *data, size_t len,
 	struct rj_segment *seg, struct rj_error *err);
-/* At the end of the log: RJ_E_CORRUPT when a break has no base behind it. */
+/* Check the end of the log: RJ_E_CORRUPT if no base follows a break. */
 int rj_verify_end(const struct rj_verify *v, struct rj_error *err);
 
 #endif

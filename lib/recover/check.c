@@ -7,11 +7,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "ext4/change/orphans.h"
 #include "ext4/check.h"
+#include "os/fileio.h"
+#include "os/proc.h"
 #include "recover/session.h"
-#include "util/fileio.h"
 #include "util/log.h"
-#include "util/proc.h"
 
 #define STAND_IN_BLOCKS 4096
 
@@ -105,6 +106,7 @@ int rj_recovery_e2fsck(struct rj_recovery *r, const char *const *args,
 		argv[n++] = "-j";
 		argv[n++] = journal;
 	}
+	argv[n++] = "--";
 	argv[n++] = r->device;
 	rc = rj_proc_run(argv,
 		capture ? RJ_PROC_CAPTURE | RJ_PROC_STDIN_NULL : 0, &res, err);
@@ -136,8 +138,9 @@ void rj_recovery_orphans(struct rj_recovery *r)
 
 	if (!r->orphans)
 		return;
-	/* it looks at them before it ends, without a check */
-	if (rj_recovery_e2fsck(r, args, true, &status, &err))
+	/* e2fsck looks at them before it ends, without a check */
+	if (rj_volume_orphans(r->device, r->opts->undo_file, false, &err) ||
+		rj_recovery_e2fsck(r, args, true, &status, &err))
 		rj_recovery_say(r,
 			"orphan inodes are left to the next mount: %s",
 			err.msg);
@@ -145,6 +148,10 @@ void rj_recovery_orphans(struct rj_recovery *r)
 		rj_recovery_say(r,
 			"orphan inodes are left to the next mount: e2fsck -p gave status %d",
 			status);
+	else if (rj_volume_orphans(r->device, r->opts->undo_file, true, &err))
+		rj_recovery_say(r,
+			"the orphan file is not cleared, run e2fsck -f: %s",
+			err.msg);
 }
 
 static int check_progress(void *arg, uint64_t done, uint64_t total)

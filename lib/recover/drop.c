@@ -9,9 +9,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "os/proc.h"
 #include "recover/session.h"
 #include "util/environ.h"
-#include "util/proc.h"
 
 static int patch(struct rj_recovery *r, const struct rj_volume_patch *p,
 	struct rj_error *err)
@@ -48,7 +48,8 @@ static int take_away(struct rj_recovery *r, struct rj_error *err)
 static int put_back(struct rj_recovery *r, struct rj_error *err)
 {
 	/* with -f it would mark the volume as one that needs e2fsck */
-	const char *argv[] = {NULL, r->opts->undo_file, r->device, NULL};
+	const char *argv[] = {
+		NULL, "--", r->opts->undo_file, r->device, NULL};
 	struct rj_proc_result res = {0};
 	struct rj_buf path = {0};
 	int rc = rj_proc_find("e2undo", &path, err);
@@ -92,8 +93,8 @@ static int drop_orphan_file(struct rj_recovery *r, struct rj_error *err)
  */
 static void leave_fallback(struct rj_recovery *r)
 {
-	char kept[RJ_SPOOL_KEPT_BYTES];
-	struct rj_spool_facts f;
+	char kept[RJ_FALLBACK_ASIDE_BYTES];
+	struct rj_fallback_facts f;
 	struct rj_error why;
 	int rc;
 
@@ -102,8 +103,8 @@ static void leave_fallback(struct rj_recovery *r)
 		return;
 	memcpy(r->id.volume_uuid, r->facts.uuid, RJ_UUID_BYTES);
 	memcpy(r->id.journal_uuid, r->facts.journal_uuid, RJ_UUID_BYTES);
-	rc = rj_spool_file_open(r->facts.sbx.fallback, &r->id, r->device,
-		false, &r->spool, &why);
+	rc = rj_fallback_file_open(r->facts.sbx.fallback, &r->id, r->device,
+		false, &r->fallback, &why);
 	if (rc == -RJ_E_NOTFOUND)
 		return;
 	if (rc) {
@@ -111,13 +112,14 @@ static void leave_fallback(struct rj_recovery *r)
 			why.msg);
 		return;
 	}
-	rj_spool_facts(r->spool.spool, &f);
-	if (f.state == RJ_SPOOL_IDLE) {
-		rj_spool_file_close(&r->spool);
-		rc = rj_spool_file_remove(r->facts.sbx.fallback, &r->id, &why);
+	rj_fallback_facts(r->fallback.log, &f);
+	if (f.state == RJ_FALLBACK_IDLE) {
+		rj_fallback_file_close(&r->fallback);
+		rc = rj_fallback_file_remove(
+			r->facts.sbx.fallback, &r->id, &why);
 	} else {
-		rc = rj_spool_file_keep(&r->spool, kept, &why);
-		rj_spool_file_close(&r->spool);
+		rc = rj_fallback_file_set_aside(&r->fallback, kept, &why);
+		rj_fallback_file_close(&r->fallback);
 		if (!rc)
 			rj_recovery_say(r, "the fallback file is kept as %s",
 				kept);

@@ -1,182 +1,223 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The log cannot be used: e2fsck on the whole volume, believed only when a
- * second, read-only e2fsck finds nothing. The log itself is kept.
- *
- * A log that was given up must never be replayed later, over a volume that
- * has moved on. So the extension says "void" before e2fsck starts, and stays
- * so until a base segment with an empty journal stands at the log's end.
+ * A remote log that was continued in a fallback file: bring that to the store
+ * first; or, without the store, recover from the file alone if it has all that
+ * is needed. The rules are in doc/fallback.md.
  */
 #include <string.h>
 
-#include "journal/attach.h"
+#include "log/listing.h"
 #include "recover/session.h"
 
-enum fallback_state {
-	FALLBACK_CHECKING, /* the log is void, e2fsck has not been confirmed */
-	FALLBACK_CHECKED,  /* the volume is good, the log is still void */
-	FALLBACK_DONE,	   /* a fresh journal stands at the log's end */
-};
-
-/* Patch the extension in a handle of its own: e2fsck must not find the volume
- * open for writing. */
-static int patch_extension(
-	struct rj_recovery *r, enum fallback_state state, struct rj_error *err)
+/* What the file may have held is given up, because the user said so. */
+static int give_up(struct rj_recovery *r, const char *why)
 {
-	struct rj_volume *v = NULL;
-	struct rj_volume_patch p = {
-		.set_sbx = true,
-		.sbx = r->facts.sbx,
-		/* from now on VOID says it; and e2fsck -z of 1.47 fails on a
-		 * volume whose journal it believes it must recover */
-		.set_needs_recovery = true,
-		.needs_recovery = false,
-		.set_journal = state == FALLBACK_DONE,
-		.has_journal = true,
-		.journal_device = RJ_JOURNAL_DEVICE_REMOTE,
-	};
-	int rc;
+	size_t n = strlen(r->device);
 
-	memcpy(p.journal_uuid, r->id.journal_uuid, RJ_UUID_BYTES);
-	memcpy(p.sbx.journal_uuid,
-		state == FALLBACK_DONE ? r->id.journal_uuid
-				       : r->facts.journal_uuid,
-		RJ_UUID_BYTES);
-	p.sbx.incompat &=
-		~(RJ_SBX_INCOMPAT_LOG_VOID | RJ_SBX_INCOMPAT_CHECK_PENDING);
-	if (state == FALLBACK_CHECKING)
-		p.sbx.incompat |= RJ_SBX_INCOMPAT_CHECK_PENDING;
-	if (state != FALLBACK_DONE)
-		p.sbx.incompat |= RJ_SBX_INCOMPAT_LOG_VOID;
-
-	/* the first mark is not undone with the rest: a volume put back to
-	 * before the check must not be trusted either */
-	rc = rj_volume_open(r->device, RJ_VOLUME_WRITE | RJ_VOLUME_SALVAGE,
-		state == FALLBACK_CHECKING ? NULL : r->opts->undo_file, &v,
-		err);
-	if (rc)
-		return rc;
-	if (r->writer) {
-		p.sbx.epoch = rj_log_writer_epoch(r->writer);
-		p.sbx.floor = rj_log_writer_tail(r->writer)->sequence;
-	}
-	rc = rj_volume_patch(v, &p, err);
-	if (!rc)
-		r->facts.sbx = p.sbx;
-	return rj_recovery_close(r, v, rc, err);
-}
-
-/*
- * Shut out the old writer before anything is repaired, if the log can be
- * reached at all. A log that turned out to be another volume's is left alone:
- * its writer may be alive and right (a restored snapshot of this volume whose
- * journal serves another one now).
- */
-static void fence_old_writer(
-	struct rj_recovery *r, const struct rj_error *cause)
-{
-	struct rj_log_claim_opts o = {
-		.min_epoch = r->facts.sbx.epoch,
-		.allow_break = true,
-		.retry_ms = r->opts->retry_ms,
-	};
-	struct rj_error err;
-
-	if (r->writer || !r->store || cause->code == RJ_E_UNREACHABLE ||
-		cause->code == RJ_E_FOREIGN)
-		return;
-	if (rj_log_claim(r->store, &r->id, &o, &r->writer, &err)) {
-		rj_recovery_say(r, "cannot take over the log: %s", err.msg);
-		r->writer = NULL;
-	} else if (rj_recovery_claimed(r, &err)) {
-		rj_recovery_say(r, "%s", err.msg);
-	}
-}
-
-/* A log of our own beside the foreign one: a new journal UUID. */
-static int claim_new_log(struct rj_recovery *r, struct rj_error *err)
-{
-	struct rj_log_claim_opts o = {
-		.new_log = true,
-		.retry_ms = r->opts->retry_ms,
-	};
-	int rc = rj_uuid_random(r->id.journal_uuid);
-
-	if (rc)
-		return rj_fail(err, -rc, "cannot make a random UUID");
-	rc = rj_log_claim(r->store, &r->id, &o, &r->writer, err);
-	if (!rc)
-		r->report->epoch = rj_log_writer_epoch(r->writer);
-	return rc;
-}
-
-int rj_recovery_renew_log(struct rj_recovery *r, struct rj_error *err)
-{
-	uint32_t next = r->report->have_plan ? r->report->plan.next_tid : 1;
-	uint32_t blocks = r->facts.sbx.journal_blocks;
-	int rc;
-
-	rc = rj_journal_put_empty(r->writer, r->facts.block_size, blocks,
-		r->id.journal_uuid, r->facts.uuid, next, err);
-	if (rc)
-		return rc;
-	return patch_extension(r, FALLBACK_DONE, err);
-}
-
-int rj_recovery_verified_e2fsck(struct rj_recovery *r, struct rj_error *err)
-{
-	const char *const repair[] = {"-fy", NULL};
-	const char *const repair_undo[] = {
-		"-fy", "-z", r->opts->undo_file, NULL};
-	const char *const verify[] = {"-fn", NULL};
-	int status, rc;
-
-	rj_recovery_say(r, "checking the whole volume with e2fsck");
-	rc = rj_recovery_e2fsck(r, r->opts->undo_file ? repair_undo : repair,
-		r->opts->quiet, &status, err);
-	if (rc)
-		return rc;
-	r->report->fsck_status |= status & ~RJ_FSCK_UNCORRECTED;
-	if (status & ~(RJ_FSCK_CORRECTED | RJ_FSCK_REBOOT |
-			     RJ_FSCK_UNCORRECTED))
-		return rj_fail(err, RJ_E_IO,
-			"%s: e2fsck -fy failed with status %d", r->device,
-			status);
-	rj_recovery_say(r, "verifying with a second, read-only e2fsck");
-	rc = rj_recovery_e2fsck(r, verify, true, &status, err);
-	if (rc)
-		return rc;
-	if (status)
-		return rj_fail(err, RJ_E_CORRUPT,
-			"%s: a second e2fsck still finds errors (status %d); run e2fsck -f by hand, the log at %s is kept",
-			r->device, status, r->report->url);
+	/* an error begins with the device, and so does what is said */
+	if (!strncmp(why, r->device, n) && !strncmp(why + n, ": ", 2))
+		why += n + 2;
+	rj_recovery_say(r, "%s; giving that up (--accept-loss)", why);
+	r->fallback_lost = true;
 	return 0;
 }
 
-int rj_recovery_fallback(struct rj_recovery *r, const struct rj_error *cause,
-	struct rj_error *err)
+/* There is no file that could be used; RC and ERR say why. */
+static int no_file(struct rj_recovery *r, int rc, struct rj_error *err)
 {
+	const struct rj_sbx *sbx = &r->facts.sbx;
+	struct rj_error why;
+
+	if (rc == -RJ_E_NOTFOUND && sbx->fallback_empty)
+		return 0;
+	if (rc == -RJ_E_NOTFOUND)
+		rj_fail(&why, RJ_E_REFUSED,
+			"%s: its fallback file %s is not there: it may hold segments that were acknowledged after the end of the log at %s",
+			r->device, sbx->fallback, r->report->url);
+	else
+		why = *err;
+	if (r->opts->accept_loss)
+		return give_up(r, why.msg);
+	*err = why;
+	if (rc == -RJ_E_NOTFOUND && strlen(err->msg) < 380)
+		strcat(err->msg, "; recover where that file is, or --accept-loss goes on without");
+	return -(int)err->code;
+}
+
+/* It is idle, and yet not the one that the volume was last served with. */
+static int not_that_one(struct rj_recovery *r, struct rj_error *err)
+{
+	const struct rj_sbx *sbx = &r->facts.sbx;
+	struct rj_fallback_facts f;
+
+	rj_fallback_facts(r->fallback.log, &f);
+	rj_fail(err, RJ_E_REFUSED,
+		"%s: its fallback file %s is not the one that it was last served with (in epoch %llu, this one is of %llu): that one, on another host, may hold segments that were acknowledged",
+		r->device, r->fallback.path, (unsigned long long)sbx->epoch,
+		(unsigned long long)f.epoch);
+	if (r->opts->accept_loss)
+		return give_up(r, err->msg);
+	if (strlen(err->msg) < 380)
+		strcat(err->msg, "; recover there, or --accept-loss goes on without");
+	return -RJ_E_REFUSED;
+}
+
+/* Others went on without what the file holds. */
+static int overtaken(
+	struct rj_recovery *r, const char *who, struct rj_error *err)
+{
+	char kept[RJ_FALLBACK_ASIDE_BYTES];
+	struct rj_fallback_facts f;
 	int rc;
 
-	rj_recovery_say(r, "the log is not used: %s", cause->msg);
-	fence_old_writer(r, cause);
-	rc = patch_extension(r, FALLBACK_CHECKING, err);
-	if (!rc)
-		rc = rj_recovery_verified_e2fsck(r, err);
-	if (!rc)
-		rc = patch_extension(r, FALLBACK_CHECKED, err);
-	if (rc) {
-		r->report->fsck_status |= RJ_FSCK_UNCORRECTED;
+	rj_fallback_facts(r->fallback.log, &f);
+	if (!r->opts->accept_loss)
+		return rj_fail(err, RJ_E_REFUSED,
+			"%s: %s without segments %llu to %llu, which were acknowledged here and are in %s; --accept-loss gives them up, and keeps the file",
+			r->device, who, (unsigned long long)f.next,
+			(unsigned long long)f.last, r->fallback.path);
+	if (r->opts->dry_run)
+		return give_up(r, "segments that only the fallback file has");
+	rc = rj_fallback_file_give_up(&r->fallback, kept, err);
+	rj_fallback_file_close(&r->fallback);
+	if (rc)
 		return rc;
-	}
-	r->report->outcome = RJ_OUTCOME_FSCK;
-	r->report->fsck_status |= RJ_FSCK_CORRECTED;
-	if (!r->writer && cause->code == RJ_E_FOREIGN)
-		rc = claim_new_log(r, err);
-	if (!rc && r->writer)
-		return rj_recovery_renew_log(r, err);
-	if (!rc)
+	rj_recovery_say(r, "segments %llu to %llu are kept in %s",
+		(unsigned long long)f.next, (unsigned long long)f.last, kept);
+	return give_up(r, "they will never be part of the log");
+}
+
+static int show_both(struct rj_recovery *r, bool alone, struct rj_error *err)
+{
+	r->alone = alone;
+	return rj_fallback_store(r->fallback.log, alone ? NULL : r->store,
+		&r->id, &r->merged, err);
+}
+
+static bool store_is_away(int rc)
+{
+	return rc == -RJ_E_UNREACHABLE || rc == -RJ_E_DENIED;
+}
+
+static int look_only(struct rj_recovery *r, struct rj_error *err)
+{
+	struct rj_fallback_facts f;
+	uint64_t highest = 0;
+	int rc;
+
+	rc = rj_listing_epoch(
+		r->store, &r->id, r->opts->retry_ms, &highest, err);
+	if (rc && !store_is_away(rc))
+		return rc;
+	rj_fallback_facts(r->fallback.log, &f);
+	if (f.last >= f.next)
 		rj_recovery_say(r,
-			"the journal server was not reached: run rjrecover again when it is back, before the volume is mounted; if it is gone for good: rjtune -f -J size=MB");
+			"segments %llu to %llu, which only %s has, would be put into the store first",
+			(unsigned long long)f.next, (unsigned long long)f.last,
+			r->fallback.path);
+	return show_both(r, rc != 0, err);
+}
+
+/* The file is this journal's, and says that it is ahead of the store. */
+static int bring(struct rj_recovery *r, struct rj_error *err)
+{
+	uint64_t count = 0;
+	bool taken = false;
+	int rc;
+
+	rc = rj_fallback_ship(r->fallback.log, r->store, &r->id,
+		r->opts->retry_ms, &count, &taken, err);
+	if (count)
+		rj_recovery_say(r, "the store got %llu segment%s that only %s had",
+			(unsigned long long)count, count == 1 ? "" : "s", r->fallback.path);
+	if (rc && taken)
+		return overtaken(r, "the log went on", err);
+	if (store_is_away(rc)) {
+		rj_recovery_say(r, "%s", err->msg);
+		return show_both(r, true, err);
+	}
 	return rc;
+}
+
+int rj_recovery_open_fallback(struct rj_recovery *r, struct rj_error *err)
+{
+	const struct rj_sbx *sbx = &r->facts.sbx;
+	struct rj_fallback_facts f;
+	int rc;
+
+	if (!sbx->fallback[0])
+		return 0;
+	rc = rj_fallback_file_open(sbx->fallback, &r->id, r->device,
+		r->opts->dry_run, &r->fallback, err);
+	if (rc)
+		return no_file(r, rc, err);
+	rj_recovery_floor_of_fallback(r);
+	rj_fallback_facts(r->fallback.log, &f);
+	if (!r->report->log_void && !sbx->fallback_empty &&
+		rj_fallback_was_elsewhere(r->fallback.log, sbx->epoch))
+		return not_that_one(r, err);
+	if (f.state == RJ_FALLBACK_IDLE)
+		return 0;
+	/* a check of the whole volume, or a replay, took its place */
+	if (r->report->log_void)
+		return r->opts->dry_run ? 0 : rj_fallback_idle(r->fallback.log, err);
+	if (f.state == RJ_FALLBACK_GIVEN_UP)
+		return overtaken(r, "others went on", err);
+	if (sbx->epoch > f.epoch)
+		return overtaken(r, "the volume went on in a later epoch", err);
+	return r->opts->dry_run ? look_only(r, err) : bring(r, err);
+}
+
+int rj_recovery_claimed(struct rj_recovery *r, struct rj_error *err)
+{
+	r->report->epoch = rj_log_writer_epoch(r->writer);
+	return r->fallback.log ? rj_fallback_serve(
+					 r->fallback.log, r->report->epoch, err)
+			       : 0;
+}
+
+int rj_recovery_not_alone(struct rj_recovery *r, int rc, struct rj_error *err)
+{
+	if (!r->alone || (rc != -RJ_E_GAP && rc != -RJ_E_NOTFOUND))
+		return rc;
+	return rj_fail(err, RJ_E_UNREACHABLE,
+		"%s: the store does not answer, and the fallback file %s alone is not enough: what a replay needs begins before it",
+		r->facts.sbx.url, r->fallback.path);
+}
+
+int rj_recovery_settle_fallback(struct rj_recovery *r, struct rj_error *err)
+{
+	struct rj_volume_patch p = {
+		.set_sbx = true,
+		.primary_only = true,
+	};
+	struct rj_volume *v = NULL;
+	const struct rj_volume_facts *f;
+	int rc = 0;
+
+	if (!r->facts.sbx.fallback[0] || r->opts->dry_run)
+		return 0;
+	/* nothing was replayed, and the store's log is still the one that goes
+	 * on: it needs what only the file has */
+	if (r->alone && r->report->outcome == RJ_OUTCOME_CLEAN)
+		return 0;
+	if (r->fallback.log)
+		rc = rj_fallback_idle(r->fallback.log, err);
+	if (!rc)
+		rc = rj_volume_open(r->device, RJ_VOLUME_WRITE, NULL, &v, err);
+	if (rc)
+		return rc;
+	f = rj_volume_facts(v);
+	p.sbx = f->sbx;
+	p.sbx.fallback_empty = true;
+	if (f->has_sbx && f->sbx.fallback[0] && !f->sbx.fallback_empty)
+		rc = rj_volume_patch(v, &p, err);
+	return rj_recovery_close(r, v, rc, err);
+}
+
+void rj_recovery_close_fallback(struct rj_recovery *r)
+{
+	rj_store_close(r->merged);
+	r->merged = NULL;
+	rj_fallback_file_close(&r->fallback);
 }

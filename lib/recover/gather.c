@@ -10,9 +10,6 @@
 int rj_recovery_open_store(struct rj_recovery *r, struct rj_error *err)
 {
 	const char *url = r->opts->url ? r->opts->url : r->facts.sbx.url;
-	const struct rj_store_opts o = {.accept_loss = r->opts->accept_loss,
-		.marked_epoch = r->facts.sbx.epoch,
-		.floor = r->facts.sbx.floor};
 	int rc;
 
 	snprintf(r->report->url, sizeof(r->report->url), "%s", url);
@@ -21,7 +18,8 @@ int rj_recovery_open_store(struct rj_recovery *r, struct rj_error *err)
 	if (rc)
 		return rc;
 	rj_log_sealing_use(&r->sealing, &r->id);
-	rc = rj_store_open(url, &o, &r->store, err);
+	rj_recovery_floors(r);
+	rc = rj_store_open(url, NULL, &r->store, err);
 	/* a directory that is not there: what holds it is not mounted */
 	if (rc == -RJ_E_NOTFOUND && err)
 		err->code = RJ_E_UNREACHABLE;
@@ -36,6 +34,12 @@ void rj_recovery_drop_ring(struct rj_recovery *r)
 	r->log_bio = NULL;
 	rj_ring_free(r->ring);
 	r->ring = NULL;
+	r->latest_ns = 0;
+}
+
+static bool may_need_log(const struct rj_recovery *r)
+{
+	return r->facts.needs_recovery || r->facts.broken_unmount;
 }
 
 /*
@@ -46,7 +50,7 @@ void rj_recovery_drop_ring(struct rj_recovery *r)
 static bool unseen_recovery(
 	const struct rj_recovery *r, const struct rj_seghdr *h)
 {
-	return r->facts.needs_recovery && (h->flags & RJ_SEG_F_RECOVERED) &&
+	return may_need_log(r) && (h->flags & RJ_SEG_F_RECOVERED) &&
 	       h->epoch > r->facts.sbx.epoch;
 }
 
@@ -68,13 +72,18 @@ static int take_segment(
 				"segment %llu has blocks of %u bytes, the volume's have %u",
 				(unsigned long long)seg->header.sequence,
 				seg->body.block_size, r->facts.block_size);
-		rc = rj_ring_new_bounded(seg->body.block_size,
-			seg->body.journal_blocks, rj_recovery_memory(), &r->ring, err);
+		/* a segment of another size is refused when it is applied */
+		rc = rj_ring_new_bounded(r->facts.block_size,
+			r->facts.sbx.journal_blocks, rj_recovery_memory(),
+			&r->ring, err);
 		if (rc)
 			return rc;
+		r->first_epoch = seg->header.epoch;
 	}
 	r->ring_changed = true;
 	r->newest = seg->header;
+	if (r->latest_ns < seg->header.time_ns)
+		r->latest_ns = seg->header.time_ns;
 	return rj_ring_apply(r->ring, seg, err);
 }
 
@@ -87,27 +96,30 @@ static int gather_progress(void *arg, uint64_t done, uint64_t total)
 	return r->opts->progress(r->opts->arg, RJ_PHASE_GATHER, done, total);
 }
 
-/* --accept-loss: what the volume says of its log need not be true of one store
- * of two, nor of one whose fallback file is lost. */
+/* --accept-loss: what volume and host say of the log need not be true of it. */
 static bool loss_accepted(const struct rj_recovery *r)
 {
-	return r->spool_lost ||
-	       (r->opts->accept_loss && r->store &&
-		       rj_store_is_pair(r->store));
+	return r->fallback_lost || (r->opts->accept_loss && r->store);
 }
 
 static void say_lost(struct rj_recovery *r, const struct rj_log_tail *tail)
 {
 	const struct rj_sbx *sbx = &r->facts.sbx;
+	struct rj_log_tail saw = {.sequence = sbx->floor, .epoch = sbx->epoch};
+	bool by = r->floors.seen.sequence > saw.sequence;
 
-	if (!r->spool_lost &&
-		(tail->sequence < sbx->floor || tail->epoch < sbx->epoch))
-		rj_recovery_say(r,
-			"the log ends with segment %llu of epoch %llu, and the volume saw segment %llu of epoch %llu; giving that up (--accept-loss)",
-			(unsigned long long)tail->sequence,
-			(unsigned long long)tail->epoch,
-			(unsigned long long)sbx->floor,
-			(unsigned long long)sbx->epoch);
+	if (by)
+		saw = r->floors.seen;
+	if (r->fallback_lost ||
+		(tail->sequence >= saw.sequence && tail->epoch >= saw.epoch))
+		return;
+	r->gave_up = true;
+	rj_recovery_say(r,
+		"the log ends with segment %llu of epoch %llu, and %s saw segment %llu of epoch %llu; giving that up (--accept-loss)",
+		(unsigned long long)tail->sequence,
+		(unsigned long long)tail->epoch, by ? r->floors.by : "the volume",
+		(unsigned long long)saw.sequence,
+		(unsigned long long)saw.epoch);
 }
 
 static int read_log(struct rj_recovery *r, const struct rj_log_tail *resume,
@@ -116,6 +128,8 @@ static int read_log(struct rj_recovery *r, const struct rj_log_tail *resume,
 	bool accepted = loss_accepted(r);
 	struct rj_log_read_opts o = {
 		.floor = accepted ? 0 : r->facts.sbx.floor,
+		.seen = accepted ? NULL : &r->floors.seen,
+		.seen_by = r->floors.by,
 		.resume = resume,
 		.upto = upto,
 		.progress = gather_progress,
@@ -125,8 +139,8 @@ static int read_log(struct rj_recovery *r, const struct rj_log_tail *resume,
 	struct rj_log_summary before = r->report->log;
 	int rc;
 
-	rc = rj_log_read(
-		r->merged ? r->merged : r->store, &r->id, &o, take_segment, r, &r->report->log, err);
+	rc = rj_log_read(r->merged ? r->merged : r->store, &r->id, &o,
+		take_segment, r, &r->report->log, err);
 	if (resume) { /* the report is about the whole reading */
 		r->report->log.start = before.start;
 		r->report->log.first = before.first;
@@ -169,8 +183,11 @@ static int check_history(struct rj_recovery *r, struct rj_error *err)
 	uint64_t since;
 	int rc;
 
-	if (r->opts->force || !r->facts.needs_recovery)
+	if (!may_need_log(r))
 		return 0;
+	rc = rj_recovery_judge_age(r, err);
+	if (rc || r->opts->force)
+		return rc;
 	if (r->newest.epoch <= r->facts.sbx.epoch)
 		return check_left(r, err);
 	/* a worker that took over from another cannot mark what is mounted */
@@ -183,10 +200,10 @@ static int check_history(struct rj_recovery *r, struct rj_error *err)
 	/* a backup's extension is as old as the last move or recovery */
 	if (r->facts.super == RJ_SUPER_LOST || r->facts.super == RJ_SUPER_GONE)
 		return rj_fail(err, RJ_E_REFUSED,
-			"%s: superblock damaged, and its backup does not know who wrote the log at %s last: if this is no older copy of the volume, rjrecover -y -f goes by the backup of group %u, replays the log and checks the whole volume with e2fsck; nothing was changed",
+			"%s: superblock damaged, and its backup does not know who wrote the log at %s last: if this is no older copy of the volume, rjrecover -y -f uses the backup of group %u, replays the log and checks the whole volume with e2fsck; nothing was changed",
 			r->device, r->report->url, r->facts.super_group);
 	return rj_fail(err, RJ_E_REFUSED,
-		"%s: the log at %s was written on in epoch %llu, this copy of the volume was last marked in epoch %llu: an older copy (or rjournald served it without recovery); -f replays all the same",
+		"%s: the log at %s was written on in epoch %llu, this copy of the volume was last marked in epoch %llu: an older copy (or rjournald served it without recovery); -f replays it nevertheless",
 		r->device, r->report->url,
 		(unsigned long long)r->newest.epoch,
 		(unsigned long long)r->facts.sbx.epoch);
@@ -257,6 +274,14 @@ int rj_recovery_plan(struct rj_recovery *r, struct rj_error *err)
 	};
 	int rc;
 
+	if (!r->facts.meta_bg)
+		o.groups = (struct rj_jbd2_groups){
+			.first = r->facts.first_block,
+			.group_blocks = r->facts.group_blocks,
+			.cluster_bits = r->facts.cluster_bits,
+			.desc_bytes = r->facts.desc_bytes,
+			.descs = r->facts.desc_block,
+		};
 	if (r->plan && !r->ring_changed)
 		return 0;
 	rj_jbd2_plan_free(r->plan);

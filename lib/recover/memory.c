@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "os/fileio.h"
 #include "recover/session.h"
-#include "util/fileio.h"
 
 #define MOST     (2ull << 30) /* bytes */
 #define UNKNOWN  (4 * MOST)   /* where nothing says how much there is */

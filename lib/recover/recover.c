@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "journal/move.h"
+#include "os/rundir.h"
 #include "recover/session.h"
-#include "util/rundir.h"
 
 const char *rj_outcome_name(enum rj_outcome outcome)
 {
@@ -27,39 +27,6 @@ const char *rj_outcome_name(enum rj_outcome outcome)
 	if ((unsigned)outcome >= sizeof(names) / sizeof(names[0]))
 		return "unknown";
 	return names[outcome];
-}
-
-void rj_recovery_say(struct rj_recovery *r, const char *fmt, ...)
-{
-	char line[RJ_ERROR_BYTES + 128];
-	va_list ap;
-
-	if (!r->opts->say)
-		return;
-	va_start(ap, fmt);
-	vsnprintf(line, sizeof(line), fmt, ap);
-	va_end(ap);
-	r->opts->say(r->opts->arg, line);
-}
-
-int rj_recovery_close(struct rj_recovery *r, struct rj_volume *v, int rc,
-	struct rj_error *err)
-{
-	struct rj_error later;
-	int rc2;
-
-	/* a ring stays for the report; and an internal log is read through V */
-	rc2 = r->ring ? 0 : rj_recovery_close_local(r, &later);
-	if (rc2 && !rc) {
-		rc = rc2;
-		*err = later;
-	}
-	rc2 = rj_volume_close(v, &later);
-	if (rc2 && !rc) {
-		rc = rc2;
-		*err = later;
-	}
-	return rc;
 }
 
 /*
@@ -149,11 +116,9 @@ static int open_volume(struct rj_recovery *r, struct rj_error *err)
 static int claim(struct rj_recovery *r, bool allow_break, struct rj_error *err)
 {
 	struct rj_log_claim_opts o = {
-		.min_epoch = r->facts.sbx.epoch,
+		.min_epoch = rj_recovery_min_epoch(r),
 		.allow_break = allow_break,
 		.retry_ms = r->opts->retry_ms,
-		.after_loss = r->opts->accept_loss &&
-			      rj_store_is_pair(r->store),
 	};
 	int rc;
 
@@ -174,7 +139,7 @@ static int judge_damage(struct rj_recovery *r, struct rj_error *err)
 		return 0;
 	if (r->opts->yes && !info->damage_committed) {
 		rj_recovery_say(r,
-			"the journal is damaged: %s; no commit stands there or behind it, so what is before it is all there is to replay",
+			"the journal is damaged: %s; there is no commit in the damage or after it, so what is before it is all there is to replay",
 			info->damage_text);
 		return 0;
 	}
@@ -183,17 +148,16 @@ static int judge_damage(struct rj_recovery *r, struct rj_error *err)
 		info->damage_text,
 		info->damage_committed
 			? ""
-			: "; no commit stands there or behind it, -y replays what is before it");
+			: "; there is no commit in the damage or after it, -y replays what is before it");
 }
 
 /* Read and judge the log without changing anything anywhere. */
 static int inspect(struct rj_recovery *r, struct rj_error *err)
 {
-	const struct rj_jbd2_info *info = &r->report->plan;
 	int rc;
 
 	rc = r->store ? rj_recovery_gather(r, false, err)
-		      : rj_recovery_open_local(r, r->volume, false, err);
+		      : rj_recovery_open_nonremote(r, r->volume, false, err);
 	if (!rc)
 		rc = rj_recovery_plan(r, err);
 	if (rc)
@@ -201,15 +165,7 @@ static int inspect(struct rj_recovery *r, struct rj_error *err)
 	rc = judge_damage(r, err);
 	if (!rc)
 		rc = rj_recovery_judge_super(r, err);
-	if (rc)
-		return rc;
-	if (!r->facts.needs_recovery && !info->empty && !r->opts->force &&
-		!r->spool_lost)
-		return rj_fail(err, RJ_E_REFUSED,
-			"%s: the volume says that it needs no recovery, but the log at %s holds transactions %u to %u: an older copy of the volume, or another tool changed it; -f replays them",
-			r->device, r->report->url, info->first_tid,
-			info->last_tid);
-	return 0;
+	return rc ? rc : rj_recovery_judge_clean(r, err);
 }
 
 static int take_over(struct rj_recovery *r, struct rj_error *err)
@@ -218,8 +174,9 @@ static int take_over(struct rj_recovery *r, struct rj_error *err)
 	int rc = claim(r, false, err);
 
 	if (!rc)
-		rc = rj_log_holds(r->store, &r->id, &r->report->log.tail,
-			r->writer, r->opts->retry_ms, &holds, err);
+		rc = rj_log_still_contains(r->store, &r->id,
+			&r->report->log.tail, r->writer, r->opts->retry_ms,
+			&holds, err);
 	if (!rc && !holds) { /* what was read was never acknowledged: afresh */
 		rj_recovery_drop_ring(r);
 		r->clean_epoch = 0;
@@ -240,11 +197,13 @@ static int replay(struct rj_recovery *r, struct rj_error *err)
 		rc = 0;
 	else
 		rc = r->store ? take_over(r, err)
-			      : rj_recovery_close_local(r, err);
+			      : rj_recovery_close_nonremote(r, err);
 	if (!rc && r->store)
 		rc = judge_damage(r, err);
 	if (!rc)
 		rc = rj_recovery_judge_super(r, err);
+	if (!rc)
+		rc = rj_recovery_judge_clean(r, err);
 	/* libext2fs must not read stale facts while we write beside it */
 	if (!rc)
 		rc = rj_volume_close(r->volume, err);
@@ -260,7 +219,7 @@ static int replay(struct rj_recovery *r, struct rj_error *err)
 	if (r->alone)
 		rj_recovery_say(r,
 			"recovered from the fallback file alone: run rjrecover again when the store is back, before the volume is mounted");
-	else if (r->spool_lost)
+	else if (r->fallback_lost || r->gave_up)
 		rj_recovery_say(r,
 			"segments that were acknowledged may be missing: run e2fsck -f on the volume");
 	return 0;
@@ -318,6 +277,18 @@ static void say_emptied(struct rj_recovery *r)
 			"the volume was in use, but its log was emptied by an unmount or a freeze since; if this is a copy that was made while it was mounted, it is not whole: rjrecover -f --verify=full checks it");
 }
 
+/* A volume is marked with its epoch before it is mounted, and the log has no
+ * block of that one: no commit came, or the store has lost all that did. */
+static void say_nothing(struct rj_recovery *r)
+{
+	if (r->store && !r->alone && r->facts.needs_recovery &&
+		r->facts.super == RJ_SUPER_GOOD &&
+		r->newest.epoch < r->facts.sbx.epoch)
+		rj_recovery_say(r,
+			"the log holds nothing of the last mount (epoch %llu); if anything was written then, the store has lost it",
+			(unsigned long long)r->facts.sbx.epoch);
+}
+
 /* Nothing here tells a host that is no more from one that still has the volume,
  * or the original of this copy, in use: say whom this stops. */
 static void say_other_host(struct rj_recovery *r)
@@ -341,7 +312,7 @@ static int recover_log(struct rj_recovery *r, struct rj_error *err)
 	if (rc)
 		return rc;
 	/* left clean, and the log ends before that: the volume has it all */
-	if (r->spool_lost && !r->facts.needs_recovery)
+	if (r->fallback_lost && !r->facts.needs_recovery)
 		return begin_anew(r, false, err);
 	idle = r->report->plan.empty && !r->facts.needs_recovery &&
 	       r->facts.super == RJ_SUPER_GOOD;
@@ -354,6 +325,7 @@ static int recover_log(struct rj_recovery *r, struct rj_error *err)
 		return 0;
 	}
 	say_emptied(r);
+	say_nothing(r);
 	say_other_host(r);
 	if (r->opts->dry_run) {
 		r->report->outcome = r->report->plan.empty
@@ -422,9 +394,9 @@ static void release(struct rj_recovery *r)
 {
 	rj_log_writer_free(r->writer);
 	rj_recovery_drop_ring(r);
-	rj_recovery_close_local(r, NULL);
+	rj_recovery_close_nonremote(r, NULL);
 	free(r->device_path);
-	rj_recovery_close_spool(r);
+	rj_recovery_close_fallback(r);
 	rj_store_close(r->store);
 	rj_log_sealing_free(&r->sealing);
 	rj_volume_close(r->volume, NULL);
@@ -480,7 +452,7 @@ static int run(struct rj_recovery *r, struct rj_error *err)
 		return rc;
 	say_in_use(r);
 	/* before any store is asked: it may be the wrong one */
-	if (r->facts.super == RJ_SUPER_OLDER)
+	if (r->facts.super == RJ_SUPER_STALE)
 		rc = rj_recovery_need_backup(r, err);
 	if (rc) {
 		r->report->fsck_status |= RJ_FSCK_UNCORRECTED;
@@ -489,7 +461,7 @@ static int run(struct rj_recovery *r, struct rj_error *err)
 	if (r->report->placement == RJ_PLACE_REMOTE)
 		rc = rj_recovery_open_store(r, err);
 	if (!rc && r->report->placement == RJ_PLACE_REMOTE)
-		rc = rj_recovery_open_spool(r, err);
+		rc = rj_recovery_open_fallback(r, err);
 	if (!rc)
 		rc = r->report->log_void ? revive(r, err)
 					 : recover_log(r, err);
@@ -499,7 +471,7 @@ static int run(struct rj_recovery *r, struct rj_error *err)
 	if (!rc && r->report->placement == RJ_PLACE_REMOTE) {
 		rj_volume_close(r->volume, NULL);
 		r->volume = NULL;
-		rc = rj_recovery_settle_spool(r, err);
+		rc = rj_recovery_settle_fallback(r, err);
 	}
 	if (!rc)
 		return check_result(r, err);
@@ -520,12 +492,12 @@ static int run(struct rj_recovery *r, struct rj_error *err)
 	rc = rj_recovery_need_backup(r, err);
 	if (rc)
 		return rc;
-	rj_recovery_close_local(r, NULL);
+	rj_recovery_close_nonremote(r, NULL);
 	rj_volume_close(r->volume, NULL);
 	r->volume = NULL;
 	if (r->report->placement == RJ_PLACE_REMOTE)
-		return rj_recovery_fallback(r, &cause, err);
-	return rj_recovery_fallback_local(r, &cause, err);
+		return rj_recovery_fsck(r, &cause, err);
+	return rj_recovery_fsck_nonremote(r, &cause, err);
 }
 
 int rj_recover(const char *device, const struct rj_recover_opts *opts,
@@ -545,6 +517,11 @@ int rj_recover(const char *device, const struct rj_recover_opts *opts,
 	if (!err)
 		err = &own;
 	rc = run(&r, err);
+	if (r.floors.seen.sequence && !r.alone &&
+		(report->outcome == RJ_OUTCOME_REPLAYED ||
+			report->outcome == RJ_OUTCOME_RESET ||
+			report->outcome == RJ_OUTCOME_FSCK))
+		rj_floor_forget(r.id.journal_uuid);
 	if (rc == -RJ_E_CANCELLED)
 		report->fsck_status |= RJ_FSCK_CANCELLED;
 	else if (rc && !(report->fsck_status & RJ_FSCK_UNCORRECTED))

@@ -3,7 +3,7 @@
  * Recovery of a volume from its journal, wherever that is: a remote log, an
  * external journal device, or inside the volume.
  * gather -> verify -> plan -> claim -> replay -> empty the log -> check; or,
- * when the log cannot be had or does not verify and the caller says yes, a
+ * when the log cannot be read or does not verify and the caller says yes, a
  * whole-volume e2fsck that a second one must confirm.
  */
 #ifndef RJ_RECOVER_RECOVER_H
@@ -90,12 +90,18 @@ struct rj_recover_report {
 	struct rj_jbd2_info plan; /* valid if have_plan */
 	uint32_t block_size;	  /* of the volume, bytes */
 	uint64_t epoch;		  /* claimed by this run; 0: none */
+	/* The floor store that rj.conf names: its URL ("": none), what it saw
+	 * acknowledged last (0: nothing that counts), and why it could not be
+	 * asked ("": it was). */
+	char floor_url[512];
+	uint64_t floor_epoch, floor_sequence;
+	char floor_why[RJ_ERROR_BYTES];
 };
 
 /*
  * Recover the volume at DEVICE (block device or image file, not mounted).
  * Returns 0 or a negated rj_code with ERR filled; REPORT is filled in both
- * cases, and its fsck_status is what a tool should exit with.
+ * cases, and its fsck_status is the exit status for a tool.
  *
  * Order of the durable steps, so that a cut at any moment can be run again:
  * the epoch is claimed and the old writer fenced; the plan's blocks are
@@ -106,10 +112,10 @@ int rj_recover(const char *device, const struct rj_recover_opts *opts,
 	struct rj_recover_report *report, struct rj_error *err);
 
 /*
- * The external or remote journal of the volume at DEVICE is gone for good: take
- * it away, and let e2fsck mend what that leaves, verified by a second one. All
- * writes go into opts->undo_file, which must not exist yet; when the volume is
- * not clean at the end it is put back as it was. Only undo_file, quiet, say and
+ * Detach the lost external or remote journal from the volume at DEVICE, and
+ * repair the volume by e2fsck, verified by a second run. The old contents of all
+ * that is written go to opts->undo_file, which must not exist yet; if the volume is
+ * not clean at the end, it is restored from there. Only undo_file, quiet, say and
  * arg of OPTS count. RJ_E_INVAL: no such journal, or no undo file.
  */
 int rj_recover_drop_journal(const char *device,

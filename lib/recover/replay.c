@@ -58,6 +58,7 @@ static int mark_volume(
 		/* a cut before the check is over must not hide that it is due */
 		.set_error_flag =
 			r->report->plan.sb.fs_errno != 0 || r->check_all,
+		.undo_unmount = r->broken_unmount,
 		.primary_only = true,
 	};
 
@@ -85,25 +86,43 @@ static int mark_volume(
 	return rj_volume_patch(v, &p, err);
 }
 
+/*
+ * A change of the label is in the log, together with the backup superblock as the
+ * kernel knew it: the mark in that is an older one. Were it replayed, and the
+ * recovery cut after it, the volume would be taken for an older copy.
+ */
+static void keep_mark(struct rj_recovery *r)
+{
+	uint32_t bs = r->ring->block_size;
+	uint32_t at = rj_jbd2_plan_where(r->plan, r->facts.mark_at / bs);
+
+	if (r->facts.mark && at)
+		rj_volume_mark_keep(&r->facts,
+			r->ring->data + (size_t)at * bs +
+				r->facts.mark_at % bs);
+}
+
 static int replay_into(
 	struct rj_recovery *r, struct rj_volume *v, struct rj_error *err)
 {
 	int rc = 0;
 
 	if (!r->ring)
-		rc = rj_recovery_open_local(r, v, true, err);
+		rc = rj_recovery_open_nonremote(r, v, true, err);
+	if (!rc && r->ring && !r->report->plan.empty)
+		keep_mark(r);
 	if (!rc && !r->report->plan.empty)
 		rc = rj_jbd2_replay(r->plan, r->log_bio, rj_volume_bio(v),
 			replay_progress, r, err);
 	if (!rc && !r->alone)
 		rc = r->ring ? put_emptied(r, err)
-			     : rj_recovery_empty_local(r, err);
+			     : rj_recovery_empty_nonremote(r, err);
 	if (!rc)
 		rc = rj_volume_reload(v, err);
 	if (!rc)
-		r->orphans = rj_volume_facts(v)->orphans;
-	if (!rc)
 		rc = mark_volume(r, v, err);
+	if (!rc)
+		r->orphans = rj_volume_facts(v)->orphans;
 	return rc;
 }
 

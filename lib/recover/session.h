@@ -4,9 +4,11 @@
 #define RJ_RECOVER_SESSION_H
 
 #include "ext4/volume.h"
+#include "log/fallback/fallback-log.h"
+#include "log/floor/floor.h"
+#include "log/floor/floor-all.h"
 #include "log/ring.h"
 #include "log/sealing.h"
-#include "log/spool.h"
 #include "recover/recover.h"
 
 struct rj_recovery {
@@ -16,17 +18,20 @@ struct rj_recovery {
 	struct rj_volume *volume; /* open for reading, or NULL */
 	struct rj_volume_facts facts;
 	bool super_said; /* that it is damaged, and the log has a good one */
+	bool age_said;	 /* that the volume is an older copy */
 	bool check_all;	 /* a backup of it was needed: e2fsck -f afterwards */
 	struct rj_log_id id;
 	/* remote: the store, and the log rebuilt in memory */
 	struct rj_store *store;
 	struct rj_log_sealing sealing;
+	struct rj_floors floors;
 	struct rj_ring *ring;
 	/* a log continued in a fallback file */
-	struct rj_spool_file spool;
+	struct rj_fallback_file fallback;
 	struct rj_store *merged; /* shows both; NULL: the store has everything */
 	bool alone;	 /* MERGED shows the file alone: the store is away */
-	bool spool_lost; /* what the file held, or may have, was given up */
+	bool fallback_lost; /* what the file held, or may have, was given up */
+	bool gave_up;	 /* the log's lost end was */
 	/* external device */
 	int device_fd; /* -1: not open */
 	char *device_path;
@@ -39,25 +44,36 @@ struct rj_recovery {
 	bool ring_changed; /* a segment with blocks came since the last scan */
 	/* The last segment with blocks that was applied to the ring. */
 	struct rj_seghdr newest;
+	uint64_t first_epoch; /* of the first one */
+	uint64_t latest_ns;   /* the latest time_ns of all that were applied */
+	bool broken_unmount;  /* see rj_recovery_judge_clean() */
 	uint64_t clean_epoch; /* of the last fence with RJ_SEG_F_CLEAN; 0: none */
 };
 
-/* local.c: journals that are not remote */
+/* nonremote.c: journals that are not remote */
 /* Open the log. WRITE: for emptying it. For an internal journal VOLUME is the
  * handle that it is read through; the bio must go before it. */
-int rj_recovery_open_local(struct rj_recovery *r, struct rj_volume *volume,
+int rj_recovery_open_nonremote(struct rj_recovery *r, struct rj_volume *volume,
 	bool write, struct rj_error *err);
 /* Returns what closing reports. */
-int rj_recovery_close_local(struct rj_recovery *r, struct rj_error *err);
+int rj_recovery_close_nonremote(struct rj_recovery *r, struct rj_error *err);
 /* Empty the log, the sequence moved past everything seen. */
-int rj_recovery_empty_local(struct rj_recovery *r, struct rj_error *err);
+int rj_recovery_empty_nonremote(struct rj_recovery *r, struct rj_error *err);
 /* Copy a log that is to be given up into a file, and say where. */
-int rj_recovery_save_local(struct rj_recovery *r, struct rj_error *err);
+int rj_recovery_save_nonremote(struct rj_recovery *r, struct rj_error *err);
+
+/* floor.c: what the log must reach, by the floors of this host and rj.conf's
+ * floor store; then by that of the fallback file, which is open. */
+void rj_recovery_floors(struct rj_recovery *r);
+void rj_recovery_floor_of_fallback(struct rj_recovery *r);
+/* Above which epoch to claim: what the volume was marked with or, where a floor
+ * that is given up saw a later one, that: it does not count any more. */
+uint64_t rj_recovery_min_epoch(const struct rj_recovery *r);
 
 /* gather.c */
 int rj_recovery_open_store(struct rj_recovery *r, struct rj_error *err);
 /*
- * Read the log into r->ring. RESUME: continue behind what was read. The
+ * Read the log into r->ring. RESUME: continue after what was read. The
  * volume's own epoch decides how far back to go: see doc/recovery.md.
  */
 int rj_recovery_gather(struct rj_recovery *r, bool resume,
@@ -65,19 +81,31 @@ int rj_recovery_gather(struct rj_recovery *r, bool resume,
 /* Scan r->log_bio into r->plan and check that the journal is this volume's. */
 int rj_recovery_plan(struct rj_recovery *r, struct rj_error *err);
 /*
- * spool.c: bring what only the fallback file has to the store; if that is away,
- * or nothing may be changed, show both as one (r->merged).
+ * fallback.c: bring what only the fallback file has to the store; if that is
+ * away, or nothing may be changed, show both as one (r->merged).
  */
-int rj_recovery_open_spool(struct rj_recovery *r, struct rj_error *err);
+int rj_recovery_open_fallback(struct rj_recovery *r, struct rj_error *err);
 /* The epoch is ours (r->writer): the file knows it before the volume does. */
 int rj_recovery_claimed(struct rj_recovery *r, struct rj_error *err);
 /* A failure RC to read the log: if the file alone was read, it is the store that
  * is missing. */
 int rj_recovery_not_alone(struct rj_recovery *r, int rc, struct rj_error *err);
 /* At the end: nothing in the file is needed any more, and the volume knows. */
-int rj_recovery_settle_spool(struct rj_recovery *r, struct rj_error *err);
-void rj_recovery_close_spool(struct rj_recovery *r);
+int rj_recovery_settle_fallback(struct rj_recovery *r, struct rj_error *err);
+void rj_recovery_close_fallback(struct rj_recovery *r);
 void rj_recovery_drop_ring(struct rj_recovery *r);
+
+/* older.c: the log is read. Is this an older copy of the volume, into which what
+ * the log still holds cannot be replayed? RJ_E_REFUSED. */
+int rj_recovery_judge_age(struct rj_recovery *r, struct rj_error *err);
+
+/*
+ * unmount.c: a volume that needs no recovery, and a log with transactions. 0 if the
+ * kernel's last unmount is certain to have left that: then the volume needs recovery,
+ * and facts.needs_recovery is set. Otherwise RJ_E_REFUSED. When the log was read, and
+ * again when more of it was.
+ */
+int rj_recovery_judge_clean(struct rj_recovery *r, struct rj_error *err);
 
 /* memory.c: bytes of the log that may stay in memory: a quarter of what is
  * free (of the machine, and of the control groups), at most 2 GiB. */
@@ -86,19 +114,22 @@ uint64_t rj_recovery_memory(void);
 /* super.c: may the volume be recovered, with the superblock that it has? When
  * the log was read, and again when more of it was. */
 int rj_recovery_judge_super(struct rj_recovery *r, struct rj_error *err);
+/* The last primary superblock in the log. -RJ_E_NOTFOUND, without a message: none. */
+int rj_recovery_logged_super(
+	struct rj_recovery *r, uint8_t raw[1024], struct rj_error *err);
 /* The same when nothing will be replayed. */
 int rj_recovery_need_backup(struct rj_recovery *r, struct rj_error *err);
 
 /* replay.c */
 int rj_recovery_replay(struct rj_recovery *r, struct rj_error *err);
 
-/* fallback.c: e2fsck, verified. CAUSE says why the log is not used. */
-int rj_recovery_fallback(struct rj_recovery *r, const struct rj_error *cause,
+/* fsck.c: e2fsck, verified. CAUSE says why the log is not used. */
+int rj_recovery_fsck(struct rj_recovery *r, const struct rj_error *cause,
 	struct rj_error *err);
 /* e2fsck -fy, believed only when e2fsck -fn then finds nothing. */
 int rj_recovery_verified_e2fsck(struct rj_recovery *r, struct rj_error *err);
-/* fallback-local.c: the same for a journal that is not remote. */
-int rj_recovery_fallback_local(struct rj_recovery *r,
+/* fsck-nonremote.c: the same for a journal that is not remote. */
+int rj_recovery_fsck_nonremote(struct rj_recovery *r,
 	const struct rj_error *cause, struct rj_error *err);
 /* Give a volume whose log is void a fresh journal again. */
 int rj_recovery_renew_log(struct rj_recovery *r, struct rj_error *err);

@@ -11,8 +11,8 @@
 
 #define SUPER_BYTES 1024
 
-/* 0: replay writes a good superblock. */
-static int in_log(struct rj_recovery *r, struct rj_error *err)
+int rj_recovery_logged_super(
+	struct rj_recovery *r, uint8_t raw[SUPER_BYTES], struct rj_error *err)
 {
 	uint32_t bs = r->facts.block_size, off = SUPER_BYTES % bs;
 	uint8_t *block;
@@ -27,23 +27,34 @@ static int in_log(struct rj_recovery *r, struct rj_error *err)
 		return rj_fail(err, RJ_E_NOMEM, "%s: out of memory", r->device);
 	rc = rj_jbd2_plan_read(
 		r->plan, r->log_bio, SUPER_BYTES / bs, block, err);
-	if (!rc && !rj_volume_super_agrees(r->volume, block + off))
-		rc = -RJ_E_NOTFOUND;
+	if (!rc)
+		memcpy(raw, block + off, SUPER_BYTES);
 	free(block);
+	return rc;
+}
+
+/* 0: replay writes a good superblock. */
+static int in_log(struct rj_recovery *r, struct rj_error *err)
+{
+	uint8_t raw[SUPER_BYTES];
+	int rc = rj_recovery_logged_super(r, raw, err);
+
+	if (!rc && !rj_volume_super_agrees(r->volume, raw))
+		rc = -RJ_E_NOTFOUND;
 	return rc;
 }
 
 int rj_recovery_need_backup(struct rj_recovery *r, struct rj_error *err)
 {
 	const struct rj_volume_facts *f = &r->facts;
-	bool force = f->super == RJ_SUPER_GONE || f->super == RJ_SUPER_OLDER;
+	bool force = f->super == RJ_SUPER_GONE || f->super == RJ_SUPER_STALE;
 
 	if (f->super == RJ_SUPER_GOOD)
 		return 0;
-	if (f->super == RJ_SUPER_OLDER &&
+	if (f->super == RJ_SUPER_STALE &&
 		!(r->opts->yes && r->opts->force))
 		return rj_fail(err, RJ_E_REFUSED,
-			"%s: an older superblock was put back: %s; rjrecover -y -f goes by the backup, replays its log and checks the whole volume with e2fsck; nothing was changed",
+			"%s: an older superblock was put back: %s; rjrecover -y -f uses the backup, replays its log and checks the whole volume with e2fsck; nothing was changed",
 			r->device, f->sbx_error.msg);
 	if (!f->super_group)
 		return rj_fail(err, RJ_E_REFUSED,
@@ -51,13 +62,13 @@ int rj_recovery_need_backup(struct rj_recovery *r, struct rj_error *err)
 			r->device);
 	if (!r->opts->yes || (force && !r->opts->force))
 		return rj_fail(err, RJ_E_REFUSED,
-			"%s: superblock damaged, with no copy in the log: rjrecover %s goes by the backup of group %u, replays the log and checks the whole volume with e2fsck; nothing was changed",
+			"%s: superblock damaged, with no copy in the log: rjrecover %s uses the backup of group %u, replays the log and checks the whole volume with e2fsck; nothing was changed",
 			r->device, force ? "-y -f" : "-y", f->super_group);
 	if (!r->check_all)
 		rj_recovery_say(r,
 			f->super == RJ_SUPER_TORN
 				? "superblock damaged, but all that never changes agrees with the backup of group %u"
-			: f->super == RJ_SUPER_OLDER
+			: f->super == RJ_SUPER_STALE
 				? "an older superblock was put back; going by the backup of group %u"
 				: "superblock damaged; restored from the backup of group %u",
 			f->super_group);

@@ -49,21 +49,15 @@ static EVP_MD_CTX *get_ctx(void)
 	return ctx;
 }
 
-static int is_there(struct rj_error *err)
-{
-	pthread_once(&once, set_up);
-	return sha256 ? 0 : rj_fail(err, RJ_E_IO, "OpenSSL has no SHA-256");
-}
-
 int rj_digest(const void *a, size_t a_len, const void *b, size_t b_len,
 	uint8_t out[RJ_SEG_HASH_BYTES], struct rj_error *err)
 {
 	EVP_MD_CTX *ctx;
 	unsigned len = 0;
-	int rc = is_there(err);
 
-	if (rc)
-		return rc;
+	pthread_once(&once, set_up);
+	if (!sha256)
+		return rj_fail(err, RJ_E_IO, "OpenSSL has no SHA-256");
 	ctx = get_ctx();
 	if (!ctx)
 		return rj_fail(err, RJ_E_NOMEM, "out of memory for SHA-256");
@@ -77,50 +71,4 @@ int rj_digest(const void *a, size_t a_len, const void *b, size_t b_len,
 		len != RJ_SEG_HASH_BYTES)
 		return rj_fail(err, RJ_E_IO, "OpenSSL failed at SHA-256");
 	return 0;
-}
-
-int rj_digest_begin(struct rj_digest_begun *d, struct rj_error *err)
-{
-	int rc = is_there(err);
-
-	d->begun = false;
-	if (rc)
-		return rc;
-	if (!d->ctx)
-		d->ctx = EVP_MD_CTX_new();
-	if (!d->ctx)
-		return rj_fail(err, RJ_E_NOMEM, "out of memory for SHA-256");
-	if (EVP_DigestInit_ex2(d->ctx, sha256, NULL) != 1 ||
-		EVP_DigestUpdate(d->ctx, d->bytes.data, d->bytes.len) != 1)
-		return rj_fail(err, RJ_E_IO, "OpenSSL failed at SHA-256");
-	d->begun = true;
-	return 0;
-}
-
-bool rj_digest_fits(
-	const struct rj_digest_begun *d, const void *data, size_t len)
-{
-	return d->begun && len >= d->bytes.len &&
-	       !memcmp(data, d->bytes.data, d->bytes.len);
-}
-
-int rj_digest_end(struct rj_digest_begun *d, const void *data, size_t len,
-	uint8_t out[RJ_SEG_HASH_BYTES], struct rj_error *err)
-{
-	unsigned got = 0;
-
-	d->begun = false;
-	if (EVP_DigestUpdate(d->ctx, (const uint8_t *)data + d->bytes.len,
-		    len - d->bytes.len) != 1 ||
-		EVP_DigestFinal_ex(d->ctx, out, &got) != 1 ||
-		got != RJ_SEG_HASH_BYTES)
-		return rj_fail(err, RJ_E_IO, "OpenSSL failed at SHA-256");
-	return 0;
-}
-
-void rj_digest_release(struct rj_digest_begun *d)
-{
-	EVP_MD_CTX_free(d->ctx);
-	rj_buf_free(&d->bytes);
-	memset(d, 0, sizeof(*d));
 }

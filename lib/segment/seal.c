@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "segment/aead.h"
-#include "segment/begun.h"
 #include "segment/digest.h"
 #include "segment/pack.h"
 #include "util/bytes.h"
@@ -192,11 +191,7 @@ static int bind_all(const struct rj_seg_draft *d, struct rj_seghdr *h,
 		return rj_aead_seal(d->key, h, out, out + BODY_AT,
 			h->stored_bytes, out + BODY_AT,
 			out + RJ_SEG_SEAL_OFFSET, err);
-	/* the seal's own bytes are zero now: one pass over all there is, or over
-	 * what came last */
-	if (d->begun && rj_digest_fits(d->begun, out, len))
-		return rj_digest_end(
-			d->begun, out, len, out + RJ_SEG_SEAL_OFFSET, err);
+	/* the seal's own bytes are zero now: one pass over all there is */
 	return rj_digest(out, len, NULL, 0, out + RJ_SEG_SEAL_OFFSET, err);
 }
 
@@ -256,21 +251,4 @@ int rj_segment_seal(const struct rj_seg_draft *draft, struct rj_buf *out,
 	if (!rc)
 		out->len = RJ_SEG_HEADER_BYTES + header.stored_bytes;
 	return rc;
-}
-
-int rj_segment_seal_begin(const struct rj_seg_draft *draft,
-	struct rj_digest_begun *begun, struct rj_error *err)
-{
-	struct rj_seghdr header;
-	int rc;
-
-	begun->begun = false;
-	if (draft->key || draft->compress || !draft->run_count)
-		return 0;
-	rc = draw_up(draft, &header, &begun->bytes, err);
-	if (rc)
-		return rc;
-	begun->bytes.len = RJ_SEG_HEADER_BYTES + header.stored_bytes -
-			   draft->body.block_size;
-	return rj_digest_begin(begun, err);
 }

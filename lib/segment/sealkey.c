@@ -14,8 +14,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "os/fileio.h"
+#include "segment/digest.h"
 #include "util/environ.h"
-#include "util/fileio.h"
 #include "util/hex.h"
 
 #define FIRST_LINE "rj-key 1\n"
@@ -62,6 +63,31 @@ int rj_sealkey_derive(const struct rj_sealkey *key, const uint8_t *journal_uuid,
 	memcpy(info + sizeof(label) - 1, nonce, 16);
 	return hkdf(key->bytes, journal_uuid, 16, info, sizeof(info), out,
 		RJ_SEALKEY_BYTES, err);
+}
+
+int rj_sealkey_tag(const struct rj_sealkey *key, const uint8_t *journal_uuid,
+	const void *data, size_t len, uint8_t out[RJ_SEALKEY_TAG_BYTES],
+	struct rj_error *err)
+{
+	static const char label[] = "rjprogs claim v1";
+	uint8_t info[sizeof(label) - 1 + RJ_SEG_HASH_BYTES];
+	int rc;
+
+	memcpy(info, label, sizeof(label) - 1);
+	rc = rj_digest(data, len, NULL, 0, info + sizeof(label) - 1, err);
+	return rc ? rc
+		  : hkdf(key->bytes, journal_uuid, 16, info, sizeof(info), out,
+			    RJ_SEALKEY_TAG_BYTES, err);
+}
+
+bool rj_sealkey_tag_fits(const struct rj_sealkey *key,
+	const uint8_t *journal_uuid, const void *data, size_t len,
+	const uint8_t tag[RJ_SEALKEY_TAG_BYTES])
+{
+	uint8_t right[RJ_SEALKEY_TAG_BYTES];
+
+	return !rj_sealkey_tag(key, journal_uuid, data, len, right, NULL) &&
+	       !CRYPTO_memcmp(right, tag, sizeof(right));
 }
 
 bool rj_sealkey_fingerprint_set(const uint8_t fp[RJ_SEALKEY_FINGERPRINT_BYTES])

@@ -8,6 +8,7 @@
 #define RJ_SEGMENT_SEALKEY_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "util/error.h"
@@ -50,6 +51,17 @@ bool rj_sealkey_fingerprint_set(const uint8_t fp[RJ_SEALKEY_FINGERPRINT_BYTES]);
  */
 int rj_sealkey_derive(const struct rj_sealkey *key, const uint8_t *journal_uuid,
 	const uint8_t *nonce, uint8_t out[RJ_SEALKEY_BYTES], struct rj_error *err);
+
+#define RJ_SEALKEY_TAG_BYTES 32
+/* What only the key's holders can say of LEN bytes DATA (public, of the journal
+ * JOURNAL_UUID): 32 bytes of an HKDF of its own over their SHA-256. */
+int rj_sealkey_tag(const struct rj_sealkey *key, const uint8_t *journal_uuid,
+	const void *data, size_t len, uint8_t out[RJ_SEALKEY_TAG_BYTES],
+	struct rj_error *err);
+/* Is TAG that? In constant time. */
+bool rj_sealkey_tag_fits(const struct rj_sealkey *key,
+	const uint8_t *journal_uuid, const void *data, size_t len,
+	const uint8_t tag[RJ_SEALKEY_TAG_BYTES]);
 
 /* NULL-safe; wipes the bytes. */
 void rj_sealkey_free(struct rj_sealkey *key);

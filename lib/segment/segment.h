@@ -36,8 +36,6 @@ struct rj_seg_draft {
 	const uint8_t *ring;
 	const struct rj_sealkey *key; /* encrypt with it; NULL: SHA-256 only */
 	bool compress;            /* with zstd, where that saves enough */
-	/* The library's own (segment/begun.h). NULL: nothing was begun. */
-	struct rj_digest_begun *begun;
 };
 
 /*
@@ -68,7 +66,7 @@ struct rj_segment {
  * seal, runs inside the ring and not overlapping. OUT points into DATA and is
  * valid while DATA is; release it with rj_segment_release().
  * RJ_E_CORRUPT, RJ_E_UNSUPPORTED. RJ_E_KEY: encrypted, and it takes a key to
- * read it. RJ_E_GAP: it is a bridge (OUT has the header): segments are missing.
+ * read it.
  * One that is only compressed is expanded.
  */
 int rj_segment_open(const uint8_t *data, size_t len, struct rj_segment *out,
@@ -76,7 +74,7 @@ int rj_segment_open(const uint8_t *data, size_t len, struct rj_segment *out,
 
 /*
  * The same with the volume's key (NULL: as above). With a key, a segment that
- * is not encrypted is RJ_E_CORRUPT: whoever can write to the store could have
+ * is not encrypted is RJ_E_CORRUPT: anyone who can write to the store could have
  * made it. RJ_E_KEY: encrypted with another key.
  */
 int rj_segment_open_with(const uint8_t *data, size_t len,

@@ -16,7 +16,11 @@
 
 #include "store/conf-file.h"
 #include "store/url.h"
+#include "util/environ.h"
+#include "util/log.h"
+#include "util/quantity.h"
 
+#define RENEW_NS 1000000000LL
 #define FORM_BYTES 1024 /* longer than any URL, with a port */
 #define DEFAULT_FILE "/etc/rjprogs/rj.conf"
 
@@ -41,6 +45,9 @@ enum slot {
 	SLOT_LOSS_TIMEOUT,
 	SLOT_PREFER,
 	SLOT_RETAIN,
+	SLOT_TRIM_INTERVAL,
+	SLOT_SHIP_EARLY,
+	SLOT_FLOOR,
 	SLOTS,
 };
 
@@ -53,7 +60,9 @@ enum kind {
 	KIND_YES_NO,
 	KIND_SECONDS,
 	KIND_PREFER,
-	KIND_TIME, /* seconds, or with m, h, d behind */
+	KIND_TIME,
+	KIND_SIZE,
+	KIND_URL,
 };
 
 static const struct key {
@@ -84,16 +93,22 @@ static const struct key {
 	{"loss_timeout", SLOT_LOSS_TIMEOUT, KIND_SECONDS},
 	{"prefer", SLOT_PREFER, KIND_PREFER},
 	{"retain", SLOT_RETAIN, KIND_TIME},
+	{"trim_interval", SLOT_TRIM_INTERVAL, KIND_TIME},
+	{"ship_early", SLOT_SHIP_EARLY, KIND_SIZE},
+	{"floor", SLOT_FLOOR, KIND_URL},
 };
 
 /* The value of each slot that has the last word so far. */
 struct words {
 	char url[FORM_BYTES]; /* see one_form() */
+	bool named; /* a section names the URL's host */
+	struct rj_conf_local *local; /* NULL: not wanted */
 	struct word {
 		const struct key *key;
 		char *value;
 		size_t rank; /* length of the section's name */
-		unsigned long long number;
+		bool any_host; /* the section names no host */
+		uint64_t number;
 	} word[SLOTS];
 };
 
@@ -103,6 +118,8 @@ struct place {
 	unsigned line;
 	bool holds; /* the section is about our URL */
 	bool in_section;
+	bool local;    /* the section is [local] */
+	bool any_host; /* the section names no host: [*], [dav] */
 	size_t rank;
 };
 
@@ -110,6 +127,18 @@ static int bad(const struct place *p, struct rj_error *err, const char *what)
 {
 	return rj_fail(
 		err, RJ_E_INVAL, "%s: line %u: %s", p->file, p->line, what);
+}
+
+/* Names a key that is none of ours, unless it may be a secret that holds '='. */
+static int no_such_key(
+	const struct place *p, const char *name, struct rj_error *err)
+{
+	size_t len = strspn(name, "abcdefghijklmnopqrstuvwxyz_");
+	bool named = len && !name[len] && len < 24;
+
+	return rj_fail(err, RJ_E_INVAL,
+		"%s: line %u: no such key%s%s; rj.conf(5) lists them", p->file,
+		p->line, named ? ": " : "", named ? name : "");
 }
 
 /*
@@ -159,7 +188,23 @@ static bool holds(const char *name, const char *url)
 	       (url[len] == '\0' || url[len] == '/' || url[len] == ':');
 }
 
-bool rj_conf_section_holds(const char *name, const char *url)
+/* Is URL's host (at that port) one that section NAME names? Both in one form.
+ * *ANY: the section names none. */
+static bool names_host(const char *name, const char *url, bool *any)
+{
+	const char *sep = strstr(name, "://"), *end;
+	char host[FORM_BYTES];
+
+	*any = !sep;
+	if (!sep || !strcmp(sep, ":///")) /* file:///... has none */
+		return false;
+	end = strchr(sep + 3, '/');
+	snprintf(host, sizeof(host), "%.*s",
+		(int)(end ? end - name : (long)strlen(name)), name);
+	return holds(host, url);
+}
+
+bool rj_conf_section_covers(const char *name, const char *url)
 {
 	char a[FORM_BYTES], b[FORM_BYTES];
 
@@ -169,7 +214,7 @@ bool rj_conf_section_holds(const char *name, const char *url)
 }
 
 /* Seconds with up to three decimals, as milliseconds; up to a day. */
-static bool parse_seconds(const char *s, unsigned long long *ms)
+static bool parse_seconds(const char *s, uint64_t *ms)
 {
 	char *end;
 	double v;
@@ -179,26 +224,8 @@ static bool parse_seconds(const char *s, unsigned long long *ms)
 	v = strtod(s, &end);
 	if (*end || !(v >= 0.001 && v <= 86400))
 		return false;
-	*ms = (unsigned long long)(v * 1000 + 0.5);
+	*ms = (uint64_t)(v * 1000 + 0.5);
 	return true;
-}
-
-static bool parse_time(const char *s, unsigned long long *out)
-{
-	static const char units[] = "smhd";
-	static const unsigned seconds[] = {1, 60, 3600, 86400};
-	const char *unit = "s";
-	char *end;
-
-	if (!isdigit((unsigned char)*s))
-		return false;
-	errno = 0;
-	*out = strtoull(s, &end, 10);
-	if (*end)
-		unit = strchr(units, *end++);
-	return !errno && unit && !*end &&
-	       !__builtin_mul_overflow(*out,
-		       seconds[strchr(units, *unit) - units], out);
 }
 
 static const char *const prefers[] = {
@@ -224,7 +251,7 @@ enum rj_prefer rj_prefer_parse(const char *word)
 
 /* Is VALUE one that KEY may have? Its number, if it is one. */
 static const char *judge(
-	const struct key *key, const char *value, unsigned long long *number)
+	const struct key *key, const char *value, uint64_t *number)
 {
 	*number = 0;
 	switch (key->kind) {
@@ -252,18 +279,48 @@ static const char *judge(
 		*number = rj_prefer_parse(value);
 		return *number ? NULL : "prefer is remote, local or power";
 	case KIND_TIME:
-		return parse_time(value, number)
+		return rj_parse_time(value, number)
 			       ? NULL
 			       : "not a time such as 3600, 90m, 24h or 7d";
+	case KIND_SIZE:
+		return rj_parse_size(value, number)
+			       ? NULL
+			       : "not a size such as 65536, 256k or 1M";
+	case KIND_URL:
+		return strstr(value, "://") ? NULL : "not a URL";
 	}
 	return "no such key";
+}
+
+static int set_local(struct words *w, const struct place *p, const char *name,
+	const char *value, struct rj_error *err)
+{
+	bool dirs = !strcmp(name, "fallback_dirs");
+	const char *s = value;
+	char **out;
+
+	if (!dirs && strcmp(name, "floor_dir") != 0)
+		return no_such_key(p, name, err);
+	while (dirs && *s == '/')
+		for (s += strcspn(s, " \t"); *s == ' ' || *s == '\t';)
+			s++;
+	if (!*value || (dirs ? *s : *s != '/'))
+		return bad(p, err,
+			dirs ? "not absolute paths, with blanks between them"
+			     : "not an absolute path");
+	if (!w->local)
+		return 0;
+	out = dirs ? &w->local->fallback_dirs : &w->local->floor_dir;
+	free(*out);
+	*out = strdup(value);
+	return *out ? 0 : rj_fail(err, RJ_E_NOMEM, "out of memory");
 }
 
 static int set_word(struct words *w, const struct place *p, const char *name,
 	const char *value, struct rj_error *err)
 {
 	const struct key *key = NULL;
-	unsigned long long number;
+	uint64_t number;
 	struct word *word;
 	const char *wrong;
 	size_t i;
@@ -273,7 +330,7 @@ static int set_word(struct words *w, const struct place *p, const char *name,
 			key = &keys[i];
 	}
 	if (!key)
-		return bad(p, err, "no such key; rj.conf(5) lists them");
+		return no_such_key(p, name, err);
 	wrong = judge(key, value, &number);
 	if (wrong)
 		return bad(p, err, wrong);
@@ -285,6 +342,7 @@ static int set_word(struct words *w, const struct place *p, const char *name,
 		.key = key,
 		.value = strdup(value),
 		.rank = p->rank,
+		.any_host = p->any_host,
 		.number = number,
 	};
 	if (!word->value)
@@ -304,6 +362,17 @@ static char *trim(char *s)
 	return s;
 }
 
+/* NAME in its one form. */
+static bool is_section(const char *name)
+{
+	size_t scheme = strcspn(name, ":");
+
+	if (!strcmp(name, "*") || !strcmp(name, "local"))
+		return true;
+	return rj_url_default_port(name, scheme) ||
+	       (scheme == 4 && !strncmp(name, "file", 4));
+}
+
 static int read_line(
 	struct words *w, struct place *p, char *line, struct rj_error *err)
 {
@@ -317,12 +386,19 @@ static int read_line(
 	if (*line == '[') {
 		if (line[len - 1] != ']' || len < 3)
 			return bad(p, err,
-				"a section is [*] or [the beginning of a URL]");
+				"a section is [*], [the beginning of a URL] or [local]");
 		line[len - 1] = '\0';
 		p->in_section = true;
 		one_form(line + 1, false, name);
+		if (!is_section(name))
+			return rj_fail(err, RJ_E_INVAL,
+				"%s: line %u: no such section: %.*s; rj.conf(5) lists them",
+				p->file, p->line, (int)strcspn(name, ":"),
+				name);
 		p->rank = strlen(name);
+		p->local = !strcmp(name, "local");
 		p->holds = holds(name, w->url);
+		w->named |= names_host(name, w->url, &p->any_host);
 		return 0;
 	}
 	equals = strchr(line, '=');
@@ -332,7 +408,8 @@ static int read_line(
 		return bad(p, err,
 			"before the first section; begin with [*] or [URL]");
 	*equals = '\0';
-	return set_word(w, p, trim(line), trim(equals + 1), err);
+	return (p->local ? set_local : set_word)(
+		w, p, trim(line), trim(equals + 1), err);
 }
 
 /* TEXT is taken apart in place. */
@@ -391,6 +468,27 @@ static int read_environment(struct words *w, struct rj_error *err)
 	return rc;
 }
 
+/* Who made the volume chose its URL: a secret that is for any host goes only to
+ * hosts that we know. */
+static bool withhold(struct words *w)
+{
+	static const enum slot secrets[] = {
+		SLOT_PASSWORD, SLOT_TOKEN, SLOT_SESSION_TOKEN};
+	bool any = false;
+	struct word *word;
+	size_t i;
+
+	for (i = 0; !w->named && i < sizeof(secrets) / sizeof(secrets[0]); i++) {
+		word = &w->word[secrets[i]];
+		if (!word->key || !word->any_host)
+			continue;
+		rj_secret_free(word->value);
+		*word = (struct word){0};
+		any = true;
+	}
+	return any;
+}
+
 /* The first line of the file that WORD names takes its value's place. */
 static int read_secret(struct word *word, struct rj_error *err)
 {
@@ -436,6 +534,7 @@ static void fill(struct rj_conf *c, struct words *w)
 		[SLOT_KNOWN_HOSTS] = &c->known_hosts,
 		[SLOT_PROXY] = &c->proxy,
 		[SLOT_KEYFILE] = &c->keyfile,
+		[SLOT_FLOOR] = &c->floor,
 	};
 	unsigned i;
 
@@ -455,6 +554,15 @@ static void fill(struct rj_conf *c, struct words *w)
 	c->loss_timeout_ms = (int)w->word[SLOT_LOSS_TIMEOUT].number;
 	c->prefer = (enum rj_prefer)w->word[SLOT_PREFER].number;
 	c->retain_s = w->word[SLOT_RETAIN].number;
+	c->trim_interval_s = w->word[SLOT_TRIM_INTERVAL].number;
+	c->ship_early_bytes = w->word[SLOT_SHIP_EARLY].number;
+}
+
+int rj_conf_fault(int rc, struct rj_error *err)
+{
+	bool settings = rc && rc != -RJ_E_NOMEM && (!err || !err->cause);
+
+	return settings ? rj_fail_cause(rc, RJ_CAUSE_SETTINGS, err) : rc;
 }
 
 int rj_conf_load(const char *url, struct rj_conf **out, struct rj_error *err)
@@ -471,10 +579,15 @@ int rj_conf_load(const char *url, struct rj_conf **out, struct rj_error *err)
 	rc = read_file(&w, err);
 	if (!rc)
 		rc = read_environment(&w, err);
+	c->withheld = withhold(&w);
 	for (i = 0; !rc && i < SLOTS; i++)
 		rc = read_secret(&w.word[i], err);
-	if (!rc)
+	if (!rc) {
 		fill(c, &w);
+		c->url = strdup(url);
+		if (!c->url)
+			rc = rj_fail(err, RJ_E_NOMEM, "out of memory");
+	}
 	for (i = 0; i < SLOTS; i++)
 		rj_secret_free(w.word[i].value);
 	/* libcurl and the TLS library will have copies of it, too */
@@ -482,10 +595,83 @@ int rj_conf_load(const char *url, struct rj_conf **out, struct rj_error *err)
 		prctl(PR_SET_DUMPABLE, 0);
 	if (rc) {
 		rj_conf_release(c);
-		return rc;
+		return rj_conf_fault(rc, err);
 	}
 	*out = c;
 	return 0;
+}
+
+static bool same_text(const char *a, const char *b)
+{
+	return a && b ? !strcmp(a, b) : a == b;
+}
+
+/* For a connection: all else is looked at once. */
+static bool same(const struct rj_conf *a, const struct rj_conf *b)
+{
+	return same_text(a->user, b->user) &&
+	       same_text(a->password, b->password) &&
+	       same_text(a->token, b->token) &&
+	       same_text(a->session_token, b->session_token) &&
+	       same_text(a->ca, b->ca) && same_text(a->cert, b->cert) &&
+	       same_text(a->clientkey, b->clientkey) &&
+	       same_text(a->known_hosts, b->known_hosts) &&
+	       same_text(a->proxy, b->proxy) && a->insecure == b->insecure;
+}
+
+bool rj_conf_renew(struct rj_conf **c, int64_t *looked_ns)
+{
+	int64_t now = rj_monotonic_ns();
+	struct rj_conf *new = NULL;
+	struct rj_error err;
+
+	if (!(*c)->url || (*looked_ns && now - *looked_ns < RENEW_NS))
+		return false;
+	*looked_ns = now;
+	if (rj_conf_load((*c)->url, &new, &err)) {
+		rj_log(RJ_LOG_WARNING, "%s", err.msg);
+		return false;
+	}
+	if (same(*c, new)) {
+		rj_conf_release(new);
+		return false;
+	}
+	rj_log(RJ_LOG_NOTICE, "%s: rj.conf says something new for it",
+		new->url);
+	rj_conf_release(*c);
+	*c = new;
+	return true;
+}
+
+int rj_conf_local_load(struct rj_conf_local *out, struct rj_error *err)
+{
+	struct rj_conf_local local = {0};
+	struct words w = {.local = &local};
+	unsigned i;
+	int rc;
+
+	rc = read_file(&w, err);
+	if (!rc)
+		rc = read_environment(&w, err);
+	if (!local.fallback_dirs)
+		local.fallback_dirs = strdup(RJ_FALLBACK_DIRS);
+	if (!local.floor_dir)
+		local.floor_dir = strdup(RJ_FLOOR_DIR);
+	if (!rc && (!local.fallback_dirs || !local.floor_dir))
+		rc = rj_fail(err, RJ_E_NOMEM, "out of memory");
+	for (i = 0; i < SLOTS; i++) /* of [*] */
+		rj_secret_free(w.word[i].value);
+	if (rc)
+		rj_conf_local_free(&local);
+	*out = local;
+	return rj_conf_fault(rc, err);
+}
+
+void rj_conf_local_free(struct rj_conf_local *c)
+{
+	free(c->fallback_dirs);
+	free(c->floor_dir);
+	c->fallback_dirs = c->floor_dir = NULL;
 }
 
 struct rj_conf *rj_conf_ref(struct rj_conf *c)
@@ -510,5 +696,7 @@ void rj_conf_release(struct rj_conf *c)
 	rj_secret_free(c->known_hosts);
 	rj_secret_free(c->proxy);
 	rj_secret_free(c->keyfile);
+	rj_secret_free(c->floor);
+	free(c->url);
 	free(c);
 }

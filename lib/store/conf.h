@@ -13,6 +13,9 @@
  * for each URL that begins with its name, up to a "/", a ":" or the URL's end
  * (a default port may stand there or not, and the scheme be in any case);
  * [*] holds for all. Of several the longest says the last word, key by key.
+ * A URL may be a stranger's, out of a superblock: passwords and tokens of a
+ * section that names no host are for those that another section names.
+ * [local] is about this host, and no URL.
  *
  * Secrets: the file, and each file that it names for a secret, must belong to
  * root or to us and be closed to others (mode 0600). No message repeats a
@@ -23,6 +26,7 @@
 #define RJ_STORE_CONF_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "store/store.h"
 #include "util/error.h"
@@ -79,16 +83,52 @@ struct rj_conf {
 	/* retain=SECONDS|MINUTESm|HOURSh|DAYSd: keep segments that long though
 	 * no replay needs them. 0: not said. */
 	unsigned long long retain_s;
+	/* trim_interval: how often old segments are deleted. 0: not said. */
+	unsigned long long trim_interval_s;
+	/* ship_early=BYTES: pieces of a large commit that are put while the
+	 * kernel still writes it. 0: not said. */
+	unsigned long long ship_early_bytes;
+	char *floor; /* floor: URL of a second store; log/floor/floor-url.h */
+	char *url; /* what it was loaded for; NULL: made in another way */
+	/* A password or token of [*] is not here: no section names the host. */
+	bool withheld;
 	int refs;
 };
 
+/* A failure RC to read rj.conf or a file that it names, or to use what they say:
+ * with RJ_CAUSE_SETTINGS, where no other cause is known. Memory is not one of
+ * them. Returns RC; 0 stays 0. */
+int rj_conf_fault(int rc, struct rj_error *err);
 /*
  * What holds for URL; all empty when nothing is configured. The caller releases
- * it. RJ_E_INVAL: a line makes no sense (the message names file and line, never
+ * it. RJ_E_INVAL: a malformed line (the message names file and line, never
  * the value); RJ_E_DENIED: a file that others may read; RJ_E_NOTFOUND: $RJ_CONF
  * or a secret's file is not there (the default file may be absent); RJ_E_IO.
  */
 int rj_conf_load(const char *url, struct rj_conf **out, struct rj_error *err);
+/*
+ * After a failure: is it said differently by now? Then *C is released and replaced
+ * by what holds now. Looks again a second after *LOOKED_NS (monotonic, which it
+ * sets; 0: never) at the earliest. What cannot be used, a file half written or
+ * closed to us, is logged, and *C stays.
+ */
+bool rj_conf_renew(struct rj_conf **c, int64_t *looked_ns);
+
+/* Section [local]. */
+#define RJ_FALLBACK_DIRS "/var/lib/rjprogs"
+#define RJ_FLOOR_DIR	 "/var/lib/rjprogs/floor"
+struct rj_conf_local {
+	/* Absolute paths, with blanks between them: below which a fallback file
+	 * may be, or which it may be itself. */
+	char *fallback_dirs;
+	char *floor_dir; /* of the local floors: log/floor/floor.h */
+};
+
+/* Errors as of rj_conf_load(); OUT, to be freed, is then empty. */
+int rj_conf_local_load(struct rj_conf_local *out, struct rj_error *err);
+/* Also of an empty one. */
+void rj_conf_local_free(struct rj_conf_local *c);
+
 /* Another user of the same; C is returned. NULL-safe. */
 struct rj_conf *rj_conf_ref(struct rj_conf *c);
 /* The last one wipes and frees. NULL-safe. */
@@ -100,7 +140,7 @@ const char *rj_prefer_name(enum rj_prefer p);
 enum rj_prefer rj_prefer_parse(const char *word);
 
 /* Does section NAME hold for URL? */
-bool rj_conf_section_holds(const char *name, const char *url);
+bool rj_conf_section_covers(const char *name, const char *url);
 
 /* Overwrite and free a secret. NULL-safe. */
 void rj_secret_free(char *s);

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "store/file-inside.h"
+#include "store/file-priv.h"
 
 static int by_number(const void *a, const void *b)
 {

@@ -16,38 +16,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "os/fileio.h"
 #include "store/backend.h"
-#include "store/file-inside.h"
+#include "store/file-priv.h"
 #include "util/environ.h"
-#include "util/fileio.h"
 
 #define WHAT_BYTES (RJ_URL_BYTES + RJ_KEY_TEXT + 8) /* "url: key" */
-
-static void forget_dir(struct file_store *fs)
-{
-	if (fs->dir >= 0)
-		close(fs->dir);
-	fs->dir = -1;
-}
-
-/* Somebody deleted it (or the NFS server did), and may put it back: nobody can put
- * anything into the one that is held. One that was moved, or over which something
- * is mounted, is still the one that was meant. */
-void rj_file_find_root(struct file_store *fs)
-{
-	struct stat st;
-	int fd;
-
-	if (fstat(fs->root, &st) ? errno != ESTALE : st.st_nlink > 0)
-		return;
-	fd = open(fs->base.url + strlen("file://"),
-		O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (fd < 0)
-		return;
-	forget_dir(fs);
-	close(fs->root);
-	fs->root = fd;
-}
 
 /* mkdir NAME below AT unless it is there, and open it. The parent is fsynced
  * in any case: the one who made it may have died before doing so. */
@@ -94,7 +68,7 @@ static int enter_dir(
 		rj_uuid_equal(fs->dir_key.journal_uuid, dir.journal_uuid) &&
 		still_there(fs, text))
 		return 0;
-	forget_dir(fs);
+	rj_file_forget_dir(fs);
 	slash = strchr(text, '/');
 	*slash = '\0';
 	rc = make_dir(fs, fs->root, text, err);
@@ -274,7 +248,7 @@ out:
 	if (fd >= 0)
 		close(fd);
 	if (rc && rc != -RJ_E_EXISTS)
-		forget_dir(fs); /* perhaps it was deleted: look anew */
+		rj_file_forget_dir(fs); /* perhaps it was deleted: look anew */
 	return rc;
 }
 
@@ -290,7 +264,7 @@ static void remove_dirs(struct file_store *fs, const struct rj_key *key)
 	rj_key_text(&dir, text);
 	if (unlinkat(fs->root, text, AT_REMOVEDIR))
 		return;
-	forget_dir(fs);
+	rj_file_forget_dir(fs);
 	dir.kind = RJ_KEY_LOG;
 	rj_key_text(&dir, text);
 	unlinkat(fs->root, text, AT_REMOVEDIR);
@@ -340,7 +314,7 @@ static void file_close(struct rj_store *s)
 {
 	struct file_store *fs = file_of(s);
 
-	forget_dir(fs);
+	rj_file_forget_dir(fs);
 	if (fs->root >= 0)
 		close(fs->root);
 	free(fs);

@@ -2,14 +2,52 @@
 #include "store/probe-run.h"
 
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "os/thread.h"
 #include "util/environ.h"
-#include "util/thread.h"
 
 #define WATCHED       6
 #define WATCHED_BYTES (1u << 20)
+
+struct rj_key probe_key(
+	const struct probe_run *r, enum rj_key_kind kind, uint64_t number)
+{
+	struct rj_key key = {.kind = kind, .number = number};
+
+	memcpy(key.journal_uuid, r->out->journal_uuid, RJ_UUID_BYTES);
+	return key;
+}
+
+void probe_not(struct probe_run *r, const char *why, const char *detail)
+{
+	r->out->mode = RJ_PROBE_NONE;
+	if (r->out->why[0])
+		return;
+	if (snprintf(r->out->why, sizeof(r->out->why), "%s%s%s", why,
+		    detail ? ": " : "", detail ? detail : "") >=
+		(int)sizeof(r->out->why))
+		strcpy(r->out->why + sizeof(r->out->why) - 4, "...");
+}
+
+/* Try again while the store does not answer, for a while. */
+int probe_put(struct rj_store *s, const struct rj_key *key, const void *data,
+	size_t len, bool *doubt, struct rj_error *err)
+{
+	int64_t until = rj_monotonic_ns() + PROBE_RETRY_NS;
+	int rc;
+
+	*doubt = false;
+	while ((rc = rj_store_put_new(s, key, data, len, err)) ==
+			-RJ_E_UNREACHABLE &&
+		rj_monotonic_ns() < until) {
+		*doubt = true; /* it may have been stored */
+		rj_sleep_ns(50000000);
+	}
+	return rc;
+}
 
 static int by_size(const void *a, const void *b)
 {

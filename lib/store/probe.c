@@ -7,51 +7,14 @@
 #include <string.h>
 
 #include "format/sbx.h"
+#include "os/thread.h"
 #include "store/probe-run.h"
 #include "util/environ.h"
-#include "util/thread.h"
 
 static void step(const struct probe_run *r, const char *what)
 {
 	if (r->opts.progress)
 		r->opts.progress(r->opts.arg, what);
-}
-
-struct rj_key probe_key(
-	const struct probe_run *r, enum rj_key_kind kind, uint64_t number)
-{
-	struct rj_key key = {.kind = kind, .number = number};
-
-	memcpy(key.journal_uuid, r->out->journal_uuid, RJ_UUID_BYTES);
-	return key;
-}
-
-void probe_not(struct probe_run *r, const char *why, const char *detail)
-{
-	r->out->mode = RJ_PROBE_NONE;
-	if (r->out->why[0])
-		return;
-	if (snprintf(r->out->why, sizeof(r->out->why), "%s%s%s", why,
-		    detail ? ": " : "", detail ? detail : "") >=
-		(int)sizeof(r->out->why))
-		strcpy(r->out->why + sizeof(r->out->why) - 4, "...");
-}
-
-/* Try again while the store does not answer, for a while. */
-int probe_put(struct rj_store *s, const struct rj_key *key, const void *data,
-	size_t len, bool *doubt, struct rj_error *err)
-{
-	int64_t until = rj_monotonic_ns() + PROBE_RETRY_NS;
-	int rc;
-
-	*doubt = false;
-	while ((rc = rj_store_put_new(s, key, data, len, err)) ==
-			-RJ_E_UNREACHABLE &&
-		rj_monotonic_ns() < until) {
-		*doubt = true; /* it may have been stored */
-		rj_sleep_ns(50000000);
-	}
-	return rc;
 }
 
 /* Does KEY hold the LEN bytes of DATA? */
@@ -326,7 +289,7 @@ int rj_store_probe(const char *url, const struct rj_probe_opts *opts,
 		r.opts = *opts;
 	memset(out, 0, sizeof(*out));
 	if (rj_uuid_random(out->journal_uuid))
-		return rj_fail(err, RJ_E_IO, "no random bytes to be had");
+		return rj_fail(err, RJ_E_IO, "cannot get random bytes");
 	rc = rj_store_open(url, NULL, &r.store, err);
 	if (!rc)
 		rc = rj_store_open(url, NULL, &r.other, err);
@@ -355,27 +318,6 @@ static uint8_t kind_bits(const struct rj_store_caps *caps)
 	return bits;
 }
 
-/* Each by itself. Seen is what both were seen to do. */
-static int probe_pair(struct rj_store *store,
-	const uint8_t journal_uuid[RJ_UUID_BYTES], uint8_t *seen,
-	struct rj_error *err)
-{
-	uint8_t both = RJ_SBX_PROBED_RACED | RJ_SBX_PROBED_DURABLE, one;
-	int rc = 0, i;
-
-	for (i = 0; !rc && i < 2; i++) {
-		one = 0;
-		if (rj_store_part(store, i))
-			rc = rj_store_probe_brief(rj_store_part(store, i),
-				journal_uuid, &one, err);
-		both &= one;
-	}
-	if (seen)
-		*seen = both | (kind_bits(&store->caps) &
-				       (RJ_SBX_PROBED_A | RJ_SBX_PROBED_B));
-	return rc;
-}
-
 int rj_store_probe_brief(struct rj_store *store,
 	const uint8_t journal_uuid[RJ_UUID_BYTES], uint8_t *seen,
 	struct rj_error *err)
@@ -391,8 +333,6 @@ int rj_store_probe_brief(struct rj_store *store,
 
 	if (!err)
 		err = &local;
-	if (rj_store_is_pair(store))
-		return probe_pair(store, journal_uuid, seen, err);
 	memcpy(out.journal_uuid, journal_uuid, RJ_UUID_BYTES);
 	if (seen)
 		*seen = kind_bits(&store->caps);

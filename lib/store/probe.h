@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Try what a store can do, instead of believing what it says: several shipped
- * servers take "If-None-Match: *" and overwrite all the same.
+ * servers take "If-None-Match: *" and overwrite nevertheless.
  */
 #ifndef RJ_STORE_PROBE_H
 #define RJ_STORE_PROBE_H
@@ -38,7 +38,7 @@ struct rj_probe {
 	unsigned racers, rounds;
 	unsigned one_winner; /* rounds with exactly one */
 	unsigned several;    /* rounds with more than one: fatal */
-	unsigned undecided;  /* nobody knows: answers were lost */
+	unsigned undecided;  /* not known: answers were lost */
 	/* puts one after the other, and gets, in microseconds */
 	unsigned puts;
 	uint32_t put_bytes;
@@ -53,7 +53,7 @@ struct rj_probe {
 
 /*
  * Probe the store at URL. 0: OUT says what was seen, be it bad. Else the store
- * does not answer, lets nobody in, or fails in ways that have nothing to do
+ * does not answer, refuses access, or fails in ways that have nothing to do
  * with what is probed.
  */
 int rj_store_probe(const char *url, const struct rj_probe_opts *opts,

@@ -7,7 +7,6 @@
 #include "format/sbx.h"
 #include "store/backend.h"
 #include "store/conf.h"
-#include "store/pair.h"
 #include "store/url.h"
 
 static const struct {
@@ -71,13 +70,10 @@ static int open_url(const char *text, const struct rj_store_opts *opts,
 {
 	struct rj_store_opts o = {0};
 	struct rj_conf *conf;
-	const char *second = rj_url_second(text);
 	struct rj_url url;
 	size_t i;
 	int rc;
 
-	if (second)
-		return rj_pair_open_urls(text, second, opts, out, err);
 	rc = rj_url_parse(text, &url, err);
 	if (rc)
 		return rc;
@@ -102,7 +98,7 @@ static int open_url(const char *text, const struct rj_store_opts *opts,
 						  ? RJ_DURABLE
 						  : RJ_RECEIVED;
 	rj_conf_release(conf);
-	return rc;
+	return rc == -RJ_E_INVAL ? rj_conf_fault(rc, err) : rc;
 }
 
 int rj_store_open(const char *url, const struct rj_store_opts *opts,
@@ -153,6 +149,14 @@ static int remove_each(struct rj_store *s, const struct rj_key *dir,
 		*removed += !rc;
 	}
 	return 0;
+}
+
+const char *rj_nearly_full_text(unsigned bits)
+{
+	return bits & RJ_FULL_DISK      ? "its disk"
+	       : bits & RJ_FULL_VOLUME  ? "the volume's limit there"
+	       : bits & RJ_FULL_ACCOUNT ? "our account's limit there"
+					: "";
 }
 
 int rj_store_remove_below(struct rj_store *s, const struct rj_key *dir,

@@ -7,8 +7,8 @@
  * A store keeps immutable objects under names of lib/format/key.h. A handle
  * serves one thread at a time; open one handle per thread.
  *
- * One call is one attempt, bounded by the handle's time limits; who retries,
- * and with what, is decided by lib/log.
+ * One call is one attempt, bounded by the handle's time limits; lib/log decides
+ * what is retried, and how often.
  *
  * Several requests in flight are several handles (rj_store_dup()).
  */
@@ -30,14 +30,14 @@ enum rj_durability {
 };
 
 /*
- * What a store can do; what it cannot is said here, not imitated. Of put_new
- * and exclusive_container one must be there for a log to have but one writer
+ * What a store can do; a missing ability is reported here, not imitated. A log
+ * with only one writer needs put_new or exclusive_container
  * (doc/log-format.md: modes A and B).
  */
 struct rj_store_caps {
 	bool put_new; /* mode A: put-if-absent is atomic among racers */
 	/* mode B: making a folder is atomic among racers, and nothing else is.
-	 * Such a store is a tree (lib/store/tree.h) under lib/store/lease.c. */
+	 * Such a store is a tree (lib/store/tree/tree.h) under lib/store/tree/mkdir-epoch.c. */
 	bool exclusive_container;
 	bool list_consistent; /* a list shows every acknowledged object */
 	bool list_ranged;     /* a list costs what it shows, from AFTER on */
@@ -45,24 +45,16 @@ struct rj_store_caps {
 };
 
 struct rj_conf;
-struct rj_gate;
-struct rj_meter;
+struct rj_put_throttle;
+struct rj_latency_hist;
 
 struct rj_store_opts {
 	int connect_timeout_ms; /* 0: as in rj.conf, else 5000 */
 	int request_timeout_ms; /* 0: as in rj.conf, else 30000; no request
 				 * hangs longer */
-	/* Of two stores, one of which has not answered once: go on with the other
-	 * even if it may lack acknowledged segments. */
-	bool accept_loss;
-	/* Of two stores: the volume was marked (superblock extension) when this
-	 * epoch's segment FLOOR was in its log. A log that ends before either is
-	 * one that was given up, even if it says that it went on alone. 0:
-	 * nothing is known. */
-	uint64_t marked_epoch, floor;
-	/* While it is true no request is begun, and one that waits is given up
-	 * (at most a second later) with RJ_E_UNREACHABLE; by stores behind a
-	 * network. The caller's; NULL: never. */
+	/* While true, stores on a network begin no request, and give up one that
+	 * waits (at most a second later) with RJ_E_UNREACHABLE. Belongs to the
+	 * caller; NULL: never. */
 	const _Atomic bool *give_up;
 	struct rj_conf *conf;	/* NULL: what rj.conf says for the URL. The
 				 * caller's; the store takes a reference */
@@ -82,19 +74,6 @@ typedef int (*rj_store_journal_fn)(
  * stream with that. */
 typedef int (*rj_store_stream_fn)(
 	void *arg, uint64_t number, struct rj_buf *object);
-
-/* How two stores that hold the same log do. */
-struct rj_twin {
-	const char *url[2]; /* the store's, valid as long as it is */
-	int alone; /* 0 or 1: only that one is needed; negative: both are */
-	bool caught_up; /* the other one has all the same: the next segment makes
-			 * them two again */
-	bool left; /* the other one holds another log, and is left alone */
-	/* What the other one lacks; only if KNOWN, which it is not before the
-	 * other one was seen. */
-	bool known;
-	uint64_t segments, bytes;
-};
 
 /* Where a copied segment belongs; for an epoch claim all 0. */
 struct rj_store_place {
@@ -151,7 +130,7 @@ struct rj_store_ops {
 	 * Delete the objects of DIR (number 0) whose number is below BELOW and
 	 * that have at least LEAST bytes (a log's fences are its smallest
 	 * objects, and stay), in as few requests as the store allows, lowest
-	 * first; what a failure leaves begins behind what was deleted.
+	 * first: after a failure only the lowest are missing.
 	 * *REMOVED (may be NULL) counts them, also on failure. Not a durable
 	 * step, as remove. NULL: they are listed and removed one by one.
 	 */
@@ -170,12 +149,12 @@ struct rj_store_ops {
 		uint64_t from, size_t max, rj_store_stream_fn fn, void *arg,
 		struct rj_error *err);
 	/*
-	 * Put an object of a log that is copied from elsewhere, where PLACE says
-	 * that it belongs: no epoch is claimed by it, and nobody becomes a
-	 * writer. For stores of mode B, where the object's epoch is a part of
-	 * its name. Callers only ever repeat the same bytes. 0 and the errors as
-	 * of put_new; RJ_E_EXISTS for an epoch that has its text. NULL: put_new
-	 * does it, with COPYING set.
+	 * Put an object of a log that is copied from another store, at PLACE.
+	 * This claims no epoch, and makes the handle no writer. For stores of
+	 * mode B, where the object's epoch is a part of its name. A repeated
+	 * call has the same bytes. 0 and the errors as of put_new; RJ_E_EXISTS
+	 * for an epoch that has its text. NULL: put_new does it, with COPYING
+	 * set.
 	 */
 	int (*put_copy)(struct rj_store *s, const struct rj_key *key,
 		const struct rj_store_place *place, const void *data,
@@ -185,34 +164,25 @@ struct rj_store_ops {
 	int (*dup)(struct rj_store *s, struct rj_store **out,
 		struct rj_error *err);
 	/*
-	 * Mode B: from here on write as the owner of EPOCH of JOURNAL, whose
-	 * fence has the number FENCE: for the process that goes on putting what
-	 * that epoch's writer sealed. No other process does, and the fence was
-	 * acknowledged. NULL (mode A): every handle may put.
+	 * Make the handle a writer of EPOCH of JOURNAL (mode B), whose fence has
+	 * the number FENCE: for the process that puts what that epoch's writer
+	 * sealed. The caller makes sure that no other process does, and that the
+	 * fence was acknowledged. NULL (mode A): every handle may put.
 	 */
 	int (*adopt)(struct rj_store *s, const uint8_t journal[RJ_UUID_BYTES],
 		uint64_t epoch, uint64_t fence, struct rj_error *err);
-	/*
-	 * Two stores as one (pair.h); NULL for every other. FLAGS: what a segment
-	 * that is sealed now has to say (RJ_SEG_F_ALONE_1, _2 or 0). *MARK_DUE:
-	 * what was put last must not be acknowledged before one more segment,
-	 * with these flags, is put: only it says durably that one store is
-	 * alone.
-	 */
-	uint32_t (*flags)(struct rj_store *s, bool *mark_due);
-	/* The first (0) or the second (1). NULL is returned for one that cannot
-	 * be opened now. */
-	struct rj_store *(*part)(struct rj_store *s, int which);
-	/* How they do; from any thread, and contacts nobody. */
-	void (*twin)(const struct rj_store *s, struct rj_twin *out);
-	/*
-	 * The logs of the two differ, and neither says that it went on alone: one
-	 * is taken, the other is returned, whose writer has to be fenced before
-	 * anything is written. NULL: there is no such thing.
-	 */
-	struct rj_store *(*rival)(struct rj_store *s);
 	void (*close)(struct rj_store *s);
 };
+
+/* What a store says is nearly used up. */
+enum rj_nearly_full {
+	RJ_FULL_DISK = 1,
+	RJ_FULL_VOLUME = 2,  /* the limit that this volume has there */
+	RJ_FULL_ACCOUNT = 4, /* and that of our account */
+};
+
+/* Return the words for the first of BITS; "": none. */
+const char *rj_nearly_full_text(unsigned bits);
 
 /* The head of every backend's own struct. */
 struct rj_store {
@@ -220,19 +190,22 @@ struct rj_store {
 	struct rj_store_caps caps;
 	/* Counts what put_new() takes (store/meter.h); of the caller, who sets
 	 * it, and passed on to dups. NULL: nothing is counted. */
-	struct rj_meter *meter;
-	/* Puts of segments wait there (store/gate.h); of the caller, as the
-	 * meter. NULL: they never wait. */
-	struct rj_gate *gate;
+	struct rj_latency_hist *latency;
+	/* Puts of segments wait there (store/put-throttle.h); of the caller, as
+	 * the meter. NULL: they never wait. */
+	struct rj_put_throttle *throttle;
 	char url[512]; /* for messages: never holds a credential */
-	/* What is put is a copy of another store's segment: it may begin anywhere,
-	 * and (mode B) be of an older epoch than the handle's own. */
+	/* The puts are copies of another store's segments: they may begin at any
+	 * number and (mode B) be of an older epoch than the handle's own. */
 	bool copying;
+	/* What the answer to the last put said; only rjserver says it. From any
+	 * thread. */
+	_Atomic unsigned nearly_full; /* of enum rj_nearly_full */
+	_Atomic uint64_t max_bytes;   /* the volume's limit; 0: none is known */
 };
 
 /*
- * Open the store that URL names, or with "URL1,URL2" the two that hold the same
- * log (pair.h). Does not contact a server: one that cannot
+ * Open the store that URL names. Does not contact a server: one that cannot
  * be reached shows at the first request. RJ_E_INVAL: not a URL we can read;
  * RJ_E_UNSUPPORTED: a scheme this build does not have (the message lists
  * those it has); RJ_E_NOTFOUND: the directory of a file:// URL is not there
@@ -246,8 +219,8 @@ int rj_store_check_url(const char *url, struct rj_error *err);
 /* NULL-safe. */
 void rj_store_close(struct rj_store *s);
 
-/* As the operation; counted, if the handle has a meter, and held up, if its gate
- * is closed. */
+/* Put a new object, as ops->put_new(). Counted if the handle has a latency
+ * histogram; waits while its throttle is closed. */
 int rj_store_put_new(struct rj_store *s, const struct rj_key *key,
 	const void *data, size_t len, struct rj_error *err);
 
@@ -295,8 +268,8 @@ static inline int rj_store_list_journals(struct rj_store *s,
 	return s->ops->list_journals(s, fn, arg, err);
 }
 
-/* As the operation; if there is none, by list and remove. An object that is
- * gone by then is not an error. */
+/* Remove objects, as ops->remove_below(); without that, by list and remove. An
+ * object that another process removed meanwhile is not an error. */
 int rj_store_remove_below(struct rj_store *s, const struct rj_key *dir,
 	uint64_t below, uint64_t least, uint64_t *removed,
 	struct rj_error *err);
@@ -312,44 +285,12 @@ static inline int rj_store_stream(struct rj_store *s, const struct rj_key *dir,
 	return s->ops->stream(s, dir, from, max, fn, arg, err);
 }
 
-/* Nothing to be done in mode A. */
+/* Adopt an epoch, as ops->adopt(); does nothing in mode A. */
 static inline int rj_store_adopt(struct rj_store *s,
 	const uint8_t journal[RJ_UUID_BYTES], uint64_t epoch, uint64_t fence,
 	struct rj_error *err)
 {
 	return s->ops->adopt ? s->ops->adopt(s, journal, epoch, fence, err) : 0;
-}
-
-/* With the flags of *MARK_DUE, which is set: false for a single store. */
-static inline uint32_t rj_store_flags(struct rj_store *s, bool *mark_due)
-{
-	*mark_due = false;
-	return s->ops->flags ? s->ops->flags(s, mark_due) : 0;
-}
-
-/* Two stores as one? */
-static inline bool rj_store_is_pair(const struct rj_store *s)
-{
-	return s->ops->part != NULL;
-}
-
-/* False: not two stores as one. */
-static inline bool rj_store_twin(const struct rj_store *s, struct rj_twin *out)
-{
-	if (!s->ops->twin)
-		return false;
-	s->ops->twin(s, out);
-	return true;
-}
-
-static inline struct rj_store *rj_store_part(struct rj_store *s, int which)
-{
-	return s->ops->part(s, which);
-}
-
-static inline struct rj_store *rj_store_rival(struct rj_store *s)
-{
-	return s->ops->rival ? s->ops->rival(s) : NULL;
 }
 
 /* RJ_E_UNSUPPORTED: this kind of store has but one handle. */
@@ -363,8 +304,8 @@ static inline int rj_store_dup(
 			"%s: this kind of store has but one handle", s->url);
 	rc = s->ops->dup(s, out, err);
 	if (!rc) {
-		(*out)->meter = s->meter;
-		(*out)->gate = s->gate;
+		(*out)->latency = s->latency;
+		(*out)->throttle = s->throttle;
 	}
 	return rc;
 }

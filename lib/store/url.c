@@ -121,6 +121,10 @@ int rj_url_parse(const char *text, struct rj_url *out, struct rj_error *err)
 			"%s://...: a store URL must not hold a user name or "
 			"password; name a credentials file in rj.conf instead",
 			u.scheme);
+	if (strstr(auth, "://"))
+		return rj_fail(err, RJ_E_INVAL,
+			"%s: more than one store URL: a log is in one store",
+			text);
 	if (len) {
 		rc = parse_authority(auth, len, &u, err);
 		if (rc)

@@ -5,10 +5,14 @@
  * Every function of the library that can fail returns 0 or a negative
  * enum rj_code, and fills the caller's struct rj_error with one line that
  * says what failed, where, and (when there is something to do) what to do.
- * The line has no final newline and no program name in front.
+ * The line has no final newline and no program name in front. What a server or
+ * a volume says of itself may be in it, and can do nothing to a terminal or a
+ * log: rj_fail() makes the line printable.
  */
 #ifndef RJ_UTIL_ERROR_H
 #define RJ_UTIL_ERROR_H
+
+#include <stdbool.h>
 
 enum rj_code {
 	RJ_OK = 0,
@@ -27,22 +31,40 @@ enum rj_code {
 	RJ_E_UNSUPPORTED, /* a feature, version or option we do not know */
 	RJ_E_NOTRJ,	  /* the volume has no superblock extension of ours */
 	RJ_E_NOSPACE,	  /* the store or the disk is full */
-	RJ_E_PROTOCOL,	  /* the peer's answer makes no sense */
+	RJ_E_PROTOCOL,	  /* the peer sent an invalid answer */
 	RJ_E_CANCELLED,	  /* the caller asked to stop */
 	RJ_E_REFUSED,	  /* safe to do only with an option the user left out */
 	RJ_E_KEY,	  /* encrypted, and the key is missing or another */
+};
+
+/* Where the code alone does not say what is to be mended. */
+enum rj_cause {
+	RJ_CAUSE_CODE = 0,    /* the code says it */
+	RJ_CAUSE_TAKEN,	      /* the number, or the file, is another's for ever */
+	RJ_CAUSE_SEALING,     /* there is nothing that could be put */
+	RJ_CAUSE_TOKEN,	      /* the store does not take our token */
+	RJ_CAUSE_LOGIN,	      /* nor our user and password */
+	RJ_CAUSE_RIGHTS,      /* it knows us, and does not allow it */
+	RJ_CAUSE_EXPIRED,     /* a certificate is too old */
+	RJ_CAUSE_CERTIFICATE, /* or not trusted */
+	RJ_CAUSE_NOTFOUND,    /* there is no such store where it was asked for */
+	RJ_CAUSE_REDIRECT,    /* what answers there sends us elsewhere */
+	RJ_CAUSE_MISSING,     /* the store lacks what it acknowledged */
+	RJ_CAUSE_CLOCK,       /* its clock and ours differ */
+	RJ_CAUSE_SETTINGS,    /* rj.conf, or a file that it names */
 };
 
 #define RJ_ERROR_BYTES 1024
 
 struct rj_error {
 	enum rj_code code;
+	enum rj_cause cause;
 	int sys_errno; /* 0 where no system call was at fault */
 	char msg[RJ_ERROR_BYTES];
 };
 
 /*
- * Fill ERR (may be NULL) and return -CODE. sys_errno is set to 0.
+ * Fill ERR (may be NULL) and return -CODE. sys_errno and the cause are set to 0.
  */
 int rj_fail(struct rj_error *err, enum rj_code code, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
@@ -63,6 +85,20 @@ int rj_fail_errno(struct rj_error *err, int sys_errno, const char *fmt, ...)
  */
 int rj_fail_prefix(struct rj_error *err, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
+
+/* Set the cause of ERR (may be NULL), which was just filled; returns RC. */
+int rj_fail_cause(int rc, enum rj_cause cause, struct rj_error *err);
+
+/*
+ * Of an access to a store: will waiting never mend it? True for: another writer
+ * has taken over, what we asked for cannot be asked (or not even be made), the
+ * key is another one, we were told to stop. All else is the matter of the network,
+ * of the store, or of rj.conf, and somebody may mend it while we wait.
+ */
+bool rj_error_final(const struct rj_error *err);
+/* What is to be mended, in a few stable words ("refused: token", "no space",
+ * "unreachable"), for status and metrics. */
+const char *rj_error_cause(const struct rj_error *err);
 
 /* A short, stable word for a code ("unreachable"), for logs and JSON. */
 const char *rj_code_name(enum rj_code code);

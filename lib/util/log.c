@@ -4,6 +4,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "util/printable.h"
+
 static rj_log_fn log_fn;
 static void *log_arg;
 
@@ -23,5 +25,6 @@ void rj_log(enum rj_log_level level, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(line, sizeof(line), fmt, ap);
 	va_end(ap);
+	rj_make_printable(line);
 	log_fn(log_arg, level, line);
 }

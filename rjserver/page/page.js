@@ -60,6 +60,7 @@ function row(v) {
 	const tr = el("tr"), name = el("th", v.name), host = el("td", v.host || "-"), rate = el("td");
 	name.scope = "row";
 	name.append(el("span", v.journal, "id"));
+	if (v.nearly_full) name.append(el("span", "nearly full: " + v.nearly_full, "id bad"));
 	if (v.account) host.append(el("span", v.account, "id"));
 	rate.append(plot(v), el("span", bytes(now(v)) + "/s", "id"));
 	tr.append(name, host, el("td", ago(v)), el("td", v.last_commit_ms ? ms(v.lag_us) : "-", "n"),
@@ -69,6 +70,7 @@ function row(v) {
 
 const health = {
 	ok: "All is well: commits are taken.",
+	low: "The disk is nearly full: commits are still taken.",
 	full: "The disk is almost full: new commits are refused.",
 	lossy: "Records were lost to damage: new keys are refused. The log and rjserver(8) say more.",
 	failed: "A write failed: nothing is taken until the server is restarted.",

@@ -50,7 +50,7 @@ ThreadsPerChild 48
 END
 }
 
-dav_curl() { curl -sS --max-time 10 --cacert "$DAV_DIR/cert.pem" -u u:pw "${@:2}" "https://127.0.0.1:$DAV_PORT$1"; }
+dav_curl() { curl -sS --max-time 120 --cacert "$DAV_DIR/cert.pem" -u u:pw "${@:2}" "https://127.0.0.1:$DAV_PORT$1"; }
 dav_answers() { dav_curl /logs/ -f -o /dev/null -X PROPFIND -H 'Depth: 0'; }
 
 dav_start() {

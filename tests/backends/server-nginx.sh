@@ -28,6 +28,7 @@ http {
 		root $1/root;
 		dav_methods PUT DELETE MKCOL COPY MOVE;
 		create_full_put_path on;
+		add_header ETag '"0"' always;
 	}
 }
 END

@@ -78,12 +78,12 @@ rgw_launch() { # DIR NAME COMMAND...
 	at_exit b_end "$pid" 15
 }
 
-rgw_ceph() { timeout 30 ceph -c "$1/ceph.conf" --name client.admin --keyring "$1/keyring" "${@:2}"; }
+rgw_ceph() { timeout 120 ceph -c "$1/ceph.conf" --name client.admin --keyring "$1/keyring" "${@:2}"; }
 rgw_osd_up() { rgw_ceph "$1" osd stat | grep -q '1 up'; }
 
 # rgw_curl PATH OPTION...: a signed request by curl itself
 rgw_curl() {
-	curl -sS --max-time 20 --aws-sigv4 aws:amz:us-east-1:s3 --user "$RGW_AK:$RGW_SK" \
+	curl -sS --max-time 120 --aws-sigv4 aws:amz:us-east-1:s3 --user "$RGW_AK:$RGW_SK" \
 		-H x-amz-content-sha256:UNSIGNED-PAYLOAD "${@:2}" "http://127.0.0.1:$RGW_PORT$1"
 }
 rgw_answers() { [ "$(rgw_curl / -o /dev/null -w '%{http_code}')" = 200 ]; }

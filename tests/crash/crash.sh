@@ -9,8 +9,8 @@ need_fuse_loop
 crash_setup || exit 99
 seed=${RJ_SEED:-$((RANDOM * 32768 + RANDOM))}
 note "RJ_SEED=$seed"
-kinds=(ext4-4k-ordered ext3-1k-journal ext4-1k-async ext4-4k-writeback)
-kind=${kinds[seed % 4]}
+kinds=(ext4-4k-ordered ext3-1k-journal ext4-1k-async ext4-4k-writeback ext4-4k-journal)
+kind=${kinds[seed % 5]}
 check "recorded: $kind" crash_record "$kind" 25 "$seed"
 check "every state is recovered, and holds what was acknowledged" crash_states "$seed" 60
 note "$(cat "$CRASH_DIR"/out.*)"
@@ -26,8 +26,8 @@ like "in some of them the log goes on in the file" "$(cat "$CRASH_DIR"/out.*)" '
 good=$RJOURNALD
 for rule in badrule badrule-commit; do
 	RJOURNALD=$RJ_BUILD/tests/rjournald/$rule/rjournald
-	check "$rule: recorded" crash_record ext4-4k-ordered 8 "$seed"
-	status 1 "$rule: found out" crash_states "$seed" 25
+	check "$rule: recorded" crash_record ext4-4k-ordered 16 "$seed"
+	status 1 "$rule: found out" crash_states "$seed" 40
 	like "$rule: by what is not there" "$OUT" 'BAD .*(gone|bytes|byte|not)'
 	note "$(tail -n 1 <<<"$OUT")"
 done

@@ -11,16 +11,10 @@
 int volume_start(const char *dir, const char *image, const char *fallback);
 void volume_stop(void);
 
-#define RELAYS 2
-
-/* A relay, one after the other up to RELAYS, in front of the rjserver at
- * 127.0.0.1:PORT; PREFIX comes before its objects' names. The port it listens
- * on, or -1. */
-int relay_start(int port, const char *prefix);
-/* The server behind the WHICH-th relay is AWAY: connections end, and new ones at
- * once. Or it is back. */
-void relay_away(unsigned which, bool away);
-/* Do the logs in both end alike, and does neither say that one is alone? */
-bool relay_together(void);
+/* A relay in front of the rjserver at 127.0.0.1:PORT. The port that it listens on,
+ * or -1. */
+int relay_start(int port);
+/* The server is AWAY: connections end, and new ones at once. Or it is back. */
+void relay_away(bool away);
 
 #endif

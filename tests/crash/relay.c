@@ -18,7 +18,6 @@
 #include <unistd.h>
 
 #include "events.h"
-#include "format/seghdr.h"
 #include "record.h"
 
 #define REQUEST_BYTES (20u << 20)
@@ -26,34 +25,17 @@
 #define LOOK_MS	      20 /* whether the server is away */
 #define AWAIT_MS      5000
 
-/* One for each server. */
-struct place {
-	struct sockaddr_in target;
-	const char *prefix; /* of its objects' names */
-	int listener;
-	atomic_bool away;
-	/* what its log ends with */
-	_Atomic uint64_t last;
-	atomic_uint flags;
-};
-
+/* One for each connection. */
 struct relay {
-	struct place *place;
 	int client, server;
 	char *buf; /* of a request */
 	size_t have;
 	char put[EVENT_NAME_BYTES]; /* its answer is waited for; "": none */
-	struct rj_seghdr head;      /* of that */
 };
 
-/* A connection that was accepted. */
-struct guest {
-	struct place *place;
-	int fd;
-};
-
-static struct place places[RELAYS];
-static unsigned count;
+static struct sockaddr_in target;
+static int listener;
+static atomic_bool away;
 
 static bool put_all(int fd, const char *data, size_t len)
 {
@@ -90,13 +72,10 @@ static void note_request(struct relay *r, const char *body, size_t len)
 	r->put[0] = 0;
 	if (sscanf(r->buf, "%15s %255s", method, path) != 2)
 		return;
-	snprintf(name, sizeof(name), "%s%s", r->place->prefix, key_of(path));
+	snprintf(name, sizeof(name), "%s", key_of(path));
 	if (!strcmp(method, "PUT")) {
 		events_add(EVENT_PUT, 0, (uint32_t)len, name, body);
 		memcpy(r->put, name, sizeof(name));
-		r->head.sequence = 0;
-		if (len >= RJ_SEG_HEADER_BYTES)
-			rj_seghdr_decode((const void *)body, &r->head, NULL);
 	} else if (!strcmp(method, "DELETE")) {
 		query = strchr(name, '?');
 		if (query && sscanf(query, "?below=%llu&least=%llu", &below,
@@ -139,16 +118,6 @@ static bool from_client(struct relay *r)
 	}
 }
 
-/* What was put is there. */
-static void note_stored(struct relay *r)
-{
-	events_add(EVENT_STORED, 0, 0, r->put, NULL);
-	if (!r->head.sequence || r->head.sequence < r->place->last)
-		return;
-	r->place->last = r->head.sequence;
-	r->place->flags = r->head.flags;
-}
-
 /* 0: the connection has ended. */
 static size_t answer(struct relay *r, char buf[ANSWER_BYTES])
 {
@@ -160,7 +129,7 @@ static size_t answer(struct relay *r, char buf[ANSWER_BYTES])
 		/* 412: the one before was, but its answer was lost */
 		if (n > 12 && (!memcmp(buf + 8, " 201", 4) ||
 				      !memcmp(buf + 8, " 412", 4)))
-			note_stored(r);
+			events_add(EVENT_STORED, 0, 0, r->put, NULL);
 		r->put[0] = 0;
 	}
 	return (size_t)n;
@@ -186,22 +155,20 @@ static void await_answer(struct relay *r)
 
 static void *serve(void *arg)
 {
-	struct guest *guest = arg;
-	struct relay r = {.place = guest->place, .client = guest->fd};
+	struct relay r = {.client = (int)(intptr_t)arg};
 	struct pollfd p[2];
 	int one = 1;
 	bool on;
 
-	free(guest);
 	r.buf = malloc(REQUEST_BYTES + 1);
 	r.server = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	on = r.buf && !connect(r.server, (struct sockaddr *)&r.place->target,
-				 sizeof(r.place->target));
+	on = r.buf && !connect(r.server, (struct sockaddr *)&target,
+				 sizeof(target));
 	setsockopt(r.client, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
 	setsockopt(r.server, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
 	p[0] = (struct pollfd){r.client, POLLIN, 0};
 	p[1] = (struct pollfd){r.server, POLLIN, 0};
-	while (on && !r.place->away && poll(p, 2, LOOK_MS) >= 0) {
+	while (on && !away && poll(p, 2, LOOK_MS) >= 0) {
 		if (p[1].revents)
 			on = from_server(&r);
 		if (on && p[0].revents)
@@ -216,52 +183,38 @@ static void *serve(void *arg)
 
 static void *accept_all(void *arg)
 {
-	struct place *place = arg;
-	struct guest *guest;
 	pthread_t thread;
 	int fd;
 
-	while ((fd = accept4(place->listener, NULL, NULL, SOCK_CLOEXEC)) >= 0) {
-		guest = malloc(sizeof(*guest));
-		if (!guest || (*guest = (struct guest){place, fd},
-			       pthread_create(&thread, NULL, serve, guest))) {
-			free(guest);
+	while ((fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC)) >= 0) {
+		if (pthread_create(&thread, NULL, serve, (void *)(intptr_t)fd))
 			close(fd);
-		} else {
+		else
 			pthread_detach(thread);
-		}
 	}
 	return NULL;
 }
 
-void relay_away(unsigned which, bool is)
+void relay_away(bool is)
 {
-	places[which].away = is;
+	away = is;
 }
 
-bool relay_together(void)
-{
-	return places[0].last == places[1].last &&
-	       !((places[0].flags | places[1].flags) & RJ_SEG_F_ALONE);
-}
-
-int relay_start(int port, const char *prefix)
+int relay_start(int port)
 {
 	struct sockaddr_in here = {.sin_family = AF_INET};
-	struct place *p = &places[count++];
 	socklen_t len = sizeof(here);
 	pthread_t thread;
 
 	here.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-	p->target = here;
-	p->target.sin_port = htons((uint16_t)port);
-	p->prefix = prefix;
-	p->listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	if (p->listener < 0 ||
-		bind(p->listener, (struct sockaddr *)&here, sizeof(here)) ||
-		listen(p->listener, 16) ||
-		getsockname(p->listener, (struct sockaddr *)&here, &len) ||
-		pthread_create(&thread, NULL, accept_all, p))
+	target = here;
+	target.sin_port = htons((uint16_t)port);
+	listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (listener < 0 ||
+		bind(listener, (struct sockaddr *)&here, sizeof(here)) ||
+		listen(listener, 16) ||
+		getsockname(listener, (struct sockaddr *)&here, &len) ||
+		pthread_create(&thread, NULL, accept_all, NULL))
 		return -1;
 	pthread_detach(thread);
 	return ntohs(here.sin_port);

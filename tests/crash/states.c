@@ -1,17 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * states [-w] [-l] EVENTS BASE DIR SEED THREADS WANTED [WORKER WORKERS]: what a power cut
+ * states [-w] EVENTS BASE DIR SEED THREADS WANTED [WORKER WORKERS]: what a power cut
  * can have left of a recorded run, each recovered and judged.
  *
- * With two stores (their objects' names begin with 1/ and 2/) each of the objects
- * that were on their way is there or not by itself, and the recovery has both,
- * or one: then it must either refuse and change nothing, and succeed with both, or
- * every operation acknowledged be there. -l: it goes on with --accept-loss, which
- * must be found out.
- *
- * -w: it was mounted with data=writeback (verify.h). BASE is the volume as it was when recording began; BASE.fallback, if it is
- * there, its fallback file, which the volume knows as DIR/fb. A cut falls behind any
- * event. What was flushed is there; of what was not, all, none, or some
+ * -w: it was mounted with data=writeback (verify.h). BASE is the volume as it was
+ * when recording began; BASE.fallback, if it is there, its fallback file, which the
+ * volume knows as DIR/fb. A cut falls after any event. What was
+ * flushed is there; of what was not, all, none, or some
  * arrived, some of those torn at a sector. The log has each object whose put
  * was answered, with or without those that were only on their way; what a trim
  * asked to drop is gone. rj_recover() must succeed, e2fsck -fn find nothing,
@@ -69,11 +64,8 @@ struct states {
 	unsigned threads;
 	bool begun; /* before that there is no volume */
 	bool writeback;
-	bool two;	  /* stores */
-	bool accept_loss; /* of one of them */
 	struct ops ops[THREADS_MAX]; /* what was acknowledged */
 	char volume[256], store[256], objects_dir[256], url[700];
-	uint8_t *before; /* the volume, before a recovery that refuses */
 	uint32_t last_tid; /* that anything in the state's log is of */
 	uint64_t random;
 	/* Of the superblock's two sectors only this one (1, 2) is from the last
@@ -81,8 +73,7 @@ struct states {
 	int super_sector;
 	/* counts */
 	unsigned long long states, bad, replayed, whole, none, some, torn,
-		missing, on_the_way, local, within, super_log, super_yes, one,
-		refused;
+		missing, on_the_way, local, within, super_log, super_yes;
 };
 
 static void die(const char *what)
@@ -124,17 +115,11 @@ static void build_store(struct states *s, bool on_the_way)
 
 	nftw(s->store, drop_one, 16, FTW_DEPTH | FTW_PHYS);
 	mkdir(s->store, 0700);
-	for (i = 1; s->two && i <= 2; i++) {
-		snprintf(to, sizeof(to), "%s/%zu", s->store, i);
-		mkdir(to, 0700);
-	}
 	s->last_tid = 0;
 	for (i = 0; i < s->object_count; i++) {
 		const struct object *o = &s->objects[i];
 
 		if (o->dropped || (!o->stored && !on_the_way))
-			continue;
-		if (!o->stored && s->two && draw(s) % 2)
 			continue;
 		s->on_the_way += !o->stored;
 		if (o->last_tid > s->last_tid)
@@ -218,43 +203,6 @@ static void said(void *arg, const char *line)
 	s->super_log += !strncmp(line, "superblock damaged, as by a torn", 32);
 }
 
-/*
- * Of two stores only one answers. 1: refused, and nothing is changed. 0: it
- * suffices.
- */
-static int recover_one(struct states *s, struct rj_recover_opts o, unsigned which,
-	char *why, size_t size)
-{
-	struct rj_recover_report report = {0};
-	struct rj_error err = {0};
-	char url[700];
-	int rc;
-
-	snprintf(url, sizeof(url), "file://%s/%s,file://%s/%s", s->store,
-		which == 1 ? "1" : "none", s->store, which == 2 ? "2" : "none");
-	memcpy(s->before, s->device[0].image, s->device[0].size);
-	o.url = url;
-	o.accept_loss = s->accept_loss;
-	s->one++;
-	rc = rj_recover(s->volume, &o, &report, &err);
-	if (!rc && report.fsck_status <= RJ_FSCK_CORRECTED)
-		return 0;
-	if (memcmp(s->before, s->device[0].image, s->device[0].size) != 0) {
-		snprintf(why, size,
-			"store %u alone: refused, and the volume was changed: %s",
-			which, err.msg);
-		return -1;
-	}
-	if (rc != -RJ_E_UNREACHABLE &&
-		!strstr(err.msg, ": superblock damaged")) {
-		snprintf(why, size, "store %u alone: status %d: %s", which,
-			report.fsck_status, err.msg);
-		return -1;
-	}
-	s->refused++;
-	return 1;
-}
-
 static int judge(struct states *s, char *why, size_t size)
 {
 	struct rj_recover_opts o = {.preen = true,
@@ -267,15 +215,10 @@ static int judge(struct states *s, char *why, size_t size)
 	struct rj_recover_report report = {0};
 	struct rj_error err = {0};
 	struct verify *v = NULL;
-	unsigned i, which = s->two ? draw(s) % 4 : 0;
-	int rc = 1;
+	unsigned i;
+	int rc;
 
-	if (which == 1 || which == 2)
-		rc = recover_one(s, o, which, why, size);
-	if (rc < 0)
-		return -1;
-	if (rc)
-		rc = rj_recover(s->volume, &o, &report, &err);
+	rc = rj_recover(s->volume, &o, &report, &err);
 	/* no good copy in the log: as e2fsck -p, it wants somebody to look */
 	if (rc == -RJ_E_REFUSED && strstr(err.msg, ": superblock damaged")) {
 		s->super_yes++;
@@ -392,7 +335,6 @@ static void happen(struct states *s, size_t at)
 	const struct event *e = &s->events[at];
 	struct device *d = &s->device[!strcmp(e->name, EVENT_FALLBACK)];
 	struct object *o;
-	struct op op;
 
 	switch (e->type) {
 	case EVENT_WRITE:
@@ -418,9 +360,7 @@ static void happen(struct states *s, size_t at)
 		s->begun = true;
 		break;
 	case EVENT_ACK:
-		ops_next(&s->ops[e->off], &op);
-		if (ops_apply(&s->ops[e->off], &op))
-			die("memory");
+		ops_acked(&s->ops[e->off]);
 		break;
 	}
 }
@@ -518,16 +458,7 @@ static void open_all(struct states *s, char **argv, unsigned worker)
 	snprintf(s->url, sizeof(s->url), "file://%s", s->store);
 	if (mkdir(s->objects_dir, 0700))
 		die(s->objects_dir);
-	for (i = 0; i < s->count; i++)
-		s->two |= s->events[i].type == EVENT_PUT &&
-			  s->events[i].name[1] == '/';
-	if (s->two)
-		snprintf(s->url, sizeof(s->url), "file://%s/1,file://%s/2",
-			s->store, s->store);
 	load_base(s, argv[2], s->volume);
-	s->before = malloc(s->device[0].size);
-	if (!s->before)
-		die("memory");
 	load_fallback(s, argv[2], argv[3]);
 	s->threads = (unsigned)atoi(argv[5]);
 	for (i = 0; i < s->threads; i++)
@@ -542,14 +473,11 @@ int main(int argc, char **argv)
 	unsigned long long acked = 0;
 
 	for (; argc > 1 && argv[1][0] == '-'; argc--, argv++)
-		if (argv[1][1] == 'l')
-			s.accept_loss = true;
-		else
-			s.writeback = true;
+		s.writeback = true;
 	worker = argc > 8 ? (unsigned)atoi(argv[7]) : 0;
 	workers = argc > 8 ? (unsigned)atoi(argv[8]) : 1;
 	if (argc < 7 || atoi(argv[5]) > THREADS_MAX || !workers) {
-		fprintf(stderr, "usage: states [-w] [-l] EVENTS BASE DIR SEED THREADS WANTED [WORKER WORKERS]\n");
+		fprintf(stderr, "usage: states [-w] EVENTS BASE DIR SEED THREADS WANTED [WORKER WORKERS]\n");
 		return 2;
 	}
 	open_all(&s, argv, worker);
@@ -558,10 +486,9 @@ int main(int argc, char **argv)
 		acked += s.ops[i].done;
 	printf("events %zu acked %llu objects %zu states %llu whole %llu none "
 	       "%llu some %llu missing %llu torn %llu on-the-way %llu replayed "
-	       "%llu local %llu within %llu super %llu yes %llu one %llu refused %llu bad %llu\n",
+	       "%llu local %llu within %llu super %llu yes %llu bad %llu\n",
 		s.count, acked, s.object_count, s.states, s.whole, s.none,
 		s.some, s.missing, s.torn, s.on_the_way, s.replayed, s.local, s.within,
-		s.super_log + s.super_yes, s.super_yes, s.one, s.refused,
-		s.bad);
+		s.super_log + s.super_yes, s.super_yes, s.bad);
 	return s.bad ? 1 : 0;
 }

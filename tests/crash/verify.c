@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
-#include "util/proc.h"
+#include "os/proc.h"
 
 /* Names of one directory at most. */
 #define NAMES_MAX 128
@@ -17,7 +17,6 @@
 struct verify {
 	ext2_filsys fs;
 	const struct ops *o;
-	struct op next; /* may have been under way */
 	ext2_ino_t dir;
 	struct {
 		char name[OPS_NAME_BYTES];
@@ -25,8 +24,10 @@ struct verify {
 	} names[NAMES_MAX];
 	unsigned count;
 	bool too_many, writeback;
-	uint8_t *data; /* of the file looked at */
+	/* of the file looked at */
+	uint8_t *data, xattr[OPS_XATTR_MAX];
 	uint32_t size;
+	size_t xattr_len; /* 0: none */
 	char *why;
 	size_t why_size;
 };
@@ -121,7 +122,30 @@ static ext2_ino_t take(struct verify *v, const char *name)
 	return 0;
 }
 
-/* Its bytes into v->data, v->size. */
+static int load_xattr(struct verify *v, const char *name, ext2_ino_t ino)
+{
+	struct ext2_xattr_handle *h = NULL;
+	void *value = NULL;
+	errcode_t rc;
+
+	v->xattr_len = 0;
+	rc = ext2fs_xattrs_open(v->fs, ino, &h);
+	if (!rc)
+		rc = ext2fs_xattrs_read(h);
+	if (!rc && ext2fs_xattr_get(h, OPS_XATTR, &value, &v->xattr_len))
+		v->xattr_len = 0;
+	if (h)
+		ext2fs_xattrs_close(&h);
+	if (rc || v->xattr_len > OPS_XATTR_MAX)
+		rc = no(v, "%s: its attribute of %zu bytes cannot be read (%ld)",
+			name, v->xattr_len, rc);
+	else if (v->xattr_len)
+		memcpy(v->xattr, value, v->xattr_len);
+	ext2fs_free_mem(&value);
+	return rc ? -1 : 0;
+}
+
+/* Its bytes into v->data, v->size; its attribute. */
 static int load(struct verify *v, const char *name, ext2_ino_t ino)
 {
 	ext2_file_t f;
@@ -140,107 +164,108 @@ static int load(struct verify *v, const char *name, ext2_ino_t ino)
 		return no(v, "%s: %u of %llu bytes can be read (%ld)", name,
 			got, (unsigned long long)size, rc);
 	v->size = got;
-	return 0;
+	return load_xattr(v, name, ino);
 }
 
-static int differs(struct verify *v, const char *name, const uint8_t *want,
-	uint32_t from, uint32_t to)
+/* ---- a slot's file ---- */
+
+/* Is each byte of one of the versions of FILE? */
+static int bytes_fit(struct verify *v, const char *name,
+	const struct ops_slot *s, uint64_t file)
 {
 	uint32_t i;
+	unsigned n;
 
-	for (i = from; i < to; i++) {
-		if (v->data[i] != want[i])
-			return no(v, "%s: byte %u of %u is 0x%02x, not 0x%02x",
-				name, i, v->size, v->data[i], want[i]);
+	for (i = 0; i < v->size; i++) {
+		for (n = 0; n < s->count; n++)
+			if (s->v[n].file == file &&
+				v->data[i] == (i < s->v[n].size ? s->v[n].data[i] : 0))
+				break;
+		if (n == s->count)
+			return no(v, "%s: byte %u of %u is 0x%02x, as in no version of it",
+				name, i, v->size, v->data[i]);
 	}
 	return 0;
 }
 
-static int exact(struct verify *v, const char *name, const uint8_t *want,
-	uint32_t size)
+static int size_fits(struct verify *v, const char *name,
+	const struct ops_slot *s, uint64_t file)
 {
-	if (v->size != size)
-		return no(v, "%s has %u bytes, not %u", name, v->size, size);
-	return differs(v, name, want, 0, size);
-}
+	uint32_t least = UINT32_MAX, most = 0;
+	unsigned n;
 
-/* Each byte of [off, off + len) is the old or the new one. */
-static int mixed(struct verify *v, const char *name, const struct ops_file *f)
-{
-	const struct op *op = &v->next;
-	uint32_t i, end = op->off + op->len;
-	uint8_t *fresh = malloc(op->len + 1);
-	int rc = 0;
-
-	if (!fresh)
-		return no(v, "out of memory");
-	ops_fill(fresh, op->off, op->len, op->fill);
-	if (v->size != f->size)
-		rc = no(v, "%s has %u bytes, not %u", name, v->size, f->size);
-	if (!rc)
-		rc = differs(v, name, f->data, 0, op->off);
-	if (!rc)
-		rc = differs(v, name, f->data, end, f->size);
-	for (i = op->off; !rc && i < end; i++) {
-		if (v->data[i] != f->data[i] &&
-			v->data[i] != fresh[i - op->off])
-			rc = no(v, "%s: byte %u is neither old nor new", name,
-				i);
+	for (n = 0; n < s->count; n++) {
+		if (s->v[n].file != file)
+			continue;
+		if (s->v[n].size < least)
+			least = s->v[n].size;
+		if (s->v[n].size > most)
+			most = s->v[n].size;
 	}
-	free(fresh);
-	return rc;
+	if (v->size < least || v->size > most)
+		return no(v, "%s has %u bytes, not %u to %u", name, v->size,
+			least, most);
+	return 0;
 }
 
-static int replaced(struct verify *v, const char *name, const struct ops_file *f)
+static int xattr_fits(struct verify *v, const char *name,
+	const struct ops_slot *s, uint64_t file)
 {
-	uint8_t *fresh;
-	int rc;
+	uint8_t want[OPS_XATTR_MAX];
+	unsigned n;
 
-	if (v->size == f->size &&
-		(v->writeback || !memcmp(v->data, f->data, f->size)))
-		return 0;
-	fresh = malloc(v->next.len + 1);
-	if (!fresh)
-		return no(v, "out of memory");
-	ops_fill(fresh, 0, v->next.len, v->next.fill);
-	rc = exact(v, name, fresh, v->next.len);
-	free(fresh);
-	return rc;
-}
-
-/* The file that the operation under way was about. */
-static int touched(struct verify *v, const char *name, const struct ops_file *f)
-{
-	const struct op *op = &v->next;
-
-	switch (op->kind) {
-	case OP_CREATE:
-		return v->size <= op->len
-			       ? 0
-			       : no(v, "%s has %u bytes, more than were written",
-					 name, v->size);
-	case OP_APPEND:
-		if (v->size < f->size || v->size > f->size + op->len)
-			return no(v, "%s has %u bytes, of old %u and new %u",
-				name, v->size, f->size, f->size + op->len);
-		return differs(v, name, f->data, 0, f->size);
-	case OP_OVERWRITE:
-		return mixed(v, name, f);
-	case OP_TRUNCATE:
-		if (v->size < op->len || v->size > f->size)
-			return no(v, "%s has %u bytes, of old %u and new %u",
-				name, v->size, f->size, op->len);
-		return differs(v, name, f->data, 0, op->len);
-	case OP_REPLACE:
-		return replaced(v, name, f);
-	case OP_UNLINK:
-		if (v->writeback && v->size == f->size)
+	for (n = 0; n < s->count; n++) {
+		if (s->v[n].file != file || s->v[n].xattr_len != v->xattr_len)
+			continue;
+		ops_fill(want, 0, v->xattr_len, s->v[n].xattr_fill);
+		if (!memcmp(want, v->xattr, v->xattr_len))
 			return 0;
-		return exact(v, name, f->data, f->size);
-	default:
-		return exact(v, name, f->data, f->size);
 	}
+	return no(v, "%s: its attribute of %zu bytes is not of a version of it",
+		name, v->xattr_len);
 }
+
+/*
+ * Is what was loaded one of the files that the name may stand for? With
+ * data=writeback what is not synced may be anything.
+ */
+static int file_fits(struct verify *v, const char *name,
+	const struct ops_slot *s, uint64_t file)
+{
+	if (size_fits(v, name, s, file) || xattr_fits(v, name, s, file))
+		return -1;
+	return v->writeback && s->count > 1 ? 0 : bytes_fit(v, name, s, file);
+}
+
+static int check_slot(struct verify *v, unsigned slot)
+{
+	const struct ops_slot *s = &v->o->slots[slot];
+	char name[OPS_NAME_BYTES], tmp[OPS_NAME_BYTES + 8];
+	ext2_ino_t ino;
+	unsigned n;
+
+	ops_name(name, slot);
+	ino = take(v, name);
+	if (s->count > 1) { /* it may be about to be replaced */
+		snprintf(tmp, sizeof(tmp), "%s.new", name);
+		take(v, tmp);
+	}
+	if (ino && load(v, name, ino))
+		return -1;
+	for (n = 0; n < s->count; n++) {
+		if (!s->v[n].file && !ino)
+			return 0;
+		if (s->v[n].file && ino && !file_fits(v, name, s, s->v[n].file))
+			return 0;
+	}
+	if (!ino)
+		return no(v, "%s (%u bytes) is gone", name, s->v[0].size);
+	return s->count == 1 && !s->v[0].file
+		       ? no(v, "%s is there, and was deleted", name)
+		       : -1; /* file_fits() said why */
+}
+
+/* ---- the rest ---- */
 
 /* Are these v->data? WHY is not changed. */
 static bool is_big(const struct verify *v, uint32_t len, uint64_t fill)
@@ -261,7 +286,7 @@ static bool is_big(const struct verify *v, uint32_t len, uint64_t fill)
 
 static int check_big(struct verify *v)
 {
-	bool changing = v->next.kind == OP_BIG;
+	bool changing = v->o->next.kind == OP_BIG;
 	ext2_ino_t ino = take(v, "big");
 
 	if (changing)
@@ -273,53 +298,18 @@ static int check_big(struct verify *v)
 	if (load(v, "big", ino))
 		return -1;
 	if (is_big(v, v->o->big, v->o->big_fill) ||
-		(changing && is_big(v, v->next.len, v->next.fill)) ||
+		(changing && is_big(v, v->o->next.len, v->o->next.fill)) ||
 		(changing && v->writeback && v->size == v->o->big))
 		return 0;
 	return no(v, "big has %u bytes that are not the %u written", v->size,
 		v->o->big);
 }
 
-static bool is_next(const struct verify *v, unsigned slot)
-{
-	enum op_kind k = v->next.kind;
-
-	return v->next.slot == slot && k >= OP_CREATE && k <= OP_UNLINK;
-}
-
-static int check_slot(struct verify *v, unsigned slot)
-{
-	const struct ops_file *f = &v->o->files[slot];
-	char name[OPS_NAME_BYTES], tmp[OPS_NAME_BYTES + 8];
-	ext2_ino_t ino;
-
-	ops_name(name, slot);
-	ino = take(v, name);
-	if (is_next(v, slot) && v->next.kind == OP_REPLACE) {
-		snprintf(tmp, sizeof(tmp), "%s.new", name);
-		take(v, tmp);
-	}
-	if (!f->there && (!ino || (is_next(v, slot) &&
-					  v->next.kind == OP_CREATE)))
-		return ino && (load(v, name, ino) || touched(v, name, f)) ? -1
-									  : 0;
-	if (!f->there)
-		return no(v, "%s is there, and was deleted", name);
-	if (!ino)
-		return is_next(v, slot) && v->next.kind == OP_UNLINK
-			       ? 0
-			       : no(v, "%s (%u bytes) is gone", name, f->size);
-	if (load(v, name, ino))
-		return -1;
-	return is_next(v, slot) ? touched(v, name, f)
-				: exact(v, name, f->data, f->size);
-}
-
 static int check_tree(struct verify *v, ext2_ino_t tree)
 {
-	bool changing = v->next.kind == OP_TREE || v->next.kind == OP_UNTREE;
+	bool changing = v->o->next.kind == OP_TREE || v->o->next.kind == OP_UNTREE;
 	char name[OPS_NAME_BYTES];
-	uint32_t i, want = changing && !v->o->tree ? v->next.len : v->o->tree;
+	uint32_t i, want = changing && !v->o->tree ? v->o->next.len : v->o->tree;
 
 	if (!tree)
 		return changing || !v->o->tree
@@ -351,7 +341,6 @@ int verify_thread(struct verify *v, const struct ops *o, char *why, size_t size)
 	v->o = o;
 	v->why = why;
 	v->why_size = size;
-	ops_next(o, &v->next);
 	snprintf(name, sizeof(name), "t%u", o->thread);
 	if (ext2fs_lookup(v->fs, EXT2_ROOT_INO, name, (int)strlen(name), NULL,
 		    &v->dir))

@@ -12,18 +12,19 @@
 struct verify;
 
 /*
- * WRITEBACK: it was mounted with data=writeback. ext4 gives the blocks of a
- * deleted file to others before the deletion is committed then (else it does
- * not): a cut in between leaves the file, with bytes of another one.
+ * WRITEBACK: it was mounted with data=writeback. The bytes of what is not
+ * synced may be another file's then: ext4 gives a block to a file before what
+ * is in it is written, and the blocks of a deleted file to others before the
+ * deletion is committed.
  * 0, or -1 with WHY.
  */
 int verify_open(const char *image, bool writeback, struct verify **out,
 	char *why, size_t size);
 void verify_close(struct verify *v);
 /*
- * Does the volume hold what O acknowledged? The operation after that, which
- * may have been under way, may have left what an interrupted one may leave,
- * and nothing else. 0, or -1 with WHY.
+ * Does the volume hold what O acknowledged, and nothing that O never did? What
+ * was not synced, and the operation that was begun, may be there or not, or in
+ * part. 0, or -1 with WHY.
  */
 int verify_thread(
 	struct verify *v, const struct ops *o, char *why, size_t size);

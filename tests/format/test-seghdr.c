@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "format/mark.h"
 #include "format/seghdr.h"
 #include "format/table.h"
 #include "support/rjtest.h"
@@ -68,6 +69,9 @@ static void header_there_and_back(void)
 	h.kind = RJ_SEG_FENCE;
 	h.flags = RJ_SEG_F_CLEAN;
 	CU_ASSERT_EQUAL(try(&h, &out), 0);
+	h = sample();
+	h.flags = RJ_SEG_F_MARKED;
+	CU_ASSERT_EQUAL(try(&h, &out), 0);
 }
 
 /* One field of a good header changed; the decoder must answer WANT, and leave
@@ -108,13 +112,18 @@ static void header_out_of_range(void)
 	REFUSED(h.flags = RJ_SEG_F_CLEAN, RJ_E_CORRUPT);
 	REFUSED((h.flags = RJ_SEG_F_BREAK, h.kind = RJ_SEG_FENCE),
 		RJ_E_CORRUPT);
+	REFUSED((h.flags = RJ_SEG_F_MARKED, h.kind = RJ_SEG_FENCE),
+		RJ_E_CORRUPT);
 	REFUSED(h.sequence = h.oldest = 1, RJ_E_CORRUPT);
 	REFUSED(h.key_fingerprint[15] = 1, RJ_E_CORRUPT);
 	REFUSED(h.flags = RJ_SEG_F_AESGCM, RJ_E_CORRUPT);
-	REFUSED(h.kind = RJ_SEG_BRIDGE, RJ_E_CORRUPT);
+	/* of two stores for one log */
+	REFUSED(h.kind = RJ_SEG_BRIDGE, RJ_E_UNSUPPORTED);
+	REFUSED(h.flags = 0x20, RJ_E_UNSUPPORTED);
+	REFUSED(h.flags = 0x40, RJ_E_UNSUPPORTED);
 	REFUSED(h.kind = (enum rj_seg_kind)4, RJ_E_UNSUPPORTED);
 	REFUSED(h.kind = (enum rj_seg_kind)0, RJ_E_UNSUPPORTED);
-	REFUSED(h.flags = RJ_SEG_F_KNOWN + 1, RJ_E_UNSUPPORTED);
+	REFUSED(h.flags = 0x200, RJ_E_UNSUPPORTED);
 	REFUSED(h.flags = 0x80000000, RJ_E_UNSUPPORTED);
 }
 
@@ -314,10 +323,41 @@ static void document_says_the_same_of_the_body(void)
 	}
 }
 
+/* The volume's mark: its bytes, and when a volume is behind its log. */
+static void marks(void)
+{
+	struct rj_mark m = {.oldest = 0x1122334455667788}, out = {.oldest = 1};
+	struct rj_seghdr h = {.flags = RJ_SEG_F_MARKED, .oldest = 10};
+	uint8_t raw[RJ_MARK_BYTES] = {0};
+	size_t i;
+
+	CU_ASSERT_FALSE(rj_mark_decode(raw, &out));
+	memset(m.journal_uuid, 0xAB, sizeof(m.journal_uuid));
+	rj_mark_encode(&m, raw);
+	for (i = 0; i < sizeof(raw); i++) {
+		raw[i] ^= 4;
+		CU_ASSERT_FALSE(rj_mark_decode(raw, &out));
+		raw[i] ^= 4;
+	}
+	CU_ASSERT_EQUAL(out.oldest, 1);
+	CU_ASSERT_TRUE(rj_mark_decode(raw, &out));
+	CU_ASSERT_EQUAL(memcmp(&m, &out, sizeof(m)), 0);
+	CU_ASSERT_EQUAL(memcmp(raw, "RJMK", 4), 0);
+	CU_ASSERT_EQUAL(raw[8], 0x88);
+	CU_ASSERT_EQUAL(raw[16], 0xAB);
+	CU_ASSERT_TRUE(rj_mark_behind(9, &h));
+	CU_ASSERT_FALSE(rj_mark_behind(10, &h));
+	CU_ASSERT_FALSE(rj_mark_behind(11, &h));
+	CU_ASSERT_FALSE(rj_mark_behind(0, &h)); /* none is known */
+	h.flags = 0;
+	CU_ASSERT_FALSE(rj_mark_behind(9, &h));
+}
+
 int main(void)
 {
 	static const struct rjtest tests[] = {
 		RJTEST(header_there_and_back),
+		RJTEST(marks),
 		RJTEST(header_out_of_range),
 		RJTEST(header_magic_and_version),
 		RJTEST(body_ranges),

@@ -13,7 +13,7 @@ forbidden+='|v?syslog|__v?syslog_chk|com_err|com_err_va'
 forbidden+='|exit|_exit|_Exit|quick_exit|abort|__assert_fail|__assert_perror_fail)$'
 # FILE:SYMBOL that is right all the same, and why:
 # the child of fork() that could not exec its program has to end
-allowed='^lib/util/[^:]*proc\.o:_exit$'
+allowed='^lib/os/[^:]*proc\.o:_exit$'
 
 # loud DIR: "FILE:SYMBOL" for each forbidden reference of the objects below it
 loud() {
@@ -31,7 +31,7 @@ foreign() {
 descriptors() {
 	(cd "$1" && find lib -name '*.[ch]' | LC_ALL=C sort | xargs -r grep -nE \
 		'STD(OUT|ERR)_FILENO|\<(v?dprintf|write|writev|rj_write_all)\((1|2),' /dev/null) |
-		grep -v '^lib/util/proc\.c:' # gives a child its pipes
+		grep -v '^lib/os/proc\.c:' # gives a child its pipes
 }
 
 library=$RJ_BUILD/lib/.libs/librj.so

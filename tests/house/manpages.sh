@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Each installed tool against its man page: every option of --help is in the
 # page, every option of the page is in --help; the page has its sections and
-# formats without a warning.
+# formats without a warning. Each message that a page's section TROUBLESHOOTING
+# explains is one of the code.
 . "$RJ_SRC/tests/support/lib.sh" || exit 99
 
 # option words of the text on stdin; "[-nqf]" is three of them
@@ -74,10 +75,11 @@ differences() {
 }
 # missing PAGE: sections it has to have
 missing() {
-	local s
-	for s in NAME SYNOPSIS DESCRIPTION OPTIONS 'EXIT STATUS' EXAMPLES 'SEE ALSO'; do
+	local s all="NAME,DESCRIPTION,SEE ALSO"
+	[[ $1 != *.8 ]] || all+=",SYNOPSIS,OPTIONS,EXIT STATUS,EXAMPLES"
+	while read -r s; do
 		grep -qE "^\.SH \"?$s\"? *\$" "$1" || echo "${1##*/}: no section $s"
-	done
+	done < <(tr , '\n' <<<"$all")
 	grep -qE '^\.SH "?(FILES|ENVIRONMENT)"?' "$1" ||
 		echo "${1##*/}: neither FILES nor ENVIRONMENT"
 }
@@ -90,6 +92,20 @@ badly() {
 		(cd "$RJ_SRC" && MANWIDTH=80 man --warnings -E UTF-8 -l -Tutf8 -Z "$1" \
 			2>&1 >/dev/null)
 	fi
+}
+# explained PAGE: the messages that its section TROUBLESHOOTING explains, each
+# part between "..." on a line of its own
+explained() {
+	plain "$1" | awk '/^\.S[HS] / {on = /TROUBLESHOOTING/; next}
+		on && tag {print} {tag = on && /^\.TP/}' |
+		sed 's/ *\.\.\. */\n/g'
+}
+# unsaid PAGE STRINGS: those that are in none of the code's strings
+unsaid() {
+	local m
+	explained "$1" | while IFS= read -r m; do
+		grep -qF -- "$m" "$2" || echo "${1##*/}: no program says: $m"
+	done
 }
 # real PAGE: the page it stands for, when it is only a ".so"
 real() {
@@ -123,7 +139,14 @@ for program in $programs; do
 	got=$("$RJ_BUILD/$program" -%V 2>&1 </dev/null)
 	like "$name: a letter in a cluster is named" "$got" "^$name: unknown option:? -%( |;|\$)"
 done
-for page in "$RJ_SRC"/man/*.8; do
+# the code's strings; those that follow each other are one
+find "$RJ_SRC"/{lib,tools,mkrjfs,rj*} -name '*.c' -exec cat {} + |
+	tr -d '\n\t' | sed 's/" *"//g; s/\\"/"/g' >"$T_DIR/strings"
+for page in "$RJ_SRC"/man/*.[578]; do
+	is "${page##*/} explains messages that there are" "$(unsaid "$page" "$T_DIR/strings")" ""
+done
+check "messages are explained" test "$(explained "$RJ_SRC/man/rjprogs.7" | wc -l)" -gt 10
+for page in "$RJ_SRC"/man/*.[578]; do
 	[ -f "$page" ] || break
 	name=${page##*/}
 	if [ "$(real "$page")" != "$page" ]; then
@@ -132,7 +155,7 @@ for page in "$RJ_SRC"/man/*.8; do
 	fi
 	is "$name has its sections" "$(missing "$page")" ""
 	is "$name formats without a warning" "$(badly "$page")" ""
-	grep -qE "(^|[ /])${name%.8}( |\$)" <<<"$programs" ||
+	[[ $name != *.8 ]] || grep -qE "(^|[ /])${name%.8}( |\$)" <<<"$programs" ||
 		not_ok "$name: no program ${name%.8} is installed"
 done
 
@@ -194,6 +217,12 @@ is "seen: options of the page that --help lacks" \
 	"x: --old is in the page and not in --help
 x: -k is in the page and not in --help
 x: -m is in the page and not in --help"
+printf '.SH TROUBLESHOOTING\n.TP\n.B "first line"\nText.\n.TP\n.BR "%s"\nMore.\n' \
+	'two \-z ... three' >"$T_DIR/y.8"
+echo 'x("a first line"); y("two -z", three)' >"$T_DIR/some"
+is "messages that a program says pass" "$(unsaid "$T_DIR/y.8" "$T_DIR/some")" ""
+is "seen: one that no program says" "$(sed -i s/first/last/ "$T_DIR/some"; unsaid "$T_DIR/y.8" "$T_DIR/some")" \
+	"y.8: no program says: first line"
 sed -i '/^.SH EXAMPLES/d; s/^.SH ENVIRONMENT/.SH NOTES/' "$T_DIR/x.8"
 is "seen: missing sections" "$(missing "$T_DIR/x.8" | tr '\n' ' ')" \
 	"x.8: no section EXAMPLES x.8: neither FILES nor ENVIRONMENT "

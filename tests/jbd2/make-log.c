@@ -13,8 +13,8 @@
 #include <string.h>
 
 #include "jbd2/logmaker.h"
+#include "os/fileio.h"
 #include "util/bytes.h"
-#include "util/fileio.h"
 
 static int die(const char *what)
 {

@@ -47,14 +47,6 @@ static void remote_alone(void)
 	CU_ASSERT_TRUE(o.on_loss_given);
 }
 
-static void two_remotes(void)
-{
-	CU_ASSERT_EQUAL(parse("remote=rj://a:1/n,size=8,remote=rj://b:1/n"), 0);
-	CU_ASSERT_EQUAL(o.placement, RJ_PLACE_REMOTE);
-	CU_ASSERT_STRING_EQUAL(o.url, "rj://a:1/n,rj://b:1/n");
-	CU_ASSERT_EQUAL(o.size_mb, 8);
-}
-
 static void other_places(void)
 {
 	CU_ASSERT_EQUAL(parse("size=0x10"), 0); /* as mke2fs: strtoul */
@@ -104,19 +96,8 @@ static void refusals(void)
 		{"remote=rj://h:1/n,on_loss=x", "on_loss=x", RJ_E_INVAL},
 		{"remote=rj://h:1/n,location=1", "location=1", RJ_E_INVAL},
 		{"remote=rj:/h", "remote=", RJ_E_INVAL},
-		{"remote=rj://a:1/n,remote=rj:/b", "remote=", RJ_E_INVAL},
-		{"remote=file:///tmp,remote=file:///tmp//", "twice the same store",
+		{"remote=rj://a:1/n,remote=rj://b:1/n", "\"remote=\": given twice",
 			RJ_E_INVAL},
-		{"remote=rj://a:1/n,remote=rj://a:1/n/", "twice the same store",
-			RJ_E_INVAL},
-		{"remote=rj://a:1/n,remote=rj://a:1/n", "twice the same store",
-			RJ_E_INVAL},
-		{"remote=rj://host/n,remote=rj://HOST:7490/n",
-			"twice the same store", RJ_E_INVAL},
-		{"remote=rj://a:1/n,remote=rj://b:1/n,remote=rj://c:1/n",
-			"at most two stores", RJ_E_INVAL},
-		{"remote=rj://a:1/n,remote=rj://b:1/n,fallback=/f",
-			"no fallback beside two stores", RJ_E_UNSUPPORTED},
 		{"remote=nix://h:1/n", "nix://", RJ_E_UNSUPPORTED},
 		{"remote=rj://h:1/n,fallback=f", "fallback", RJ_E_INVAL},
 		{"remote=rj://h:1/n,fallback_size=50",
@@ -225,7 +206,6 @@ int main(void)
 		RJTEST(mount_words),
 		RJTEST(remote_with_all_its_words),
 		RJTEST(remote_alone),
-		RJTEST(two_remotes),
 		RJTEST(other_places),
 		RJTEST(refusals),
 		RJTEST(long_words),

@@ -12,7 +12,7 @@ note "RJ_SEED=$seed"
 # start KIND POLICY: in the background
 names=() pids=()
 start() {
-	TMPDIR=$T_DIR timeout -k 20 150 bash "$RJ_SRC/tests/live/one.sh" "$1" "$2" \
+	TMPDIR=$T_DIR timeout -k 20 600 bash "$RJ_SRC/tests/live/one.sh" "$1" "$2" \
 		"$seed" >"$T_DIR/$1.$2" 2>&1 </dev/null &
 	pids+=($!) names+=("$1.$2")
 }
@@ -28,7 +28,7 @@ finish() {
 	fi
 	pids=("${pids[@]:1}") names=("${names[@]:1}")
 }
-for run in kill.two kill.block restart.error freeze.block full.block lost.block \
+for run in kill.block restart.error freeze.block full.block lost.block \
 	duplicate.block delay.block reset.block down.block mute.block loss.block \
 	mix.block mix.error kill.local mix.local worker.local; do
 	start ${run/./ }

@@ -24,7 +24,7 @@ hosts() {
 	coproc WIRE { exec "$LIVE/wire" "$1" "$2"; } 2>"$T_DIR/wire.err"
 	WIRE_PROCESS=$WIRE_PID
 	kill_at_end "$WIRE_PROCESS"
-	while read -t 30 -r word n file <&"${WIRE[0]}"; do
+	while read -t 120 -r word n file <&"${WIRE[0]}"; do
 		[ "$word" = ready ] && return 0
 		NS[$n]=$file
 	done
@@ -36,7 +36,7 @@ on() { local h=$1; shift; nsenter --net="${NS[$h]}" "$@"; }
 # net COMMAND...: see wire.c; prints its answer
 net() {
 	local answer
-	echo "$*" >&"${WIRE[1]}" && read -t 30 -r answer <&"${WIRE[0]}" &&
+	echo "$*" >&"${WIRE[1]}" && read -t 120 -r answer <&"${WIRE[0]}" &&
 		echo "$answer" && [ "$answer" != 'what?' ]
 }
 # tool HOST NAME PROGRAM: $T_DIR/bin/NAME runs it there
@@ -59,9 +59,10 @@ server() {
 	kill_at_end "$!"
 	wait_for 60 grep -q 'listening on' "$log" || { cat "$log" >&2; return 1; }
 }
-# short_patience: for all stores
+# short_patience [LINE]: for all stores; SHIP_EARLY: see rj.conf(5)
 short_patience() {
-	(umask 077; printf '[*]\nconnect_timeout = 2\nrequest_timeout = 2\n%s\n' "${1:-}" >"$RJ_CONF")
+	(umask 077; printf '[*]\nconnect_timeout = 2\nrequest_timeout = 2\n%s\n%s\n' \
+		"${SHIP_EARLY:+ship_early = $SHIP_EARLY}" "${1:-}" >"$RJ_CONF")
 }
 
 # ---- a volume in use ----

@@ -351,7 +351,7 @@ static bool check_slot(unsigned t, unsigned slot)
 	printf("%s: %s of %u bytes; acknowledged %u, begun %u\n", name,
 		absent ? "absent instead" : "a file", len, acked[t][slot],
 		begun[t][slot]);
-	/* the very last ones: see doc/live-faults.md on what the kernel says when
+	/* the very last ones: see doc/results/live-faults.md on what the kernel says when
 	 * a journal fails; earlier ones are another matter */
 	printf("\tthe acknowledgement was number %lu of %lu, %llu ms before the last\n",
 		last[t][slot].number, last_of_all.number,

@@ -6,7 +6,7 @@
 . "$RJ_SRC/tests/support/lib.sh" || exit 99
 . "$RJ_SRC/tests/live/frame.sh" || exit 99
 KINDS="kill restart freeze full lost duplicate delay reset down mute loss mix worker"
-POLICIES="block error two local"
+POLICIES="block error local"
 kind=${1:-mix} policy=${2:-block} seed=${3:-$RANDOM}
 [[ " $KINDS " == *" $kind "* && " $POLICIES " == *" $policy "* ]] || {
 	echo "usage: one.sh KIND POLICY SEED (kinds: $KINDS; policies: $POLICIES)" >&2
@@ -19,34 +19,34 @@ type=ext$((3 + RANDOM % 2)) block=$((1024 << (RANDOM % 2 * 2)))
 data=$((RANDOM % 3)) data=$([ $data = 0 ] && echo data=journal || echo data=ordered)
 during=$((RANDOM % 2))
 # pieces of a commit, however small and however far the server is; else as it comes
-((seed % 2)) && export RJ_AHEAD=16384
+((seed % 2)) && SHIP_EARLY=16k
 what="$kind $policy seed $seed: $type, $block, $data"
 
 # between A B: milliseconds, as seconds; a fault's length, no synchronisation
 for_a_while() { sleep "$(printf '0.%03d' $(($1 + RANDOM % ($2 - $1))))"; }
 pick() { echo $(($1 + RANDOM % ($2 - $1 + 1))); }
 
-# strike KIND: from now on, server $victim or the link $link. heal: all is well again.
-healing=() victim=1 link=3
+# strike KIND: from now on, the server or the link. heal: all is well again.
+healing=()
 strike() {
 	case $1 in
-	kill) kill_pid "${SERVER[$victim]}" && healing+=("server $victim") ;;
-	restart) kill -TERM "${SERVER[$victim]}" && wait_for 60 gone "${SERVER[$victim]}" &&
-		healing+=("server $victim") ;;
-	freeze) kill -STOP "${SERVER[$victim]}" && healing+=("kill -CONT ${SERVER[$victim]}") ;;
+	kill) kill_pid "${SERVER[1]}" && healing+=("server 1") ;;
+	restart) kill -TERM "${SERVER[1]}" && wait_for 60 gone "${SERVER[1]}" &&
+		healing+=("server 1") ;;
+	freeze) kill -STOP "${SERVER[1]}" && healing+=("kill -CONT ${SERVER[1]}") ;;
 	full) fill && healing+=("more_room") ;;
-	lost) net set $victim cut="$(pick 5 60)" ;;
-	duplicate) net set $link dup="$(pick 10 60)" ;;
-	delay) net set $link delay="$(pick 1 40)" jitter="$(pick 0 60)" ;;
-	reset) net set $victim break="$(pick 5 60)" ;;
-	down) net set $link down=1 ;;
-	mute) net set $victim mute=1 ;;
+	lost) net set 1 cut="$(pick 5 60)" ;;
+	duplicate) net set 3 dup="$(pick 10 60)" ;;
+	delay) net set 3 delay="$(pick 1 40)" jitter="$(pick 0 60)" ;;
+	reset) net set 1 break="$(pick 5 60)" ;;
+	down) net set 3 down=1 ;;
+	mute) net set 1 mute=1 ;;
 	# rjournald's worker dies, every second time with no way to the store
 	worker)
-		((RANDOM % 2)) || [ "$policy" = two ] || net set $link down=1
+		((RANDOM % 2)) || net set 3 down=1
 		kill -KILL "$(worker_pid "$IMG")"
 		;;
-	loss) net set $link loss="$(pick 1 30)" ;;
+	loss) net set 3 loss="$(pick 1 30)" ;;
 	mix)
 		local all=(kill freeze full lost duplicate delay reset down mute loss)
 		strike "${all[RANDOM % ${#all[@]}]}"
@@ -64,39 +64,32 @@ heal() {
 # there is no room for ours either.
 fill() {
 	local url n code=201
-	url=http://127.77.0.$victim:7000/other/5eed5eed-0000-4000-8000-000000000001/log
+	url=http://127.77.0.1:7000/other/5eed5eed-0000-4000-8000-000000000001/log
 	head -c 900000 /dev/urandom >"$T_DIR/junk"
 	for ((n = 1; n < 200; n++)); do
 		code=$(on 3 $LIMIT curl -s -o "$T_DIR/curl" -w '%{http_code}' \
 			-T "$T_DIR/junk" "$url/$(printf '%020d' $((room * 1000 + n)))")
 		[ "$code" = 201 ] || break
 	done
-	# of two stores the other one serves on, and the mode does not change
-	[ "$code" = 507 ] && { [ "$policy" = two ] || wait_for 60 full_seen; }
+	[ "$code" = 507 ] && wait_for 60 full_seen
 }
 in_mode() { $LIMIT "$RJCTL" status --json "$IMG" | grep -Eq "\"mode\":\"($1)\""; }
-full_seen() { in_mode 'waiting|failed|degraded|full|resyncing|alone'; }
+full_seen() { in_mode 'waiting|failed|degraded|full|resyncing'; }
 # more than a fallback file holds
-more_room() { room=$((room + 64)); mount -o "remount,size=${room}m" "$T_DIR/srv$victim"; }
+more_room() { room=$((room + 64)); mount -o "remount,size=${room}m" "$T_DIR/srv1"; }
 
 room=$([ "$kind" = full ] && echo 24 || echo 160)
-case $policy in local | two) short_patience "loss_timeout = 1" ;; *) short_patience ;; esac
+[ "$policy" = local ] && short_patience "loss_timeout = 1" || short_patience
 hosts 3 "$seed" || { not_ok "$what: a network"; exit 1; }
 # in memory, and only as much as was written
-for i in 1 2; do
-	mkdir "$T_DIR/srv$i" && mount -t tmpfs -o "size=${room}m" live "$T_DIR/srv$i" &&
-		server $i || exit 99
-done
+mkdir "$T_DIR/srv1" && mount -t tmpfs -o "size=${room}m" live "$T_DIR/srv1" &&
+	server 1 || exit 99
 more=on_loss=$policy
-case $policy in
-two) more=remote=$(server_url 2)/v,on_loss=block ;;
-local) mkdir "$T_DIR/fb" && more=fallback=$T_DIR/fb,fallback_size=40 ;;
-esac
+[ "$policy" != local ] || { mkdir "$T_DIR/fb" && more=fallback=$T_DIR/fb,fallback_size=40; }
 volume_on "$(server_url 1)/v" "$type" "$block" "size=8,$more" &&
 	mount_on "$data" || { not_ok "$what: a volume, mounted"; exit 1; }
-# a fast disk fills the file, or the only store that is left, which keeps all for a
-# while, before anybody could see that work goes on in it
-case $policy in local | two) pause=20 ;; *) pause=0 ;; esac
+# a fast disk fills the file before anybody could see that work goes on in it
+pause=$([ "$policy" = local ] && echo 20 || echo 0)
 write_history "$seed" 3 . $pause
 goes_on 5 || { not_ok "$what: written to"; exit 1; }
 
@@ -106,17 +99,11 @@ goes_on_or_failed() {
 	wait_for 60 eval "[ \$(acked) -ge $((from + $1)) ] || { [ $policy = error ] && gone $WRITER; }"
 }
 cycles=$(pick 1 3)
-# always the same: a second store that still lacks something cannot stand for the first
-if [ "$policy" = two ]; then
-	victim=$(pick 1 2) link=$victim
-	mount -o remount,size=200m "$T_DIR/srv$((3 - victim))" # it keeps all for a while
-fi
 for ((i = 0; i < cycles; i++)); do
 	strike "$kind" || { not_ok "$what: struck"; exit 1; }
 	for_a_while 50 900
-	case $policy in two | local)
-		check "$what: it goes on with server $victim struck" goes_on 5 ;;
-	esac
+	[ "$policy" != local ] ||
+		check "$what: it goes on with the server struck" goes_on 5
 	if ((during && i == cycles - 1)); then break; fi
 	heal >/dev/null
 	if [ "$policy" = error ] && gone "$WRITER"; then break; fi
@@ -133,17 +120,12 @@ else
 fi
 losses=$($LIMIT "$RJCTL" status --json "$IMG" | grep -Eo '"losses":[0-9]+')
 check "$what: the machine stops" machine_stops "$T_DIR/crash.img" "$T_DIR"/fb/*.rjfallback
-# of two stores, the one that cannot be reached any more is not needed
-with=healed
-if [ "$policy" = two ] && ((during)); then
-	case $kind in kill | restart | freeze | down | mute) with="server $victim still struck" ;; esac
-fi
-[ "$with" != healed ] || heal >/dev/null
+heal >/dev/null
 pieces=$(log_pieces "$(server_url 1)/v" on $CLIENT $LIMIT)
-check "$what: recovery, $with" recover_on "$T_DIR/crash.img"
+check "$what: recovery" recover_on "$T_DIR/crash.img"
 check "$what: nothing acknowledged is lost" history_there "$T_DIR/crash.img" "$seed"
 check "$what: e2fsck finds nothing" sound "$T_DIR/crash.img"
-[ "$policy" = two ] || check "$what: the store's log is whole" verified "$(server_url 1)/v"
+check "$what: the store's log is whole" verified "$(server_url 1)/v"
 # for whoever looks for the cause
 if ((T_BAD)) && [ -n "${RJ_KEEP:-}" ]; then
 	heal >/dev/null

@@ -46,6 +46,7 @@ declare -A OF
 as() {
 	local v h=$1; shift
 	CLIENT=$h RJ_RUN=$T_DIR/$store/run$h MNT=$T_DIR/$store/mnt$h
+	FLOOR_DIR=$T_DIR/$store/floor$h local_conf "$T_DIR"
 	for v in IMG DPID WRITER VOLUME_DEV JOURNAL_DEV MOUNTED_AT BEGINS; do
 		printf -v "$v" %s "${OF[$v.$h]:-}"
 	done

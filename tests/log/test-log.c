@@ -129,6 +129,37 @@ static void resume_reads_only_what_is_new(void)
 	t_log_end(&t);
 }
 
+/* What this host saw acknowledged, by log/floor/floor.h. */
+static void another_history_is_not_the_one_that_was_seen(void)
+{
+	struct rj_log_tail seen = {0};
+	struct rj_log_read_opts o = {.retry_ms = 200, .seen = &seen};
+	struct rj_log_writer *w;
+	struct t_log t;
+
+	t_log_begin(&t);
+	t_log_fill(&t, 6);
+	T_WORKS(&t, t_read(&t, &o)); /* nothing */
+	seen = t.sum.tail;
+	T_WORKS(&t, t_read(&t, &o));
+	w = t_claim(&t, NULL);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(w);
+	T_WORKS(&t, t_append(&t, w, 40, 3, 0xEE));
+	T_WORKS(&t, t_read(&t, &o));
+	rj_log_writer_seen(w, &seen);
+	CU_ASSERT_EQUAL(seen.sequence, t.sum.tail.sequence);
+	T_WORKS(&t, t_read(&t, &o));
+	seen.chain[31] ^= 1;
+	T_FAILS(&t, t_read(&t, &o), RJ_E_REFUSED,
+		"not the one that this host saw");
+	CU_ASSERT_EQUAL(t.sum.bad_sequence, seen.sequence);
+	seen.chain[31] ^= 1;
+	seen.sequence++;
+	T_FAILS(&t, t_read(&t, &o), RJ_E_REFUSED, "but this host saw");
+	rj_log_writer_free(w);
+	t_log_end(&t);
+}
+
 static void upto_reads_as_if_the_log_ended_there(void)
 {
 	struct rj_log_read_opts o = {.retry_ms = 200, .upto = 4};
@@ -360,7 +391,7 @@ static void what_was_kept_is_put_later_in_order(void)
 		CU_ASSERT_EQUAL(sealed.at.sequence, 2 + i);
 		CU_ASSERT_EQUAL(
 			rj_buf_append(&kept[i], sealed.bytes, sealed.len), 0);
-		rj_log_kept(w);
+		rj_log_mark_stored(w);
 		CU_ASSERT_EQUAL(rj_log_writer_tail(w)->sequence, 2 + i);
 	}
 	rj_fault_clear(t.store);
@@ -399,7 +430,7 @@ static void what_was_kept_is_not_put_over_another_writer(void)
 		"cannot append");
 	CU_ASSERT_TRUE_FATAL(rj_log_sealed(w, &sealed));
 	CU_ASSERT_EQUAL(rj_buf_append(&kept, sealed.bytes, sealed.len), 0);
-	rj_log_kept(w);
+	rj_log_mark_stored(w);
 	rj_fault_clear(t.store);
 	T_WORKS(&t, rj_log_claim(t.raw, &t.id, NULL, &newer, &t.err));
 	T_FAILS(&t, rj_log_put_sealed(t.store, &t.id, 2,
@@ -566,6 +597,7 @@ int main(void)
 		RJTEST(no_log_is_not_found),
 		RJTEST(reading_begins_at_oldest),
 		RJTEST(resume_reads_only_what_is_new),
+		RJTEST(another_history_is_not_the_one_that_was_seen),
 		RJTEST(upto_reads_as_if_the_log_ended_there),
 		RJTEST(a_hole_is_believed_when_seen_twice),
 		RJTEST(reading_stops_when_told),

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "log/raw.h"
 #include "log/ring.h"
 #include "support/rjtest.h"
 
@@ -165,6 +166,49 @@ static void bio_over_the_ring(void)
 	rj_bio_free(bio);
 }
 
+static int make(void *arg, uint32_t block_size, uint32_t blocks,
+	struct rj_ring **out, struct rj_error *err)
+{
+	return rj_ring_new(block_size, blocks, out, err);
+}
+
+/* The device of a raw log is as large as the log says: within limits. */
+static void raw_limits(void)
+{
+	static const struct {
+		uint32_t block_size, blocks;
+		int rc;
+	} cases[] = {
+		{4096, 256, 0},
+		{4096, 1048576, 0},
+		{4096, 1048576 + 256, -RJ_E_CORRUPT},
+		{4096, UINT32_MAX, -RJ_E_CORRUPT},
+		{1024, 256, -RJ_E_CORRUPT},
+		{65536, 256, -RJ_E_CORRUPT},
+	};
+	struct rj_seg_run run = {0, 1};
+	static const uint8_t block[65536];
+	struct rj_error err;
+	size_t i;
+
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct rj_raw_reading r = {.make = make};
+		struct rj_segment seg = {
+			.header = {.kind = RJ_SEG_DATA, .sequence = 1},
+			.body = {.block_size = cases[i].block_size,
+				.journal_blocks = cases[i].blocks,
+				.run_count = 1},
+			.runs = &run,
+			.blocks = block,
+			.block_count = 1,
+		};
+
+		CU_ASSERT_EQUAL(rj_raw_take(&r, &seg, &err), cases[i].rc);
+		CU_ASSERT_EQUAL(r.ring != NULL, !cases[i].rc);
+		rj_ring_free(r.ring);
+	}
+}
+
 int main(void)
 {
 	static const struct rjtest tests[] = {
@@ -173,6 +217,7 @@ int main(void)
 		RJTEST(applies),
 		RJTEST(oldest_needed),
 		RJTEST(bio_over_the_ring),
+		RJTEST(raw_limits),
 	};
 	int status = RJTEST_RUN("ring", tests);
 

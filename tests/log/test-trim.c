@@ -173,6 +173,45 @@ static void the_last_segment_stays(void)
 	t_log_end(&t);
 }
 
+/* As a daemon trims, which names its epoch: once a later one is in the log, what
+ * that one's recovery needs is not for the older to say. */
+static void a_later_epoch_is_not_trimmed(void)
+{
+	struct rj_log_trim_opts o = {.below = 10, .epoch = 1};
+	struct rj_log_trim_report r;
+	struct rj_log_writer *w;
+	struct t_log t;
+
+	t_log_begin(&t);
+	w = two_epochs(&t);
+	o.dry_run = true;
+	CU_ASSERT_EQUAL(trim(&t, &o).segments, 0);
+	o.dry_run = false;
+	r = trim(&t, &o);
+	CU_ASSERT(r.segments == 0 && r.limit == 0);
+	CU_ASSERT_EQUAL(listed(&t, RJ_KEY_LOG).count, 11);
+	/* its own, and no more than what the store's last segment says: the base
+	 * is 10, however far its writer believes to be */
+	o.epoch = 2;
+	o.below = 11;
+	CU_ASSERT_EQUAL(trim(&t, &o).limit, 10);
+	CU_ASSERT_EQUAL(listed(&t, RJ_KEY_LOG).count, 4);
+	CU_ASSERT_EQUAL(t_read(&t, NULL), 0);
+	CU_ASSERT_TRUE(t_same_ring(&t));
+	rj_log_writer_free(w);
+	t_log_end(&t);
+	/* nor if only its fence has come so far */
+	t_log_begin(&t);
+	t_log_fill(&t, 5);
+	w = t_claim(&t, NULL);
+	o.epoch = 1;
+	o.below = 6;
+	CU_ASSERT_EQUAL(trim(&t, &o).segments, 0);
+	CU_ASSERT_EQUAL(listed(&t, RJ_KEY_LOG).count, 7);
+	rj_log_writer_free(w);
+	t_log_end(&t);
+}
+
 static void a_dry_run_counts(void)
 {
 	struct rj_log_trim_opts o = {.below = 10, .dry_run = true};
@@ -302,6 +341,7 @@ int main(void)
 		RJTEST(fences_and_epochs_stay),
 		RJTEST(a_sleeper_stays_fenced),
 		RJTEST(the_last_segment_stays),
+		RJTEST(a_later_epoch_is_not_trimmed),
 		RJTEST(a_dry_run_counts),
 		RJTEST(what_is_young_is_kept),
 		RJTEST(the_limit),

@@ -168,7 +168,7 @@ refused "unknown long option" "unknown option: --json-lines" --json-lines "$img"
 refused "no device" "which device" -J remote="$url"
 refused "three operands" "one word too many" -J remote="$url" "$img" 64M more
 refused "-J none with more" 'none' -J none,size=4 "$img"
-refused "-b without its value" "behind: -b" "$img" -b
+refused "-b without its value" "after: -b" "$img" -b
 status 1 "no such image and no SIZE" "$MKRJFS" -J remote="$url" "$T_DIR/none.img"
 check "does not make it" test ! -e "$T_DIR/none.img"
 mkdir "$T_DIR/empty"

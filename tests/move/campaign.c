@@ -85,7 +85,7 @@ static int move_again(struct run *r)
 	trace_clear(&t);
 	if (!rc)
 		rc = judge_look(&r->j, &look);
-	if (!rc && (look.under_way || look.placement != r->j.new.placement)) {
+	if (!rc && (look.inflight || look.placement != r->j.new.placement)) {
 		snprintf(r->j.why, sizeof(r->j.why), "it is %s",
 			rj_placement_name(look.placement));
 		rc = -1;
@@ -121,11 +121,11 @@ static int try_state(void *arg, const struct state *s)
 	}
 	/* one that shows no move under way is mounted as it is */
 	rc = judge_look(&r->j, &look);
-	if (!rc && !look.under_way && judge_world(&r->j, NULL)) {
+	if (!rc && !look.inflight && judge_world(&r->j, NULL)) {
 		report(r, s, "nothing under way, and yet");
 		goto reset;
 	}
-	r->t->as_is += !rc && !look.under_way;
+	r->t->as_is += !rc && !look.inflight;
 	if (!r->tool->resume) {
 		if (rc)
 			report(r, s, "as found");
@@ -146,7 +146,7 @@ static int try_state(void *arg, const struct state *s)
 		report(r, s, "moved again");
 		goto reset;
 	}
-	if (rc || look.under_way) {
+	if (rc || look.inflight) {
 		r->t->to_new += is_new;
 		r->t->to_old += !is_new;
 	}

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The short form of the cut harness (long form: doc/move-cuts.md): states that
+# The short form of the cut harness (long form: doc/results/move-cuts.md): states that
 # a power cut leaves of moves, each resumed and judged.
 . "$RJ_SRC/tests/support/lib.sh"
 PATH=$PATH:/sbin:/usr/sbin
@@ -21,7 +21,7 @@ check "many of them (${bad:-none})" test "${bad:-0}" -ge 20
 seed=${RJ_SEED:-$(date +%s)}
 out=$(timeout 240 "$cuts" --dir "$dir" --features csum-1k \
 	--states 7 --again 9 --seed "$seed" 2>&1)
-is "rjtune: no state that is neither old nor new (seed $seed)" "$?" 0
+is "rjtune: no state that is neither old nor new (RJ_SEED=$seed)" "$?" 0
 note "$(grep '^#' <<<"$out" | tail -n 20)" "$(tail -n 1 <<<"$out")"
 states=$(sed -n 's/^\([0-9]*\) states of .*/\1/p' <<<"$out")
 check "it tried as many as it should (${states:-none})" test "${states:-0}" -ge 200

@@ -3,11 +3,11 @@
 # A hundred volumes relocated by contrib/relocate-journals, two of them broken:
 # it tells which and why, the others have moved, the two are as they were.
 . "$RJ_SRC/tests/support/lib.sh"
-PATH=$RJ_BUILD/rjtune:$PATH:/sbin:/usr/sbin
-relocate=$RJ_SRC/contrib/relocate-journals
+PATH=$(realpath "$RJ_BUILD")/rjtune:$PATH:/sbin:/usr/sbin
+relocate=$(realpath "$RJ_SRC")/contrib/relocate-journals
 dir=$(mktemp -d "$([ -w /dev/shm ] && echo /dev/shm || echo "$T_DIR")/rjmove.XXXXXX")
 at_exit rm -rf "$dir"
-mkdir "$dir/store"
+mkdir "$dir/store" "$dir/store2"
 n=100 dirty=37 torn=73
 
 truncate -s 4M "$dir/base"
@@ -47,6 +47,11 @@ if command -v jq >/dev/null; then
 else
 	skip "the JSON report" "no jq"
 fi
+
+# a name that looks like an option
+cp "$dir/base" "$dir/-y" && (cd "$dir" && "$relocate" -J "remote=file://$dir/store2,size=1" <<<-y) >"$dir/out" 2>&1
+is "a volume of the name -y moves" "$(cat "$dir/out")" "-y	moved
+1 moved, 0 did not"
 
 # a reason that is gone: the same list again; what has moved is not moved again
 e2fsck -fy "$dir/v$dirty" >/dev/null 2>&1

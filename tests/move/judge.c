@@ -138,7 +138,7 @@ static void placement_of(const struct rj_volume_facts *f, struct look *out)
 		out->placement == RJ_PLACE_REMOTE)
 		memcpy(out->journal_uuid, f->journal_uuid, RJ_UUID_BYTES);
 	out->journal_device = f->journal_device;
-	out->under_way = f->has_sbx && f->sbx.intent_op;
+	out->inflight = f->has_sbx && f->sbx.intent_op;
 	if (out->placement == RJ_PLACE_REMOTE) {
 		strcpy(out->url, f->sbx.url);
 		out->journal_blocks = f->sbx.journal_blocks;
@@ -270,7 +270,7 @@ int judge_files(struct judge *j)
 /* Where two looks differ; NULL: nowhere that counts. */
 static const char *differ(const struct look *a, const struct look *b)
 {
-	if (a->under_way || b->under_way)
+	if (a->inflight || b->inflight)
 		return "a move is under way";
 	if (a->placement != b->placement)
 		return "placement";

@@ -14,7 +14,7 @@ struct look {
 	uint32_t journal_blocks; /* 0: no journal */
 	uint32_t journal_device;
 	char url[RJ_SBX_URL_BYTES];
-	bool under_way; /* the extension holds an intent */
+	bool inflight; /* the extension holds an intent */
 	uint32_t orphan_inode; /* of the orphan file; 0: none */
 	bool device_user; /* the journal device has this volume as its user */
 	uint64_t free_blocks;

@@ -43,8 +43,7 @@ const struct features features[] = {
 const unsigned features_count = sizeof(features) / sizeof(features[0]);
 
 const char *const spot_names[SPOTS] = {
-	"none", "internal", "device", "remote-a", "remote-b",
-	"two-stores"};
+	"none", "internal", "device", "remote-a", "remote-b"};
 
 /* 29 entries of all kinds, and nothing that depends on the machine. */
 static const char make_files[] =

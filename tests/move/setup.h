@@ -14,7 +14,7 @@ struct features {
 extern const struct features features[];
 extern const unsigned features_count;
 
-enum spot { SPOT_NONE, SPOT_INTERNAL, SPOT_DEVICE, SPOT_A, SPOT_B, SPOT_TWO, SPOTS };
+enum spot { SPOT_NONE, SPOT_INTERNAL, SPOT_DEVICE, SPOT_A, SPOT_B, SPOTS };
 extern const char *const spot_names[SPOTS];
 
 enum change { CHANGE_PLACE, CHANGE_SIZE, CHANGE_UUID };

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "journal/move.h"
-#include "record.h"
 #include "setup.h"
+#include "move/recorder/record.h"
 
 static bool has(const struct move *m)
 {
@@ -15,11 +15,6 @@ static bool has(const struct move *m)
 	/* no remote journal for those */
 	if (!strcmp(m->f->name, "fast_commit") &&
 		(m->from >= SPOT_A || m->to >= SPOT_A))
-		return false;
-	/* two stores: from and to what is inside, and one of the two */
-	if (m->from != m->to && (m->from == SPOT_TWO || m->to == SPOT_TWO) &&
-		m->from != SPOT_INTERNAL && m->to != SPOT_INTERNAL &&
-		m->from != SPOT_A && m->to != SPOT_A)
 		return false;
 	if (m->change == CHANGE_UUID)
 		return true;
@@ -53,11 +48,6 @@ static int words_for(const struct world *w, const struct move *m,
 		snprintf(words, sizeof(words), "device=%.4000s",
 			w->disks[DEVICE].path);
 		break;
-	case SPOT_TWO:
-		snprintf(words, sizeof(words),
-			"remote=file://%.2000s/a,remote=file://%.2000s/b,size=%u",
-			w->store, w->store, mb);
-		break;
 	default:
 		snprintf(words, sizeof(words),
 			"remote=file://%.4000s/%c,size=%u", w->store,
@@ -78,7 +68,7 @@ static int move_to(struct world *w, const struct move *m, enum spot spot,
 	int rc = 0;
 
 	if (change == CHANGE_UUID) {
-		o.keep = true;
+		o.journal_stays = true;
 		o.new_uuid = other_uuid;
 	} else {
 		rc = words_for(w, m, spot, change == CHANGE_SIZE, &o.to, &err);

@@ -9,7 +9,7 @@
 #include <limits.h>
 #include <stdbool.h>
 
-#include "trace.h"
+#include "move/recorder/trace.h"
 
 enum { VOLUME, DEVICE, DISKS }; /* the targets of the trace */
 

@@ -1,28 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Sourced after vm.sh: one power cut of one machine with several volumes.
 
-# cut_second_server: CUT_SECOND, its process id, CUT_SECOND_PORT
-cut_second_server() {
-	local pid=$SRV_PID port=$SRV_PORT url=$SRV_URL
-	start_server "$VM_DIR/store2" "$@" || return 1
-	CUT_SECOND=$SRV_PID CUT_SECOND_PORT=$SRV_PORT VM_PORTS=$SRV_PORT
-	SRV_PID=$pid SRV_PORT=$port SRV_URL=$url
-}
-
 # cut_bring_about STATE SEED: the machine writes; take its server away (killed or
 # frozen, by the seed) until it has acknowledged some more, and for resyncing
 # give it back. CUT_SERVER: there, frozen or dead; not asked of its process id,
 # which may be another's by then.
 cut_bring_about() {
 	local state=$1 seed=$2 more
-	[[ $state == @(online|twin) ]] && return 0
-	if [ "$state" = half ]; then
-		CUT_SERVER=$((seed / 7 % 2 ? 1 : 2))
-		kill_pid "$([ $CUT_SERVER = 1 ] && echo "$SRV_PID" || echo "$CUT_SECOND")"
-		more=$(wc -l <"$VM_DIR/acks")
-		vm_wait 120 $((more + seed / 3 % 60 * 3 + 40))
-		return
-	fi
+	[ "$state" = online ] && return 0
 	if ((seed / 7 % 3 == 0)); then
 		CUT_SERVER=frozen
 		kill -STOP "$SRV_PID"
@@ -40,8 +25,7 @@ cut_bring_about() {
 cut_server_back() {
 	case $CUT_SERVER in
 	frozen) kill -CONT "$SRV_PID" ;;
-	dead | 1) start_server "$VM_DIR/store" "$SRV_PORT" || return 1 ;;
-	2) cut_second_server "$CUT_SECOND_PORT" || return 1 ;;
+	dead) start_server "$VM_DIR/store" "$SRV_PORT" || return 1 ;;
 	esac
 	CUT_SERVER=there
 }
@@ -49,16 +33,13 @@ cut_server_back() {
 # power_cut SEED STATE WRITES MILLISECONDS KIND...: format, run, bring STATE about
 # after so many acknowledged writes, cut so many milliseconds later, recover and
 # judge each volume. STATE: plain (no fallback disk), online, degraded,
-# resyncing; twin (no fallback disk, two stores), half (one of them is lost). A
-# volume may be a step further, or not yet there, at the cut.
+# resyncing. A volume may be a step further, or not yet there, at the cut.
 # Sets CUT_ACKED (all volumes') and CUT_BAD; a line for each volume on stdout.
 power_cut() {
 	local seed=$1 state=$2 writes=$3 ms=$4 n line was pieces fallback=fallback; shift 4
 	local kinds=("$@")
-	CUT_ACKED=0 CUT_BAD=0 CUT_SERVER=there CUT_SECOND= VM_PORTS=
-	[[ $state == @(plain|twin|half) ]] && fallback=
-	[ "$state" = plain ] && state=online
-	[[ $state != @(twin|half) ]] || cut_second_server || return 1
+	CUT_ACKED=0 CUT_BAD=0 CUT_SERVER=there
+	[ "$state" = plain ] && fallback= state=online
 	for ((n = 0; n < ${#kinds[@]}; n++)); do
 		vm_volume $n "${kinds[n]}" "$SRV_URL/cut$seed.$n" "$fallback" ||
 			{ echo "BAD seed $seed: ${kinds[n]}: mkrjfs"; CUT_BAD=1; return 1; }
@@ -91,7 +72,6 @@ power_cut() {
 	fi
 	for ((n = 0; n < ${#kinds[@]}; n++)); do
 		was=$(vm_state $n) pieces=$(log_pieces "$SRV_URL/cut$seed.$n")
-		[ -z "$CUT_SECOND" ] || was=$state
 		if ! vm_recover $n; then
 			# one line, without what long's table divides fields by
 			line="BAD $(tr -s '\n:;,(' ' ' <"$VM_DIR/recover.$n")"
@@ -101,9 +81,5 @@ power_cut() {
 		[[ $line =~ ^[0-9]+$ ]] && CUT_ACKED=$((CUT_ACKED + line)) || CUT_BAD=1
 		echo "seed $seed, ${kinds[n]}: ${line:-BAD no verdict}; $(sed -n $((n + 1))p "$VM_DIR/cut.was"); $was${fallback:+; its fallback: $(sed -n $((${#kinds[@]} + n + 1))p "$VM_DIR/cut.was"); $(grep -o 'store got [0-9]* segments' "$VM_DIR/recover.$n")}; $pieces"
 	done
-	if [ -n "$CUT_SECOND" ]; then
-		kill_pid "$CUT_SECOND"
-		rm -rf "$VM_DIR/store2"
-	fi
 	return $CUT_BAD
 }

@@ -10,7 +10,6 @@ VM_THREADS=${VM_THREADS:-2}
 VM_MEMORY=${VM_MEMORY:-384}
 VM_SQUEEZE= # see init
 VM_SLOW=    # bytes a second that each disk takes
-VM_PORTS=   # of servers beside SRV_PORT
 
 # vm_missing: what is not here, in words; nothing if all is
 vm_missing() {
@@ -31,6 +30,7 @@ vm_program() {
 # vm_setup: a directory in memory, the machine's root
 vm_setup() {
 	VM_DIR=$(mktemp -d /dev/shm/rjvm.XXXXXX) || return 1
+	local_conf "$T_DIR" "$VM_DIR"
 	at_exit rm -rf "$VM_DIR"
 	local programs=() p
 	for p in rjournald/rjournald rjrecover/rjrecover rjmount/mount.rj tests/power/writer \
@@ -58,7 +58,6 @@ vm_volume() {
 	internal-fast) VM_OPTS[$n]=internal,data=ordered args="-O fast_commit" ;;
 	*) VM_OPTS[$n]=data=$mode ;;
 	esac
-	[ -z "$VM_PORTS" ] || url+=,remote=rj://127.0.0.1:$VM_PORTS/${url##*/}
 	rm -f "$VM_DIR/v$n" "$VM_DIR/f$n"
 	VM_FALLBACK[$n]=${4:+$VM_DIR/f$n}
 	fallback=${4:+,fallback=$VM_DIR/f$n,fallback_size=40}
@@ -75,7 +74,7 @@ vm_volume() {
 
 # vm_start SEED VOLUMES: sets VM_PID, VM_DISK_PID; acknowledgements in $VM_DIR/acks
 vm_start() {
-	local seed=$1 volumes=$2 n args=() words="${VM_REPLAY:+rj.replay=1 }rj.seed=$1 rj.threads=$VM_THREADS rj.port=$SRV_PORT${VM_PORTS:+ rj.port=$VM_PORTS}${VM_SQUEEZE:+ rj.squeeze=$VM_SQUEEZE}" images=()
+	local seed=$1 volumes=$2 n args=() words="${VM_REPLAY:+rj.replay=1 }rj.seed=$1 rj.threads=$VM_THREADS rj.port=$SRV_PORT${VM_SQUEEZE:+ rj.squeeze=$VM_SQUEEZE}" images=()
 	for ((n = 0; n < volumes; n++)); do images+=("$VM_DIR/v$n"); done
 	for ((n = 0; n < volumes; n++)); do # behind all volumes
 		[ -z "${VM_FALLBACK[$n]}" ] && continue

@@ -176,7 +176,7 @@ dd if=v bs=1024 skip=5900 count=4 status=none >before
 check "overrun: a log" "$RJ_BUILD/tests/jbd2/make-log" 7 j 5900 4 before expect less full
 cp v v.was; cp j j.was
 status 4 "overrun: -p refuses" "$RJRECOVER" -p -J device=j v
-like "overrun: and says that -y replays" "$OUT" "more blocks than the log has; no commit .*-y replays what is before it"
+like "overrun: and says that -y replays" "$OUT" "more blocks than the log has; there is no commit .*-y replays what is before it"
 check "overrun: nothing was changed" eval 'cmp v v.was && cmp j j.was'
 status 1 "overrun: -y replays" "$RJRECOVER" -y -J device=j v
 like "overrun: and does not fall back" "$OUT" "transactions replayed: [1-9]"

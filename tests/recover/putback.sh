@@ -72,7 +72,7 @@ like "which shows what rjrecover says" "$OUT" "$BACKUP"
 LOG=$(cd "$NEXT/v" && ls -d *-*-*-*-*)
 refused 1 "may be the journal of .*older superblock" "rjlog rm of the log it does not name" \
 	"$RJLOG" rm --volume="$V" "file://$NEXT/v/$LOG"
-status 1 "rjrecover -y -f goes by the backup" "$RJRECOVER" -q -y -f "$V"
+status 1 "rjrecover -y -f uses the backup" "$RJRECOVER" -q -y -f "$V"
 check "all is there" whole
 status 0 "and nothing is left to do" "$RJRECOVER" -p "$V"
 
@@ -84,7 +84,7 @@ check "all that was acknowledged is there" whole
 
 # into the volume: there e2fsck knows the way, from the backup that is named
 check "moved into the volume, and put back" eval 'crashed && moved size=1 && super "$T_DIR/crashed" "$V"'
-INSIDE='the backup of group 1, .*an internal journal; e2fsck -f -b 8193 -B 1024 goes by the backup'
+INSIDE='the backup of group 1, .*an internal journal; e2fsck -f -b 8193 -B 1024 uses the backup'
 refused 8 "$INSIDE" "rjrecover" "$RJRECOVER" -p "$V"
 refused 32 "$INSIDE" "mount.rj" timeout 60 "$MOUNT_RJ" "$V" "$MNT"
 refused 2 "$INSIDE" "rjtune" "$RJTUNE" -J "remote=file://$NEXT/v" "$V"

@@ -145,7 +145,7 @@ hung_neighbour() {
 		blockdev --flushbufs "$LOOP" || { not_ok "$1: a neighbour"; return; }
 	freeze_daemon "$DPID"
 	status 0 "$1: rjrecover beside a journal that hangs" \
-		timeout -k 1 20 "$RJRECOVER" --verify=full "$T_DIR/a"
+		timeout -k 1 120 "$RJRECOVER" --verify=full "$T_DIR/a"
 	thaw_daemon "$DPID"
 	unserve
 }

@@ -111,6 +111,14 @@ for s in $(objects "$OTHER"); do get "$OTHER" "$s" "$T_DIR/seg" && put "$LOG" "$
 refused 4 "another|belongs|foreign|is of volume" "a foreign volume's log"
 fallback "a foreign volume's log"
 
+# ---- a log of another size: the volume knows its journal's ----
+again
+cp --sparse=always "$V" "$T_DIR/small" && "$RJ_BUILD/tests/rjournald/mark" "$T_DIR/small" blocks=1024 &&
+	cp --sparse=always "$T_DIR/small" "$T_DIR/small.was"
+status 4 "a log of another size: refused" "$RJRECOVER" -p "$T_DIR/small"
+like "a log of another size: says so" "$OUT" "is of a journal of 2048 blocks .* not of 1024 blocks"
+check "a log of another size: the volume is untouched" cmp "$T_DIR/small.was" "$T_DIR/small"
+
 # ---- the store's directory is away: what holds it is not mounted ----
 mkdir "$T_DIR/shelf" && truncate -s 24M "$T_DIR/f" &&
 	"$MKRJFS" -q -F -J "remote=file://$T_DIR/shelf" "$T_DIR/f" &&

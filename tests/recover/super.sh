@@ -70,21 +70,21 @@ check "and unmounts it" timeout 60 "$UMOUNT_RJ" "$MNT"
 check "with its daemon" wait_for 60 gone "$DPID"
 
 again without && tear
-refused 'rjrecover -y goes by the backup of group 1' "torn" -p
-refused 'rjrecover -y goes by the backup of group 1' "torn, -n" -n
+refused 'rjrecover -y uses the backup of group 1' "torn" -p
+refused 'rjrecover -y uses the backup of group 1' "torn, -n" -n
 status 1 "torn: -y goes on, and checks it all" "$RJRECOVER" -q -y "$V"
 check "all is there" whole without
 status 0 "and nothing is left to do" "$RJRECOVER" "$V"
 
 # what never changes differs from the backup: the number of inodes
 again with && wipe 0 1
-refused 'rjrecover -y goes by the backup of group 1' "damaged" -p
+refused 'rjrecover -y uses the backup of group 1' "damaged" -p
 status 1 "damaged: -y restores it from the backup" "$RJRECOVER" -q -y "$V"
 check "all is there" whole with
 
 again without && wipe 0 512
-refused 'rjrecover -y -f goes by the backup of group 1' "not even a magic number" -p
-refused 'rjrecover -y -f goes by the backup of group 1' "not even a magic number, -y" -y
+refused 'rjrecover -y -f uses the backup of group 1' "not even a magic number" -p
+refused 'rjrecover -y -f uses the backup of group 1' "not even a magic number, -y" -y
 status 1 "not even a magic number: -y -f" "$RJRECOVER" -q -y -f "$V"
 check "all is there" whole without
 
@@ -97,8 +97,8 @@ check "all is there" whole without
 # device that is not here, and -y would check the volume without the log
 check "a crashed ext3 volume" make ext3 1024 "" ext3
 again ext3 && wipe 512 512
-refused 'rjrecover -y -f goes by the backup of group 1' "the second sector lost" -y
-refused 'rjrecover -y -f goes by the backup of group 1' "the second sector lost, -n" -n
+refused 'rjrecover -y -f uses the backup of group 1' "the second sector lost" -y
+refused 'rjrecover -y -f uses the backup of group 1' "the second sector lost, -n" -n
 status 1 "the second sector lost: -y -f" "$RJRECOVER" -q -y -f "$V"
 check "all is there" whole ext3
 # (its own, and not one that a backup of some other volume names)

@@ -11,9 +11,9 @@
 RJLOG=$RJ_BUILD/rjlog/rjlog RJTUNE=$RJ_BUILD/rjtune/rjtune
 need_fuse_loop
 command -v jq >/dev/null || skip_all "needs jq"
-(umask 077; : >"$RJ_CONF")
+# nothing goes but by rjlog rm
+(umask 077; printf '[*]\ntrim_interval = 1h\n' >"$RJ_CONF")
 IMG=$T_DIR/img MNT=$T_DIR/mnt
-export RJ_TRIM_INTERVAL=3600 # nothing goes but by rjlog rm
 
 query() { local f=$1; shift; timeout 60 "$RJLOG" --json "$@" 2>/dev/null | jq -r "$f"; }
 journal_uuid() { dumpe2fs -h "$1" 2>/dev/null | awk '/^Journal UUID/ {print $3}'; }
@@ -81,7 +81,7 @@ check "a volume in use" fresh "$URL"
 
 # ---- which log ----
 refused "no UUID" 16 'say which log' "$URL"
-refused "two stores" 16 'one of the two' "$URL,$SRV_URL/b/$UUID"
+refused "two stores" 16 'a log is in one store' "$URL,$SRV_URL/b/$UUID"
 refused "--force of another" 16 'not the UUID' "$LOG" --force "$VOLUME"
 refused "--force of no UUID" 16 'not the UUID' "$LOG" --force yes
 status 16 "--force is for rm" "$RJLOG" verify --force "$UUID" "$LOG"

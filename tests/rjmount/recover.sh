@@ -32,7 +32,7 @@ export T_DIR
 status 32 "a recovery that fails: not mounted" env RJ_SBINDIR="$tools" \
 	$LIMIT "$MOUNT_RJ" "$img" "$mnt"
 like "says so" "$OUT" "^mount.rj: $img: not mounted, since rjrecover -p ended with status 4\$"
-is "it was called as at boot" "$(cat "$T_DIR/called")" "rjrecover: -p $img"
+is "it was called as at boot" "$(cat "$T_DIR/called")" "rjrecover: -p -- $img"
 check "nothing was changed" cmp "$img" "$T_DIR/before.img"
 rm "$tools/rjrecover"
 status 32 "no rjrecover at all" env RJ_SBINDIR="$tools" $LIMIT "$MOUNT_RJ" "$img" "$mnt"

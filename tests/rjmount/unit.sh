@@ -13,6 +13,7 @@ for o in $(value ExecStart | grep -o -- ' --[a-z-]*'); do
 	check "$o is an option" grep -qe "$o" <("$RJOURNALD" --help)
 done
 like "it is stopped by rjctl" "$(value ExecStop)" '/rjctl stop %f$'
+is "not by systemctl" "$(value RefuseManualStop)" yes
 is "and not started anew under a kernel that has given up" "$(value Restart)" no
 
 if command -v systemd-analyze >/dev/null; then
@@ -40,7 +41,8 @@ units_of() { # TYPE: what systemd makes of that line
 if [ -x "$GENERATOR" ]; then
 	rj=$(units_of rj) ext4=$(units_of ext4)
 	like "rj: its type is ours" "$rj" '^Type=rj$'
-	check "rj: it is a mount of the network" test -e "$T_DIR/units.rj/remote-fs.target.requires/srv.mount"
+	check "rj: it is a mount of the network, which the boot does not need" \
+		test -e "$T_DIR/units.rj/remote-fs.target.wants/srv.mount"
 	like "ext4: it comes after the daemon" "$ext4" '^After=.*rjournald@dev-sdb1\.service'
 	like "ext4: which it requires" "$ext4" '^Requires=.*rjournald@dev-sdb1\.service'
 	check "ext4: it is a mount of the network" test -e "$T_DIR/units.ext4/remote-fs.target.requires/srv.mount"

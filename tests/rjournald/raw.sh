@@ -8,7 +8,7 @@
 type mkfs.xfs >/dev/null 2>&1 || skip_all "no mkfs.xfs"
 grep -qw xfs /proc/filesystems || modprobe xfs 2>/dev/null ||
 	skip_all "no XFS in this kernel"
-export RJ_TRIM_INTERVAL=1
+(umask 077; printf '[*]\ntrim_interval = 1\n' >"$RJ_CONF")
 start_server "$T_DIR/srv" || exit 99
 url=$SRV_URL/raw mnt=$T_DIR/mnt img=$T_DIR/x.img
 
@@ -32,10 +32,10 @@ check "killed, the worker is followed by another" put_file "$mnt/after"
 (cd "$mnt" && sha256sum after) >>"$T_DIR/sums"
 
 # ---- everything dies ----
-keeper=$(daemon_pid "$url")
-freeze_daemon "$keeper"
+supervisor=$(daemon_pid "$url")
+freeze_daemon "$supervisor"
 cp --sparse=always "$img" "$T_DIR/y.img"
-kill_pid "$keeper"
+kill_pid "$supervisor"
 $LIMIT umount -l "$mnt"
 
 # ---- the image out of the log ----
@@ -77,9 +77,10 @@ for i in $(seq 0 7); do # from now on only a part of it
 done
 dd if="$LOOP" of="$T_DIR/before" bs=1M iflag=direct status=none
 oldest() { $LIMIT "$RJCTL" status --json | sed 's/.*"oldest":\([0-9]*\).*/\1/'; }
-check "the oldest segment needed moves on" test "$(oldest)" -gt 600
-keeper=$(daemon_pid "$url")
+moved_on() { [ "$(oldest)" -gt 600 ]; }
+check "the oldest segment needed moves on" wait_for 60 moved_on
+supervisor=$(daemon_pid "$url")
 $LIMIT "$RJCTL" -q stop # may be in the middle of deleting much
-check "it stops" wait_for 60 gone "$keeper"
+check "it stops" wait_for 60 gone "$supervisor"
 status 0 "the image after that" $LIMIT "$RJRECOVER" -q --raw --output="$T_DIR/after.img" "$url"
 check "is the device" cmp "$T_DIR/before" "$T_DIR/after.img"

@@ -32,10 +32,15 @@ like "and some flushes needed no segment" "$status" '"flushes_ordered":[1-9]'
 echo unsynced >"$mnt/b"
 is "rjctl flush" "$($LIMIT "$RJCTL" flush "$img")" flushed
 status 1 "stop is refused while it is mounted" $LIMIT "$RJCTL" stop "$mnt"
-like "and says so" "$OUT" 'volume is mounted'
+like "and says so" "$OUT" 'volume is mounted: unmount it first'
 check "the daemon is still there, and the volume works" put_file "$mnt/c"
 $LIMIT umount "$mnt"
-check "after the unmount it stops, as it was asked to" wait_for 30 nothing_left "$img"
+is_free() { $LIMIT "$RJCTL" status --json "$img" | grep -q '"state":"ready"'; }
+check "after the unmount it serves on: nothing was remembered" wait_for 30 is_free
+mount_served "$img" "$mnt"
+kill "$DPID"
+$LIMIT umount "$mnt"
+check "a signal is: after the unmount it stops" wait_for 30 nothing_left "$img"
 note "$(left "$img")"
 
 # ---- foreground, and a signal ----
@@ -47,6 +52,10 @@ like "-f: the log on stderr" "$(cat "$T_DIR/err")" 'serving the journal of .*v.i
 LOOP=$(cat "$T_DIR/out")
 mount_served "$img" "$mnt" && put_file "$mnt/d" && umount "$mnt"
 check "it stays after an unmount" test -b "$RJ_RUN"/*/control -o -S "$RJ_RUN"/*/control
+for p in "$pid" $(pgrep -P "$pid"); do kill -HUP "$p"; done
+check "SIGHUP is ignored: a file" mount_served "$img" "$mnt"
+check "is fsynced after it" put_file "$mnt/d2"
+umount "$mnt"
 kill -TERM "$pid"
 wait "$pid"
 is "SIGTERM: status 0" $? 0

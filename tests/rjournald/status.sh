@@ -11,7 +11,7 @@ img=$T_DIR/img mnt=$T_DIR/mnt sock=$T_DIR/metrics.sock
 RJLOG=$RJ_BUILD/rjlog/rjlog
 json() { $LIMIT "$RJCTL" status --json "$img" | jq -r "$1"; }
 metric() { awk -v m="rjournald_$1" 'index($0, m "{") == 1 || index($0, m " ") == 1 {print $NF}' "$T_DIR/page"; }
-page() { curl -sf -m 20 --unix-socket "$sock" http://localhost/metrics >"$T_DIR/page"; }
+page() { curl -sf -m 120 --unix-socket "$sock" http://localhost/metrics >"$T_DIR/page"; }
 
 status 2 "--metrics of another machine" "$RJOURNALD" --metrics=0.0.0.0:9100 "$img"
 like "is refused" "$OUT" '--metrics takes a path or 127.0.0.1:PORT, not 0.0.0.0:9100'
@@ -19,6 +19,7 @@ status 2 "--metrics without a port" "$RJOURNALD" --metrics=localhost "$img"
 
 check "a server" start_server "$T_DIR/srv"
 check "a volume" volume "$img" ext4 1024 "$SRV_URL/vol"
+mkdir "$T_DIR/floors" && RJ_CREDENTIALS+=$'\n'"[*]"$'\n'"floor = file://$T_DIR/floors"
 check "served, with metrics" serve "$img" --metrics="$sock"
 FIRST=$(json .acknowledged)
 FSTYPE=ext4 check "mounted" mount_served "$img" "$mnt" data=journal
@@ -91,7 +92,7 @@ check "unmounted" umount "$mnt"
 $LIMIT "$RJCTL" stop -q "$img" 2>/dev/null
 
 # ---- by TCP; and an address that is taken ----
-tcp_page() { curl -sf -m 5 "http://127.0.0.1:$1/metrics" | grep -q '^rjournald_info{'; }
+tcp_page() { curl -sf -m 120 "http://127.0.0.1:$1/metrics" | grep -q '^rjournald_info{'; }
 img2=$T_DIR/img2
 while port=$((20000 + RANDOM % 10000)); (: <>"/dev/tcp/127.0.0.1/$port") 2>/dev/null; do :; done
 check "another volume" volume "$img2" ext4 1024 "$SRV_URL/vol2"

@@ -7,7 +7,8 @@
 img=$T_DIR/v.img mnt=$T_DIR/mnt RJLOG=$RJ_BUILD/rjlog/rjlog
 url=file://$T_DIR/store
 mkdir "$T_DIR/store"
-export RJ_TRIM_INTERVAL=1 FSTYPE=ext4
+export FSTYPE=ext4
+(umask 077; printf '[*]\ntrim_interval = 1\n' >"$RJ_CONF")
 check "a volume" volume "$img" ext4 1024 "$url"
 log=$(echo "$T_DIR"/store/*/log) epochs=$(echo "$T_DIR"/store/*/epoch)
 segments() { find "$log" -name '0*' | wc -l; }
@@ -47,12 +48,11 @@ umount "$mnt" && unserve
 
 # ---- by hand ----
 is "a fence for each epoch" "$(fences)" "$(ls "$epochs" | wc -l)"
-(umask 077; printf '[*]\nretain = 1h\n' >"$RJ_CONF")
+(umask 077; printf '[*]\ntrim_interval = 1\nretain = 1h\n' >"$RJ_CONF")
 count=$(segments)
 status 0 "with a retention of an hour: prune" "$RJLOG" prune "$url"
 is "deletes nothing" "$(segments)" "$count"
-rm "$RJ_CONF"
-(umask 077; : >"$RJ_CONF")
+(umask 077; printf '[*]\ntrim_interval = 1\n' >"$RJ_CONF")
 status 0 "prune -n" "$RJLOG" prune -n "$url"
 like "says what it would delete" "$OUT" 'would be deleted'
 is "and deletes nothing" "$(segments)" "$count"

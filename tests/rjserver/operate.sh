@@ -4,7 +4,7 @@
 # levels, /metrics, /status and "stats".
 . "$RJ_SRC/tests/support/lib.sh" || exit 99
 . "$RJ_SRC/tests/rjserver/common.sh"
-. "$RJ_SRC/tests/rjserver/certs.sh"
+. "$RJ_SRC/tests/rjserver/http/certs.sh"
 
 D=$T_DIR/store CONF=$T_DIR/conf
 echo segment >"$T_DIR/a"
@@ -14,7 +14,7 @@ said() { tail -n "+$(($1 + 1))" "$LOG"; }
 # a configuration file that is not usable: one line, by file and line
 bad() {
 	printf "$2" >"$CONF"
-	status "${4:-1}" "$1: refused" timeout 20 "$RJSERVER" --config "$CONF"
+	status "${4:-1}" "$1: refused" timeout 120 "$RJSERVER" --config "$CONF"
 	like "in one line" "$(wc -l <<<"$OUT") $OUT" "^1 rjserver: $3"
 }
 bad "a word that means nothing" '[server]\ndir = x\nport = 7\n' "$CONF:3: \"port\" means nothing"
@@ -30,7 +30,7 @@ bad "a long line" "[server]\ndir = $(printf 'x%.0s' {1..3000})\n" "$CONF:2: this
 bad "neither yes nor no" '[server]\ninsecure = maybe\n' "$CONF:2: insecure = maybe: it is yes or no"
 bad "no directory" '[server]\nlisten = 127.0.0.1:0\n' "say where the store is"
 rm "$CONF"
-status 2 "a file that is not there: refused" timeout 20 "$RJSERVER" --config "$CONF"
+status 2 "a file that is not there: refused" timeout 120 "$RJSERVER" --config "$CONF"
 like "by its name" "$OUT" "$CONF: cannot open"
 
 # the service manager
@@ -108,10 +108,10 @@ unset NOTIFY_SOCKET
 
 # levels for the journal: only if stderr is the journal's
 : >"$T_DIR/journal"
-JOURNAL_STREAM=$(stat -c %d:%i "$T_DIR/journal") timeout 20 "$RJSERVER" -d "$D" \
+JOURNAL_STREAM=$(stat -c %d:%i "$T_DIR/journal") timeout 120 "$RJSERVER" -d "$D" \
 	-l 127.0.0.1:1:1 --insecure 2>"$T_DIR/journal"
 like "an error for the journal" "$(cat "$T_DIR/journal")" '^<3>-l 127.0.0.1:1:1: not ADDR:PORT'
-status 1 "and for others" env JOURNAL_STREAM=1:1 timeout 20 "$RJSERVER" -d "$D" -l x --insecure
+status 1 "and for others" env JOURNAL_STREAM=1:1 timeout 120 "$RJSERVER" -d "$D" -l x --insecure
 like "without" "$OUT" '^rjserver: -l x'
 
 # what it counts
@@ -170,12 +170,12 @@ is "a commit is now" "$(jq '.server.now_ms - .volumes[0].last_commit_ms | . >= 0
 	"$T_DIR/body")" true
 
 # stats, through the socket
-status 0 "stats" timeout 20 "$RJSERVER" stats -d "$D"
+status 0 "stats" timeout 120 "$RJSERVER" stats -d "$D"
 like "of the server" "$OUT" '^rjserver [0-9.]+: ok; up [0-9]+ s; answers when fsync$'
 like "and the volume" "$OUT" "^host1/$UUID: 48 bytes in 6 segments; last commit 20.* from 127.0.0.1 as boss, lag [0-9.]+ ms$"
-status 0 "stats --json" timeout 20 "$RJSERVER" stats -d "$D" --json
+status 0 "stats --json" timeout 120 "$RJSERVER" stats -d "$D" --json
 is "is JSON" "$(jq .volumes[0].segments <<<"$OUT")" 6
 is "the socket is private" "$(stat -c %a "$D/control")" 600
 stop
-status 2 "stats without a server: exit 2" timeout 20 "$RJSERVER" stats -d "$D"
+status 2 "stats without a server: exit 2" timeout 120 "$RJSERVER" stats -d "$D"
 like "says so" "$OUT" 'no rjserver that runs has this store'

@@ -9,7 +9,7 @@ D=$T_DIR/d
 usage() {
 	local name=$1 want=$2
 	shift 2
-	status 1 "$name: exit 1" timeout 10 "$RJSERVER" "$@"
+	status 1 "$name: exit 1" timeout 120 "$RJSERVER" "$@"
 	like "$name: says so" "$(head -n 1 <<<"$OUT")" "^rjserver: (.*[^a-z])?$want"
 	if [ -e "$D" ]; then not_ok "$name: nothing is made"; else ok "$name: nothing is made"; fi
 }
@@ -24,6 +24,8 @@ usage "a key without its certificate" 'TLS needs both' -d "$D" $L --key /dev/nul
 usage "client certificates without TLS" '--client-ca: client certificates need TLS' \
 	-d "$D" $L --client-ca /dev/null
 usage "a wrong size" '--min-free: .*is no size' -d "$D" $L --min-free 5X
+usage "a file too small" '--file-size: .*64k to 1G' -d "$D" $L --file-size 63k
+usage "a request without time" '--request-time: .*1s to 1h' -d "$D" $L --request-time 0s
 usage "an option of a subcommand" 'only an option of the subcommands' -d "$D" $L --rights read
 usage "an option of the server" 'not an option of users' users -d "$D" --cert x
 usage "a subcommand without a name" 'say which account' deluser -d "$D"
@@ -78,7 +80,7 @@ stop
 alone() {
 	: >"$T_DIR/o"
 	unshare -n bash -c 'ip link set lo up && ip addr add 192.0.2.1/32 dev lo &&
-		exec timeout 5 "$@"' bash "$RJSERVER" -d "$D" -l 192.0.2.1:0 "$@" \
+		exec timeout 120 "$@"' bash "$RJSERVER" -d "$D" -l 192.0.2.1:0 "$@" \
 		>"$T_DIR/o" 2>"$T_DIR/e" &
 	SERVER_PID=$!
 	wait_for 30 ready_or_dead "$T_DIR/o"

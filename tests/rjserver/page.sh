@@ -4,7 +4,7 @@
 # what it shows. RJ_SHOTS=DIR keeps screenshots to look at.
 . "$RJ_SRC/tests/support/lib.sh" || exit 99
 . "$RJ_SRC/tests/rjserver/common.sh"
-. "$RJ_SRC/tests/rjserver/certs.sh"
+. "$RJ_SRC/tests/rjserver/http/certs.sh"
 
 D=$T_DIR/store
 head -c 20000 /dev/urandom >"$T_DIR/a"

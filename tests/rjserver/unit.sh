@@ -3,7 +3,7 @@
 # The systemd unit: what it forbids, held against what the server does.
 . "$RJ_SRC/tests/support/lib.sh" || exit 99
 . "$RJ_SRC/tests/rjserver/common.sh"
-. "$RJ_SRC/tests/rjserver/certs.sh"
+. "$RJ_SRC/tests/rjserver/http/certs.sh"
 
 UNIT=$RJ_BUILD/contrib/systemd/rjserver.service
 value() { sed -n "s/^$1=//p" "$UNIT"; }
@@ -18,19 +18,19 @@ sed -e "s|/var/lib/rjserver|$T_DIR/none/store|; s|^\(cert\|key\) = .*|\1 = $T_DI
 	-e 's/^# \(\[volume\|keep\|max-\|client-ca\|min-free\|durability\)/\1/' \
 	-e 's/^listen = .*/listen = 127.0.0.1:0/' \
 	"$RJ_SRC/contrib/systemd/rjserver.conf" >"$T_DIR/conf"
-status 1 "the example is read" timeout 20 "$RJSERVER" --config "$T_DIR/conf"
+status 1 "the example is read" timeout 120 "$RJSERVER" --config "$T_DIR/conf"
 like "to its end" "$OUT" 'there are no accounts'
 
 if command -v systemd-analyze >/dev/null; then
 	mkdir "$T_DIR/verify"
 	sed "s|/[^ ]*/rjserver --|$(command -v true) --|; s|/bin/kill|$(command -v kill)|" "$UNIT" \
 		>"$T_DIR/verify/rjserver.service"
-	OUT=$(timeout 30 systemd-analyze verify --man=no "$T_DIR/verify/rjserver.service" 2>&1)
+	OUT=$(timeout 120 systemd-analyze verify --man=no "$T_DIR/verify/rjserver.service" 2>&1)
 	is "systemd-analyze verify" "$? $OUT" "0 "
 	echo 'Nonsense=yes' >>"$T_DIR/verify/rjserver.service"
 	like "seen: a word it does not know" \
-		"$(timeout 30 systemd-analyze verify --man=no "$T_DIR/verify/rjserver.service" 2>&1)" Nonsense
-	exposure=$(timeout 30 systemd-analyze security --offline=true "$UNIT" 2>/dev/null |
+		"$(timeout 120 systemd-analyze verify --man=no "$T_DIR/verify/rjserver.service" 2>&1)" Nonsense
+	exposure=$(timeout 120 systemd-analyze security --offline=true "$UNIT" 2>/dev/null |
 		sed -n 's/.*Overall exposure level.*: \([0-9.]*\) .*/\1/p')
 	like "little is left open ($exposure of 10)" "$exposure" '^[01]\.'
 else
@@ -61,7 +61,7 @@ head -c 300000 /dev/urandom >"$T_DIR/a"
 for i in {1..250}; do echo "upload-file = \"$T_DIR/a\"
 url = \"$K/$(seq20 $i)\"
 output = \"$T_DIR/none\""; done >"$T_DIR/puts"
-curl -s -m 60 --noproxy '*' -H "Authorization: Bearer $HOST" -K "$T_DIR/puts"
+curl -s -m 600 --noproxy '*' -H "Authorization: Bearer $HOST" -K "$T_DIR/puts"
 is "written" "$(as "$HOST" "$K/$(seq20 250)")" 200
 is "listed" "$(as "$HOST" "$K/") $(body | wc -l)" "200 250"
 is "streamed" "$(as "$HOST" "$K/?from=240")" 200
@@ -69,7 +69,7 @@ is "trimmed" "$(as "$HOST" -X DELETE "$K/?below=200")" 204
 is "deleted" "$(as "$HOST" -X DELETE "$K/$(seq20 250)")" 204
 is "the page" "$(as "$HOST" -H 'Accept: text/html' "$BASE/")" 200
 is "metrics" "$(as "$HOST" "$BASE/metrics")" 200
-check "stats" timeout 20 "$REAL" stats -d "$D"
+check "stats" timeout 120 "$REAL" stats -d "$D"
 pid=$(pgrep -P "$TRACER" | head -n 1)
 kill -HUP "$pid"
 check "reload" wait_for 20 logged reloaded
@@ -83,7 +83,7 @@ sed -i "1,${last}d" "$T_DIR/trace"
 check "there is a trace" test "$(wc -l <"$T_DIR/trace")" -gt 1000
 calls() { sed -nE 's/^[0-9]+ +([a-z0-9_]+)\(.*/\1/p' "$T_DIR/trace" | sort -u; }
 if command -v systemd-analyze >/dev/null; then
-	timeout 30 systemd-analyze syscall-filter >"$T_DIR/sets"
+	timeout 120 systemd-analyze syscall-filter >"$T_DIR/sets"
 	# allowed WORD...: the calls of sets and names; "~" takes away what follows
 	allowed() {
 		awk -v words="$*" '

@@ -80,6 +80,15 @@ like "MMP is named" "$OUT" "multi-mount"
 
 # ---- being served ----
 check "a remote journal" "$rjtune" -q -J remote="$A" "$V"
+blockdev --setro "$V"
+read_only="^[a-z.]+: $V: a read-only device \\(blockdev --setrw"
+status 8 "rjtune: a read-only device" "$rjtune" -q -J none "$V"
+like "is called so" "$OUT" "$read_only"
+status 8 "rjrecover: a read-only device" "$RJ_BUILD/rjrecover/rjrecover" "$V"
+like "is called so" "$OUT" "$read_only"
+status 32 "mount.rj: a read-only device" "$RJ_BUILD/rjmount/mount.rj" "$V" "$T_DIR/mnt"
+like "is called so" "$OUT" "$read_only"
+blockdev --setrw "$V"
 served=$("$RJ_BUILD/rjournald/rjournald" -q "$V" </dev/null 2>"$T_DIR/err" | tail -1)
 at_exit "$RJ_BUILD/rjctl/rjctl" stop "$V"
 like "it is served" "$served" "^/dev/loop"

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "format/spoolhdr.h"
+#include "format/fallback-hdr.h"
 #include "jbd2/jbd2.h"
 #include "recovery.h"
 #include "util/environ.h"
@@ -25,26 +25,17 @@ static int sink_append(
 {
 	struct sim_host *h = arg;
 
-	return h->shipper ? rj_shipper_append(h->shipper, a, err)
-			  : rj_log_append(h->writer, a, err);
+	return h->fallback_sink
+		       ? rj_fallback_sink_append(h->fallback_sink, a, err)
+		       : rj_log_append(h->writer, a, err);
 }
 
 static int sink_retry(void *arg, struct rj_error *err)
 {
 	struct sim_host *h = arg;
 
-	return h->shipper ? rj_shipper_retry(h->shipper, err)
+	return h->fallback_sink ? rj_fallback_sink_retry(h->fallback_sink, err)
 			  : rj_log_retry(h->writer, err);
-}
-
-static void sink_begin(void *arg, const struct rj_log_append *a)
-{
-	struct sim_host *h = arg;
-
-	if (h->shipper)
-		rj_shipper_begin(h->shipper, a);
-	else
-		rj_log_seal_begin(h->writer, a);
 }
 
 /* ---- what the kernel was told ---- */
@@ -52,7 +43,7 @@ static void sink_begin(void *arg, const struct rj_log_append *a)
 static void acknowledged(struct sim_host *h)
 {
 	struct sim_life *l = &shared.lives[h->life];
-	bool local = h->shipper && rj_state_local(h->live.state);
+	bool local = h->fallback_sink && rj_state_local(h->live.state);
 
 	l->acked = h->k.acked;
 	shared.acks++;
@@ -152,23 +143,23 @@ void host_transact(struct sim_host *h)
 void host_release(struct sim_host *h, bool memory)
 {
 	rj_pipeline_free(h->p);
-	rj_shipper_free(h->shipper);
+	rj_fallback_sink_free(h->fallback_sink);
 	rj_log_writer_free(h->writer);
-	rj_spool_close(h->spool);
+	rj_fallback_close(h->fallback);
 	rj_bio_free(h->disk);
 	rj_ring_free(h->ring);
 	rj_store_close(h->store);
 	rj_store_close(h->store2);
 	h->p = NULL;
-	h->shipper = NULL;
+	h->fallback_sink = NULL;
 	h->writer = NULL;
-	h->spool = NULL;
+	h->fallback = NULL;
 	h->disk = NULL;
 	h->ring = NULL;
 	h->store = h->store2 = NULL;
 	if (!memory)
 		return;
-	rj_kept_release(&h->kept);
+	rj_worker_shm_release(&h->map);
 	free(h->frozen);
 	*h = (struct sim_host){.n = h->n};
 }
@@ -200,8 +191,8 @@ void host_stop(struct sim_host *h)
 
 	begin_call(h);
 	rc = rj_pipeline_drain(h->p, &err);
-	if (!rc && h->shipper)
-		rc = rj_shipper_stop(h->shipper, &err);
+	if (!rc && h->fallback_sink)
+		rc = rj_fallback_sink_stop(h->fallback_sink, &err);
 	h->busy = false;
 	if (world.dead[h->n] && world.worker_only[h->n]) {
 		worker_next(h); /* which is not told to stop */
@@ -231,11 +222,11 @@ void hosts_meanwhile(void)
 				rj_state_name((enum rj_state)h->live.state));
 			rj_pipeline_abandon(h->p);
 		}
-		if (!h->up || !h->shipper || world.dead[h->n] ||
+		if (!h->up || !h->fallback_sink || world.dead[h->n] ||
 			!rj_state_local(h->live.state) ||
 			world.now_ns < h->turn_ns)
 			continue;
-		wait = rj_shipper_step(h->shipper);
+		wait = rj_fallback_sink_step(h->fallback_sink);
 		h->turn_ns = world.now_ns + (wait < 0 ? SIM_MS : wait);
 		sim_say("host %d: a turn in the background: %s", h->n,
 			rj_state_name((enum rj_state)h->live.state));
@@ -309,12 +300,11 @@ int host_pipeline(struct sim_host *h, bool resumed, struct rj_error *err)
 						     : rj_rule_unfinished,
 		.sink = {.append = sink_append,
 			.retry = sink_retry,
-			.begin = sink_begin,
 			.arg = h},
 		.write_through = true,
-		.kept = h->kept.kept ? &h->kept : NULL,
+		.map = h->map.shm ? &h->map : NULL,
 		.resumed = resumed,
-		.under_way = 2,
+		.inflight = 2,
 	};
 
 	if (!resumed)
@@ -323,19 +313,19 @@ int host_pipeline(struct sim_host *h, bool resumed, struct rj_error *err)
 	return rj_pipeline_new(&o, &h->p, err);
 }
 
-int host_shipper(struct sim_host *h, struct rj_error *err)
+int host_fallback_sink(struct sim_host *h, struct rj_error *err)
 {
-	struct rj_shipper_opts s = {
+	struct rj_fallback_sink_opts s = {
 		.writer = h->writer,
 		.fence = h->fence,
 		.store = h->store2,
 		.id = &shared.id,
-		.spool = h->spool,
+		.fallback = h->fallback,
 		.live = &h->live,
-		.kept = &h->kept,
+		.map = &h->map,
 	};
 
-	return rj_shipper_new(&s, &h->shipper, err);
+	return rj_fallback_sink_new(&s, &h->fallback_sink, err);
 }
 
 int host_start(struct sim_host *h, bool accept, struct rj_error *err)
@@ -353,7 +343,7 @@ int host_start(struct sim_host *h, bool accept, struct rj_error *err)
 	if (!rc)
 		rc = host_pipeline(h, false, err);
 	if (!rc && shared.on_loss == RJ_LOSS_LOCAL)
-		rc = host_shipper(h, err);
+		rc = host_fallback_sink(h, err);
 	h->busy = false;
 	if (rc) {
 		sim_say("host %d: no: %s", h->n, err->msg);

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Hosts of the simulator. Each runs the real pipeline, shipper, fallback file
- * and log writer under a toy JBD2 (tests/rjournald/kernel.h), and recovers with
- * the real calls of lib/log in the order of lib/recover. A model knows what each
- * was told to be durable.
+ * Hosts of the simulator. Each runs the real pipeline, fallback_sink, fallback
+ * file and log writer under a toy JBD2 (tests/rjournald/commit/kernel.h), and recovers
+ * with the real calls of lib/log in the order of lib/recover. A model knows
+ * what each was told to be durable.
  */
 #ifndef RJ_SIM_HOST_H
 #define RJ_SIM_HOST_H
 
-#include "kernel.h"
-#include "log/spool.h"
-#include "shipper.h"
+#include "tests/rjournald/commit/kernel.h"
+#include "log/fallback/fallback-log.h"
+#include "rjournald/fallback/fallback-sink.h"
 #include "world.h"
 
 #define SIM_LIVES 256
@@ -35,13 +35,14 @@ struct sim_host {
 	int64_t busy_since, turn_ns;
 	struct rj_store *store, *store2;
 	struct rj_bio *disk;
-	struct rj_spool *spool;
+	struct rj_fallback *fallback;
 	struct rj_log_writer *writer;
 	uint64_t fence;
-	struct rj_shipper *shipper;
+	struct rj_fallback_sink *fallback_sink;
 	struct rj_live live;
 	struct rj_ring *ring;
-	struct rj_kept_map kept; /* what outlives a worker; the ring is in it */
+	struct rj_worker_map
+		map;             /* what outlives a worker; the ring is in it */
 	void *frozen;		 /* its content when the worker was killed */
 	struct rj_pipeline *p;
 	struct tk k;
@@ -78,7 +79,7 @@ void host_died(struct sim_host *h);
 /* The host's pieces, given back. But for the MEMORY, if the worker alone died. */
 void host_release(struct sim_host *h, bool memory);
 int host_pipeline(struct sim_host *h, bool resumed, struct rj_error *err);
-int host_shipper(struct sim_host *h, struct rj_error *err);
+int host_fallback_sink(struct sim_host *h, struct rj_error *err);
 /* worker.c: the ring moves into memory that outlives workers. */
 int worker_first(struct sim_host *h, struct rj_error *err);
 /* Kill it at once, between two requests. */

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "format/spoolhdr.h"
+#include "format/fallback-hdr.h"
 #include "jbd2/jbd2.h"
 #include "util/bytes.h"
 #include "util/environ.h"
@@ -14,19 +14,19 @@
 void sim_new_fallback(int host)
 {
 	struct rj_bio *disk = sim_disk(host);
-	uint8_t slot[RJ_SPOOL_ALIGN] = {0};
-	struct rj_spool_header h = {
+	uint8_t slot[RJ_FALLBACK_ALIGN] = {0};
+	struct rj_fallback_header h = {
 		.generation = 2,
-		.area_bytes = disk->size_bytes - RJ_SPOOL_AREA,
+		.area_bytes = disk->size_bytes - RJ_FALLBACK_AREA,
 	};
 	int i;
 
 	memcpy(h.volume_uuid, shared.id.volume_uuid, RJ_UUID_BYTES);
 	memcpy(h.journal_uuid, shared.id.journal_uuid, RJ_UUID_BYTES);
 	for (i = 0; i < 2; i++, h.generation++) {
-		rj_spool_header_encode(&h, slot);
+		rj_fallback_header_encode(&h, slot);
 		disk->write(disk, slot, sizeof(slot),
-			h.generation % 2 * RJ_SPOOL_ALIGN, NULL);
+			h.generation % 2 * RJ_FALLBACK_ALIGN, NULL);
 	}
 	disk->flush(disk, NULL);
 	if (world.broken == SIM_NO_MARK || world.broken == SIM_NO_FLUSH) {
@@ -214,16 +214,16 @@ static int new_ring(struct sim_host *h, struct rj_error *err)
 /* What the fallback file holds goes to the store first. */
 static int bring(struct sim_host *h, bool accept, struct rj_error *err)
 {
-	struct rj_spool_facts f;
+	struct rj_fallback_facts f;
 	bool taken = false;
 	int rc;
 
 	if (shared.on_loss != RJ_LOSS_LOCAL)
 		return 0;
-	rc = rj_spool_open(h->disk, &shared.id, &h->spool, err);
+	rc = rj_fallback_open(h->disk, &shared.id, &h->fallback, err);
 	if (rc)
 		return rc;
-	rj_spool_facts(h->spool, &f);
+	rj_fallback_facts(h->fallback, &f);
 	sim_say("host %d: fallback file: state %d, segments %llu to %llu", h->n,
 		(int)f.state, (unsigned long long)f.next,
 		(unsigned long long)f.last);
@@ -232,20 +232,20 @@ static int bring(struct sim_host *h, bool accept, struct rj_error *err)
 		return rj_fail(err, RJ_E_REFUSED,
 			"the fallback file is on another host");
 	if (world.broken == SIM_NO_SHIP)
-		rj_spool_give_up(h->spool, NULL);
-	else if (f.state == RJ_SPOOL_LOCAL)
-		rc = rj_spool_ship(h->spool, h->store, &shared.id, RETRY_MS,
-			NULL, &taken, err);
+		rj_fallback_give_up(h->fallback, NULL);
+	else if (f.state == RJ_FALLBACK_LOCAL)
+		rc = rj_fallback_ship(h->fallback, h->store, &shared.id,
+			RETRY_MS, NULL, &taken, err);
 	if (taken && accept) {
 		give_up(h->n);
-		rc = rj_spool_give_up(h->spool, err);
+		rc = rj_fallback_give_up(h->fallback, err);
 	}
-	rj_spool_facts(h->spool, &f);
-	if (!rc && f.state == RJ_SPOOL_GIVEN_UP) { /* it is put aside */
-		rj_spool_close(h->spool);
-		h->spool = NULL;
+	rj_fallback_facts(h->fallback, &f);
+	if (!rc && f.state == RJ_FALLBACK_GIVEN_UP) { /* it is put aside */
+		rj_fallback_close(h->fallback);
+		h->fallback = NULL;
 		sim_new_fallback(h->n);
-		rc = rj_spool_open(h->disk, &shared.id, &h->spool, err);
+		rc = rj_fallback_open(h->disk, &shared.id, &h->fallback, err);
 	}
 	return rc;
 }
@@ -259,7 +259,7 @@ static int read_rest(struct sim_host *h, struct rj_log_read_opts *o,
 	bool holds;
 	int rc;
 
-	rc = rj_log_holds(
+	rc = rj_log_still_contains(
 		h->store, &shared.id, &sum->tail, h->writer,
 		RETRY_MS, &holds, err);
 	if (rc)

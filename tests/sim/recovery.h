@@ -10,7 +10,7 @@
 void sim_new_fallback(int host);
 /* The log of a new volume. */
 int sim_new_log(struct rj_error *err);
-/* Leaves H with a writer, a ring with an empty journal, and a spool. */
+/* Leaves H with a writer, a ring with an empty journal, and a fallback file. */
 int sim_recover(struct sim_host *h, bool accept, struct rj_error *err);
 
 #endif

@@ -1,43 +1,43 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A worker's death, and the next one: the power stays on, the kernel waits. What
- * is left of it is the memory that the keeper holds, as it was at that instant:
- * in here the dead one's code runs on for a while, and nothing that it does
- * counts.
+ * A worker's death, and the next one: the power stays on, the kernel waits.
+ * What is left of it is the memory that the supervisor holds, as it was at that
+ * instant: in here the dead one's code runs on for a while, and nothing that it
+ * does counts.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "host.h"
-#include "inhand.h"
-#include "resume.h"
+#include "rjournald/handover/saved-writer.h"
+#include "rjournald/load/resume.h"
 #include "util/environ.h"
 
 #define RETRY_NS (200 * SIM_MS)
 
 /* Up to what the outbox holds. */
-static size_t used_bytes(const struct rj_kept_map *m)
+static size_t used_bytes(const struct rj_worker_map *m)
 {
-	const struct rj_kept_log *l = &m->kept->log;
+	const struct rj_worker_shm_log *l = &m->shm->log;
 	size_t most = l->bytes[0] > l->bytes[1] ? l->bytes[0] : l->bytes[1];
 
-	return (size_t)(m->outbox - (uint8_t *)m->kept) + most;
+	return (size_t)(m->outbox - (uint8_t *)m->shm) + most;
 }
 
 int worker_first(struct sim_host *h, struct rj_error *err)
 {
 	struct rj_ring *old = h->ring;
-	int rc = rj_kept_create(TK_SIZE, TK_BLOCKS, &h->kept, err);
+	int rc = rj_worker_shm_create(TK_SIZE, TK_BLOCKS, &h->map, err);
 
 	if (rc)
 		return rc;
-	memcpy(h->kept.data, old->data, (size_t)TK_BLOCKS * TK_SIZE);
-	memcpy(h->kept.seq, old->seq, TK_BLOCKS * sizeof(*old->seq));
+	memcpy(h->map.data, old->data, (size_t)TK_BLOCKS * TK_SIZE);
+	memcpy(h->map.seq, old->seq, TK_BLOCKS * sizeof(*old->seq));
 	h->ring = NULL;
 	rj_ring_free(old);
-	h->kept.kept->log.fence = h->fence;
-	rj_inhand_note(&h->kept, h->writer);
-	return rj_ring_new_over(TK_SIZE, TK_BLOCKS, h->kept.data, h->kept.seq,
+	h->map.shm->log.fence = h->fence;
+	rj_saved_writer_note(&h->map, h->writer);
+	return rj_ring_new_over(TK_SIZE, TK_BLOCKS, h->map.data, h->map.seq,
 		&h->ring, err);
 }
 
@@ -45,26 +45,26 @@ int worker_first(struct sim_host *h, struct rj_error *err)
 void worker_killed(int host)
 {
 	struct sim_host *h = &hosts[host];
-	size_t bytes = used_bytes(&h->kept);
+	size_t bytes = used_bytes(&h->map);
 
 	free(h->frozen);
 	h->frozen = malloc(bytes);
 	if (!h->frozen)
 		abort();
-	memcpy(h->frozen, h->kept.kept, bytes);
+	memcpy(h->frozen, h->map.shm, bytes);
 	world.kills++;
 }
 
 static void thaw(struct sim_host *h)
 {
-	struct rj_kept_map was = h->kept;
-	struct rj_kept_log *l;
+	struct rj_worker_map was = h->map;
+	struct rj_worker_shm_log *l;
 
-	was.kept = h->frozen;
+	was.shm = h->frozen;
 	was.outbox = (uint8_t *)h->frozen +
-		     (h->kept.outbox - (uint8_t *)h->kept.kept);
-	memcpy(h->kept.kept, h->frozen, used_bytes(&was));
-	l = &h->kept.kept->log;
+		     (h->map.outbox - (uint8_t *)h->map.shm);
+	memcpy(h->map.shm, h->frozen, used_bytes(&was));
+	l = &h->map.shm->log;
 	if (world.broken == SIM_NO_OUTBOX)
 		l->at[l->turn - 1].pending = false;
 }
@@ -74,31 +74,32 @@ static int again(struct sim_host *h, struct rj_error *err)
 {
 	int rc;
 
-	rj_kept_settle(&h->kept);
+	rj_worker_shm_settle(&h->map);
 	h->store = sim_store(h->n);
 	h->store2 = sim_store(h->n);
 	h->disk = sim_disk(h->n);
-	rc = rj_ring_new_over(TK_SIZE, TK_BLOCKS, h->kept.data, h->kept.seq,
+	rc = rj_ring_new_over(TK_SIZE, TK_BLOCKS, h->map.data, h->map.seq,
 		&h->ring, err);
 	if (!rc)
 		rc = host_pipeline(h, true, err);
 	h->k.p = h->p;
 	h->k.ring = h->ring;
-	if (!rc && h->kept.kept->failed) {
-		*err = h->kept.kept->failure;
+	if (!rc && h->map.shm->failed) {
+		rj_shm_load_error(err, &h->map.shm->failure);
 		return -(int)err->code;
 	}
 	if (!rc)
-		rc = rj_spool_open(h->disk, &shared.id, &h->spool, err);
+		rc = rj_fallback_open(h->disk, &shared.id, &h->fallback, err);
 	if (!rc)
-		rc = rj_resume_writer(&h->kept, h->spool, h->store,
+		rc = rj_resume_writer(&h->map, h->fallback, h->store,
 			&shared.id, &h->writer, err);
 	if (!rc)
-		rc = host_shipper(h, err);
+		rc = host_fallback_sink(h, err);
 	if (rc)
 		return rc;
-	rj_shipper_resume(h->shipper);
-	while ((rc = rj_shipper_retry(h->shipper, err)) == -RJ_E_UNREACHABLE &&
+	rj_fallback_sink_resume(h->fallback_sink);
+	while ((rc = rj_fallback_sink_retry(h->fallback_sink, err)) ==
+			-RJ_E_UNREACHABLE &&
 		!world.dead[h->n])
 		rj_sleep_ns(RETRY_NS);
 	return rc;

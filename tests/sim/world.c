@@ -6,13 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "format/spoolhdr.h"
+#include "format/fallback-hdr.h"
 #include "support/memstore.h"
 #include "util/environ.h"
 
 #define SECTOR	   512
 #define AREA_BYTES (640u << 10)
-#define DISK_BYTES (RJ_SPOOL_AREA + AREA_BYTES)
+#define DISK_BYTES (RJ_FALLBACK_AREA + AREA_BYTES)
 #define LATE_MAX   64
 #define TIMEOUT_NS (200 * SIM_MS)
 
@@ -381,7 +381,7 @@ static int disk_write(struct rj_bio *b, const void *data, size_t len,
 static bool flushes(uint64_t sector)
 {
 	if (world.broken == SIM_NO_MARK)
-		return sector >= RJ_SPOOL_AREA / SECTOR;
+		return sector >= RJ_FALLBACK_AREA / SECTOR;
 	return world.broken != SIM_NO_FLUSH;
 }
 

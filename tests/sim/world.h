@@ -11,8 +11,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "os/bio.h"
 #include "store/store.h"
-#include "util/bio.h"
 
 #define SIM_HOSTS 2
 #define SIM_MS	  1000000LL

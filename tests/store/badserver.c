@@ -66,6 +66,8 @@ static bool read_request(struct bad_server *b, int fd)
 	cl = strcasestr(b->head, "\r\nContent-Length:");
 	if (cl && cl < end)
 		body = strtoul(cl + 17, NULL, 10);
+	if (b->acts[b->act].end == BAD_EARLY)
+		return true;
 	for (got = len - (size_t)(end + 4 - b->head); got < body;
 		got += (size_t)n) {
 		if (!readable(b, fd))
@@ -189,10 +191,12 @@ static bool serve(struct bad_server *b, int fd)
 		}
 		if (a->end == BAD_FLOOD)
 			flood(fd);
-		if (a->end == BAD_HANG)
+		if (a->end == BAD_HANG || a->end == BAD_EARLY) {
 			readable(b, -1);
+			return false;
+		}
 		if (a->end != BAD_KEEP)
-			return a->end != BAD_HANG;
+			return true;
 	}
 }
 

@@ -7,7 +7,7 @@
 #ifndef TESTS_STORE_RETRYTREE_H
 #define TESTS_STORE_RETRYTREE_H
 
-#include "store/tree.h"
+#include "store/tree/tree.h"
 
 /* Takes INNER. */
 struct rj_tree *retrytree_open(struct rj_tree *inner);

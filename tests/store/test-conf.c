@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "store/badserver.h"
 #include "store/common.h"
 #include "store/conf.h"
 #include "support/rjtest.h"
@@ -139,13 +140,15 @@ static void every_key_is_read(void)
 {
 	struct rj_conf *c;
 
-	configure("# comment\r\n; another\n\n [*] \n"
+	configure("# comment\r\n; another\n\n[rj://h]\n [*] \n"
 		  "user=u 1\npassword = p;#= [x]\ntoken=t\nsession_token=s\n"
 		  "region=eu\nca=/ca\ncert=/cert\nclientkey=/key\n"
 		  "known_hosts=/kh\nproxy=\nkeyfile=/seal\nstyle=virtual\n"
 		  "insecure=yes\ndurable=no\ncompress=yes\n"
 		  "connect_timeout=1.5\nrequest_timeout=20\n\n"
-		  "retain=7d");
+		  "retain=7d\n"
+		  "trim_interval=90m\nship_early=64k\n"
+		  "floor=rjs://far/floors");
 	c = load("rj://h/v");
 	is(c->user, "u 1");
 	is(c->password, "p;#= [x]");
@@ -165,6 +168,9 @@ static void every_key_is_read(void)
 	CU_ASSERT_EQUAL(c->connect_timeout_ms, 1500);
 	CU_ASSERT_EQUAL(c->request_timeout_ms, 20000);
 	CU_ASSERT_EQUAL(c->retain_s, 7 * 86400);
+	CU_ASSERT_EQUAL(c->trim_interval_s, 90 * 60);
+	CU_ASSERT_EQUAL(c->ship_early_bytes, 64 << 10);
+	CU_ASSERT_STRING_EQUAL(c->floor, "rjs://far/floors");
 	rj_conf_release(c);
 }
 
@@ -221,7 +227,7 @@ static void secrets_from_files(void)
 	char text[256];
 	struct rj_conf *c;
 
-	snprintf(text, sizeof(text), "[*]\npassword=no\npasswordfile = %s\n",
+	snprintf(text, sizeof(text), "[rj://h]\npassword=no\npasswordfile = %s\n",
 		secret_path);
 	configure(text);
 	write_file(secret_path, "from file \nrest\n", 0600);
@@ -272,21 +278,28 @@ static void bad_lines_are_named_and_not_repeated(void)
 		{"user = hunter2\n", "line 1: before the first section"},
 		{"[*]\n\nhunter2\n", "line 3: neither"},
 		{"[*]\nhunter2 = x\n", "line 2: no such key"},
-		{"[*]\npasswort = hunter2\n", "line 2: no such key"},
+		{"[*]\npasswort = hunter2\n",
+			"line 2: no such key: passwort;"},
 		{"[*]\npassword =\n", "line 2: the value is empty"},
 		{"[*]\npasswordfile = hunter2\n", "not an absolute path"},
 		{"[hunter2\n", "line 1: a section is"},
 		{"[]\n", "line 1: a section is"},
+		{"[*]\n[lokal]\n", "line 2: no such section: lokal;"},
+		{"[http://u:hunter2@h]\n", "line 1: no such section: http;"},
 		{"[*]\nstyle = hunter2\n", "path or virtual"},
 		{"[*]\ninsecure = hunter2\n", "yes or no"},
 		{"[*]\nrequest_timeout = -1\n", "number of seconds"},
 		{"[*]\nrequest_timeout = 0\n", "number of seconds"},
 		{"[*]\nrequest_timeout = 1s\n", "number of seconds"},
 		{"[*]\nretain = 7w\n", "not a time"},
+		{"[*]\nship_early = 64m\n", "not a size"},
+		{"[*]\nship_early = 64kB\n", "not a size"},
+		{"[*]\nship_early = 17179869184G\n", "not a size"},
+		{"[*]\nfloor = /var/floors\n", "not a URL"},
 		{"[*]\nretain = 99999999999999999999\n", "not a time"},
 		{"[*]\nretain = 9999999999999999999d\n", "not a time"},
 		/* also in a section that is not about our URL */
-		{"[dav://x]\nnonsense = 1\n", "line 2: no such key"},
+		{"[dav://x]\nnonsense = 1\n", "line 2: no such key: nonsense;"},
 	};
 	struct rj_conf *c;
 	size_t i;
@@ -328,15 +341,68 @@ static bool dumps(const char *text, bool *dumped)
 	return WIFSIGNALED(status);
 }
 
+static void check_token(const char *url, const char *token)
+{
+	struct rj_conf *c = load(url);
+
+	is(c->token, token);
+	CU_ASSERT_EQUAL(c->withheld, !token);
+	rj_conf_release(c);
+}
+
+static void a_secret_for_any_host_goes_to_named_ones(void)
+{
+	configure("[*]\ntoken = t\nregion = r\n[rj]\ntoken = u\n"
+		  "[rjs://h/vol]\n[rj://i:1]\nuser = me\n");
+	check_token("rjs://h/other", "t"); /* that host and port */
+	check_token("rjs://h:7490/vol", "t");
+	check_token("rjs://h:99/vol", NULL);
+	check_token("rj://h/vol", NULL); /* in the clear */
+	check_token("rjs://h.evil.example.com/vol", NULL);
+	check_token("rjs://evil/h/vol", NULL);
+	check_token("rj://i:1/v", "u");
+	check_token("rj://evil/v", NULL);
+	configure("[rj://evil/vol]\ntoken = t\n");
+	check_token("rj://evil/vol", "t"); /* meant for it */
+	struct rj_conf *c;
+	configure("[*]\npasswordfile = /none\nuser = u\n");
+	c = load("sftp://h/v"); /* nor is the file looked for */
+	is(c->password, NULL);
+	is(c->user, "u");
+	rj_conf_release(c);
+}
+
+static void local_is_about_no_url(void)
+{
+	struct rj_conf_local l;
+	struct rj_conf *c;
+
+	configure("[*]\ntoken = t\n");
+	T_WORKS(rj_conf_local_load(&l, &err));
+	is(l.fallback_dirs, RJ_FALLBACK_DIRS);
+	rj_conf_local_free(&l);
+	configure("[local]\nfallback_dirs = /a  /b/c\n[rj://h]\nuser = u\n");
+	T_WORKS(rj_conf_local_load(&l, &err));
+	is(l.fallback_dirs, "/a  /b/c");
+	rj_conf_local_free(&l);
+	check_user("rj://h/v", "u");
+	check_user("rj://i/v", NULL);
+	configure("[local]\nfallback_dirs = /a b\n");
+	T_FAILS(rj_conf_load("rj://h/v", &c, &err), RJ_E_INVAL,
+		"line 2: not absolute paths");
+	configure("[local]\ntoken = b\n");
+	T_FAILS(rj_conf_local_load(&l, &err), RJ_E_INVAL, "no such key");
+}
+
 static void no_core_dump_with_a_secret(void)
 {
 	bool dumped;
 
 	CU_ASSERT_TRUE(dumps("[*]\nregion = x\n", NULL));
-	CU_ASSERT_FALSE(dumps("[*]\npassword = x\n", NULL));
-	CU_ASSERT_FALSE(dumps("[*]\ntoken = x\n", NULL));
-	CU_ASSERT_FALSE(dumps("[*]\nsession_token = x\n", NULL));
-	CU_ASSERT_TRUE(dumps("[*]\npassword = x\n", &dumped));
+	CU_ASSERT_FALSE(dumps("[rj://h]\npassword = x\n", NULL));
+	CU_ASSERT_FALSE(dumps("[rj://h]\ntoken = x\n", NULL));
+	CU_ASSERT_FALSE(dumps("[rj://h]\nsession_token = x\n", NULL));
+	CU_ASSERT_TRUE(dumps("[rj://h]\npassword = x\n", &dumped));
 	CU_ASSERT_FALSE(dumped);
 }
 
@@ -344,7 +410,7 @@ static void a_password_does_not_travel_in_the_clear(void)
 {
 	struct rj_store *s = NULL;
 
-	configure("[*]\ntoken = hunter2\n");
+	configure("[*]\ntoken = hunter2\n[rj://203.0.113.5]\n");
 	T_FAILS(rj_store_open("rj://203.0.113.5/v", NULL, &s, &err),
 		RJ_E_REFUSED, "unencrypted");
 	CU_ASSERT_PTR_NULL(strstr(err.msg, "hunter2"));
@@ -352,9 +418,94 @@ static void a_password_does_not_travel_in_the_clear(void)
 	rj_store_close(s);
 	T_WORKS(rj_store_open("rjs://203.0.113.5/v", NULL, &s, &err));
 	rj_store_close(s);
-	configure("[*]\ntoken = hunter2\ninsecure = yes\n");
+	configure("[*]\ntoken = hunter2\ninsecure = yes\n"
+		  "[rj://203.0.113.5]\n");
 	T_WORKS(rj_store_open("rj://203.0.113.5/v", NULL, &s, &err));
 	rj_store_close(s);
+}
+
+static bool renewed(struct rj_conf **c)
+{
+	int64_t never = 0;
+
+	return rj_conf_renew(c, &never);
+}
+
+static void what_was_changed_is_taken_after_a_failure(void)
+{
+	struct rj_conf made = {.refs = 1}, *c = NULL, *other = &made;
+	int64_t looked = 0;
+
+	configure("[rj://h]\ntoken = one\n");
+	T_WORKS(rj_conf_load("rj://h/v", &c, &err));
+	CU_ASSERT_FALSE(renewed(&c));
+	configure("[rj://h]\ntoken = two\nretain = 5\n");
+	CU_ASSERT_TRUE(rj_conf_renew(&c, &looked));
+	CU_ASSERT_STRING_EQUAL(c->token, "two");
+	configure("[rj://h]\ntoken = three\n");
+	CU_ASSERT_FALSE(rj_conf_renew(&c, &looked)); /* not so soon again */
+	CU_ASSERT_TRUE(renewed(&c));
+	/* half written, or open to others: what is known stays */
+	configure("[rj://h]\ntok");
+	CU_ASSERT_FALSE(renewed(&c));
+	configure("[rj://h]\ntoken = four\n");
+	chmod(conf_path, 0644);
+	CU_ASSERT_FALSE(renewed(&c));
+	CU_ASSERT_STRING_EQUAL(c->token, "three");
+	configure("[rj://other]\ntoken = four\n");
+	chmod(conf_path, 0600);
+	CU_ASSERT_TRUE(renewed(&c));
+	CU_ASSERT_PTR_NULL(c->token);
+	rj_conf_release(c);
+	CU_ASSERT_FALSE(renewed(&other)); /* it came from elsewhere */
+}
+
+/* The server refuses each request; the next one goes with what is new. */
+static void a_new_token_goes_with_the_next_request(void)
+{
+	static const struct {
+		struct bad_act act;
+		const char *host, *conf, *header;
+	} all[] = {
+		{{"HTTP/1.1 401 No\r\nContent-Length: 0\r\n\r\n", BAD_KEEP, 0,
+			 0},
+			"rj://127.0.0.1", "token = ",
+			"Authorization: Bearer "},
+		{{"HTTP/1.1 400 Bad\r\nContent-Length: 40\r\n\r\n"
+		  "<Error><Code>ExpiredToken</Code></Error>",
+			 BAD_KEEP, 0, 0},
+			"s3+http://127.0.0.1",
+			"user = u\npassword = p\nsession_token = ",
+			"x-amz-security-token: "},
+	};
+	static const char *const tokens[] = {"one", "two"};
+	char url[64], text[128], want[64];
+	struct rj_key key = {.kind = RJ_KEY_LOG, .number = 1};
+	struct rj_store *s = NULL;
+	struct bad_server *b;
+	size_t i, k;
+
+	for (i = 0; i < 2; i++) {
+		b = bad_start(&all[i].act, 1);
+		snprintf(url, sizeof(url), "%s:%d/name", all[i].host,
+			bad_port(b));
+		for (k = 0; k < 2; k++) {
+			snprintf(text, sizeof(text), "[%s]\n%s%s\n",
+				all[i].host, all[i].conf, tokens[k]);
+			configure(text);
+			if (!k)
+				T_WORKS(rj_store_open(url, NULL, &s, &err));
+			T_FAILS(rj_store_put_new(s, &key, "x", 1, &err),
+				RJ_E_DENIED, "refuses us");
+			CU_ASSERT_EQUAL(err.cause, RJ_CAUSE_TOKEN);
+			snprintf(want, sizeof(want), "%s%s\r\n",
+				all[i].header, tokens[k]);
+			CU_ASSERT_PTR_NOT_NULL(
+				strstr(bad_last_head(b), want));
+		}
+		rj_store_close(s);
+		bad_stop(b);
+	}
 }
 
 static const struct rjtest tests[] = {
@@ -369,8 +520,12 @@ static const struct rjtest tests[] = {
 	RJTEST(secrets_from_files),
 	RJTEST(others_must_not_read_it),
 	RJTEST(bad_lines_are_named_and_not_repeated),
+	RJTEST(a_secret_for_any_host_goes_to_named_ones),
+	RJTEST(local_is_about_no_url),
 	RJTEST(no_core_dump_with_a_secret),
 	RJTEST(a_password_does_not_travel_in_the_clear),
+	RJTEST(what_was_changed_is_taken_after_a_failure),
+	RJTEST(a_new_token_goes_with_the_next_request),
 };
 
 int main(void)

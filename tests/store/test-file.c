@@ -11,9 +11,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "os/fileio.h"
 #include "store/common.h"
 #include "support/rjtest.h"
-#include "util/fileio.h"
 
 static char dir[400], url[420];
 static struct rj_error err;

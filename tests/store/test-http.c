@@ -21,19 +21,39 @@ static char url[64];
 
 #define OK_200 "HTTP/1.1 200 OK\r\n"
 
-/* A store on B's port; requests give up after 300 ms. */
-static struct rj_store *open_bad(const struct bad_server *b)
+/* A store at PORT; requests give up after MS. */
+static struct rj_store *open_port(int port, int ms)
 {
 	struct rj_store_opts opts = {
-		.connect_timeout_ms = 300,
-		.request_timeout_ms = 300,
+		.connect_timeout_ms = ms,
+		.request_timeout_ms = ms,
 	};
 	struct rj_store *s;
 
-	snprintf(url, sizeof(url), "rj://127.0.0.1:%d/vol", bad_port(b));
+	snprintf(url, sizeof(url), "rj://127.0.0.1:%d/vol", port);
 	if (rj_store_open(url, &opts, &s, &err))
 		exit(99);
 	return s;
+}
+
+/* For answers, which a busy machine may give late. */
+static struct rj_store *open_bad(const struct bad_server *b)
+{
+	return open_port(bad_port(b), 60000);
+}
+
+/* For a server that gives none. */
+static struct rj_store *open_hasty(const struct bad_server *b)
+{
+	return open_port(bad_port(b), 300);
+}
+
+/* Since FROM it took these 300 ms, and none of the longer limits. */
+static bool took_300_ms(int64_t from)
+{
+	int64_t ns = rj_monotonic_ns() - from;
+
+	return ns >= 290000000 && ns < 25000000000;
 }
 
 struct want {
@@ -131,10 +151,10 @@ static void status_codes(void)
 		{{"HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:1/x\r\n"
 		  "Content-Length: 0\r\n\r\n",
 			 BAD_KEEP, 0, 0},
-			ALL(RJ_E_PROTOCOL), "makes no sense (status 302)"},
+			ALL(RJ_E_PROTOCOL), "invalid answer (status 302)"},
 		{{"HTTP/1.1 405 No\r\nContent-Length: 0\r\n\r\n", BAD_KEEP, 0,
 			 0},
-			ALL(RJ_E_PROTOCOL), "makes no sense (status 405)"},
+			ALL(RJ_E_PROTOCOL), "invalid answer (status 405)"},
 		/* 404 answers a get or a remove; a web server that knows
 		 * nothing of us must not look like an empty log */
 		{{"HTTP/1.1 404 None\r\nContent-Length: 0\r\n\r\n", BAD_KEEP, 0,
@@ -148,7 +168,7 @@ static void status_codes(void)
 		/* nor must any 2xx pass for the one that was asked for */
 		{{OK_200 "Content-Length: 0\r\n\r\n", BAD_KEEP, 0, 0},
 			RJ_E_PROTOCOL, RJ_OK, RJ_OK, RJ_E_PROTOCOL,
-			"makes no sense"},
+			"invalid answer"},
 		{{"HTTP/1.1 204 None\r\n\r\n", BAD_KEEP, 0, 0}, RJ_E_PROTOCOL,
 			RJ_E_PROTOCOL, RJ_E_PROTOCOL, RJ_OK, "status 204"},
 		{{"HTTP/1.1 500 Bad\r\nRJ-Damaged: 1\r\n"
@@ -156,6 +176,24 @@ static void status_codes(void)
 			 BAD_KEEP, 0, 0},
 			ALL(RJ_E_CORRUPT),
 			"is damaged (status 500: bad checksum)"},
+		/* a load balancer's, which often has no end of its own, but
+		 * never passes for an answer about an object */
+		{{"HTTP/1.0 503 Busy\r\nConnection: close\r\n\r\nnobody\n",
+			 BAD_CLOSE, 0, 0},
+			ALL(RJ_E_UNREACHABLE), "cannot do it now (status 503"},
+		{{"HTTP/1.0 408 Late\r\n\r\n", BAD_CLOSE, 0, 0},
+			ALL(RJ_E_UNREACHABLE), "cannot do it now (status 408"},
+		{{"HTTP/1.0 429 Slow\r\n\r\n", BAD_CLOSE, 0, 0},
+			ALL(RJ_E_UNREACHABLE), "cannot do it now (status 429"},
+		{{"HTTP/1.0 507 Full\r\n\r\n", BAD_CLOSE, 0, 0},
+			ALL(RJ_E_NOSPACE), "is full (status 507"},
+		{{"HTTP/1.0 401 Who\r\n\r\n", BAD_CLOSE, 0, 0},
+			ALL(RJ_E_DENIED), "refuses us (status 401"},
+		{{"HTTP/1.0 404 None\r\n\r\nno such page\n", BAD_CLOSE, 0,
+			 0},
+			ALL(RJ_E_PROTOCOL), "without a length (status 404)"},
+		{{"HTTP/1.0 412 There\r\n\r\nno\n", BAD_CLOSE, 0, 0},
+			ALL(RJ_E_PROTOCOL), "without a length (status 412)"},
 		/* what a terminal would act on is not passed through */
 		{{"HTTP/1.1 403 F\r\nContent-Length: 8\r\n\r\n\033[2Jab\r\n",
 			 BAD_KEEP, 0, 0},
@@ -181,14 +219,23 @@ static void broken_answers(void)
 		{{OK_200 "Transfer-Encoding: chunked\r\n\r\n20\r\nonly this",
 			 BAD_CLOSE, 0, 0},
 			ALL(RJ_E_UNREACHABLE), "cut short"},
-		{{OK_200 "Content-Le", BAD_CLOSE, 0, 0}, RJ_E_UNREACHABLE,
-			RJ_E_PROTOCOL, RJ_E_PROTOCOL, RJ_E_PROTOCOL,
-			"without a length"},
+		{{OK_200 "Content-Le", BAD_CLOSE, 0, 0}, ALL(RJ_E_UNREACHABLE),
+			"cut short"},
+		/* nor is this an empty list */
+		{{OK_200 "Content-Length: 0\r\n", BAD_CLOSE, 0, 0},
+			ALL(RJ_E_UNREACHABLE), "cut short"},
 		{{OK_200 "\r\nthe end of this is anywhere", BAD_CLOSE, 0, 0},
 			ALL(RJ_E_PROTOCOL), "without a length"},
 		{{"SSH-2.0-OpenSSH_9.2\r\n", BAD_CLOSE, 0, 0},
 			ALL(RJ_E_PROTOCOL), "not HTTP"},
 		{{"HTTP/1.1 banana\r\n\r\n", BAD_CLOSE, 0, 0},
+			ALL(RJ_E_PROTOCOL), "not HTTP"},
+		/* none of these is a 200 */
+		{{"HTTP/x.y 409 C\r\nContent-Length: 0\r\n\r\n", BAD_CLOSE, 0,
+			 0},
+			ALL(RJ_E_PROTOCOL), "not HTTP"},
+		{{"HTTP/1.1 2010 C\r\nContent-Length: 0\r\n\r\n", BAD_CLOSE, 0,
+			 0},
 			ALL(RJ_E_PROTOCOL), "not HTTP"},
 	};
 
@@ -206,21 +253,20 @@ static void a_server_that_never_answers_times_out(void)
 		OK_200 "Content-Length: 100\r\n\r\nhalf", BAD_HANG, 0, 0};
 	struct rj_key dir = t_new_log(RJ_KEY_LOG), key = t_key(&dir, 1);
 	struct bad_server *b = bad_start(&drip, 1);
-	struct rj_store *s = open_bad(b);
+	struct rj_store *s = open_hasty(b);
 	struct rj_buf out = {0};
 	int64_t ns = rj_monotonic_ns();
 
 	T_FAILS(rj_store_get(s, &key, 1000, &out, &err), RJ_E_UNREACHABLE,
 		"timed out after 300 ms");
-	ns = rj_monotonic_ns() - ns;
-	CU_ASSERT_TRUE(ns >= 290000000 && ns < 2000000000);
+	CU_ASSERT_TRUE(took_300_ms(ns));
 	CU_ASSERT_EQUAL(out.len, 0);
 	rj_store_close(s);
 	bad_stop(b);
 	rj_buf_free(&out);
 	/* hangs one connection: a server for each request */
 	b = bad_start(&wants[0].act, 1);
-	s = open_bad(b);
+	s = open_hasty(b);
 	check_one(rj_store_put_new(s, &key, "data", 4, &err), RJ_E_UNREACHABLE,
 		&wants[0]);
 	rj_store_close(s);
@@ -229,19 +275,29 @@ static void a_server_that_never_answers_times_out(void)
 
 static void nobody_listens(void)
 {
-	static const struct bad_act act = {NULL, BAD_CLOSE, 0, 0};
+	struct sockaddr_in addr = {
+		.sin_family = AF_INET,
+		.sin_addr.s_addr = htonl(INADDR_LOOPBACK),
+	};
 	struct rj_key dir = t_new_log(RJ_KEY_LOG), key = t_key(&dir, 1);
-	struct bad_server *b = bad_start(&act, 1);
-	struct rj_store *s = open_bad(b);
+	int taken = socket(AF_INET, SOCK_STREAM, 0);
+	socklen_t len = sizeof(addr);
+	struct rj_store *s;
 	char want[128];
 
-	bad_stop(b); /* its port is free now */
+	/* bound, so that nobody else listens there */
+	CU_ASSERT_EQUAL(
+		bind(taken, (struct sockaddr *)&addr, sizeof(addr)), 0);
+	CU_ASSERT_EQUAL(
+		getsockname(taken, (struct sockaddr *)&addr, &len), 0);
+	s = open_port(ntohs(addr.sin_port), 60000);
 	snprintf(want, sizeof(want),
 		"%s: cannot reach the journal server: connection refused", url);
 	T_FAILS(rj_store_put_new(s, &key, "x", 1, &err), RJ_E_UNREACHABLE,
 		want);
 	CU_ASSERT_STRING_EQUAL(err.msg, want);
 	rj_store_close(s);
+	close(taken);
 	if (!rj_store_open("rj://no-such-host.invalid/v", NULL, &s, &err)) {
 		T_FAILS(rj_store_put_new(s, &key, "x", 1, &err),
 			RJ_E_UNREACHABLE, "could not resolve");
@@ -258,7 +314,7 @@ static void connecting_times_out(void)
 	};
 	struct rj_store_opts opts = {
 		.connect_timeout_ms = 200,
-		.request_timeout_ms = 5000,
+		.request_timeout_ms = 60000,
 	};
 	struct rj_key dir = t_new_log(RJ_KEY_LOG), key = t_key(&dir, 1);
 	int l = socket(AF_INET, SOCK_STREAM, 0), fill[8], i;
@@ -411,7 +467,7 @@ static void requests_share_a_connection(void)
 
 /* What came before a request is no answer to it: a proxy said it twice, or grew
  * tired of waiting. */
-static void an_answer_of_before_is_none(void)
+static void an_answer_before(void)
 {
 	static const char created[] =
 		"HTTP/1.1 201 Created\r\nContent-Length: 0\r\n\r\n";
@@ -441,6 +497,15 @@ static void an_answer_of_before_is_none(void)
 	bad_stop(b);
 }
 
+static void an_answer_of_before_is_none(void)
+{
+	an_answer_before();
+	/* with a password puts go by libcurl */
+	setenv("RJ_CREDENTIALS", "[rj://127.0.0.1]\nuser=u\npassword=p\n", 1);
+	an_answer_before();
+	unsetenv("RJ_CREDENTIALS");
+}
+
 /* However fast it comes: nothing waits for its end. */
 static void an_answer_without_an_end_times_out(void)
 {
@@ -449,14 +514,14 @@ static void an_answer_without_an_end_times_out(void)
 		BAD_FLOOD, 0, 0};
 	struct rj_key dir = t_new_log(RJ_KEY_LOG), key = t_key(&dir, 1);
 	struct bad_server *b = bad_start(&act, 1);
-	struct rj_store *s = open_bad(b);
+	struct rj_store *s = open_hasty(b);
 	int64_t ns = rj_monotonic_ns();
 
-	alarm(60); /* or it never ends */
+	alarm(300); /* or it never ends */
 	T_FAILS(rj_store_put_new(s, &key, "data", 4, &err), RJ_E_UNREACHABLE,
 		"timed out after 300 ms");
 	alarm(0);
-	CU_ASSERT_TRUE(rj_monotonic_ns() - ns < 2000000000);
+	CU_ASSERT_TRUE(took_300_ms(ns));
 	rj_store_close(s);
 	bad_stop(b);
 }

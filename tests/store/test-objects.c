@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "store/objects.h"
+#include "store/http/object-stream.h"
 #include "support/rjtest.h"
 
 static struct rj_error err;

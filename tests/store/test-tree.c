@@ -10,9 +10,9 @@
 #include <unistd.h>
 
 #include "store/common.h"
-#include "store/leaseview.h"
 #include "store/retrytree.h"
-#include "store/tree.h"
+#include "store/tree/mkdir-view.h"
+#include "store/tree/tree.h"
 #include "support/memtree.h"
 #include "support/rjtest.h"
 
@@ -54,7 +54,7 @@ static bool once(unsigned found)
 static struct rj_tree *open_tree(void)
 {
 	struct rj_store *s = open_store();
-	struct rj_tree *inner = rj_lease_tree(s), *t;
+	struct rj_tree *inner = rj_mkdir_epoch_tree(s), *t;
 
 	if (inner->ops->dup(inner, &t, &err))
 		exit(99);
@@ -75,7 +75,7 @@ static void make(const char *folder)
 /* The folder of epoch NUMBER of a journal of its own; 0: above them. */
 static void folder_of(const struct rj_key *log, uint64_t number, char *out)
 {
-	rj_lease_folder(log->journal_uuid, number, out);
+	rj_mkdir_folder(log->journal_uuid, number, out);
 }
 
 static void new_folder(char *out)

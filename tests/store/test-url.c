@@ -114,6 +114,7 @@ static void scheme_of_another_build(void)
 static void credentials_are_refused_and_not_repeated(void)
 {
 	static const struct bad bad[] = {
+		{"rj://a:1/v,rj://b:1/v", RJ_E_INVAL, "a log is in one store"},
 		{"rj://user:s3cret@host/vol", RJ_E_INVAL, "user name or pass"},
 		{"rj://user@host/vol", RJ_E_INVAL, "user name or password"},
 		{"rj://user:s3/cret@host/vol", RJ_E_INVAL, "user name or pass"},

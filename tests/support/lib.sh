@@ -7,6 +7,12 @@ T_NUM=0 T_BAD=0
 T_DIR=$(mktemp -d "${TMPDIR:-/tmp}/rjtest.XXXXXX") || exit 99
 export RJ_RUN=$T_DIR/run RJ_CONF=$T_DIR/rj.conf LC_ALL=C.UTF-8
 T_CLEANUP=()
+# [local] of rj.conf, apart from the file, which tests write as they like.
+# local_conf PATH...: where fallback files may be
+local_conf() { export RJ_CREDENTIALS="[local]
+floor_dir = ${FLOOR_DIR:-$T_DIR/floor}
+fallback_dirs = $*"; }
+local_conf "$T_DIR"
 
 # at_exit COMMAND...: run at the end, last one first
 at_exit() { T_CLEANUP+=("$(printf '%q ' "$@")"); }
@@ -86,8 +92,9 @@ flip() {
 	b=$(od -An -tu1 -j "$2" -N 1 "$1")
 	printf "\\x$(printf %02x $((b ^ 1)))" | dd of="$1" bs=1 seek="$2" conv=notrunc status=none
 }
-# wait_for SECONDS COMMAND...: poll until it succeeds
+# wait_for SECONDS COMMAND...: poll until it succeeds. The limit, a minute or more, only
+# keeps a failed test from hanging: a busy machine takes its time.
 wait_for() {
-	local n=$(($1 * 20)); shift
+	local n=$((($1 < 60 ? 60 : $1) * 20)); shift
 	while ! "$@" >/dev/null 2>&1; do ((n-- > 0)) || return 1; sleep 0.05; done
 }

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "store/leaseview.h"
+#include "store/tree/mkdir-view.h"
 
 struct thing {
 	struct thing *next;
@@ -331,12 +331,12 @@ void memgrove_replace(struct memgrove *g, const uint8_t journal[RJ_UUID_BYTES],
 	uint64_t number, const void *data, size_t len)
 {
 	char epochs[RJ_TREE_FOLDER], plain[RJ_TREE_NAME];
-	struct rj_lease_object key = {.number = number};
+	struct rj_mkdir_object key = {.number = number};
 	const char *top = NULL, *folder = NULL, *name = plain;
 	struct thing *o, *fresh;
 
-	rj_lease_folder(journal, 0, epochs);
-	rj_lease_name(&key, plain);
+	rj_mkdir_folder(journal, 0, epochs);
+	rj_mkdir_name(&key, plain);
 	for (o = g->first; o; o = o->next) {
 		if (!o->name[0] && child_of(epochs, o->folder) &&
 			(!top || strcmp(o->folder, top) > 0))
@@ -350,7 +350,7 @@ void memgrove_replace(struct memgrove *g, const uint8_t journal[RJ_UUID_BYTES],
 	if (!folder)
 		folder = top;
 	if (!folder) {
-		rj_lease_folder(journal, 1, epochs);
+		rj_mkdir_folder(journal, 1, epochs);
 		do_make(g, epochs);
 		folder = epochs;
 	}
@@ -379,7 +379,7 @@ struct rj_store *memtree_store(
 	struct rj_tree *t = memtree_open(g, judge, arg);
 	struct rj_store *s = NULL;
 
-	if (!t || rj_lease_open(t, &s, NULL))
+	if (!t || rj_mkdir_epoch_open(t, &s, NULL))
 		return NULL;
 	return s;
 }

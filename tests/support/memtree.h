@@ -6,7 +6,7 @@
 #ifndef RJ_TEST_MEMTREE_H
 #define RJ_TEST_MEMTREE_H
 
-#include "store/tree.h"
+#include "store/tree/tree.h"
 
 struct memgrove;
 

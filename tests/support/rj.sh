@@ -40,7 +40,7 @@ start_server() {
 }
 stop_server() { kill -TERM "$SRV_PID"; wait "$SRV_PID" 2>/dev/null; }
 
-# daemon_pid IMAGE: the rjournald that serves it: the keeper, whose end is that
+# daemon_pid IMAGE: the rjournald that serves it: the supervisor, whose end is that
 # of its worker. worker_pid IMAGE: the one that does the work.
 daemon_pid() {
 	local all pid
@@ -51,7 +51,7 @@ daemon_pid() {
 	done
 }
 worker_pid() { pgrep -P "$(daemon_pid "$1")" -f "rjournald .*$1\$"; }
-# freeze_daemon, thaw_daemon PID: the keeper and its worker. When kill returns the
+# freeze_daemon, thaw_daemon PID: the supervisor and its worker. When kill returns the
 # signal is only on its way: on a busy machine a thread may still serve commits
 # for a while, and a copy made meanwhile is of no one moment.
 freeze_daemon() {
@@ -91,6 +91,12 @@ fsynced() {
 	(cd "$dir" && sha256sum fsynced.*) >"$sums"
 }
 
+# kill_daemons_at_end IMAGE...: also those that were not to start
+kill_daemons_at_end() {
+	local image
+	for image; do at_exit kill_daemon "$image"; done
+}
+kill_daemon() { local pid; pid=$(daemon_pid "$1") && [ -n "$pid" ] && kill_pid "$pid"; }
 # serve IMAGE: start its rjournald; sets LOOP and DPID
 serve() {
 	LOOP=$("$RJOURNALD" -q "$1") || return 1

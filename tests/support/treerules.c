@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "store/leaseview.h"
+#include "store/tree/mkdir-view.h"
 #include "util/environ.h"
 
 struct entry {
@@ -224,5 +224,5 @@ struct rj_store *treerules_store(struct memgrove *g, const char *rule)
 	}
 	r->base = *r->real;
 	r->base.ops = &rules_ops;
-	return rj_lease_open(&r->base, &s, NULL) ? NULL : s;
+	return rj_mkdir_epoch_open(&r->base, &s, NULL) ? NULL : s;
 }

@@ -7,7 +7,7 @@
 . "$RJ_SRC/tests/support/lib.sh"
 . "$RJ_SRC/tests/support/rj.sh"
 . "$RJ_SRC/tests/rjserver/common.sh"
-. "$RJ_SRC/tests/rjserver/certs.sh"
+. "$RJ_SRC/tests/rjserver/http/certs.sh"
 need_fuse_loop
 RJLOG=$RJ_BUILD/rjlog/rjlog RJCTL=$RJ_BUILD/rjctl/rjctl
 export no_proxy='*'
@@ -77,12 +77,13 @@ for p in $(pgrep -f "rjournald .*$img\$"); do kill_pid "$p"; done
 : >"$RJ_CONF"
 export RJ_CREDENTIALS="[*]
 ca = $PKI/ca.pem
-token = $WRONG"
+token = $WRONG
+[${URL%/host1}]"
 status 8 "a token that is wrong" "$RJLOG" ls "$URL"
 check "is not repeated" said "$OUT"
 export RJ_CREDENTIALS="[*]
 token $WRONG"
-status 16 "a line that makes no sense" "$RJLOG" ls "$URL"
+status 16 "a malformed line" "$RJLOG" ls "$URL"
 check "is not repeated either" said "$OUT"
 unset RJ_CREDENTIALS
 status 16 "a token in a URL" "$RJLOG" ls "rjs://$WRONG@127.0.0.1/host1"

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
+#include "os/bio.h"
 #include "support/rjtest.h"
-#include "util/bio.h"
 #include "util/buf.h"
 #include "util/bytes.h"
 #include "util/crc32c.h"
 #include "util/error.h"
+#include "util/log.h"
 #include "util/uuid.h"
 
 static void crc32c_known_answer(void)
@@ -122,6 +124,88 @@ static void error_carries_context(void)
 	CU_ASSERT_EQUAL(rj_fail(NULL, RJ_E_GAP, "no one listens"), -RJ_E_GAP);
 }
 
+/* What is waited for, and what it is called: one policy for all. */
+static void error_says_whether_to_wait(void)
+{
+	static const struct {
+		enum rj_code code;
+		enum rj_cause cause;
+		bool final;
+		const char *name;
+	} all[] = {
+		{RJ_E_UNREACHABLE, RJ_CAUSE_CODE, false, "unreachable"},
+		{RJ_E_UNREACHABLE, RJ_CAUSE_MISSING, false, "segments missing"},
+		{RJ_E_NOSPACE, RJ_CAUSE_CODE, false, "no space"},
+		{RJ_E_DENIED, RJ_CAUSE_TOKEN, false, "refused: token"},
+		{RJ_E_DENIED, RJ_CAUSE_CODE, false, "refused"},
+		{RJ_E_DENIED, RJ_CAUSE_EXPIRED, false,
+			"refused: certificate expired"},
+		{RJ_E_PROTOCOL, RJ_CAUSE_REDIRECT, false, "redirected"},
+		{RJ_E_PROTOCOL, RJ_CAUSE_CODE, false, "not understood"},
+		{RJ_E_CORRUPT, RJ_CAUSE_CODE, false, "damaged"},
+		{RJ_E_IO, RJ_CAUSE_CODE, false, "io"},
+		{RJ_E_NOMEM, RJ_CAUSE_CODE, false, "no-memory"},
+		{RJ_E_INVAL, RJ_CAUSE_SETTINGS, false, "rj.conf"},
+		{RJ_E_INVAL, RJ_CAUSE_CODE, true, "invalid"},
+		{RJ_E_NOMEM, RJ_CAUSE_SEALING, true, "not sealed"},
+		{RJ_E_FENCED, RJ_CAUSE_CODE, true, "fenced"},
+		{RJ_E_CORRUPT, RJ_CAUSE_TAKEN, true, "taken over"},
+		{RJ_E_CANCELLED, RJ_CAUSE_CODE, true, "cancelled"},
+		{RJ_E_KEY, RJ_CAUSE_CODE, true, "key"},
+	};
+	struct rj_error err;
+	size_t i;
+
+	for (i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+		rj_fail_cause(rj_fail(&err, all[i].code, "x"), all[i].cause,
+			&err);
+		CU_ASSERT_EQUAL(rj_error_final(&err), all[i].final);
+		CU_ASSERT_STRING_EQUAL(rj_error_cause(&err), all[i].name);
+	}
+	rj_fail_cause(0, RJ_CAUSE_TOKEN, &err);
+	rj_fail(&err, RJ_E_UNREACHABLE, "x");
+	CU_ASSERT_EQUAL(err.cause, RJ_CAUSE_CODE);
+}
+
+static void keep_line(void *arg, enum rj_log_level level, const char *line)
+{
+	snprintf(arg, 64, "%s", line);
+}
+
+/* What a server says of itself can do nothing to a terminal. */
+static void messages_are_printable(void)
+{
+	static const struct {
+		const char *said, *shown;
+	} cases[] = {
+		{"plain text ~", "plain text ~"},
+		{"\033[2Jgone\r\nnext\tx\177", "?[2Jgone??next?x?"},
+		{"caf\xc3\xa9 \xe2\x82\xac \xf0\x9f\x92\xbe",
+			"caf\xc3\xa9 \xe2\x82\xac \xf0\x9f\x92\xbe"},
+		{"caf\xe9", "caf?"},
+		{"cut \xe2\x82", "cut ??"},
+		{"CSI \xc2\x9b" "2J", "CSI ??2J"},
+		{"long \xc0\x9b \xe0\x80\x9b", "long ?? ???"},
+		{"none \xed\xa0\x80 \xf4\x90\x80\x80 \xff",
+			"none ??? ???? ?"},
+	};
+	char line[64] = "";
+	struct rj_error err;
+	size_t i;
+
+	rj_log_set(keep_line, line);
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		rj_fail(&err, RJ_E_DENIED, "%s", cases[i].said);
+		CU_ASSERT_STRING_EQUAL(err.msg, cases[i].shown);
+		rj_fail_prefix(&err, "%s", cases[i].said);
+		CU_ASSERT_EQUAL(strncmp(err.msg, cases[i].shown,
+					strlen(cases[i].shown)), 0);
+		rj_log(RJ_LOG_ERROR, "%s", cases[i].said);
+		CU_ASSERT_STRING_EQUAL(line, cases[i].shown);
+	}
+	rj_log_set(NULL, NULL);
+}
+
 static void buf_grows(void)
 {
 	struct rj_buf b = {0};
@@ -163,6 +247,8 @@ int main(void)
 		RJTEST(uuid_text_and_back),
 		RJTEST(uuid_random_is_version_4),
 		RJTEST(error_carries_context),
+		RJTEST(error_says_whether_to_wait),
+		RJTEST(messages_are_printable),
 		RJTEST(buf_grows),
 		RJTEST(bio_refuses_past_its_end),
 	};

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What libext2fs would write, kept in memory. Private to lib/ext4. */
+#ifndef RJ_EXT4_CHANGE_OVERLAY_H
+#define RJ_EXT4_CHANGE_OVERLAY_H
+
+#include "ext4/ext4-priv.h"
+
+struct overlay_block {
+	uint64_t nr;
+	uint8_t *data; /* block_size bytes */
+};
+
+/* Blocks that differ from the volume's, ascending. */
+struct overlay {
+	struct rj_bio *below;
+	uint32_t block_size;
+	struct overlay_block *blocks;
+	size_t count, room;
+};
+
+/*
+ * Open the volume V for libext2fs, for writing, with O (zeroed by the caller)
+ * in between: reads see what was written, and V keeps its bytes. O must outlive
+ * FS.
+ */
+int rj_overlay_open(struct rj_volume *v, struct overlay *o, ext2_filsys *fs,
+	struct rj_error *err);
+/* NULL: block NR is as on the volume. */
+const uint8_t *rj_overlay_find(const struct overlay *o, uint64_t nr);
+void rj_overlay_free(struct overlay *o);
+
+#endif

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Shared by the files of lib/ext4 only. */
+#ifndef RJ_EXT4_EXT4_PRIV_H
+#define RJ_EXT4_EXT4_PRIV_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <ext2fs/ext2fs.h>
+
+#include "ext4/volume.h"
+#include "os/direct.h"
+#include "util/bytes.h"
+
+#define RJ_SUPER_BYTES  1024
+#define RJ_SUPER_OFFSET 1024 /* of the primary, in bytes */
+
+/* Fields of a raw superblock, by the names of ext2_fs.h. */
+#define SB_AT(raw, field)       ((raw) + offsetof(struct ext2_super_block, field))
+#define SB_LE16(raw, field)     rj_get_le16(SB_AT(raw, field))
+#define SB_LE32(raw, field)     rj_get_le32(SB_AT(raw, field))
+#define SB_PUT16(raw, field, v) rj_put_le16(SB_AT(raw, field), (v))
+#define SB_PUT32(raw, field, v) rj_put_le32(SB_AT(raw, field), (v))
+
+struct backup {
+	uint32_t group;
+	uint64_t offset; /* bytes */
+};
+
+struct rj_volume {
+	struct rj_bio bio; /* first: rj_volume_bio() hands out its address */
+	char *path;
+	unsigned flags;
+	int fd;
+	struct rj_direct direct; /* the same file */
+	bool dirty; /* written since the last flush */
+	const struct rj_bio_tap *tap; /* sees all writes; may be NULL */
+	struct rj_volume_facts facts;
+	uint8_t super[RJ_SUPER_BYTES]; /* the primary, as read */
+	struct backup *backups;        /* facts.backups of them */
+
+	/* With an undo file all writes go through this channel. */
+	io_channel undo;
+	char *undo_path;
+	int undo_fd;     /* the same file, for fsync */
+	bool undo_used;  /* something was recorded */
+	bool undo_fresh; /* the file was empty or not there before */
+};
+
+/* "text of errcode" for a failure of libext2fs. Returns -CODE. */
+int rj_ext4_fail(struct rj_error *err, enum rj_code code, long errcode,
+	const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+
+/* Is PATH mounted, swapped on or busy? RJ_E_BUSY, else 0. */
+int rj_ext4_check_unused(const char *path, struct rj_error *err);
+
+/* Fill v->super, v->facts, v->backups and the bio's size from the volume. */
+int rj_ext4_load(struct rj_volume *v, struct rj_error *err);
+/* unmount.c: facts.broken_unmount of RAW; and take back what that unmount wrote, as
+ * far as it can be known (the caller seals). */
+uint64_t rj_ext4_broken_unmount(const uint8_t raw[RJ_SUPER_BYTES]);
+void rj_ext4_undo_unmount(uint8_t raw[RJ_SUPER_BYTES]);
+/* Fill v->facts from v->super (backups excepted). */
+void rj_ext4_facts_from_super(struct rj_volume *v);
+bool rj_ext4_has_magic(const struct rj_volume *v);
+/* Can v->super be worked with? v->facts are filled. RJ_E_INVAL, RJ_E_CORRUPT,
+ * RJ_E_UNSUPPORTED. */
+int rj_ext4_check_super(const struct rj_volume *v, struct rj_error *err);
+/*
+ * Fill v->super, which is damaged as WHY says, and v->facts on a device of
+ * DEVICE_BYTES bytes (facts.super says how); else return WHY's code.
+ */
+int rj_ext4_salvage(struct rj_volume *v, uint64_t device_bytes,
+	const struct rj_error *why);
+/*
+ * v->super looks good. If only its extension is lost, which a backup of the same
+ * volume with the same journal still has, that stands in for it (RJ_SUPER_LOST).
+ */
+void rj_ext4_salvage_extension(struct rj_volume *v, uint64_t device_bytes);
+/*
+ * v->super is good, v->backups are known. Is it older than they are
+ * (RJ_SUPER_STALE)? RJ_E_CORRUPT if so, unless v->flags say that it is opened all
+ * the same; with RJ_VOLUME_SALVAGE a backup stands in.
+ */
+int rj_ext4_check_age(struct rj_volume *v, struct rj_error *err);
+/* RAW, a backup, becomes a primary superblock of which nothing is known but what
+ * backups have: it needs recovery. */
+void rj_ext4_super_promote(uint8_t raw[RJ_SUPER_BYTES]);
+/* Fill v->backups, facts.backups and facts.groups. */
+int rj_ext4_find_backups(struct rj_volume *v, struct rj_error *err);
+/* Fill facts.mark_at; v->backups are known. */
+void rj_ext4_find_mark(struct rj_volume *v);
+/* Recompute s_checksum where the features ask for one. */
+void rj_ext4_super_seal(uint8_t raw[RJ_SUPER_BYTES]);
+/* Is it right, or not asked for? */
+bool rj_ext4_super_sealed(const uint8_t raw[RJ_SUPER_BYTES]);
+
+/* P's fields into the primary superblock RAW, sealed. */
+int rj_ext4_patch_super(struct rj_volume *v, uint8_t raw[RJ_SUPER_BYTES],
+	const struct rj_volume_patch *p, struct rj_error *err);
+/*
+ * Make SUPER the superblock, its extension and the rest of its second sector
+ * aside: its journal, UUID and extension into the backups first (a flush when
+ * FLUSH_FIRST says that something else was written), then its first sector (and
+ * the checksum) into the primary, in one write, and a flush. The primary's
+ * extension must hold an intent, for a cut in between.
+ */
+int rj_ext4_install_super(struct rj_volume *v,
+	const uint8_t super[RJ_SUPER_BYTES], bool flush_first,
+	struct rj_error *err);
+
+/* Add up the free blocks and inodes of all group descriptors. */
+int rj_ext4_sum_free(struct rj_volume *v, uint64_t *blocks, uint32_t *inodes,
+	struct rj_error *err);
+
+/* Set up v->bio over v->fd, and the undo channel if UNDO_FILE is given. */
+int rj_ext4_io_open(
+	struct rj_volume *v, const char *undo_file, struct rj_error *err);
+/* Flush what is not, close the channel; first error wins. */
+int rj_ext4_io_close(struct rj_volume *v, struct rj_error *err);
+
+#endif

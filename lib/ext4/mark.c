@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * The mark of a volume in use. The primary superblock is the mounted kernel's,
+ * which writes it from memory; the backups it leaves alone but for an online
+ * resize or a change of label or UUID, which drop the mark, as e2fsck and tune2fs
+ * do: a mark that is not there says nothing.
+ */
+#include "ext4/ext4-priv.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "format/mark.h"
+#include "os/fileio.h"
+
+/* What direct I/O is aligned to, in memory and on any disk. */
+#define UNIT 4096
+
+static uint64_t mark_of(const struct rj_volume_facts *f, const uint8_t *raw)
+{
+	struct rj_mark m;
+
+	if (!rj_ext4_super_sealed(raw) ||
+		memcmp(SB_AT(raw, s_uuid), f->uuid, RJ_UUID_BYTES) != 0 ||
+		!rj_mark_decode(raw + RJ_MARK_OFFSET, &m) ||
+		!rj_uuid_equal(m.journal_uuid, f->journal_uuid))
+		return 0;
+	return m.oldest;
+}
+
+static uint64_t read_mark(const struct rj_volume *v)
+{
+	uint8_t raw[RJ_SUPER_BYTES];
+
+	if (rj_pread_all(v->fd, raw, sizeof(raw), v->facts.mark_at, v->path,
+		    NULL))
+		return 0;
+	return mark_of(&v->facts, raw);
+}
+
+void rj_ext4_find_mark(struct rj_volume *v)
+{
+	v->facts.mark_at = v->facts.mark = 0;
+	/* in a smaller block a page of the kernel's cache holds another one,
+	 * which may be in use */
+	if (!v->facts.backups || v->facts.block_size < (size_t)getpagesize())
+		return;
+	v->facts.mark_at = v->backups[0].offset;
+	v->facts.mark = read_mark(v);
+}
+
+void rj_volume_mark_again(const char *path, struct rj_volume_facts *f)
+{
+	_Alignas(UNIT) uint8_t raw[UNIT];
+	int fd;
+
+	if (!f->mark_at)
+		return;
+	fd = open(path, O_RDONLY | O_DIRECT | O_CLOEXEC);
+	if (fd == -1 && errno == EINVAL)
+		fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd == -1)
+		return;
+	if (!rj_pread_all(fd, raw, sizeof(raw), f->mark_at, path, NULL))
+		f->mark = mark_of(f, raw);
+	close(fd);
+}
+
+/* Is RAW the volume's superblock, with room for a mark or with one? */
+static bool takes_mark(const struct rj_volume_facts *f, const uint8_t *raw)
+{
+	static const uint8_t none[RJ_MARK_BYTES];
+	const uint8_t *at = raw + RJ_MARK_OFFSET;
+	struct rj_mark m;
+
+	return SB_LE16(raw, s_magic) == EXT2_SUPER_MAGIC &&
+	       !memcmp(SB_AT(raw, s_uuid), f->uuid, RJ_UUID_BYTES) &&
+	       rj_ext4_super_sealed(raw) &&
+	       (rj_mark_decode(at, &m) || !memcmp(at, none, sizeof(none)));
+}
+
+static void set_mark(
+	const struct rj_volume_facts *f, uint64_t oldest, uint8_t *raw)
+{
+	struct rj_mark m = {.oldest = oldest};
+
+	memcpy(m.journal_uuid, f->journal_uuid, RJ_UUID_BYTES);
+	rj_mark_encode(&m, raw + RJ_MARK_OFFSET);
+	rj_ext4_super_seal(raw);
+}
+
+void rj_volume_mark_keep(
+	const struct rj_volume_facts *f, uint8_t raw[RJ_SUPER_BYTES])
+{
+	if (f->mark && takes_mark(f, raw))
+		set_mark(f, f->mark, raw);
+}
+
+int rj_volume_mark_put(int fd, int look, const char *name,
+	const struct rj_volume_facts *f, uint64_t oldest, struct rj_error *err)
+{
+	_Alignas(UNIT) uint8_t raw[UNIT];
+	uint8_t seen[RJ_SUPER_BYTES];
+	int rc;
+
+	if (!f->mark_at)
+		return rj_fail(err, RJ_E_UNSUPPORTED,
+			"%s: has no backup superblock for a mark", name);
+	rc = rj_pread_all(fd, raw, sizeof(raw), f->mark_at, name, err);
+	if (rc)
+		return rc;
+	rc = rj_pread_all(look, seen, sizeof(seen), f->mark_at, name, err);
+	if (rc)
+		return rc;
+	/* the kernel's online resize, or its change of a label */
+	if (memcmp(seen, raw, sizeof(seen)) != 0)
+		return rj_fail(err, RJ_E_BUSY,
+			"%s: its first backup superblock is being changed",
+			name);
+	if (!takes_mark(f, raw))
+		return rj_fail(err, RJ_E_CORRUPT,
+			"%s: its first backup superblock is none, or its place for the mark is in use",
+			name);
+	set_mark(f, oldest, raw);
+	/* only the second sector changes, which has the mark and the checksum:
+	 * no cut tears it */
+	return rj_pwrite_all(fd, raw, sizeof(raw), f->mark_at, name, err);
+}

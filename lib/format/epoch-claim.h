@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The text of an epoch's object, as doc/log-format.md has it. */
+#ifndef RJ_FORMAT_EPOCH_CLAIM_H
+#define RJ_FORMAT_EPOCH_CLAIM_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "format/seghdr.h"
+#include "util/buf.h"
+#include "util/error.h"
+#include "util/uuid.h"
+
+#define RJ_EPOCH_HOST_BYTES 65 /* with the NUL */
+#define RJ_EPOCH_TAG_BYTES  32
+
+struct rj_epoch_claim {
+	uint64_t epoch;
+	uint64_t continues; /* 0: it does not */
+	uint8_t volume_uuid[RJ_UUID_BYTES], journal_uuid[RJ_UUID_BYTES];
+	uint8_t nonce[RJ_SEG_NONCE_BYTES]; /* of the epoch's segments */
+	char host[RJ_EPOCH_HOST_BYTES];	   /* visible ASCII; "-": not said */
+	int64_t time;			   /* seconds since 1970 */
+	/* Only of one that was decoded: */
+	bool has_tag;
+	uint8_t tag[RJ_EPOCH_TAG_BYTES]; /* not checked here, */
+	size_t tagged;			 /* bytes of the text that it covers */
+};
+
+/* C's text, without a tag, appended to OUT. 0 or RJ_E_NOMEM. */
+int rj_epoch_claim_encode(const struct rj_epoch_claim *c, struct rj_buf *out);
+/* The line with TAG behind that. 0 or RJ_E_NOMEM. */
+int rj_epoch_claim_add_tag(
+	const uint8_t tag[RJ_EPOCH_TAG_BYTES], struct rj_buf *out);
+/* The LEN bytes TEXT, each line in its place and nothing else. OUT is written
+ * only on success. RJ_E_CORRUPT. */
+int rj_epoch_claim_decode(const void *text, size_t len,
+	struct rj_epoch_claim *out, struct rj_error *err);
+
+#endif

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The local floor: what this host saw acknowledged last of a journal. Its bytes
+ * and what it is for: doc/floor.md. */
+#ifndef RJ_FORMAT_FLOORREC_H
+#define RJ_FORMAT_FLOORREC_H
+
+#include <stdint.h>
+
+#include "format/seghdr.h"
+#include "util/error.h"
+#include "util/uuid.h"
+
+#define RJ_FLOOR_BYTES 512 /* of one record; a file has two of them */
+
+struct rj_floor_record {
+	uint64_t generation; /* the higher one of a file counts */
+	uint8_t journal_uuid[RJ_UUID_BYTES];
+	uint64_t epoch, sequence; /* of the segment */
+	uint8_t chain[RJ_SEG_HASH_BYTES];
+};
+
+void rj_floor_record_encode(
+	const struct rj_floor_record *rec, uint8_t raw[RJ_FLOOR_BYTES]);
+/* RJ_E_NOTRJ: it is all zeros, or has another magic. RJ_E_CORRUPT. */
+int rj_floor_record_decode(const uint8_t raw[RJ_FLOOR_BYTES],
+	struct rj_floor_record *out, struct rj_error *err);
+
+#endif

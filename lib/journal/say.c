@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "journal/move-priv.h"
+
+void rj_move_say(struct rj_move_ctx *m, const char *fmt, ...)
+{
+	char line[RJ_ERROR_BYTES];
+	va_list ap;
+
+	if (!m->opts->say)
+		return;
+	va_start(ap, fmt);
+	vsnprintf(line, sizeof(line), fmt, ap);
+	va_end(ap);
+	m->opts->say(m->opts->arg, line);
+}
+
+void rj_move_warn(struct rj_move_ctx *m, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (m->report->warning[0])
+		return;
+	va_start(ap, fmt);
+	vsnprintf(m->report->warning, sizeof(m->report->warning), fmt, ap);
+	va_end(ap);
+}

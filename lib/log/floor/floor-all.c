@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "log/floor/floor-all.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "log/floor/floor.h"
+#include "util/log.h"
+
+void rj_floors_take(struct rj_floors *f, const struct rj_log_tail *saw,
+	uint64_t epoch, const char *by)
+{
+	if (saw->epoch < epoch || saw->epoch < f->seen.epoch ||
+		(saw->epoch == f->seen.epoch &&
+			saw->sequence <= f->seen.sequence))
+		return;
+	f->seen = *saw;
+	snprintf(f->by, sizeof(f->by), "%s", by);
+}
+
+void rj_floors_ask(struct rj_floors *f, const char *device, bool needs,
+	const char *log_url, const struct rj_log_id *id, uint64_t epoch,
+	int retry_ms, struct rj_floor_answer *a)
+{
+	struct rj_log_tail saw;
+	char by[sizeof(f->by)];
+
+	memset(f, 0, sizeof(*f));
+	memset(a, 0, sizeof(*a));
+	rj_floor_load(id->journal_uuid, epoch, &saw);
+	rj_floors_take(f, &saw, epoch, "this host");
+	if (!needs)
+		return;
+	/* one that is away does not hold up a recovery for ever, and is not
+	 * passed over in silence */
+	rj_floor_url_load(log_url, id, epoch, retry_ms, a);
+	if (a->why[0])
+		rj_log(RJ_LOG_WARNING,
+			"%s: the floor store cannot be asked, so a log that lost its end may pass for whole: %s",
+			device, a->why);
+	else if (a->url[0] && !a->saw.sequence)
+		rj_log(RJ_LOG_WARNING,
+			"%s: the floor store %s has no note of the last mount, so a log that lost its end may pass for whole (was floor= set then, and is that store what it was?)",
+			device, a->url);
+	snprintf(by, sizeof(by), "the floor at %s", a->url);
+	rj_floors_take(f, &a->saw, epoch, by);
+}

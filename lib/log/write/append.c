@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include <stdlib.h>
+#include <string.h>
+
+#include "log/write/writer.h"
+#include "util/environ.h"
+
+/* Of a segment beside its blocks: header, body head, and some 4,000 runs. */
+#define OVERHEAD_BYTES 32768u
+
+/* All that the writer knows of the header behind BEHIND, but the time. */
+static void fill_header(struct rj_log_writer *w,
+	const struct rj_log_tail *behind, struct rj_seg_draft *draft)
+{
+	struct rj_seghdr *h = &draft->header;
+
+	h->sequence = behind->sequence + 1;
+	h->epoch = w->epoch;
+	memcpy(h->volume_uuid, w->id.volume_uuid, sizeof(h->volume_uuid));
+	memcpy(h->journal_uuid, w->id.journal_uuid, sizeof(h->journal_uuid));
+	memcpy(h->nonce, w->nonce, sizeof(h->nonce));
+	if (!(h->flags & RJ_SEG_F_BREAK))
+		memcpy(h->prev_chain, behind->chain, sizeof(h->prev_chain));
+	if ((h->flags & (RJ_SEG_F_BASE | RJ_SEG_F_BREAK)) || !h->oldest) {
+		/* not the number that the mark was made for */
+		if (h->oldest != h->sequence)
+			h->flags &= ~(uint32_t)RJ_SEG_F_MARKED;
+		h->oldest = h->sequence;
+	}
+	draft->key = w->id.key;
+	draft->compress = w->id.compress;
+}
+
+int rj_writer_seal_behind(struct rj_log_writer *w,
+	const struct rj_log_tail *behind, struct rj_seg_draft *draft,
+	struct rj_buf *out, struct rj_log_tail *at, struct rj_error *err)
+{
+	const struct rj_seghdr *h = &draft->header;
+
+	fill_header(w, behind, draft);
+	at->sequence = h->sequence;
+	at->epoch = h->epoch;
+	at->oldest = h->oldest;
+	return rj_segment_seal(draft, out, at->chain, err);
+}
+
+int rj_writer_seal(struct rj_log_writer *w, struct rj_seg_draft *draft,
+	struct rj_error *err)
+{
+	struct rj_seghdr *h = &draft->header;
+	int rc;
+
+	h->time_ns = (uint64_t)rj_realtime_ns();
+	rc = rj_writer_seal_behind(w, &w->tail, draft, &w->out, &w->next, err);
+	/* with nothing pending rj_log_retry() would find all done */
+	return rc ? rj_fail_cause(rc, RJ_CAUSE_SEALING, err) : 0;
+}
+
+int rj_writer_put(struct rj_log_writer *w, struct rj_error *err)
+{
+	int rc = rj_sealed_put(w->store, &w->id, w->next.sequence, w->out.data,
+		w->out.len, &w->back, err);
+
+	if (!rc)
+		rj_log_mark_stored(w);
+	return rc;
+}
+
+static int send_pending(struct rj_log_writer *w, struct rj_error *err)
+{
+	struct rj_error why = {0};
+	bool taken;
+	int rc;
+
+	rc = rj_log_put_sealed(w->store, &w->id, w->next.sequence, w->epoch,
+		w->out.data, w->out.len, &w->back, &taken, &why);
+	if (taken) {
+		w->dead = rc;
+		w->dead_why = why;
+		w->dead_why.cause = why.cause = RJ_CAUSE_TAKEN;
+		rj_writer_set_pending(w, false);
+	}
+	if (!rc)
+		rj_log_mark_stored(w);
+	else if (err)
+		*err = why;
+	return rc;
+}
+
+void rj_log_writer_seen(struct rj_log_writer *w, struct rj_log_tail *out)
+{
+	pthread_mutex_lock(&w->lock);
+	*out = w->tail;
+	pthread_mutex_unlock(&w->lock);
+}
+
+void rj_log_mark_stored(struct rj_log_writer *w)
+{
+	pthread_mutex_lock(&w->lock);
+	w->tail = w->next;
+	if (w->pending && w->must_base) { /* the base that was asked for */
+		w->must_base = false;
+		w->floor = w->tail.sequence;
+	}
+	w->pending = false;
+	pthread_mutex_unlock(&w->lock);
+}
+
+static int still_dead(const struct rj_log_writer *w, struct rj_error *err)
+{
+	if (err)
+		*err = w->dead_why;
+	return w->dead;
+}
+
+void rj_writer_draft(const struct rj_log_writer *w, const struct rj_log_append *a,
+	const struct rj_log_tail *behind, struct rj_seg_draft *out)
+{
+	*out = (struct rj_seg_draft){
+		.header = {.kind = RJ_SEG_DATA},
+		.body = a->body,
+		.runs = a->runs,
+		.run_count = a->run_count,
+		.ring = a->ring,
+	};
+	if (a->base)
+		out->header.flags |= RJ_SEG_F_BASE;
+	if (a->recovered)
+		out->header.flags |= RJ_SEG_F_RECOVERED;
+	out->header.oldest = a->oldest ? a->oldest : behind->oldest;
+	if (out->header.oldest < w->floor)
+		out->header.oldest = w->floor;
+	if (out->header.oldest && out->header.oldest <= a->marked)
+		out->header.flags |= RJ_SEG_F_MARKED;
+}
+
+int rj_log_seal(struct rj_log_writer *w, const struct rj_log_append *a,
+	struct rj_error *err)
+{
+	struct rj_seg_draft draft;
+	int rc;
+
+	if (w->dead)
+		return still_dead(w, err);
+	if (w->pending)
+		return rj_fail(err, RJ_E_INVAL,
+			"segment %llu is not acknowledged yet: nothing can be "
+			"appended after it",
+			(unsigned long long)w->next.sequence);
+	if (w->must_base && !a->base)
+		return rj_fail(err, RJ_E_INVAL,
+			"segment %llu must be a base: the log was broken off "
+			"before it",
+			(unsigned long long)w->tail.sequence + 1);
+	if (rj_writer_take_second(w, a)) {
+		rj_writer_set_pending(w, true);
+		return 0;
+	}
+	rj_writer_draft(w, a, &w->tail, &draft);
+	rc = rj_writer_seal(w, &draft, err);
+	rj_writer_set_pending(w, !rc);
+	return rc;
+}
+
+int rj_log_append(struct rj_log_writer *w, const struct rj_log_append *a,
+	struct rj_error *err)
+{
+	int rc = rj_log_seal(w, a, err);
+
+	return rc ? rc : send_pending(w, err);
+}
+
+int rj_log_retry(struct rj_log_writer *w, struct rj_error *err)
+{
+	if (w->dead)
+		return still_dead(w, err);
+	if (!w->pending)
+		return 0;
+	return send_pending(w, err);
+}
+
+/* Room for BYTES, each page of it written to. What B holds is kept. */
+static int reserve(struct rj_buf *b, size_t bytes)
+{
+	if (rj_buf_reserve(b, bytes > b->len ? bytes - b->len : 0))
+		return -RJ_E_NOMEM;
+	memset(b->data + b->len, 0, b->cap - b->len);
+	return 0;
+}
+
+int rj_log_writer_reserve(
+	struct rj_log_writer *w, size_t bytes, struct rj_error *err)
+{
+	if (reserve(&w->out, bytes + OVERHEAD_BYTES) ||
+		reserve(&w->second.out, bytes + OVERHEAD_BYTES))
+		return rj_fail(err, RJ_E_NOMEM,
+			"out of memory for a segment of %zu bytes", bytes);
+	return 0;
+}
+
+bool rj_log_pending(const struct rj_log_writer *w)
+{
+	return w->pending;
+}
+
+bool rj_log_sealed(const struct rj_log_writer *w, struct rj_log_sealed *out)
+{
+	if (!w->pending)
+		return false;
+	out->at = w->next;
+	out->bytes = w->out.data;
+	out->len = w->out.len;
+	return true;
+}
+
+void rj_log_writer_use(struct rj_log_writer *w, struct rj_store *store)
+{
+	w->store = store;
+}
+
+bool rj_log_writer_dead(const struct rj_log_writer *w)
+{
+	return w->dead != 0;
+}
+
+const struct rj_log_tail *rj_log_writer_tail(const struct rj_log_writer *w)
+{
+	return &w->tail;
+}
+
+uint64_t rj_log_writer_epoch(const struct rj_log_writer *w)
+{
+	return w->epoch;
+}
+
+struct rj_log_writer *rj_writer_new(void)
+{
+	struct rj_log_writer *w = calloc(1, sizeof(*w));
+
+	if (w) {
+		pthread_mutex_init(&w->lock, NULL);
+		pthread_mutex_init(&w->second.lock, NULL);
+	}
+	return w;
+}
+
+void rj_log_writer_free(struct rj_log_writer *w)
+{
+	if (!w)
+		return;
+	rj_buf_free(&w->second.out);
+	pthread_mutex_destroy(&w->second.lock);
+	pthread_mutex_destroy(&w->lock);
+	rj_buf_free(&w->out);
+	rj_buf_free(&w->back);
+	free(w);
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A writer at full speed can outrun those who want to take over from it. A
+ * thread looks for a claim of a newer epoch and holds the writer's puts up for
+ * a moment, so that the newcomer's fence gets in. Nothing is safer by it: the
+ * fence decides (doc/log-format.md, "One writer").
+ */
+#ifndef RJ_LOG_YIELD_H
+#define RJ_LOG_YIELD_H
+
+#include "log/log.h"
+#include "store/put-throttle.h"
+
+struct rj_log_yield;
+
+struct rj_log_yield_opts {
+	struct rj_store *store; /* only to make a handle from */
+	struct rj_log_id id;
+	uint64_t epoch;	      /* the writer's */
+	struct rj_put_throttle *throttle; /* in the handles that it puts by */
+	unsigned interval_ms; /* look so often while it puts; 0: 500 */
+	unsigned pause_ms;    /* give way for so long, and ten times what
+			       * looking took, at most 20 s; 0: 2000 */
+};
+
+/*
+ * One small request for each interval in which something was put, none for a
+ * writer at rest. Each claim is given way to once: one whose owner died must
+ * not stop a healthy writer. In mode B *OUT is NULL: a claim ends the writer.
+ * RJ_E_UNSUPPORTED: the store has but one handle. RJ_E_NOMEM, RJ_E_IO.
+ */
+int rj_log_yield_start(const struct rj_log_yield_opts *opts,
+	struct rj_log_yield **out, struct rj_error *err);
+/* Ends the thread (a request under way is waited for) and opens the gate.
+ * NULL-safe. */
+void rj_log_yield_stop(struct rj_log_yield *g);
+
+#endif

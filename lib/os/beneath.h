@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Paths that a stranger chose: opened below one directory, and not elsewhere. */
+#ifndef RJ_OS_BENEATH_H
+#define RJ_OS_BENEATH_H
+
+#include "util/error.h"
+
+/*
+ * Open the directory that holds REST, a path below the directory ROOT (which may
+ * be a link). *DIR gets a descriptor (O_PATH) that the caller closes, *NAME the
+ * last part of REST, inside it, which may be a link: use it with O_NOFOLLOW.
+ * RJ_E_REFUSED: a part of REST is "..", ".", or a symbolic link to be followed.
+ * RJ_E_NOTFOUND; RJ_E_IO.
+ */
+int rj_beneath_open(const char *root, const char *rest, int *dir,
+	const char **name, struct rj_error *err);
+
+#endif

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "os/fileio.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/fs.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+int rj_pread_all(int fd, void *out, size_t len, uint64_t off, const char *what,
+	struct rj_error *err)
+{
+	uint8_t *p = out;
+	ssize_t n;
+
+	while (len) {
+		n = pread(fd, p, len, (off_t)off);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return rj_fail_errno(err, errno,
+				"%s: cannot read %zu bytes at byte %llu", what,
+				len, (unsigned long long)off);
+		if (n == 0)
+			return rj_fail(err, RJ_E_IO,
+				"%s: ends before byte %llu", what,
+				(unsigned long long)off + len);
+		p += n;
+		len -= (size_t)n;
+		off += (uint64_t)n;
+	}
+	return 0;
+}
+
+int rj_pwrite_all(int fd, const void *data, size_t len, uint64_t off,
+	const char *what, struct rj_error *err)
+{
+	const uint8_t *p = data;
+	ssize_t n;
+
+	while (len) {
+		n = pwrite(fd, p, len, (off_t)off);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return rj_fail_errno(err, n ? errno : EIO,
+				"%s: cannot write %zu bytes at byte %llu", what,
+				len, (unsigned long long)off);
+		p += n;
+		len -= (size_t)n;
+		off += (uint64_t)n;
+	}
+	return 0;
+}
+
+/* What fallocate(2) takes in one call: a signal or a slow device gets a turn */
+#define ZERO_STEP  (256u << 20)
+#define ZERO_CHUNK (1u << 20)
+
+static int write_zeros(int fd, uint64_t len, uint64_t off, const char *what,
+	struct rj_error *err)
+{
+	uint8_t *zeros = calloc(1, ZERO_CHUNK);
+	size_t n;
+	int rc = 0;
+
+	if (!zeros)
+		return rj_fail(err, RJ_E_NOMEM, "%s: out of memory", what);
+	for (; !rc && len; len -= n, off += n) {
+		n = len < ZERO_CHUNK ? (size_t)len : ZERO_CHUNK;
+		rc = rj_pwrite_all(fd, zeros, n, off, what, err);
+	}
+	free(zeros);
+	return rc;
+}
+
+int rj_fd_zero(int fd, uint64_t len, uint64_t off, const char *what,
+	struct rj_error *err)
+{
+	/* a hole is as good, and the only thing that tmpfs can do */
+	static const int modes[] = {FALLOC_FL_ZERO_RANGE | FALLOC_FL_KEEP_SIZE,
+		FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE};
+	unsigned mode = 0;
+	struct stat st;
+	uint64_t n;
+
+	/* on a device the second would discard, which need not read as zeros */
+	unsigned count = !fstat(fd, &st) && S_ISREG(st.st_mode) ? 2 : 1;
+
+	while (len && mode < count) {
+		n = len < ZERO_STEP ? len : ZERO_STEP;
+		if (!fallocate(fd, modes[mode], (off_t)off, (off_t)n)) {
+			off += n;
+			len -= n;
+		} else if (errno != EINTR) {
+			mode++;
+		}
+	}
+	return len ? write_zeros(fd, len, off, what, err) : 0;
+}
+
+int rj_write_all(int fd, const void *data, size_t len, const char *what,
+	struct rj_error *err)
+{
+	const uint8_t *p = data;
+	ssize_t n;
+
+	while (len) {
+		n = write(fd, p, len);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return rj_fail_errno(err, n ? errno : EIO,
+				"%s: cannot write", what);
+		p += n;
+		len -= (size_t)n;
+	}
+	return 0;
+}
+
+int rj_fsync(int fd, const char *what, struct rj_error *err)
+{
+	if (fsync(fd))
+		return rj_fail_errno(err, errno, "%s: cannot fsync", what);
+	return 0;
+}
+
+int rj_fsync_dir(const char *path, struct rj_error *err)
+{
+	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int rc;
+
+	if (fd < 0)
+		return rj_fail_errno(err, errno, "%s: cannot open", path);
+	rc = rj_fsync(fd, path, err);
+	close(fd); /* opened for reading: nothing of ours can be lost */
+	return rc;
+}
+
+int rj_close(int *fd, const char *what, struct rj_error *err)
+{
+	int old = *fd;
+
+	*fd = -1;
+	if (old >= 0 && close(old) && errno != EINTR)
+		return rj_fail_errno(err, errno, "%s: cannot close", what);
+	return 0;
+}
+
+int rj_read_file(const char *path, size_t max, struct rj_buf *out,
+	struct rj_error *err)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	size_t start = out->len;
+	ssize_t n;
+	int rc = 0;
+
+	if (fd < 0)
+		return rj_fail_errno(err, errno, "%s: cannot open", path);
+	for (;;) {
+		if (rj_buf_reserve(out, 65536)) {
+			rc = rj_fail(err, RJ_E_NOMEM, "%s: out of memory", path);
+			break;
+		}
+		n = read(fd, out->data + out->len, 65536);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0) {
+			rc = rj_fail_errno(err, errno, "%s: cannot read", path);
+			break;
+		}
+		if (n == 0)
+			break;
+		out->len += (size_t)n;
+		if (out->len - start > max) {
+			rc = rj_fail(err, RJ_E_INVAL,
+				"%s: longer than %zu bytes", path, max);
+			break;
+		}
+	}
+	close(fd);
+	return rc;
+}
+
+int rj_fd_size(int fd, const char *what, uint64_t *bytes, struct rj_error *err)
+{
+	struct stat st;
+
+	if (fstat(fd, &st))
+		return rj_fail_errno(err, errno, "%s: cannot stat", what);
+	if (S_ISBLK(st.st_mode)) {
+		if (ioctl(fd, BLKGETSIZE64, bytes))
+			return rj_fail_errno(err, errno,
+				"%s: cannot read its size", what);
+		return 0;
+	}
+	if (!S_ISREG(st.st_mode))
+		return rj_fail(err, RJ_E_INVAL,
+			"%s: not a block device or regular file", what);
+	*bytes = (uint64_t)st.st_size;
+	return 0;
+}

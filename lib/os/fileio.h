@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * File reads and writes that are whole or an error: interrupted and short
+ * transfers are continued, a short end of file is an error.
+ */
+#ifndef RJ_OS_FILEIO_H
+#define RJ_OS_FILEIO_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "util/buf.h"
+#include "util/error.h"
+
+/* Each names WHAT (a path) in its message and returns 0 or -rj_code. */
+int rj_pread_all(int fd, void *out, size_t len, uint64_t off, const char *what,
+	struct rj_error *err);
+int rj_pwrite_all(int fd, const void *data, size_t len, uint64_t off,
+	const char *what, struct rj_error *err);
+int rj_write_all(int fd, const void *data, size_t len, const char *what,
+	struct rj_error *err);
+/* LEN zero bytes at OFF: by fallocate(2) where that works, else written. */
+int rj_fd_zero(int fd, uint64_t len, uint64_t off, const char *what,
+	struct rj_error *err);
+int rj_fsync(int fd, const char *what, struct rj_error *err);
+/* fsync the directory at PATH, so that names made in it survive. */
+int rj_fsync_dir(const char *path, struct rj_error *err);
+/* Close *FD (if not -1), set it to -1, and report what close() reports. */
+int rj_close(int *fd, const char *what, struct rj_error *err);
+/* Whole file into OUT (appended); more than MAX bytes is an error. */
+int rj_read_file(const char *path, size_t max, struct rj_buf *out,
+	struct rj_error *err);
+/* Size in bytes of a regular file or block device. */
+int rj_fd_size(int fd, const char *what, uint64_t *bytes, struct rj_error *err);
+
+#endif

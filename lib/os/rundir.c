@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "os/rundir.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "os/fileio.h"
+#include "util/environ.h"
+
+const char *rj_rundir_root(void)
+{
+	const char *root = getenv("RJ_RUN");
+
+	return root && *root ? root : RJ_RUNDIR_DEFAULT;
+}
+
+int rj_rundir_path(const uint8_t volume_uuid[RJ_UUID_BYTES], const char *name,
+	char out[RJ_RUNDIR_PATH], struct rj_error *err)
+{
+	char text[RJ_UUID_TEXT];
+	int n;
+
+	n = snprintf(out, RJ_RUNDIR_PATH, "%s/%s%s%s", rj_rundir_root(),
+		rj_uuid_text(volume_uuid, text), name ? "/" : "",
+		name ? name : "");
+	if (n < 0 || (size_t)n >= sizeof(((struct sockaddr_un *)0)->sun_path))
+		return rj_fail(err, RJ_E_INVAL,
+			"%s: the path of the runtime directory is too long; "
+			"set RJ_RUN to a shorter one",
+			rj_rundir_root());
+	return 0;
+}
+
+bool rj_rundir_served(const uint8_t volume_uuid[RJ_UUID_BYTES])
+{
+	struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+	char path[RJ_RUNDIR_PATH];
+	bool served;
+	int fd;
+
+	if (rj_rundir_path(volume_uuid, "lock", path, NULL))
+		return false;
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd == -1)
+		return false;
+	/* only asks: does not get into a starting daemon's way */
+	served = fcntl(fd, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
+	close(fd);
+	return served;
+}
+
+static int receive(int fd, const char *what, int64_t deadline,
+	struct rj_buf *out, struct rj_error *err)
+{
+	struct pollfd pfd = {.fd = fd, .events = POLLIN};
+	int64_t left;
+	ssize_t n;
+
+	for (;;) {
+		left = deadline - rj_monotonic_ns();
+		if (left <= 0 || poll(&pfd, 1, (int)(left / 1000000) + 1) == 0)
+			return rj_fail(err, RJ_E_UNREACHABLE,
+				"%s: rjournald does not answer", what);
+		if (rj_buf_reserve(out, 4096))
+			return rj_fail(err, RJ_E_NOMEM, "out of memory");
+		n = recv(fd, out->data + out->len, 4095, MSG_DONTWAIT);
+		if (n == 0)
+			break;
+		if (n > 0)
+			out->len += (size_t)n;
+		else if (errno != EAGAIN && errno != EINTR)
+			return rj_fail_errno(err, errno, "%s", what);
+	}
+	if (out->len && out->data[out->len - 1] == '\n')
+		out->len--;
+	out->data[out->len] = 0;
+	return 0;
+}
+
+int rj_rundir_ask(const uint8_t volume_uuid[RJ_UUID_BYTES], const char *line,
+	int timeout_ms, struct rj_buf *out, struct rj_error *err)
+{
+	int64_t deadline = rj_monotonic_ns() + timeout_ms * 1000000LL;
+	const struct timeval limit = {.tv_sec = timeout_ms / 1000,
+		.tv_usec = timeout_ms % 1000 * 1000L};
+	struct sockaddr_un addr = {.sun_family = AF_UNIX};
+	struct rj_buf request = {0};
+	char path[RJ_RUNDIR_PATH];
+	int fd = -1, rc;
+
+	rc = rj_rundir_path(volume_uuid, "control", path, err);
+	if (rc)
+		return rc;
+	memcpy(addr.sun_path, path, strlen(path) + 1);
+	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (fd == -1) {
+		rc = rj_fail_errno(err, errno, "socket");
+		goto out;
+	}
+	/* one that hangs, and that others have asked before, takes no more */
+	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));
+	if (connect(fd, (struct sockaddr *)&addr, sizeof(addr)) == -1) {
+		rc = errno == EAGAIN
+			     ? rj_fail(err, RJ_E_UNREACHABLE,
+				       "%s: rjournald does not answer", path)
+		     : errno == ENOENT || errno == ECONNREFUSED
+			     ? rj_fail(err, RJ_E_NOTFOUND,
+				       "no rjournald serves this volume")
+			     : rj_fail_errno(err, errno, "%s", path);
+		goto out;
+	}
+	if (rj_buf_printf(&request, "%s\n", line)) {
+		rc = rj_fail(err, RJ_E_NOMEM, "out of memory");
+		goto out;
+	}
+	if (send(fd, request.data, request.len, MSG_NOSIGNAL) !=
+		(ssize_t)request.len) {
+		rc = rj_fail_errno(err, errno, "%s", path);
+		goto out;
+	}
+	rc = receive(fd, path, deadline, out, err);
+out:
+	if (fd != -1)
+		close(fd);
+	rj_buf_free(&request);
+	return rc;
+}

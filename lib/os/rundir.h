@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The runtime directory: where a running rjournald is found. For each volume
+ * served, <root>/<volume uuid>/ holds
+ *   lock     write-locked (F_OFD_SETLK) as long as the daemon lives; its
+ *            content is the process id
+ *   control  a UNIX stream socket: one line asks, the answer ends with EOF
+ *   mnt/     the FUSE mount with the file "journal"
+ */
+#ifndef RJ_OS_RUNDIR_H
+#define RJ_OS_RUNDIR_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "util/buf.h"
+#include "util/error.h"
+#include "util/uuid.h"
+
+#define RJ_RUNDIR_DEFAULT "/run/rjprogs"
+#define RJ_RUNDIR_PATH    256 /* longest path made here, with the NUL */
+
+/* $RJ_RUN, or the default. */
+const char *rj_rundir_root(void);
+/*
+ * <root>/<volume uuid>[/NAME] into OUT. NAME may be NULL. RJ_E_INVAL when
+ * that is too long (a socket's path can have no more than 107 bytes).
+ */
+int rj_rundir_path(const uint8_t volume_uuid[RJ_UUID_BYTES], const char *name,
+	char out[RJ_RUNDIR_PATH], struct rj_error *err);
+/* Is a daemon alive for this volume? */
+bool rj_rundir_served(const uint8_t volume_uuid[RJ_UUID_BYTES]);
+/*
+ * Send LINE (without a newline) to the daemon of this volume and append its
+ * answer to OUT (a NUL follows, final newline removed). RJ_E_NOTFOUND: no
+ * daemon serves the volume; RJ_E_UNREACHABLE: no answer within TIMEOUT_MS.
+ */
+int rj_rundir_ask(const uint8_t volume_uuid[RJ_UUID_BYTES], const char *line,
+	int timeout_ms, struct rj_buf *out, struct rj_error *err);
+
+#endif

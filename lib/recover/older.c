@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * An older copy of a volume. A log holds what its own volume does not have yet,
+ * and no more: for a copy that was made before the log's oldest segment moved,
+ * what lies between is nowhere. Judged before anything is touched or claimed.
+ */
+#include "format/mark.h"
+#include "recover/session.h"
+
+/* The mark speaks for the volume only where the log holds something for it: of a log
+ * that was emptied it tells that somebody had replayed it, and e2undo(8) takes
+ * back what e2fsck replayed, and not the mark. */
+static bool vouched_for(const struct rj_recovery *r)
+{
+	return r->facts.mark && (r->newest.flags & RJ_SEG_F_MARKED) &&
+	       r->newest.oldest < r->newest.sequence;
+}
+
+/* Every block that the log would replay was written after the last epoch that
+ * the volume knows: of that one nothing is left. Its own mark may know better.
+ * (Of a backup that stands in for the superblock the epoch is an old one.) */
+static int overtaken(struct rj_recovery *r, bool *yes, struct rj_error *err)
+{
+	uint64_t since;
+	int rc;
+
+	*yes = false;
+	if (vouched_for(r) || r->facts.super != RJ_SUPER_GOOD ||
+		r->first_epoch <= r->facts.sbx.epoch)
+		return 0;
+	/* a worker that took over from another cannot mark what is mounted */
+	rc = rj_log_served_since(
+		r->store, &r->id, r->first_epoch, 0, &since, err);
+	*yes = since > r->facts.sbx.epoch;
+	return rc;
+}
+
+static int refuse(const struct rj_recovery *r, bool behind, struct rj_error *err)
+{
+	const struct rj_sbx *sbx = &r->facts.sbx;
+
+	if (!behind)
+		return rj_fail(err, RJ_E_REFUSED,
+			"%s: the log at %s no longer holds what epoch %llu wrote, in which this copy of the volume was in use: it begins in epoch %llu; files that were fsynced then may be missing: -f --accept-loss goes on without, then run e2fsck -f; nothing was changed",
+			r->device, r->report->url,
+			(unsigned long long)sbx->epoch,
+			(unsigned long long)r->first_epoch);
+	return rj_fail(err, RJ_E_REFUSED,
+		"%s: an older copy of the volume: it has what stood in the log at %s below segment %llu, and the log now begins with segment %llu; what lies between is in the volume that this is a copy of; copy that again, whole, at one moment; -f --accept-loss replays what there is, then run e2fsck -f; nothing was changed",
+		r->device, r->report->url, (unsigned long long)r->facts.mark,
+		(unsigned long long)r->newest.oldest);
+}
+
+int rj_recovery_judge_age(struct rj_recovery *r, struct rj_error *err)
+{
+	bool behind = rj_mark_behind(r->facts.mark, &r->newest), other = false;
+	int rc = 0;
+
+	if (behind) { /* or it was moved while the log was read */
+		rj_volume_mark_again(r->device, &r->facts);
+		behind = rj_mark_behind(r->facts.mark, &r->newest);
+	}
+	/* without -f the epochs alone are judged in gather.c */
+	if (!behind && r->opts->force)
+		rc = overtaken(r, &other, err);
+	if (rc || (!behind && !other))
+		return rc;
+	if (!r->opts->force || !r->opts->accept_loss)
+		return refuse(r, behind, err);
+	if (r->age_said)
+		return 0;
+	r->age_said = true;
+	rj_recovery_say(r,
+		"replaying into an older copy of the volume (-f --accept-loss): the log at %s begins with segment %llu of epoch %llu, and what this copy lacks below that is lost; run e2fsck -f",
+		r->report->url, (unsigned long long)r->report->log.start,
+		(unsigned long long)r->first_epoch);
+	return 0;
+}

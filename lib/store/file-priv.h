@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What the files of the backend for file:// share: file.c, file-list.c. */
+#ifndef RJ_STORE_FILE_PRIV_H
+#define RJ_STORE_FILE_PRIV_H
+
+#include "store/store.h"
+
+#define RJ_FILE_DIGITS 20 /* of a number in a key */
+
+struct file_store {
+	struct rj_store base;
+	int root; /* the directory itself, held open */
+	/* The directory of the last put, made and durable. */
+	int dir;
+	struct rj_key dir_key;
+};
+
+static inline struct file_store *file_of(struct rj_store *s)
+{
+	return (struct file_store *)s;
+}
+
+/* For each call on a store: the directory itself, opened again by its name if the
+ * one that was held is no more. */
+void rj_file_find_root(struct file_store *fs);
+/* Close the journal's directory, if it is open. */
+void rj_file_forget_dir(struct file_store *fs);
+
+/* struct rj_store_ops */
+int rj_file_list(struct rj_store *s, const struct rj_key *dir, uint64_t after,
+	rj_store_list_fn fn, void *arg, struct rj_error *err);
+int rj_file_list_journals(struct rj_store *s, rj_store_journal_fn fn, void *arg,
+	struct rj_error *err);
+
+#endif

@@ -1,0 +1,436 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "store/http/curl.h"
+
+#include <errno.h>
+#include <malloc.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "store/conf.h"
+
+static pthread_once_t global_once = PTHREAD_ONCE_INIT;
+static CURLcode global_result;
+
+/* libcurl has copies of passwords, and builds headers of them: all memory that
+ * it gives back is wiped. */
+static void wiping_free(void *p)
+{
+	if (!p)
+		return;
+	explicit_bzero(p, malloc_usable_size(p));
+	free(p);
+}
+
+static void *wiping_realloc(void *old, size_t size)
+{
+	size_t had = old ? malloc_usable_size(old) : 0;
+	void *p;
+
+	if (had >= size && size)
+		return old;
+	p = malloc(size);
+	if (p && old) {
+		memcpy(p, old, had < size ? had : size);
+		wiping_free(old);
+	}
+	return p;
+}
+
+static void global_init(void)
+{
+	global_result = curl_global_init_mem(CURL_GLOBAL_DEFAULT, malloc,
+		wiping_free, wiping_realloc, strdup, calloc);
+}
+
+void rj_sigpipe_block(struct rj_sigpipe *p)
+{
+	sigset_t pipe, pending;
+
+	sigemptyset(&pipe);
+	sigaddset(&pipe, SIGPIPE);
+	sigpending(&pending);
+	p->pending = sigismember(&pending, SIGPIPE) == 1;
+	pthread_sigmask(SIG_BLOCK, &pipe, &p->old);
+}
+
+void rj_sigpipe_restore(const struct rj_sigpipe *p)
+{
+	static const struct timespec now;
+	int saved = errno;
+	sigset_t pipe;
+
+	sigemptyset(&pipe);
+	sigaddset(&pipe, SIGPIPE);
+	if (!p->pending) {
+		while (sigtimedwait(&pipe, NULL, &now) < 0 && errno == EINTR)
+			;
+	}
+	pthread_sigmask(SIG_SETMASK, &p->old, NULL);
+	errno = saved;
+}
+
+CURLcode rj_curl_perform(CURL *e)
+{
+	struct rj_sigpipe hold;
+	CURLcode code;
+
+	rj_sigpipe_block(&hold);
+	code = curl_easy_perform(e);
+	rj_sigpipe_restore(&hold);
+	return code;
+}
+
+void rj_curl_cleanup(CURL *e)
+{
+	struct rj_sigpipe hold;
+
+	if (!e)
+		return;
+	rj_sigpipe_block(&hold);
+	curl_easy_cleanup(e);
+	rj_sigpipe_restore(&hold);
+}
+
+#if LIBCURL_VERSION_NUM < 0x075500
+static long protocol_bits(const char *protocols)
+{
+	static const struct {
+		const char *name;
+		long bit;
+	} all[] = {
+		{"http", CURLPROTO_HTTP},
+		{"https", CURLPROTO_HTTPS},
+		{"ftp", CURLPROTO_FTP},
+		{"ftps", CURLPROTO_FTPS},
+		{"sftp", CURLPROTO_SFTP},
+		{"imap", CURLPROTO_IMAP},
+		{"imaps", CURLPROTO_IMAPS},
+	};
+	long bits = 0;
+	size_t i, len;
+
+	for (; *protocols; protocols += len + (protocols[len] == ',')) {
+		len = strcspn(protocols, ",");
+		for (i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+			if (strlen(all[i].name) == len &&
+				!memcmp(all[i].name, protocols, len))
+				bits |= all[i].bit;
+		}
+	}
+	return bits;
+}
+#endif
+
+static CURLcode set_protocols(CURL *e, const char *protocols)
+{
+#if LIBCURL_VERSION_NUM >= 0x075500
+	return curl_easy_setopt(e, CURLOPT_PROTOCOLS_STR, protocols);
+#else
+	return curl_easy_setopt(
+		e, CURLOPT_PROTOCOLS, protocol_bits(protocols));
+#endif
+}
+
+static CURLcode set_conf(CURL *e, const struct rj_conf *c)
+{
+	CURLcode code = 0;
+
+	if (c->proxy)
+		code = curl_easy_setopt(e, CURLOPT_PROXY, c->proxy);
+	if (!code && c->ca)
+		code = curl_easy_setopt(e, CURLOPT_CAINFO, c->ca);
+	if (!code && c->cert)
+		code = curl_easy_setopt(e, CURLOPT_SSLCERT, c->cert);
+	if (!code && c->cert && c->clientkey)
+		code = curl_easy_setopt(e, CURLOPT_SSLKEY, c->clientkey);
+	if (!code && c->insecure) {
+		curl_easy_setopt(e, CURLOPT_SSL_VERIFYPEER, 0L);
+		curl_easy_setopt(e, CURLOPT_SSL_VERIFYHOST, 0L);
+	}
+	return code;
+}
+
+static int ask_give_up(void *arg, curl_off_t a, curl_off_t b, curl_off_t c,
+	curl_off_t d)
+{
+	const _Atomic bool *give_up = arg;
+
+	(void)a, (void)b, (void)c, (void)d;
+	return *give_up;
+}
+
+static CURLcode set_up(CURL *e, const struct rj_store_opts *opts,
+	const char *protocols, char *detail)
+{
+	CURLcode code;
+
+	curl_easy_setopt(e, CURLOPT_NOSIGNAL, 1L);
+	curl_easy_setopt(e, CURLOPT_NOPROGRESS, opts->give_up ? 0L : 1L);
+	if (opts->give_up) {
+		curl_easy_setopt(e, CURLOPT_XFERINFOFUNCTION, ask_give_up);
+		curl_easy_setopt(
+			e, CURLOPT_XFERINFODATA, (void *)opts->give_up);
+	}
+	curl_easy_setopt(e, CURLOPT_TCP_NODELAY, 1L);
+	curl_easy_setopt(e, CURLOPT_TCP_KEEPALIVE, 1L);
+	curl_easy_setopt(e, CURLOPT_FOLLOWLOCATION, 0L);
+	curl_easy_setopt(e, CURLOPT_NETRC, (long)CURL_NETRC_IGNORED);
+	curl_easy_setopt(
+		e, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
+	curl_easy_setopt(
+		e, CURLOPT_CONNECTTIMEOUT_MS, (long)opts->connect_timeout_ms);
+	curl_easy_setopt(e, CURLOPT_TIMEOUT_MS, (long)opts->request_timeout_ms);
+#if LIBCURL_VERSION_NUM >= 0x075700
+	/* else a time limit waits for the name servers, which have their own:
+	 * ten seconds and more, with a commit behind it */
+	curl_easy_setopt(e, CURLOPT_QUICK_EXIT, 1L);
+#endif
+#if LIBCURL_VERSION_NUM >= 0x075700
+	/* else a CA file that was replaced is not seen for a day */
+	curl_easy_setopt(e, CURLOPT_CA_CACHE_TIMEOUT, 0L);
+#endif
+	curl_easy_setopt(e, CURLOPT_BUFFERSIZE, 64L * 1024);
+	curl_easy_setopt(e, CURLOPT_UPLOAD_BUFFERSIZE, 256L * 1024);
+	curl_easy_setopt(e, CURLOPT_ERRORBUFFER, detail);
+	code = set_protocols(e, protocols);
+	return code ? code : set_conf(e, opts->conf);
+}
+
+int rj_curl_new(const char *name, const struct rj_store_opts *opts,
+	const char *protocols, char *detail, CURL **out, struct rj_error *err)
+{
+	CURLcode code;
+	CURL *e;
+
+	pthread_once(&global_once, global_init);
+	if (global_result)
+		return rj_fail(err, RJ_E_IO, "%s: cannot start libcurl: %s",
+			name, curl_easy_strerror(global_result));
+	e = curl_easy_init();
+	if (!e)
+		return rj_fail(err, RJ_E_NOMEM, "%s: out of memory", name);
+	code = set_up(e, opts, protocols, detail);
+	if (!code) {
+		*out = e;
+		return 0;
+	}
+	curl_easy_cleanup(e);
+	if (code == CURLE_OUT_OF_MEMORY)
+		return rj_fail(err, RJ_E_NOMEM, "%s: out of memory", name);
+	return rj_fail(err, RJ_E_INVAL,
+		"%s: this machine's libcurl cannot do what is asked for: %s",
+		name, curl_easy_strerror(code));
+}
+
+/* What the operating system said about a connection that failed. */
+static const char *why_no_connection(long sys_errno)
+{
+	switch (sys_errno) {
+	case ECONNREFUSED:
+		return "connection refused";
+	case EHOSTUNREACH:
+		return "no route to the host";
+	case ENETUNREACH:
+		return "network is unreachable";
+	case ECONNRESET:
+		return "connection reset";
+	case ETIMEDOUT:
+		return "timed out";
+	case 0:
+		return "no connection";
+	default:
+		return strerror((int)sys_errno);
+	}
+}
+
+static int fail_timeout(CURL *e, const char *name, const char *peer,
+	const struct rj_store_opts *opts, struct rj_error *err)
+{
+	int connect = opts->connect_timeout_ms;
+	int request = opts->request_timeout_ms;
+	curl_off_t connected = 0;
+
+	curl_easy_getinfo(e, CURLINFO_PRETRANSFER_TIME_T, &connected);
+	if (!connected)
+		return rj_fail(err, RJ_E_UNREACHABLE,
+			"%s: cannot reach the %s: timed out after %d ms", name,
+			peer, connect < request ? connect : request);
+	return rj_fail(err, RJ_E_UNREACHABLE,
+		"%s: no answer from the %s: timed out after %d ms", name, peer,
+		request);
+}
+
+/* A TLS library's words for a certificate, ours or the peer's; ELSE: none. */
+static enum rj_cause cause_of_tls(const char *detail, enum rj_cause other)
+{
+	if (strstr(detail, "expired"))
+		return RJ_CAUSE_EXPIRED;
+	return strstr(detail, "certificate") ? RJ_CAUSE_CERTIFICATE : other;
+}
+
+static const char *identity_hint(const char *detail)
+{
+	if (strstr(detail, "expired"))
+		return "renew the certificate of the server";
+	if (strstr(detail, "not yet valid"))
+		return "is the clock right, here and where it was made?";
+	return "rj.conf: ca, known_hosts";
+}
+
+/* Refused for what one of us is, or is not. 0: none of that. */
+static int fail_identity(CURLcode code, const char *name, const char *peer,
+	const char *detail, struct rj_error *err)
+{
+	switch (code) {
+	case CURLE_PEER_FAILED_VERIFICATION:
+		return rj_fail_cause(
+			rj_fail(err, RJ_E_DENIED,
+				"%s: the %s is not who it should be: %s "
+				"(%s)",
+				name, peer, detail, identity_hint(detail)),
+			cause_of_tls(detail, RJ_CAUSE_CERTIFICATE), err);
+	case CURLE_LOGIN_DENIED:
+	case CURLE_REMOTE_ACCESS_DENIED:
+		return rj_fail_cause(
+			rj_fail(err, RJ_E_DENIED,
+				"%s: the %s refuses us: user or password wrong "
+				"or missing in rj.conf?",
+				name, peer),
+			RJ_CAUSE_LOGIN, err);
+	case CURLE_SSL_CERTPROBLEM:
+	case CURLE_SSL_CACERT_BADFILE:
+	case CURLE_SSL_CRL_BADFILE:
+		return rj_fail_cause(
+			rj_fail(err, RJ_E_INVAL,
+				"%s: a certificate or key of rj.conf cannot be "
+				"used: %s",
+				name, detail),
+			RJ_CAUSE_SETTINGS, err);
+	default:
+		return 0;
+	}
+}
+
+/* NAME's scheme with TLS if it is one without, or the other way round, into OUT; "":
+ * there is no such pair. */
+static const char *other_scheme(const char *name, char out[16])
+{
+	static const char *const pairs[][2] = {
+		{"rj://", "rjs://"},
+		{"dav://", "davs://"},
+		{"s3+http://", "s3+https://"},
+		{"ftp://", "ftps://"},
+		{"imap://", "imaps://"},
+	};
+	size_t i, k;
+
+	out[0] = '\0';
+	for (i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++)
+		for (k = 0; k < 2; k++)
+			if (!strncmp(name, pairs[i][k], strlen(pairs[i][k])))
+				strcpy(out, pairs[i][!k]);
+	return out;
+}
+
+/* What OpenSSL and GnuTLS say of bytes that are no TLS. */
+static bool no_tls_there(const char *detail)
+{
+	static const char *const said[] = {"wrong version number",
+		"packet length too long", "record layer failure",
+		"unexpected TLS packet"};
+	size_t i;
+
+	for (i = 0; i < sizeof(said) / sizeof(said[0]); i++)
+		if (strstr(detail, said[i]))
+			return true;
+	return false;
+}
+
+static int fail_tls(const char *name, const char *peer, const char *detail,
+	struct rj_error *err)
+{
+	char other[16];
+
+	if (no_tls_there(detail) && *other_scheme(name, other))
+		return rj_fail(err, RJ_E_UNREACHABLE,
+			"%s: what answers there does not speak TLS; without it, the URL begins with %s",
+			name, other);
+	return rj_fail_cause(
+		rj_fail(err, RJ_E_UNREACHABLE,
+			"%s: no TLS connection to the %s: %s", name, peer,
+			detail),
+		cause_of_tls(detail, RJ_CAUSE_CODE), err);
+}
+
+/* One that was used before may just have been closed by a restart. */
+static int fail_silent(
+	CURL *e, const char *name, const char *peer, struct rj_error *err)
+{
+	long connects = 0;
+	char other[16];
+
+	curl_easy_getinfo(e, CURLINFO_NUM_CONNECTS, &connects);
+	other_scheme(name, other);
+	if (!connects || !strstr(other, "s://"))
+		other[0] = '\0';
+	return rj_fail(err, RJ_E_UNREACHABLE,
+		"%s: the %s closed the connection without an answer%s%s%s",
+		name, peer, other[0] ? " (with TLS, the URL begins with " : "",
+		other, other[0] ? ")" : "");
+}
+
+int rj_curl_fail(CURL *e, CURLcode code, const char *name, const char *peer,
+	const char *detail, const struct rj_store_opts *opts,
+	struct rj_error *err)
+{
+	long sys_errno = 0;
+	int rc;
+
+	if (!*detail)
+		detail = curl_easy_strerror(code);
+	rc = fail_identity(code, name, peer, detail, err);
+	if (rc)
+		return rc;
+	switch (code) {
+	case CURLE_COULDNT_RESOLVE_HOST:
+	case CURLE_COULDNT_RESOLVE_PROXY:
+		return rj_fail(err, RJ_E_UNREACHABLE,
+			"%s: cannot reach the %s: could not resolve the name "
+			"of the %s",
+			name, peer,
+			code == CURLE_COULDNT_RESOLVE_PROXY ? "proxy" : "host");
+	case CURLE_COULDNT_CONNECT:
+		curl_easy_getinfo(e, CURLINFO_OS_ERRNO, &sys_errno);
+		return rj_fail(err, RJ_E_UNREACHABLE,
+			"%s: cannot reach the %s: %s", name, peer,
+			why_no_connection(sys_errno));
+	case CURLE_OPERATION_TIMEDOUT:
+		return fail_timeout(e, name, peer, opts, err);
+	case CURLE_GOT_NOTHING:
+		return fail_silent(e, name, peer, err);
+	case CURLE_PARTIAL_FILE:
+		return rj_fail(err, RJ_E_UNREACHABLE,
+			"%s: the %s's answer was cut short", name, peer);
+	case CURLE_SSL_CONNECT_ERROR:
+		return fail_tls(name, peer, detail, err);
+	case CURLE_SEND_ERROR:
+	case CURLE_RECV_ERROR:
+		return rj_fail_cause(
+			rj_fail(err, RJ_E_UNREACHABLE,
+				"%s: lost the connection to the %s: %s", name,
+				peer,
+				strstr(detail, "reset") ? "connection reset"
+							: detail),
+			cause_of_tls(detail, RJ_CAUSE_CODE), err);
+	case CURLE_ABORTED_BY_CALLBACK:
+		return rj_fail(err, RJ_E_UNREACHABLE,
+			"%s: the request to the %s was given up", name, peer);
+	case CURLE_OUT_OF_MEMORY:
+		return rj_fail(err, RJ_E_NOMEM, "%s: out of memory", name);
+	default:
+		return rj_fail(err, RJ_E_UNREACHABLE,
+			"%s: request to the %s failed: %s", name, peer, detail);
+	}
+}

@@ -1,0 +1,483 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * s3+http://host[:port]/bucket[/prefix], s3+https://...: any S3.
+ *
+ * A put is "PUT, If-None-Match: *"; a server that does not know that header
+ * must be found out by rj_probe() before it is believed. Only an answer with the
+ * new object's ETag, which every S3 sends, is an acknowledgement: a proxy's page
+ * has status 200, too. Requests are signed by
+ * libcurl (SigV4), with "UNSIGNED-PAYLOAD": segments carry a hash of their own.
+ * libcurl up to 8.x signs a query as it stands, so what we send is sorted and
+ * percent-encoded; and it would sign a header that is set to nothing but not
+ * send it, so there is none.
+ */
+#include "store/http/s3.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "store/backend.h"
+#include "store/conf-file.h"
+#include "store/conf.h"
+#include "store/http/xml.h"
+
+#define UNSIGNED "x-amz-content-sha256: UNSIGNED-PAYLOAD"
+
+const char *const rj_s3_plain_headers[] = {UNSIGNED, NULL};
+static const char *const put_headers[] = {
+	UNSIGNED,
+	"Content-Type: application/octet-stream",
+	"If-None-Match: *",
+	NULL,
+};
+
+static struct rj_s3 *s3_of(struct rj_store *s)
+{
+	return (struct rj_s3 *)s;
+}
+
+struct error_xml {
+	char code[64], message[RJ_HTTP_TEXT];
+};
+
+static void copy_printable(char *out, size_t size, const char *text)
+{
+	size_t i;
+
+	for (i = 0; text[i] && i < size - 1; i++)
+		out[i] = text[i] >= 0x20 && text[i] < 0x7f ? text[i] : '?';
+	out[i] = '\0';
+}
+
+static int on_error_end(void *arg, const char *name, const char *text)
+{
+	struct error_xml *x = arg;
+
+	if (!strcmp(name, "Code") && !x->code[0])
+		copy_printable(x->code, sizeof(x->code), text);
+	else if (!strcmp(name, "Message") && !x->message[0])
+		copy_printable(x->message, sizeof(x->message), text);
+	return 0;
+}
+
+void rj_s3_read_error(const struct rj_http_call *c, struct rj_s3_said *said)
+{
+	struct error_xml x = {"", ""};
+	const struct rj_xml handlers = {.end = on_error_end, .arg = &x};
+	size_t len = strlen(c->error);
+
+	/* it may have been cut: what came before counts */
+	rj_xml_parse("", c->error, len, &handlers, NULL);
+	snprintf(said->code, sizeof(said->code), "%s", x.code);
+	if (x.code[0])
+		snprintf(said->text, sizeof(said->text), "%s%s%.*s", x.code,
+			x.message[0] ? ": " : "",
+			(int)(sizeof(said->text) - sizeof(x.code) - 3),
+			x.message);
+	else
+		snprintf(said->text, sizeof(said->text), "%s", c->text);
+}
+
+static const struct meaning {
+	const char *said;
+	enum rj_code code;
+	const char *words;
+	enum rj_cause cause;
+} meanings[] = {
+	{"NoSuchBucket", RJ_E_INVAL, "there is no bucket of that name",
+		RJ_CAUSE_NOTFOUND},
+	{"InvalidBucketName", RJ_E_INVAL, "there is no bucket of that name",
+		RJ_CAUSE_NOTFOUND},
+	{"PermanentRedirect", RJ_E_INVAL,
+		"the bucket is elsewhere: host or region is wrong",
+		RJ_CAUSE_REDIRECT},
+	{"AuthorizationHeaderMalformed", RJ_E_INVAL,
+		"it wants another region (rj.conf: region)", RJ_CAUSE_SETTINGS},
+	{"ExpiredToken", RJ_E_DENIED,
+		"the store refuses us: the session token has expired",
+		RJ_CAUSE_TOKEN},
+	{"InvalidToken", RJ_E_DENIED,
+		"the store refuses us: the session token is not valid",
+		RJ_CAUSE_TOKEN},
+	{"EntityTooLarge", RJ_E_INVAL,
+		"the store does not take an object that large",
+		RJ_CAUSE_RIGHTS},
+	{"QuotaExceeded", RJ_E_NOSPACE, "the store is full", RJ_CAUSE_CODE},
+	{"NotImplemented", RJ_E_UNSUPPORTED,
+		"the store does not know what a journal needs", RJ_CAUSE_CODE},
+	{"RequestTimeTooSkewed", RJ_E_DENIED,
+		"its clock and ours differ too much", RJ_CAUSE_CLOCK},
+	/* another attempt may cure these */
+	{"RequestTimeout", RJ_E_UNREACHABLE, "the store cannot do it now",
+		RJ_CAUSE_CODE},
+	{"SlowDown", RJ_E_UNREACHABLE, "the store cannot do it now",
+		RJ_CAUSE_CODE},
+	{"OperationAborted", RJ_E_UNREACHABLE, "the store cannot do it now",
+		RJ_CAUSE_CODE},
+	{"ConditionalRequestConflict", RJ_E_UNREACHABLE,
+		"the store cannot do it now", RJ_CAUSE_CODE},
+	/* of a put: the object of that name was deleted at the same time */
+	{"NoSuchKey", RJ_E_UNREACHABLE, "the store cannot do it now",
+		RJ_CAUSE_CODE},
+};
+
+static bool means(const char *said, const char *code, const char *verb)
+{
+	return !strcmp(code, said) &&
+	       (strcmp(said, "NoSuchKey") != 0 || !strcmp(verb, "put"));
+}
+
+int rj_s3_fail(struct rj_s3 *s, const struct rj_http_call *c, const char *verb,
+	const char *key, struct rj_error *err)
+{
+	char doing[RJ_KEY_TEXT + 16];
+	struct rj_s3_said said;
+	size_t i;
+
+	rj_s3_read_error(c, &said);
+	for (i = 0; i < sizeof(meanings) / sizeof(meanings[0]); i++) {
+		if (means(meanings[i].said, said.code, verb))
+			return rj_fail_cause(
+				rj_fail(err, meanings[i].code,
+					"%s: %s %s: %s (status %d: %s)",
+					s->base.url, verb, key,
+					meanings[i].words, c->status,
+					said.text),
+				meanings[i].cause, err);
+	}
+	snprintf(doing, sizeof(doing), "%s %s", verb, key);
+	return rj_http_fail_status(s->http, c, doing, said.text, err);
+}
+
+/* Go by CONF, of which a reference is kept. */
+static int take_conf(struct rj_s3 *s, struct rj_conf *conf)
+{
+	char *header = NULL;
+
+	if (conf == s->conf)
+		return 0;
+	if (conf->session_token &&
+		asprintf(&header, "x-amz-security-token: %s",
+			conf->session_token) < 0)
+		return -RJ_E_NOMEM;
+	rj_conf_release(s->conf);
+	s->conf = rj_conf_ref(conf);
+	rj_secret_free(s->token_header);
+	s->token_header = header;
+	return 0;
+}
+
+int rj_s3_perform(
+	struct rj_s3 *s, struct rj_http_call *call, struct rj_error *err)
+{
+	int rc = rj_http_renew(s->http, false, err);
+	unsigned i = 0;
+
+	if (!rc && take_conf(s, rj_http_conf(s->http)))
+		rc = rj_fail(err, RJ_E_NOMEM, "out of memory");
+	if (rc)
+		return rc;
+	call->url = (const char *)s->url.data;
+	while (call->extra[i])
+		i++;
+	call->extra[i] = s->token_header;
+	return rj_http_perform(s->http, call, err);
+}
+
+int rj_s3_set_url(struct rj_s3 *s, const char *text, struct rj_error *err)
+{
+	s->url.len = s->root;
+	return rj_buf_printf(&s->url, "%s", text)
+		       ? rj_fail(err, RJ_E_NOMEM, "%s: out of memory",
+				 s->base.url)
+		       : 0;
+}
+
+/* Point s->url at KEY; its text, without the prefix, into TEXT. The names in
+ * both have no character that a URL would need encoded. */
+static int set_object(struct rj_s3 *s, const struct rj_key *key,
+	char text[RJ_KEY_TEXT], struct rj_error *err)
+{
+	char name[RJ_URL_BYTES + RJ_KEY_TEXT];
+
+	snprintf(name, sizeof(name), "%s%s", s->prefix, rj_key_text(key, text));
+	return rj_s3_set_url(s, name, err);
+}
+
+/* Note in ARG, a bool, whether the answer (the last one, after any 1xx) has an
+ * ETag. */
+static void find_etag(void *arg, const char *line, size_t len)
+{
+	bool *found = arg;
+	char value[8];
+
+	if (len >= 5 && !strncasecmp(line, "HTTP/", 5))
+		*found = false;
+	else if (rj_http_header_is(line, len, "ETag", value, sizeof(value)))
+		*found = *value != '\0';
+}
+
+/* An S3 store answers a put without a body. A page of a proxy has one, and it may
+ * have an ETag. */
+static int s3_put_new(struct rj_store *store, const struct rj_key *key,
+	const void *data, size_t len, struct rj_error *err)
+{
+	struct rj_s3 *s = s3_of(store);
+	char text[RJ_KEY_TEXT];
+	struct rj_buf body = {0};
+	bool etag = false, page;
+	struct rj_http_call c = {
+		.method = "PUT",
+		.headers = put_headers,
+		.has_body = true,
+		.body = data,
+		.body_len = len,
+		.header = find_etag,
+		.arg = &etag,
+		.out = &body,
+		.max = RJ_HTTP_BODY,
+	};
+	int rc;
+
+	rc = set_object(s, key, text, err);
+	if (!rc)
+		rc = rj_s3_perform(s, &c, err);
+	page = body.len || c.error[0];
+	rj_buf_free(&body);
+	if (rc)
+		return rc;
+	if ((c.status == 200 || c.status == 201) && etag && !page)
+		return 0;
+	if (c.status == 200 || c.status == 201)
+		return rj_fail(err, RJ_E_PROTOCOL,
+			"%s: put %s: status %d %s: is an S3 store listening "
+			"there?",
+			store->url, text, c.status,
+			etag ? "with a page" : "without an ETag");
+	if (c.status == 412)
+		return rj_fail(err, RJ_E_EXISTS, "%s: %s is there already",
+			store->url, text);
+	if (c.status == 204)
+		return rj_fail(err, RJ_E_PROTOCOL,
+			"%s: put %s: the store replaced what was there, though "
+			"told not to: it ignores If-None-Match",
+			store->url, text);
+	return rj_s3_fail(s, &c, "put", text, err);
+}
+
+static int s3_get(struct rj_store *store, const struct rj_key *key, size_t max,
+	struct rj_buf *out, struct rj_error *err)
+{
+	struct rj_s3 *s = s3_of(store);
+	char text[RJ_KEY_TEXT];
+	struct rj_http_call c = {
+		.method = "GET",
+		.headers = rj_s3_plain_headers,
+		.out = out,
+		.max = max,
+	};
+	struct rj_s3_said said;
+	int rc;
+
+	rc = set_object(s, key, text, err);
+	if (!rc)
+		rc = rj_s3_perform(s, &c, err);
+	if (rc == -RJ_E_CORRUPT)
+		return rj_fail(err, RJ_E_CORRUPT,
+			"%s: %s: longer than the %zu bytes that make sense",
+			store->url, text, max);
+	if (rc || c.status == 200)
+		return rc;
+	rj_s3_read_error(&c, &said);
+	if (c.status == 404 && !strcmp(said.code, "NoSuchKey"))
+		return rj_fail(err, RJ_E_NOTFOUND, "%s: %s: no such object",
+			store->url, text);
+	return rj_s3_fail(s, &c, "get", text, err);
+}
+
+/* A DELETE says 204 whether or not there was anything: ask first. */
+static int s3_remove(struct rj_store *store, const struct rj_key *key,
+	struct rj_error *err)
+{
+	struct rj_s3 *s = s3_of(store);
+	char text[RJ_KEY_TEXT];
+	struct rj_http_call head = {
+		.method = "HEAD",
+		.headers = rj_s3_plain_headers,
+	};
+	struct rj_http_call c = {
+		.method = "DELETE",
+		.headers = rj_s3_plain_headers,
+	};
+	int rc;
+
+	rc = set_object(s, key, text, err);
+	if (!rc)
+		rc = rj_s3_perform(s, &head, err);
+	if (rc)
+		return rc;
+	if (head.status == 404)
+		return rj_fail(err, RJ_E_NOTFOUND, "%s: %s: no such object",
+			store->url, text);
+	if (head.status != 200)
+		return rj_s3_fail(s, &head, "remove", text, err);
+	rc = rj_s3_perform(s, &c, err);
+	if (rc || c.status == 204 || c.status == 200)
+		return rc;
+	return rj_s3_fail(s, &c, "remove", text, err);
+}
+
+static void s3_close(struct rj_store *store)
+{
+	struct rj_s3 *s = s3_of(store);
+
+	rj_http_free(s->http);
+	rj_secret_free(s->token_header);
+	rj_conf_release(s->conf);
+	rj_buf_free(&s->url);
+	free(s);
+}
+
+static int s3_dup(
+	struct rj_store *store, struct rj_store **out, struct rj_error *err)
+{
+	struct rj_s3 *s = s3_of(store), *d = malloc(sizeof(*d));
+	int rc;
+
+	if (!d)
+		return rj_fail(err, RJ_E_NOMEM, "out of memory");
+	*d = *s;
+	d->token_header = NULL;
+	d->http = NULL;
+	d->conf = NULL;
+	d->url = (struct rj_buf){0};
+	if (take_conf(d, s->conf) ||
+		rj_buf_append(&d->url, s->url.data, s->root))
+		rc = rj_fail(err, RJ_E_NOMEM, "out of memory");
+	else
+		rc = rj_http_dup(s->http, &d->http, err);
+	if (rc) {
+		s3_close(&d->base);
+		return rc;
+	}
+	*out = &d->base;
+	return 0;
+}
+
+static const struct rj_store_ops s3_ops = {
+	.put_new = s3_put_new,
+	.get = s3_get,
+	.list = rj_s3_list,
+	.remove = s3_remove,
+	.list_journals = rj_s3_list_journals,
+	.remove_below = rj_s3_remove_below,
+	.dup = s3_dup,
+	.close = s3_close,
+};
+
+/* Take "/bucket/a/b" apart. */
+static int parse_path(const struct rj_url *u, char *bucket, char *prefix,
+	struct rj_error *err)
+{
+	const char *p = u->path, *slash;
+	size_t len;
+
+	*bucket = *prefix = '\0';
+	while (*p == '/') {
+		slash = strchrnul(++p, '/');
+		len = (size_t)(slash - p);
+		if (!len && !*slash && *bucket)
+			return 0; /* a slash at the end */
+		if (!rj_key_name_valid(p, len))
+			break;
+		if (!*bucket)
+			sprintf(bucket, "%.*s", (int)len, p);
+		else
+			sprintf(prefix + strlen(prefix), "%.*s/", (int)len, p);
+		p = slash;
+	}
+	if (!*p && *bucket)
+		return 0;
+	return rj_fail(err, RJ_E_INVAL,
+		"%s://%s%s: write %s://host/bucket or "
+		"%s://host/bucket/prefix, each part 1 to 63 letters, digits, "
+		"dots, dashes or underscores",
+		u->scheme, u->host, u->path, u->scheme, u->scheme);
+}
+
+static int check_conf(const struct rj_store *s, const struct rj_conf *c,
+	struct rj_error *err)
+{
+	if (c->user && c->password)
+		return 0;
+	return rj_fail(err, RJ_E_DENIED,
+		"%s: rj.conf has no %s for it (the %s key of S3)", s->url,
+		c->user ? "password" : "user", c->user ? "secret" : "access");
+}
+
+static int set_up(struct rj_s3 *s, const struct rj_url *u, const char *bucket,
+	const struct rj_store_opts *opts, struct rj_error *err)
+{
+	bool tls = !strcmp(u->scheme, "s3+https");
+	bool virtual = opts->conf->style == RJ_STYLE_VIRTUAL;
+	char port[8] = "";
+	struct rj_http_setup setup = {
+		.name = s->base.url,
+		.peer = "store",
+		.host = u->host,
+		.tls = tls,
+		.auth = RJ_HTTP_SIGV4,
+		.region = opts->conf->region ? opts->conf->region : "us-east-1",
+		.opts = opts,
+	};
+
+	if (u->port)
+		snprintf(port, sizeof(port), ":%u", u->port);
+	snprintf(s->base.url, sizeof(s->base.url), "%s://%s%s/%s%s%.*s",
+		u->scheme, u->host, port, bucket, *s->prefix ? "/" : "",
+		*s->prefix ? (int)strlen(s->prefix) - 1 : 0, s->prefix);
+	if (take_conf(s, opts->conf) ||
+		rj_buf_printf(&s->url, "%s://%s%s%s%s/%s%s",
+			tls ? "https" : "http", virtual ? bucket : "",
+			virtual ? "." : "", u->host, port,
+			virtual ? "" : bucket, virtual ? "" : "/"))
+		return rj_fail(err, RJ_E_NOMEM, "out of memory");
+	s->root = s->url.len;
+	return rj_http_new(&setup, &s->http, err);
+}
+
+int rj_store_s3_open(const struct rj_url *url, const struct rj_store_opts *opts,
+	struct rj_store **out, struct rj_error *err)
+{
+	char bucket[64];
+	struct rj_s3 *s;
+	int rc;
+
+	if (!url->host[0])
+		return rj_fail(err, RJ_E_INVAL,
+			"%s://%s: no host; write %s://host/bucket/prefix",
+			url->scheme, url->path, url->scheme);
+	s = calloc(1, sizeof(*s));
+	if (!s)
+		return rj_fail(err, RJ_E_NOMEM, "out of memory");
+	s->base.ops = &s3_ops;
+	s->base.caps = (struct rj_store_caps){
+		.put_new = true,
+		.list_consistent = true,
+		.list_ranged = true,
+		.durability = RJ_DURABLE,
+	};
+	rc = parse_path(url, bucket, s->prefix, err);
+	if (!rc && out)
+		rc = set_up(s, url, bucket, opts, err);
+	if (!rc && out)
+		rc = check_conf(&s->base, opts->conf, err);
+	if (rc || !out) {
+		s3_close(&s->base);
+		return rc;
+	}
+	*out = &s->base;
+	return 0;
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* s3+http(s)://: what s3.c and s3-list.c share. Private to them. */
+#ifndef RJ_STORE_S3_H
+#define RJ_STORE_S3_H
+
+#include "store/http/http.h"
+#include "store/store.h"
+#include "store/url.h"
+
+struct rj_s3 {
+	struct rj_store base;
+	struct rj_http *http;
+	struct rj_conf *conf;
+	char *token_header;	     /* x-amz-security-token; NULL: none */
+	char prefix[RJ_URL_BYTES];   /* of keys: "" or "a/b/" */
+	size_t root;		     /* length of the bucket's own URL */
+	struct rj_buf url; /* that, "https://host/bucket/", and the current
+			    * object or query after it */
+};
+
+/* What the error answer in C says of itself. */
+struct rj_s3_said {
+	char code[64];
+	char text[RJ_HTTP_TEXT]; /* "Code: message"; or the first line */
+};
+
+void rj_s3_read_error(const struct rj_http_call *c, struct rj_s3_said *said);
+/* Fail for an answer that is not the one asked for. */
+int rj_s3_fail(struct rj_s3 *s, const struct rj_http_call *c, const char *verb,
+	const char *key, struct rj_error *err);
+/* Set S's URL: that of the bucket, and TEXT after it, unchanged.
+ * RJ_E_NOMEM. */
+int rj_s3_set_url(struct rj_s3 *s, const char *text, struct rj_error *err);
+/* One request to S's URL; ->extra of CALL is set here from the second one on. */
+int rj_s3_perform(
+	struct rj_s3 *s, struct rj_http_call *call, struct rj_error *err);
+
+extern const char *const rj_s3_plain_headers[];
+
+int rj_s3_list(struct rj_store *s, const struct rj_key *dir, uint64_t after,
+	rj_store_list_fn fn, void *arg, struct rj_error *err);
+int rj_s3_list_journals(struct rj_store *s, rj_store_journal_fn fn, void *arg,
+	struct rj_error *err);
+int rj_s3_remove_below(struct rj_store *s, const struct rj_key *dir,
+	uint64_t below, uint64_t least, uint64_t *removed,
+	struct rj_error *err);
+
+#endif

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Count how long a store takes to acknowledge each segment: a handle
+ * with a histogram (struct rj_store) adds each put of a segment to it. Several
+ * handles and threads may share one. Nothing is allocated, nothing is locked.
+ */
+#ifndef RJ_STORE_LATENCY_HIST_H
+#define RJ_STORE_LATENCY_HIST_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+/* Eight steps in each power of two of microseconds, up to 2^40: each count is
+ * of times that differ by less than an eighth. */
+#define RJ_LATENCY_HIST_STEPS	 8
+#define RJ_LATENCY_HIST_BUCKETS (40 * RJ_LATENCY_HIST_STEPS)
+
+/* Zero is empty. */
+struct rj_latency_hist {
+	_Atomic uint64_t puts;	   /* acknowledged */
+	_Atomic uint64_t failures; /* did not come back with an answer, or with
+				    * one that is a failure; also "exists" */
+	_Atomic uint64_t bytes;	   /* of the acknowledged, as stored */
+	_Atomic uint64_t ns;	   /* that those took */
+	_Atomic int64_t acked_ns;  /* realtime: the last one; 0: none */
+	_Atomic uint64_t bucket[RJ_LATENCY_HIST_BUCKETS];
+};
+
+/* One put of BYTES came back after NS nanoseconds with RC. */
+void rj_latency_hist_add(
+	struct rj_latency_hist *m, int rc, uint64_t bytes, int64_t ns);
+/* The time in microseconds that PER_MILLE of a thousand acknowledged puts did
+ * not exceed, to an eighth; 0: there was none. */
+uint64_t rj_latency_hist_quantile_us(
+	const struct rj_latency_hist *m, unsigned per_mille);
+
+#endif

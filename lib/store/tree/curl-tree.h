@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What the trees of FTP, SFTP and IMAP servers share: one connection through
+ * libcurl, kept open between requests, and folder listings as "ls -l" writes
+ * them. Private to lib/store.
+ */
+#ifndef RJ_STORE_CURL_TREE_H
+#define RJ_STORE_CURL_TREE_H
+
+#include <curl/curl.h>
+
+#include "store/tree/tree.h"
+#include "store/url.h"
+
+#define RJ_NET_URL (2 * RJ_URL_BYTES)
+#define RJ_NET_PATH                                                            \
+	(RJ_URL_BYTES + RJ_TREE_FOLDER + RJ_TREE_NAME + 32) /* on the server */
+
+struct rj_net_kind {
+	const char *plain, *tls;	 /* schemes: "ftp", "ftps" */
+	unsigned plain_port, tls_port;	 /* where none is given */
+	const char *protocols;		 /* for libcurl */
+	const char *peer;		 /* in messages: "FTP server" */
+	bool starttls;			 /* PLAIN encrypts, once connected */
+	bool short_poll;		 /* see rj_net_perform() */
+	/* of a new handle, beside user and password; NULL: none */
+	CURLcode (*set_options)(CURL *e, const struct rj_conf *c);
+	const char *box;		 /* the path is of one, and not empty */
+	int (*open)(const struct rj_url *url, const struct rj_store_opts *opts,
+		struct rj_tree **out, struct rj_error *err);
+};
+
+/* The head of every such tree's own struct. */
+struct rj_net {
+	struct rj_tree base;
+	const struct rj_net_kind *kind;
+	struct rj_url url;
+	struct rj_store_opts opts; /* its conf is a reference of ours */
+	CURL *easy;
+	CURLM *multi;
+	char detail[CURL_ERROR_SIZE];
+	char origin[300];	  /* "ftp://host:port/" */
+	char root[RJ_URL_BYTES];  /* the path, without slashes at its end */
+	uint64_t salt, attempts;  /* of temporary names */
+	bool failed;		  /* the last request, and rj.conf may be why */
+	int64_t looked_ns;	  /* when that was looked at again */
+	bool fresh;		  /* the next request opens a new connection */
+	/* Of the request under way: */
+	struct rj_net_call *call;
+	size_t sent, start;
+	bool too_long, no_memory;
+	bool gone; /* a connection was closed that the server had left */
+};
+
+/* One request. All but URL may be left 0. */
+struct rj_net_call {
+	const char *url;
+	const char *custom;		   /* instead of the usual command */
+	const char *quote[4], *after[4];   /* commands before and after */
+	bool nobody;			   /* only those */
+	bool upload;
+	const void *body;
+	size_t body_len;
+	struct rj_buf *out; /* what comes is appended; more than MAX bytes is */
+	size_t max;	    /* RJ_E_CORRUPT */
+	/* The server's replies. */
+	void (*line)(void *arg, const char *line, size_t len);
+	void *arg;
+	/* Filled: */
+	int reply; /* last reply code (FTP) */
+};
+
+/*
+ * Fill N, all but base.ops. RJ_E_INVAL: the URL's path has characters that it
+ * may not have. Sends no request. rj_net_fini() also after a failure.
+ */
+int rj_net_init(struct rj_net *n, const struct rj_net_kind *kind,
+	const struct rj_url *url, const struct rj_store_opts *opts,
+	struct rj_error *err);
+void rj_net_fini(struct rj_net *n);
+/* A tree's dup; and close, of one that has nothing of its own to free. */
+int rj_net_dup(struct rj_tree *t, struct rj_tree **out, struct rj_error *err);
+void rj_net_close(struct rj_tree *t);
+/* A store of KIND at URL, as rj_store_open() wants it; OUT NULL: only check. */
+int rj_net_open_store(const struct rj_net_kind *kind, const struct rj_url *url,
+	const struct rj_store_opts *opts, struct rj_store **out,
+	struct rj_error *err);
+/* Only look whether URL is one of KIND's. */
+int rj_net_check(const struct rj_net_kind *kind, const struct rj_url *url,
+	struct rj_error *err);
+
+/*
+ * One request, one attempt. *CODE is libcurl's verdict, for those that the
+ * caller understands; the rest it hands to rj_net_fail(). Only out of memory
+ * and RJ_E_CORRUPT are reported here. On failure OUT is as it was.
+ */
+int rj_net_perform(struct rj_net *n, struct rj_net_call *call, CURLcode *code,
+	struct rj_error *err);
+int rj_net_fail(struct rj_net *n, CURLcode code, struct rj_error *err);
+/* RJ_E_UNREACHABLE: the connection was lost while DOING something, which may
+ * have been done. */
+int rj_net_fail_lost(
+	struct rj_net *n, const char *doing, struct rj_error *err);
+
+/* The path of NAME (may be NULL: of FOLDER itself) on the server, and its URL.
+ * SLASH: the URL ends in one. */
+char *rj_net_path(const struct rj_net *n, const char *folder, const char *name,
+	char out[RJ_NET_PATH]);
+char *rj_net_url(const struct rj_net *n, const char *folder, const char *name,
+	bool slash, char out[RJ_NET_URL]);
+/* A name for an upload that no other upload ever has. */
+char *rj_net_temporary(struct rj_net *n, const char *name,
+	char out[RJ_TREE_NAME + 64]);
+
+/* Hand each line of an "ls -l" listing to FN; lines that are none are left
+ * out. */
+int rj_net_parse_list(
+	const struct rj_buf *text, rj_tree_list_fn fn, void *arg);
+/* Is NAME in such a listing? *BYTES (may be NULL): its length. */
+bool rj_net_in_list(const struct rj_buf *text, const char *name, bool *folder,
+	uint64_t *bytes);
+
+#endif

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A tree: what FTP, SFTP, WebDAV and IMAP servers have in common. Folders that
+ * hold named objects and folders. It has no put-if-absent: the one act of which
+ * two racers cannot both succeed is making a folder. mkdir-epoch.c makes a store of
+ * mode B of it (doc/log-format.md). Private to lib/store.
+ *
+ * FOLDER is a path below the store's own, such as "UUID/epoch/NUMBER", without
+ * slashes at its ends; "" is the store's own folder. A name is 1 to 63 of
+ * [A-Za-z0-9-], the first a letter or digit.
+ *
+ * As in store.h, a handle serves one thread, one call is one attempt bounded by
+ * the time limits, and RJ_E_UNREACHABLE means that it may have been done.
+ */
+#ifndef RJ_STORE_TREE_H
+#define RJ_STORE_TREE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "store/store.h"
+#include "util/buf.h"
+#include "util/error.h"
+
+struct rj_tree;
+
+#define RJ_TREE_FOLDER 128 /* longest folder, with the NUL */
+#define RJ_TREE_NAME   64  /* longest name, with the NUL */
+
+/* Called for each thing in a folder, in any order. A non-zero return ends the
+ * listing with that. The tree is not to be used inside. */
+typedef int (*rj_tree_list_fn)(
+	void *arg, const char *name, uint64_t bytes, bool folder);
+
+struct rj_tree_ops {
+	/*
+	 * Make FOLDER, and those above it where they are missing. 0: we, and no
+	 * other caller ever, made it. RJ_E_EXISTS: it was there; a server whose
+	 * refusal could mean something else was asked again by a list. Never 0
+	 * in doubt.
+	 */
+	int (*make)(struct rj_tree *t, const char *folder,
+		struct rj_error *err);
+	/*
+	 * Put an object into a folder that is there; whole or not at all. One
+	 * of that name is replaced by it, or stands beside it: callers only
+	 * ever repeat the same bytes. 0: every later get and list shows it.
+	 */
+	int (*put)(struct rj_tree *t, const char *folder, const char *name,
+		const void *data, size_t len, struct rj_error *err);
+	/* Append the object to OUT, as rj_store_get(): RJ_E_NOTFOUND,
+	 * RJ_E_CORRUPT (longer than MAX), never a short success. */
+	int (*get)(struct rj_tree *t, const char *folder, const char *name,
+		size_t max, struct rj_buf *out, struct rj_error *err);
+	/*
+	 * What is in FOLDER. May show things that are not ours, and temporary
+	 * files under names with a dot or underscore; never a part of an
+	 * object under the object's name. RJ_E_NOTFOUND: there is no such
+	 * folder, and that is known, not guessed from an empty answer. FOLDER
+	 * "" that is not there may also be shown as empty.
+	 */
+	int (*list)(struct rj_tree *t, const char *folder, rj_tree_list_fn fn,
+		void *arg, struct rj_error *err);
+	/* Remove an object. RJ_E_NOTFOUND: there was none. */
+	int (*remove)(struct rj_tree *t, const char *folder, const char *name,
+		struct rj_error *err);
+	/* Make another handle with the same options; sends no request. */
+	int (*dup)(struct rj_tree *t, struct rj_tree **out,
+		struct rj_error *err);
+	void (*close)(struct rj_tree *t);
+};
+
+/* The head of every tree's own struct. */
+struct rj_tree {
+	const struct rj_tree_ops *ops;
+	enum rj_durability durability; /* of what put and make acknowledge */
+	char url[512];		       /* for messages */
+};
+
+static inline void rj_tree_close(struct rj_tree *t)
+{
+	if (t)
+		t->ops->close(t);
+}
+
+/*
+ * A store of mode B on TREE, which it takes, also on failure. Its put_new()
+ * holds to the rules of one writer: putting epoch/<E> makes that epoch's folder
+ * and makes this handle its owner; only an owner can put segments, and each put
+ * counts only after a look for a newer epoch: RJ_E_FENCED if there is one.
+ * RJ_E_EXISTS: an epoch that this one continues has that number.
+ */
+int rj_mkdir_epoch_open(
+	struct rj_tree *tree, struct rj_store **out, struct rj_error *err);
+/* The tree of a store of mode B, which keeps it: for the tests of trees. */
+struct rj_tree *rj_mkdir_epoch_tree(struct rj_store *s);
+
+#endif

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Numbers with a unit behind them, as users write sizes and times. */
+#ifndef RJ_UTIL_QUANTITY_H
+#define RJ_UTIL_QUANTITY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/*
+ * Read TEXT, decimal digits and at most one letter, into OUT. Sizes are bytes,
+ * or k, K, M, G, T: powers of 1024. Times are seconds, or s, m, h, d. False, and
+ * OUT is unchanged: anything else, or 2^64 and above.
+ */
+bool rj_parse_size(const char *text, uint64_t *out);
+bool rj_parse_time(const char *text, uint64_t *out);
+
+#endif

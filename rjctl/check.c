@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "check.h"
+
+#include <blkid/blkid.h>
+#include <inttypes.h>
+#include <json-c/json.h>
+#include <mntent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "os/rundir.h"
+#include "volume.h"
+
+#define ASK_MS	  5000
+#define UUIDS_MAX 1024
+
+enum level { OK, WARNING, CRITICAL, UNKNOWN };
+
+static const char *const level_names[] = {
+	"OK", "WARNING", "CRITICAL", "UNKNOWN"};
+
+struct report {
+	enum level level;
+	unsigned seen; /* volumes */
+	struct rj_buf said, data;
+	/* what was looked at: a volume is named in fstab and served, too */
+	uint8_t uuids[UUIDS_MAX][RJ_UUID_BYTES];
+	bool no_memory;
+};
+
+/* The worst first: critical, unknown, warning. */
+static enum level worse(enum level a, enum level b)
+{
+	static const int rank[] = {
+		[OK] = 0, [WARNING] = 1, [UNKNOWN] = 2, [CRITICAL] = 3};
+
+	return rank[a] > rank[b] ? a : b;
+}
+
+/* TEXT without the characters that end a plugin's text. */
+static int put_plain(struct rj_buf *out, const char *text)
+{
+	int rc = 0;
+
+	for (; !rc && *text; text++)
+		rc = rj_buf_append(out,
+			*text == '|' || *text == '\n' ? "/" : text, 1);
+	return rc;
+}
+
+/* NAME NULL: WHAT names the volume. */
+static void say(struct report *r, enum level level, const char *name,
+	const char *what, const char *why)
+{
+	struct rj_buf *b = &r->said;
+
+	r->level = worse(r->level, level);
+	if (rj_buf_printf(b, "%s", b->len ? "; " : "") ||
+		(name && (put_plain(b, name) || rj_buf_printf(b, ": "))) ||
+		put_plain(b, what) ||
+		(why && (rj_buf_printf(b, ": ") || put_plain(b, why))))
+		r->no_memory = true;
+}
+
+static const char *text_of(struct json_object *o, const char *key)
+{
+	struct json_object *value;
+
+	return json_object_object_get_ex(o, key, &value)
+		       ? json_object_get_string(value)
+		       : NULL;
+}
+
+static void add_data(struct report *r, const char *name,
+	struct json_object *o, const char *key, const char *unit)
+{
+	struct json_object *value;
+	struct rj_buf *b = &r->data;
+	int rc;
+
+	if (!json_object_object_get_ex(o, key, &value))
+		return;
+	rc = rj_buf_append(b, " '", 2);
+	for (; !rc && *name; name++)
+		rc = *name == '\''  ? rj_buf_append(b, "''", 2)
+		     : *name == '=' ? rj_buf_append(b, "_", 1)
+				    : put_plain(b, (char[]){*name, '\0'});
+	if (rc || rj_buf_printf(b, " %s'=%" PRId64 "%s", key,
+			  json_object_get_int64(value), unit))
+		r->no_memory = true;
+}
+
+static enum level level_of(const char *mode)
+{
+	static const struct {
+		const char *mode;
+		enum level level;
+	} modes[] = {
+		{"online", OK},
+		{"local", OK},
+		{"degraded", WARNING},
+		{"resyncing", WARNING},
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(modes) / sizeof(modes[0]); i++)
+		if (!strcmp(mode, modes[i].mode))
+			return modes[i].level;
+	return CRITICAL;
+}
+
+static void judge(struct report *r, const char *name, struct json_object *o)
+{
+	const char *mode = text_of(o, "mode"), *why;
+	struct json_object *fallback;
+
+	if (!mode) {
+		say(r, UNKNOWN, name, "rjournald's answer has no mode", NULL);
+		return;
+	}
+	if (!name)
+		name = text_of(o, "device");
+	why = text_of(o, "error");
+	if (!why)
+		why = text_of(o, "why");
+	if (level_of(mode) != OK)
+		say(r, level_of(mode), name, mode, why);
+	add_data(r, name, o, "lag_bytes", "B");
+	add_data(r, name, o, "lag_seconds", "s");
+	add_data(r, name, o, "put_p99_us", "us");
+	if (json_object_object_get_ex(o, "fallback", &fallback))
+		add_data(r, name, fallback, "backlog_bytes", "B");
+}
+
+static bool is_seen(struct report *r, const uint8_t uuid[RJ_UUID_BYTES])
+{
+	unsigned i;
+
+	for (i = 0; i < r->seen && i < UUIDS_MAX; i++)
+		if (!memcmp(r->uuids[i], uuid, RJ_UUID_BYTES))
+			return true;
+	return false;
+}
+
+/* NAME NULL: the volume is called by its device. */
+static void ask(struct report *r, const char *name,
+	const uint8_t uuid[RJ_UUID_BYTES])
+{
+	struct rj_buf answer = {0};
+	struct json_object *json;
+	struct rj_error err;
+	char text[RJ_UUID_TEXT];
+
+	if (is_seen(r, uuid))
+		return;
+	if (r->seen < UUIDS_MAX)
+		memcpy(r->uuids[r->seen], uuid, RJ_UUID_BYTES);
+	r->seen++;
+	if (rj_rundir_ask(uuid, "status", ASK_MS, &answer, &err)) {
+		say(r, CRITICAL, name ? name : rj_uuid_text(uuid, text),
+			err.msg, NULL);
+	} else {
+		json = json_tokener_parse((char *)answer.data);
+		if (json)
+			judge(r, name, json);
+		else
+			say(r, UNKNOWN,
+				name ? name : rj_uuid_text(uuid, text),
+				"rjournald's answer is not JSON", NULL);
+		json_object_put(json);
+	}
+	rj_buf_free(&answer);
+}
+
+static void look_at(struct report *r, const char *name, const char *volume)
+{
+	uint8_t uuid[RJ_UUID_BYTES];
+	struct rj_error err;
+
+	if (volume_uuid(volume, uuid, &err)) {
+		r->seen++;
+		say(r, UNKNOWN, name == volume ? NULL : name, err.msg, NULL);
+	} else {
+		ask(r, name, uuid);
+	}
+}
+
+/* Each line of fstab that mounts an rj volume by itself at boot. */
+static void look_at_fstab(struct report *r)
+{
+	FILE *f = setmntent("/etc/fstab", "r");
+	struct mntent *m;
+	char *device;
+
+	while (f && (m = getmntent(f))) {
+		if (strcmp(m->mnt_type, "rj") || hasmntopt(m, "noauto"))
+			continue;
+		device = blkid_evaluate_spec(m->mnt_fsname, NULL);
+		look_at(r, m->mnt_dir, device ? device : m->mnt_fsname);
+		free(device);
+	}
+	if (f)
+		endmntent(f);
+}
+
+static void look_at_served(void *arg, const uint8_t uuid[RJ_UUID_BYTES])
+{
+	ask(arg, NULL, uuid);
+}
+
+int check_volumes(char *const *names, int count)
+{
+	struct report *r = calloc(1, sizeof(*r));
+	int i, level = UNKNOWN;
+
+	if (!r)
+		goto out;
+	for (i = 0; i < count; i++)
+		look_at(r, names[i], names[i]);
+	if (!count) {
+		look_at_fstab(r);
+		volumes_served(look_at_served, r);
+	}
+	if (!r->seen)
+		say(r, UNKNOWN, "rjctl check",
+			"no volume is served, and fstab has none of type rj",
+			NULL);
+	if (r->no_memory)
+		goto out;
+	level = r->level;
+	printf("RJPROGS %s: ", level_names[level]);
+	if (r->said.len)
+		printf("%.*s", (int)r->said.len, (char *)r->said.data);
+	else
+		printf("%u volume%s", r->seen, r->seen == 1 ? "" : "s");
+	if (r->data.len)
+		printf(" |%.*s", (int)r->data.len, (char *)r->data.data);
+	putchar('\n');
+out:
+	if (level == UNKNOWN && (!r || r->no_memory))
+		puts("RJPROGS UNKNOWN: out of memory");
+	if (r) {
+		rj_buf_free(&r->said);
+		rj_buf_free(&r->data);
+	}
+	free(r);
+	return level;
+}

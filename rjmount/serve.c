@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "serve.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "os/proc.h"
+#include "sibling.h"
+
+#define ARGS_MAX 24
+
+/* Of all that rjournald said, the line with the device; the rest is shown. */
+static bool take_answer(char *text, char *loop, size_t size)
+{
+	bool got = false;
+	char *line, *save = NULL;
+
+	for (line = strtok_r(text, "\n", &save); line;
+		line = strtok_r(NULL, "\n", &save)) {
+		if (strncmp(line, "/dev/", 5) == 0 && !strchr(line, ' ')) {
+			snprintf(loop, size, "%s", line);
+			got = true;
+		} else {
+			fprintf(stderr, "%s\n", line);
+		}
+	}
+	return got;
+}
+
+/*
+ * Begin ARGV with a command that runs the rest of it in a scope. The scope has
+ * no order against shutdown.target and is not killed: it ends with the daemon,
+ * that is after the unmount. Returns the number of words, 0 without systemd.
+ */
+static unsigned in_scope(const char **argv, struct rj_buf *program,
+	struct rj_buf *name, const char *uuid)
+{
+	static const char *const words[] = {"--scope", "--quiet", "--collect",
+		"--slice=system.slice", "--property=DefaultDependencies=no",
+		"--property=RefuseManualStop=yes", "--property=SendSIGKILL=no"};
+	struct rj_error err;
+	unsigned n = 0, i;
+
+	/* sd_booted(3) */
+	if (access("/run/systemd/system", F_OK) ||
+		rj_proc_find("systemd-run", program, &err) ||
+		rj_buf_printf(name, "--unit=rjournald-%s-%d.scope", uuid,
+			(int)getpid()))
+		return 0;
+	argv[n++] = (char *)program->data;
+	for (i = 0; i < sizeof(words) / sizeof(*words); i++)
+		argv[n++] = words[i];
+	argv[n++] = (char *)name->data;
+	argv[n++] = "--";
+	return n;
+}
+
+/* Did systemd-run fail before rjournald ran? */
+static bool no_scope(const struct rj_proc_result *r)
+{
+	return r->status && !strstr((char *)r->out.data, "rjournald: ");
+}
+
+int rj_serve_until_unmount(const char *device, unsigned stop_timeout,
+	const uint8_t uuid[RJ_UUID_BYTES], char *loop, size_t size,
+	struct rj_error *err)
+{
+	const char *argv[ARGS_MAX], *const *daemon;
+	struct rj_buf path = {0}, run = {0}, name = {0}, timeout = {0};
+	struct rj_proc_result r = {0};
+	char text[RJ_UUID_TEXT];
+	unsigned n;
+	int rc;
+
+	rj_uuid_text(uuid, text);
+	n = in_scope(argv, &run, &name, text);
+	daemon = argv + n;
+	rc = rj_sibling_find("rjournald", &path, err);
+	if (!rc && stop_timeout &&
+		rj_buf_printf(&timeout, "--stop-timeout=%u", stop_timeout))
+		rc = rj_fail(err, RJ_E_NOMEM, "out of memory");
+	if (!rc) {
+		argv[n++] = (char *)path.data;
+		argv[n++] = "--until-unmount";
+		argv[n++] = "-q";
+		if (timeout.len)
+			argv[n++] = (char *)timeout.data;
+		argv[n++] = "--";
+		argv[n++] = device;
+		argv[n] = NULL;
+		rc = rj_proc_run(
+			argv, RJ_PROC_CAPTURE | RJ_PROC_STDIN_NULL, &r, err);
+	}
+	if (!rc && daemon != argv && no_scope(&r)) {
+		fputs((char *)r.out.data, stderr);
+		rj_proc_release(&r);
+		rc = rj_proc_run(
+			daemon, RJ_PROC_CAPTURE | RJ_PROC_STDIN_NULL, &r, err);
+	}
+	if (!rc && (!take_answer((char *)r.out.data, loop, size) || r.status))
+		rc = rj_fail(err, RJ_E_IO,
+			"%s: not mounted, since rjournald could not serve its "
+			"journal",
+			device);
+	rj_proc_release(&r);
+	rj_buf_free(&timeout);
+	rj_buf_free(&name);
+	rj_buf_free(&run);
+	rj_buf_free(&path);
+	return rc;
+}

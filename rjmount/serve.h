@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Starts the rjournald of a mount. */
+#ifndef RJ_MOUNT_SERVE_H
+#define RJ_MOUNT_SERVE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "util/error.h"
+#include "util/uuid.h"
+
+/*
+ * Start rjournald for the volume UUID on DEVICE until it is unmounted, and put
+ * the name of the journal's block device into LOOP (SIZE bytes). What else the
+ * daemon says is shown. STOP_TIMEOUT: seconds, 0 for its default. Under systemd the
+ * daemon gets a scope of its own: the cgroup of the caller, a login session or the
+ * mount unit, is killed without the volume's unmount. Where systemd does not give
+ * one, the daemon starts in the caller's.
+ */
+int rj_serve_until_unmount(const char *device, unsigned stop_timeout,
+	const uint8_t uuid[RJ_UUID_BYTES], char *loop, size_t size,
+	struct rj_error *err);
+
+#endif

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "marker.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "util/log.h"
+
+struct rj_marker {
+	const char *device;
+	const struct rj_volume_facts *facts;
+	int fd, look; /* past the page cache, and through it; -1: not open */
+	bool failed;
+};
+
+struct rj_marker *rj_marker_new(
+	const char *device, const struct rj_volume_facts *facts)
+{
+	struct rj_marker *m = facts->mark_at ? calloc(1, sizeof(*m)) : NULL;
+
+	if (!m)
+		return NULL;
+	m->device = device;
+	m->facts = facts;
+	m->fd = m->look = -1;
+	return m;
+}
+
+static void close_volume(struct rj_marker *m)
+{
+	if (m->fd != -1)
+		close(m->fd);
+	if (m->look != -1)
+		close(m->look);
+	m->fd = m->look = -1;
+}
+
+/* Past the page cache where that can be: there the kernel may have a writer wait
+ * until less of the volume is dirty, and that may need the journal. */
+static int open_volume(const char *device)
+{
+	int flags = O_RDWR | O_DSYNC | O_CLOEXEC;
+	int fd = open(device, flags | O_DIRECT);
+
+	return fd == -1 && errno == EINVAL ? open(device, flags) : fd;
+}
+
+bool rj_marker_raise(struct rj_marker *m, uint64_t oldest, bool last)
+{
+	struct rj_error err;
+	int rc = 0;
+
+	/* not before: some kernels mount nothing that is open for writing, and
+	 * let nobody write to what is mounted. It stays open, or udev would look
+	 * at the volume each time. */
+	if (m->fd == -1)
+		m->fd = open_volume(m->device);
+	if (m->look == -1)
+		m->look = open(m->device, O_RDONLY | O_CLOEXEC);
+	if (m->fd == -1 || m->look == -1)
+		rc = rj_fail_errno(&err, errno, "%s", m->device);
+	if (!rc)
+		rc = rj_volume_mark_put(
+			m->fd, m->look, m->device, m->facts, oldest, &err);
+	if (rc && !m->failed)
+		rj_log(RJ_LOG_NOTICE,
+			"the volume gets no mark, by which an older copy of it would be known: %s",
+			err.msg);
+	m->failed = rc != 0;
+	if (last)
+		close_volume(m);
+	return !rc;
+}
+
+void rj_marker_free(struct rj_marker *m)
+{
+	if (m)
+		close_volume(m);
+	free(m);
+}

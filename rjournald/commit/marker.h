@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The volume's mark (format/mark.h), raised while it is mounted: before the log's
+ * oldest segment moves, so that an older copy of the volume, whose mark is lower,
+ * can be told from one that crashed.
+ */
+#ifndef RJ_JOURNALD_MARKER_H
+#define RJ_JOURNALD_MARKER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "ext4/volume.h"
+
+struct rj_marker;
+
+/* Of the volume DEVICE with FACTS, both the caller's. NULL: no memory, or this
+ * volume can have no mark. */
+struct rj_marker *rj_marker_new(
+	const char *device, const struct rj_volume_facts *facts);
+/* The mark is OLDEST, durably. False: it is what it was before, or lost; why is
+ * said in the log, once. LAST: perhaps for long, so the volume does not stay
+ * open; who unmounts it may take its device away. One thread at a time. */
+bool rj_marker_raise(struct rj_marker *m, uint64_t oldest, bool last);
+/* NULL-safe. */
+void rj_marker_free(struct rj_marker *m);
+
+#endif

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The pipeline's inside: pipeline.c takes the kernel's requests, ship.c makes
+ * segments of what is pending, ship-early.c does what need not wait for a commit
+ * block.
+ */
+#ifndef RJ_JOURNALD_PIPELINE_PRIV_H
+#define RJ_JOURNALD_PIPELINE_PRIV_H
+
+#include <stdatomic.h>
+
+#include "inflight.h"
+#include "needed.h"
+#include "pending.h"
+#include "pipeline.h"
+#include "rjournald/handover/track.h"
+
+struct rj_pipeline {
+	struct rj_ring *ring;
+	uint32_t sb_block, ship_blocks, ahead_blocks; /* the least to send ahead */
+	enum rj_on_loss on_loss;
+	rj_rule_fn rule;
+	struct rj_sink sink;
+	struct rj_marker *marker; /* NULL: none */
+	uint64_t marked; /* the volume's mark is that; 0: not known */
+	bool write_through, raw;
+	bool however_far; /* ahead_blocks are enough to send ahead */
+	struct rj_worker_shm *shm; /* NULL: nothing outlives us */
+	struct rj_track track;
+	struct rj_pending pending;
+	struct rj_inflight *inflight; /* NULL: nothing is sent ahead */
+	uint32_t away;                 /* blocks in there */
+	bool partial; /* some pending write did not cover whole blocks */
+	bool left;    /* what is pending is another worker's: its size is anything */
+	bool waits;   /* the commit rule lets all that is pending wait */
+	struct rj_seg_run *runs;
+	struct rj_live *live, own_live;
+	struct rj_error failure; /* why, once it has FAILED */
+	atomic_bool failed;
+	atomic_bool abandoned;
+	/* what rj_pipeline_stat() shows */
+	_Atomic uint64_t acked, oldest, segments, bytes, flushes, ordered;
+	_Atomic uint64_t ship_ns, remote_tid;
+	_Atomic uint64_t small_put_ns; /* what a small put takes, of late */
+	_Atomic int64_t remote_ns, put_since_ns;
+	_Atomic uint32_t pending_shown;
+};
+
+/* ---- ship.c ---- */
+
+/* From here on p->failure is what everybody gets. */
+void rj_pl_over(struct rj_pipeline *p);
+/* It has failed for good, and says WHY, which is also returned. */
+int rj_pl_fail(struct rj_pipeline *p, const struct rj_error *why);
+/* It has: why, into ERR (may be NULL) and as the result. */
+int rj_pl_failed(struct rj_pipeline *p, struct rj_error *err);
+/* Put a segment with all the patience that the policy asks for. After an error
+ * the pipeline has failed for good. */
+int rj_pl_put(struct rj_pipeline *p, const struct rj_log_append *a,
+	struct rj_error *err);
+/* For rj_pipeline_stat(). */
+void rj_pl_show_pending(struct rj_pipeline *p);
+/* A segment was acknowledged. */
+void rj_pl_account(struct rj_pipeline *p, const struct rj_log_append *a,
+	uint32_t blocks, uint64_t sequence, uint64_t oldest);
+/* All that was pending is in a segment now. */
+void rj_pl_nothing_pending(struct rj_pipeline *p);
+/* All that is pending, numbered in the ring, as segment SEQUENCE. RUNS has room
+ * for a run of each block. */
+struct rj_log_append rj_pl_gather(
+	struct rj_pipeline *p, struct rj_seg_run *runs, uint64_t sequence);
+/* Ship all that is pending, and wait for all that is under way. */
+int rj_pl_ship(struct rj_pipeline *p, struct rj_error *err);
+
+/* ---- ship-early.c ---- */
+
+/* Account for what was under way and is there; with WAIT, for all of it. After
+ * a failure, which rj_pl_put() has told, there is nothing to account for. */
+void rj_pl_take_back(struct rj_pipeline *p, bool wait);
+/*
+ * All that is pending goes to the store, if there is room for one more under way,
+ * and the kernel may write what comes next. Nothing of it is written again
+ * before it is there, so what the ring says of it stays true: a worker that takes
+ * over finds it by its number, which is above what was acknowledged.
+ */
+void rj_pl_ship_early(struct rj_pipeline *p);
+/* The same with what may wait, if it is worth a segment of its own. */
+void rj_pl_ship_waiting(struct rj_pipeline *p);
+/* RJ_E_NOMEM, RJ_E_IO. */
+int rj_pl_start_inflight(struct rj_pipeline *p,
+	const struct rj_pipeline_opts *opts, struct rj_error *err);
+
+#endif

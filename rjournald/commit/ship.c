@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <string.h>
+
+#include "pipeline-priv.h"
+#include "util/environ.h"
+#include "util/log.h"
+
+#define MS               1000000LL
+/* A put of so many blocks shows what any put takes. */
+#define SMALL_BLOCKS     16
+#define BACKOFF_FIRST_MS 50
+#define BACKOFF_MAX_MS   2000
+#define BACKOFF_SLICE_MS 50
+
+void rj_pl_over(struct rj_pipeline *p)
+{
+	enum rj_code code = p->failure.code;
+
+	p->failed = true;
+	rj_live_event(p->live, code == RJ_E_FENCED      ? RJ_EVENT_FENCED
+			       : code == RJ_E_CANCELLED ? RJ_EVENT_FORCE
+							: RJ_EVENT_BROKEN);
+}
+
+int rj_pl_fail(struct rj_pipeline *p, const struct rj_error *why)
+{
+	p->failure = *why;
+	if (p->shm) {
+		rj_shm_save_error(&p->shm->failure, why);
+		p->shm->failed = why->code;
+	}
+	rj_pl_over(p);
+	rj_log(RJ_LOG_ERROR, "%s; nothing is acknowledged any more", why->msg);
+	return -(int)why->code;
+}
+
+int rj_pl_failed(struct rj_pipeline *p, struct rj_error *err)
+{
+	if (err)
+		*err = p->failure;
+	return -(int)p->failure.code;
+}
+
+/* Sleep, but wake up when told to give up. */
+static void pause_ms(const struct rj_pipeline *p, int ms)
+{
+	for (; ms > 0 && !p->abandoned; ms -= BACKOFF_SLICE_MS)
+		rj_sleep_ns(BACKOFF_SLICE_MS * MS);
+}
+
+/* What the volume waits for, each time that it is something else. Unless the
+ * store is only away, somebody has to mend it. */
+static void say_waiting(const struct rj_error *err, const char **said)
+{
+	const char *cause = rj_error_cause(err);
+
+	if (*said && !strcmp(*said, cause))
+		return;
+	*said = cause;
+	rj_log(err->code == RJ_E_UNREACHABLE && !err->cause ? RJ_LOG_WARNING
+							    : RJ_LOG_ERROR,
+		"%s; waiting for it (%s)", err->msg, cause);
+}
+
+/*
+ * The store did not take it. The very same bytes are tried until it does:
+ * forever with RJ_LOSS_BLOCK (the kernel's requests queue up behind this one),
+ * once with RJ_LOSS_ERROR.
+ */
+static int try_again(struct rj_pipeline *p, struct rj_error *err)
+{
+	int ms = BACKOFF_FIRST_MS, rc;
+	const char *said = NULL;
+
+	if (p->on_loss == RJ_LOSS_ERROR)
+		return p->sink.retry(p->sink.arg, err);
+	rj_live_set_why(p->live, err);
+	rj_live_event(p->live, RJ_EVENT_LOST_BLOCK);
+	do {
+		say_waiting(err, &said);
+		pause_ms(p, ms);
+		if (p->abandoned)
+			return rj_fail(err, RJ_E_CANCELLED,
+				"told to stop while the store was lost");
+		rc = p->sink.retry(p->sink.arg, err);
+		rj_live_set_why(p->live, rc ? err : NULL);
+		ms = ms * 2 < BACKOFF_MAX_MS ? ms * 2 : BACKOFF_MAX_MS;
+	} while (rc && !rj_error_final(err));
+	return rc;
+}
+
+/* TOOK (nanoseconds) for A. */
+static void note_small(
+	struct rj_pipeline *p, const struct rj_log_append *a, uint64_t took)
+{
+	uint64_t was = p->small_put_ns;
+
+	if (a->run_count == 1 && a->runs[0].count <= SMALL_BLOCKS)
+		p->small_put_ns = was ? was - was / 8 + took / 8 : took;
+}
+
+int rj_pl_put(struct rj_pipeline *p, const struct rj_log_append *a,
+	struct rj_error *err)
+{
+	int64_t start = rj_monotonic_ns();
+	int rc;
+
+	p->put_since_ns = start;
+	rc = p->sink.append(p->sink.arg, a, err);
+	if (rc && !rj_error_final(err))
+		rc = try_again(p, err);
+	p->put_since_ns = 0;
+	start = rj_monotonic_ns() - start;
+	p->ship_ns += (uint64_t)start;
+	note_small(p, a, (uint64_t)start);
+	if (rc)
+		return rj_pl_fail(p, err);
+	if (p->live->state == RJ_STATE_WAITING) {
+		rj_live_event(p->live, RJ_EVENT_RETURNED);
+		rj_log(RJ_LOG_NOTICE, "the store is back");
+	}
+	return 0;
+}
+
+void rj_pl_show_pending(struct rj_pipeline *p)
+{
+	p->pending_shown = p->pending.count + p->away;
+}
+
+void rj_pl_account(struct rj_pipeline *p, const struct rj_log_append *a,
+	uint32_t blocks, uint64_t sequence, uint64_t oldest)
+{
+	p->bytes += (uint64_t)blocks * p->ring->block_size;
+	p->segments++;
+	p->acked = sequence;
+	p->oldest = oldest;
+	if (a->body.tid_count && p->live->state == RJ_STATE_ONLINE) {
+		p->remote_tid = a->body.last_tid;
+		p->remote_ns = rj_realtime_ns();
+	}
+	if (p->shm) {
+		p->shm->acked = sequence;
+		p->shm->oldest = oldest;
+		p->shm->remote_tid = p->remote_tid;
+		p->shm->remote_ns = p->remote_ns;
+	}
+}
+
+void rj_pl_nothing_pending(struct rj_pipeline *p)
+{
+	rj_pending_clear(&p->pending);
+	p->waits = false;
+	p->partial = false;
+	p->left = false;
+	rj_pl_show_pending(p);
+}
+
+struct rj_log_append rj_pl_gather(
+	struct rj_pipeline *p, struct rj_seg_run *runs, uint64_t sequence)
+{
+	struct rj_log_append a = {
+		.body = {.block_size = p->ring->block_size,
+			.journal_blocks = p->ring->blocks},
+		.runs = runs,
+		.ring = p->ring->data,
+		.marked = p->marked,
+	};
+
+	a.run_count = rj_pending_runs(&p->pending, runs, p->ring->blocks);
+	if (!p->raw)
+		rj_needed_tids(p->ring, p->sb_block, &a);
+	rj_needed_number(p->ring, &a, sequence);
+	return a;
+}
+
+/*
+ * Write OLDEST into the volume's mark, before the log says it. When the journal's
+ * superblock has moved its tail, the kernel has written and flushed to the volume
+ * what lies below; so a power cut never leaves the mark below the log's oldest.
+ */
+static void mark(struct rj_pipeline *p, uint64_t oldest, bool emptied)
+{
+	if (p->marker && oldest > p->marked)
+		p->marked = rj_marker_raise(p->marker, oldest, emptied)
+				    ? oldest
+				    : 0;
+}
+
+int rj_pl_ship(struct rj_pipeline *p, struct rj_error *err)
+{
+	struct rj_log_append a;
+	uint64_t sequence, oldest = p->oldest;
+	struct rj_error e;
+	bool superblock, refresh, moves = false;
+	int rc;
+
+	if (p->abandoned && !p->failed) {
+		rj_fail(&e, RJ_E_CANCELLED, "told to stop at once");
+		rj_pl_fail(p, &e);
+	}
+	superblock = !p->raw && rj_pending_test(&p->pending, p->sb_block);
+	if (rj_inflight_count(p->inflight) && p->pending.count && !superblock)
+		rj_pl_ship_early(p); /* it is sealed while the others are put */
+	rj_pipeline_seal_next(p);
+	rj_pl_take_back(p, true);
+	if (p->failed)
+		return rj_pl_failed(p, err);
+	if (!p->pending.count)
+		return 0;
+	sequence = p->acked + 1;
+	if (superblock)
+		moves = rj_needed_with_superblock(
+			p->ring, &p->track, &p->pending);
+	refresh = p->raw && rj_needed_refresh(p->ring, &p->pending, sequence);
+	a = rj_pl_gather(p, p->runs, sequence);
+	if (moves) {
+		oldest = rj_needed_oldest(
+			p->ring, &p->track, p->oldest, sequence);
+		mark(p, oldest, oldest == sequence);
+		a.oldest = oldest;
+		a.marked = p->marked;
+		a.base = oldest == sequence;
+	}
+	if (refresh)
+		a.oldest = oldest = rj_needed_oldest_of_all(p->ring, sequence);
+	if (a.base)
+		rj_needed_from(p->ring, sequence);
+	rc = rj_pl_put(p, &a, &e);
+	if (rc) {
+		if (err)
+			*err = e;
+		return rc;
+	}
+	rj_pl_account(p, &a, p->pending.count, sequence, oldest);
+	rj_pl_nothing_pending(p);
+	return 0;
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * prefer=: where the journal goes while both ways are there. Pure: what is
+ * known of link, disk and file goes in, with the time; which way to go, and
+ * why, comes out. arbiter-thread.c asks the world, and does what is said here.
+ */
+#ifndef RJ_JOURNALD_ARBITER_H
+#define RJ_JOURNALD_ARBITER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "store/conf.h"
+
+/* Of the network interface that leads to the store. */
+enum rj_link {
+	RJ_LINK_UNKNOWN, /* counts as up */
+	RJ_LINK_UP,
+	RJ_LINK_ASLEEP, /* up, but its device is suspended */
+	RJ_LINK_DOWN,
+};
+
+/* Of the disk where the fallback file is. */
+enum rj_disk {
+	RJ_DISK_UNKNOWN, /* counts as awake */
+	RJ_DISK_AWAKE,
+	RJ_DISK_ASLEEP,
+};
+
+enum rj_reason {
+	RJ_REASON_NONE,	     /* no policy: the store */
+	RJ_REASON_PREFERRED,
+	RJ_REASON_LINK_DOWN,
+	RJ_REASON_LINK_ASLEEP,
+	RJ_REASON_DISK_ASLEEP,
+	RJ_REASON_AWAKE,      /* power: nothing sleeps, so the store */
+	RJ_REASON_FILE_FULL,  /* nearly: the store gets it all first */
+	RJ_REASON_LINK_FRESH, /* the link has come up, but not for long */
+	RJ_REASONS,
+};
+
+/* A link must be up so long before commits go over it again. */
+#define RJ_ARBITER_UP_NS 1000000000LL
+/* What sleeps or wakes up turns nothing around sooner after the last change:
+ * going the other way wakes up what slept there. */
+#define RJ_ARBITER_STAY_NS 30000000000LL
+/* From this fill on (of 1000) the file is emptied, until it holds nothing. */
+#define RJ_ARBITER_NEARLY_FULL 750
+
+struct rj_arbiter_in {
+	enum rj_prefer prefer;
+	enum rj_link link;
+	enum rj_disk disk;
+	unsigned fill;	/* of the fallback file, of 1000; 0: it is idle */
+	int64_t now_ns; /* monotonic */
+};
+
+/* What was decided, and what the next decision needs of the past. Begins as
+ * all zero. */
+struct rj_arbiter {
+	bool local;
+	enum rj_reason reason;
+	enum rj_prefer prefer; /* the last one */
+	bool emptying;	       /* since RJ_ARBITER_NEARLY_FULL */
+	bool was_down;	       /* at some time */
+	int64_t changed_ns;    /* when .local did, under this policy; 0: never */
+	int64_t down_ns;       /* when the link was last seen down */
+};
+
+struct rj_arbiter rj_arbiter_next(
+	const struct rj_arbiter *was, const struct rj_arbiter_in *in);
+/* In words. */
+const char *rj_arbiter_reason(enum rj_reason r);
+
+#endif

@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What the kernel is answered: one file, and its writes go to the pipeline. */
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "front-priv.h"
+#include "util/log.h"
+
+#define FILE_INO   2
+/* Nothing here ever changes: let the kernel keep it. Seconds. */
+#define KEEP_S	   86400.0
+/* Requests that the kernel lets be under way at once. One more than these, a
+ * read as well, waits in the kernel. A loop device hands out fewer: 128, each
+ * of up to 2 writes. */
+#define BACKGROUND 512
+
+_Thread_local uint64_t rj_front_current;
+
+static uint64_t file_bytes(const struct rj_front *f)
+{
+	return (uint64_t)f->ring->blocks * f->ring->block_size;
+}
+
+static struct rj_front *front_of(fuse_req_t req)
+{
+	return fuse_req_userdata(req);
+}
+
+static int errno_of(int rc)
+{
+	return rc == 0 ? 0 : rc == -RJ_E_INVAL ? EINVAL : EIO;
+}
+
+static void op_init(void *arg, struct fuse_conn_info *conn)
+{
+	conn->max_write = RJ_PIPELINE_WRITE_BYTES;
+	conn->max_background = BACKGROUND;
+	conn->congestion_threshold = BACKGROUND;
+	conn->want &= ~(unsigned)(FUSE_CAP_SPLICE_READ | FUSE_CAP_SPLICE_WRITE |
+				  FUSE_CAP_SPLICE_MOVE | FUSE_CAP_READDIRPLUS |
+				  FUSE_CAP_AUTO_INVAL_DATA |
+				  FUSE_CAP_FLOCK_LOCKS | FUSE_CAP_POSIX_LOCKS);
+}
+
+static int stat_of(const struct rj_front *f, fuse_ino_t ino, struct stat *st)
+{
+	memset(st, 0, sizeof(*st));
+	st->st_ino = ino;
+	if (ino == FUSE_ROOT_ID) {
+		st->st_mode = S_IFDIR | 0500;
+		st->st_nlink = 2;
+	} else if (ino == FILE_INO) {
+		st->st_mode = S_IFREG | 0600;
+		st->st_nlink = 1;
+		st->st_size = (off_t)file_bytes(f);
+		st->st_blocks = st->st_size / 512;
+		st->st_blksize = f->ring->block_size;
+	} else {
+		return ENOENT;
+	}
+	return 0;
+}
+
+static void op_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)
+{
+	struct fuse_entry_param e = {
+		.ino = FILE_INO,
+		.attr_timeout = KEEP_S,
+		.entry_timeout = KEEP_S,
+	};
+
+	if (parent != FUSE_ROOT_ID || strcmp(name, RJ_FRONT_FILE) != 0) {
+		fuse_reply_err(req, ENOENT);
+		return;
+	}
+	stat_of(front_of(req), FILE_INO, &e.attr);
+	fuse_reply_entry(req, &e);
+}
+
+static void op_getattr(
+	fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
+{
+	struct stat st;
+	int e = stat_of(front_of(req), ino, &st);
+
+	if (e)
+		fuse_reply_err(req, e);
+	else
+		fuse_reply_attr(req, &st, KEEP_S);
+}
+
+/* Size, owner and mode are fixed; times are not kept. */
+static void op_setattr(fuse_req_t req, fuse_ino_t ino, struct stat *attr,
+	int set, struct fuse_file_info *fi)
+{
+	if (set & (FUSE_SET_ATTR_SIZE | FUSE_SET_ATTR_MODE | FUSE_SET_ATTR_UID |
+			  FUSE_SET_ATTR_GID))
+		fuse_reply_err(req, EPERM);
+	else
+		op_getattr(req, ino, fi);
+}
+
+static void op_readdir(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off,
+	struct fuse_file_info *fi)
+{
+	static const char *const names[] = {".", "..", RJ_FRONT_FILE};
+	char buf[512];
+	size_t used = 0, n;
+	struct stat st;
+	unsigned i;
+
+	if (ino != FUSE_ROOT_ID) {
+		fuse_reply_err(req, ENOTDIR);
+		return;
+	}
+	for (i = (unsigned)off; i < 3; i++) {
+		stat_of(front_of(req), i < 2 ? FUSE_ROOT_ID : FILE_INO, &st);
+		n = fuse_add_direntry(req, buf + used, sizeof(buf) - used,
+			names[i], &st, (off_t)i + 1);
+		if (n > sizeof(buf) - used || used + n > size)
+			break;
+		used += n;
+	}
+	fuse_reply_buf(req, buf, used);
+}
+
+/*
+ * Who has the file open is kept by the number of the request that opened it:
+ * so an open or a release that comes a second time, because a worker died
+ * before it was answered, is not counted twice.
+ */
+static bool note_open(struct rj_front *f, uint64_t number)
+{
+	uint64_t none;
+	unsigned i;
+
+	for (i = 0; i < RJ_WORKER_SHM_OPENS; i++)
+		if (f->shm->opens[i] == number)
+			return true;
+	for (i = 0; i < RJ_WORKER_SHM_OPENS; i++) {
+		none = 0;
+		if (atomic_compare_exchange_strong(
+			    &f->shm->opens[i], &none, number))
+			return true;
+	}
+	return false;
+}
+
+static void note_release(struct rj_front *f, uint64_t number)
+{
+	unsigned i;
+
+	for (i = 0; i < RJ_WORKER_SHM_OPENS; i++)
+		atomic_compare_exchange_strong(
+			&f->shm->opens[i], &(uint64_t){number}, 0);
+}
+
+static void op_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
+{
+	struct rj_front *f = front_of(req);
+
+	if (ino != FILE_INO) {
+		fuse_reply_err(req, EISDIR);
+		return;
+	}
+	fi->direct_io = 1;
+	fi->fh = rj_front_current;
+	if (!note_open(f, rj_front_current))
+		fuse_reply_err(req, ENFILE);
+	else if (fuse_reply_open(req, fi))
+		note_release(f, rj_front_current); /* interrupted: there will be no
+					   * release */
+}
+
+static void op_release(
+	fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
+{
+	struct rj_front *f = front_of(req);
+
+	note_release(f, fi->fh);
+	fuse_reply_err(req, 0);
+	if (!rj_front_users(f))
+		rj_front_wake(f);
+}
+
+static void op_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off,
+	struct fuse_file_info *fi)
+{
+	struct rj_front *f = front_of(req);
+	uint64_t bytes = file_bytes(f), at = (uint64_t)off;
+
+	if (at >= bytes)
+		size = 0;
+	else if (size > bytes - at)
+		size = (size_t)(bytes - at);
+	fuse_reply_buf(req, (const char *)f->ring->data + at, size);
+}
+
+/* The kernel gives the journal up when it is told. */
+static void fail(fuse_req_t req, int rc)
+{
+	if (errno_of(rc) == EIO)
+		rj_fs_shutdown_wait(front_of(req)->fs_shutdown);
+	fuse_reply_err(req, errno_of(rc));
+}
+
+static void op_write(fuse_req_t req, fuse_ino_t ino, const char *data,
+	size_t size, off_t off, struct fuse_file_info *fi)
+{
+	struct rj_front *f = front_of(req);
+	struct rj_error err;
+	int rc;
+
+	rc = rj_barrier_before(&f->barrier, data, size, &err);
+	if (rc)
+		rj_log(RJ_LOG_ERROR, "%s", err.msg);
+	rj_front_lock(f);
+	if (!rc)
+		rc = rj_pipeline_write(
+			f->pipeline, data, size, (uint64_t)off, NULL);
+	sem_post(&f->lock);
+	if (rc)
+		fail(req, rc);
+	else
+		fuse_reply_write(req, size);
+	/* nobody waits for this, and it waits for nobody */
+	if (!rc && !sem_trywait(&f->lock)) {
+		rj_pipeline_seal_next(f->pipeline);
+		sem_post(&f->lock);
+	}
+}
+
+/*
+ * Every write is durable when it is answered, but for what the commit rule
+ * lets wait (write_through in pipeline.h), so a flush has nothing to add:
+ * ENOSYS tells the kernel so. fuse_fsync() takes that for success and sends no
+ * other one, which saves two of the four requests of a commit.
+ * (Not by queue/write_cache of the loop device: that setting outlives us, and
+ * would take the flushes from whatever is attached there next.)
+ */
+static void op_fsync(
+	fuse_req_t req, fuse_ino_t ino, int datasync, struct fuse_file_info *fi)
+{
+	struct rj_front *f = front_of(req);
+	int rc;
+
+	rj_front_lock(f);
+	rc = rj_pipeline_flush(f->pipeline, NULL);
+	sem_post(&f->lock);
+	if (rc)
+		fail(req, rc);
+	else
+		fuse_reply_err(req, ENOSYS);
+}
+
+/* A close(2) of the file. Not a request for durability, but an honest one. */
+static void op_flush(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
+{
+	fuse_reply_err(req, errno_of(rj_front_drain(front_of(req), NULL)));
+}
+
+const struct fuse_lowlevel_ops rj_front_ops = {
+	.init = op_init,
+	.lookup = op_lookup,
+	.getattr = op_getattr,
+	.setattr = op_setattr,
+	.readdir = op_readdir,
+	.open = op_open,
+	.release = op_release,
+	.read = op_read,
+	.write = op_write,
+	.fsync = op_fsync,
+	.flush = op_flush,
+};

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The front's inside: front.c is what the daemon calls, front-session.c how the
+ * kernel is met, front-threads.c who reads its requests, front-ops.c what is
+ * answered.
+ */
+#ifndef RJ_JOURNALD_FRONT_PRIV_H
+#define RJ_JOURNALD_FRONT_PRIV_H
+
+#define FUSE_USE_VERSION 35
+
+#include <fuse_lowlevel.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "barrier.h"
+#include "front.h"
+#include "fs-shutdown.h"
+
+/*
+ * One request at a time is what a commit needs. The others are for the time
+ * when a write waits for a store that is lost: reads of the device must be
+ * answered meanwhile, or every blkid and e2fsck on the machine, which look
+ * at each block device there is, would wait with it. Reads and all else that
+ * does not wait for the store always find 4 of them (front-threads.c).
+ */
+#define RJ_FRONT_THREADS 16
+/* A request with the longest write. */
+#define RJ_FRONT_BUFFER (RJ_PIPELINE_WRITE_BYTES + 4096u)
+
+struct rj_front {
+	struct fuse_session *session;
+	struct rj_worker_shm *shm;
+	struct rj_ring *ring;
+	struct rj_pipeline *pipeline;
+	struct rj_barrier barrier;
+	struct rj_fs_shutdown *fs_shutdown; /* NULL: raw */
+	sem_t lock; /* the pipeline; who takes it need not give it back */
+	pthread_t threads[RJ_FRONT_THREADS];
+	unsigned running;
+	int fuse_fd; /* the session's own; -1: none yet */
+	int event_fd;
+	uint8_t *buffers; /* one for each thread */
+	atomic_uint threads_begun;
+	atomic_uint reading; /* threads in read(2), or on their way there */
+	/* The others, who wait aside: the last to come is the first to be called,
+	 * as its stack and its buffer are still in the cache. */
+	pthread_mutex_t aside;
+	unsigned waiting[RJ_FRONT_THREADS], waiting_count;
+	sem_t called[RJ_FRONT_THREADS];
+	/* Requests that wait for the pipeline: as many threads as WAITERS, and
+	 * the rest parked, first come first served. */
+	pthread_mutex_t waiters_lock;
+	unsigned waiters;
+	struct rj_front_parked *parked, **parked_end;
+	atomic_bool ended;
+	char mountpoint[256];
+};
+
+/* ---- front.c ---- */
+void rj_front_lock(struct rj_front *f);
+/* Wake the thread that waits at the event descriptor. */
+void rj_front_wake(const struct rj_front *f);
+
+/* ---- front-session.c ---- */
+/* Make F's session and bring it to life, as OPTS say. RJ_E_IO, RJ_E_PROTOCOL. */
+int rj_front_meet(struct rj_front *f, const struct rj_front_opts *opts,
+	struct rj_error *err);
+/* Answer the request of SIZE bytes in MEM. */
+void rj_front_process(struct rj_front *f, uint8_t *mem, size_t size);
+
+/* ---- front-threads.c ---- */
+/* Memory for requests, one buffer a thread. RJ_E_NOMEM. */
+int rj_front_get_buffers(struct rj_front *f, struct rj_error *err);
+/* Begin to read. RJ_E_IO; some may run then. */
+int rj_front_start_threads(struct rj_front *f, struct rj_error *err);
+
+/* ---- front-ops.c ---- */
+extern const struct fuse_lowlevel_ops rj_front_ops;
+/* The number of the request that this thread answers. */
+extern _Thread_local uint64_t rj_front_current;
+
+#endif

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Who reads the kernel's requests: a few, the others wait aside. And who waits
+ * with those that the store holds up: some threads, never all. */
+#include <errno.h>
+#include <linux/fuse.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "front-priv.h"
+
+/*
+ * So many wait in read(2); the others wait aside until the last of these is at
+ * work. The kernel wakes its readers in turn: with all of them there each
+ * request would be for the one that has slept longest, with its stack and its
+ * buffer out of the cache. Two, so that nobody need be called for a commit's one.
+ */
+#define READERS	    2
+#define STACK_BYTES (256u << 10)
+/* As many threads may be at work for the pipeline, or wait for it. The rest
+ * answers reads. */
+#define WAITERS	    (RJ_FRONT_THREADS - 4)
+
+/* A request that waits for the pipeline without a thread. */
+struct rj_front_parked {
+	struct rj_front_parked *next;
+	size_t size;
+	uint8_t mem[];
+};
+
+/* Wait to be called, unless a reader is wanted now. */
+static void wait_aside(struct rj_front *f, unsigned me)
+{
+	bool wanted;
+
+	pthread_mutex_lock(&f->aside);
+	wanted = f->reading < READERS || f->ended;
+	if (!wanted)
+		f->waiting[f->waiting_count++] = me;
+	pthread_mutex_unlock(&f->aside);
+	while (!wanted && sem_wait(&f->called[me])) /* EINTR */
+		;
+}
+
+static void call_one(struct rj_front *f)
+{
+	pthread_mutex_lock(&f->aside);
+	if (f->waiting_count)
+		sem_post(&f->called[f->waiting[--f->waiting_count]]);
+	pthread_mutex_unlock(&f->aside);
+}
+
+/* Count the calling thread among the readers, when one more is wanted. */
+static void line_up(struct rj_front *f, unsigned me)
+{
+	unsigned n = f->reading;
+
+	for (;;) {
+		if (n >= READERS && !f->ended) {
+			wait_aside(f, me);
+			n = f->reading;
+		} else if (atomic_compare_exchange_weak(
+				   &f->reading, &n, n + 1)) {
+			return;
+		}
+	}
+}
+
+/* It is no longer. The last one calls another: a request can come meanwhile,
+ * and this one may take long. */
+static void leave(struct rj_front *f)
+{
+	if (--f->reading == 0)
+		call_one(f);
+}
+
+static bool waits_for_store(const uint8_t *mem)
+{
+	struct fuse_in_header head;
+
+	memcpy(&head, mem, sizeof(head));
+	return head.opcode == FUSE_WRITE || head.opcode == FUSE_FSYNC ||
+	       head.opcode == FUSE_FLUSH;
+}
+
+/* Leave a copy of a request for the next thread that is through with its own.
+ * False: no memory. */
+static bool park(struct rj_front *f, const uint8_t *mem, size_t size)
+{
+	struct rj_front_parked *p = malloc(sizeof(*p) + size);
+
+	if (!p)
+		return false;
+	p->next = NULL;
+	p->size = size;
+	memcpy(p->mem, mem, size);
+	*f->parked_end = p;
+	f->parked_end = &p->next;
+	return true;
+}
+
+/* The first parked request; NULL: there is none, and the calling thread is no
+ * longer counted as one that waits. */
+static struct rj_front_parked *unpark(struct rj_front *f)
+{
+	struct rj_front_parked *p;
+
+	pthread_mutex_lock(&f->waiters_lock);
+	p = f->parked;
+	if (p)
+		f->parked = p->next;
+	else
+		f->waiters--;
+	if (!f->parked)
+		f->parked_end = &f->parked;
+	pthread_mutex_unlock(&f->waiters_lock);
+	return p;
+}
+
+/* Answer what may have to wait for the store. While the store is away such
+ * requests come by the dozen: were each to keep a thread, nobody would be left
+ * to answer reads. */
+static void serve_slow(struct rj_front *f, uint8_t *mem, size_t size)
+{
+	struct rj_front_parked *p;
+	bool parked;
+
+	pthread_mutex_lock(&f->waiters_lock);
+	parked = f->waiters >= WAITERS && park(f, mem, size);
+	if (!parked)
+		f->waiters++;
+	pthread_mutex_unlock(&f->waiters_lock);
+	if (parked)
+		return;
+	rj_front_process(f, mem, size);
+	while ((p = unpark(f))) {
+		rj_front_process(f, p->mem, p->size);
+		free(p);
+	}
+}
+
+/*
+ * Read into memory that is there: when a worker is killed while the kernel
+ * copies a request to a page that has yet to come, the request fails.
+ */
+static void *serve(void *arg)
+{
+	struct rj_front *f = arg;
+	unsigned me = f->threads_begun++;
+	uint8_t *mem = f->buffers + (size_t)me * RJ_FRONT_BUFFER;
+	ssize_t n;
+
+	while (!fuse_session_exited(f->session)) {
+		line_up(f, me);
+		n = read(f->fuse_fd, mem, RJ_FRONT_BUFFER);
+		leave(f);
+		/* ENOENT: the request was interrupted before we had it */
+		if (n == -1 && (errno == EINTR || errno == EAGAIN ||
+				       errno == ENOENT))
+			continue;
+		if (n < (ssize_t)sizeof(struct fuse_in_header))
+			break; /* unmounted */
+		if (waits_for_store(mem))
+			serve_slow(f, mem, (size_t)n);
+		else
+			rj_front_process(f, mem, (size_t)n);
+	}
+	f->ended = true;
+	call_one(f); /* and so each one lets the next one go */
+	rj_front_wake(f);
+	return NULL;
+}
+
+int rj_front_get_buffers(struct rj_front *f, struct rj_error *err)
+{
+	void *p = mmap(NULL, (size_t)RJ_FRONT_THREADS * RJ_FRONT_BUFFER,
+		PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (p == MAP_FAILED)
+		return rj_fail(err, RJ_E_NOMEM, "out of memory");
+	/* touched one by one: MAP_POPULATE has no effect where memory is locked
+	 * on fault (harden.c) */
+	memset(p, 0, (size_t)RJ_FRONT_THREADS * RJ_FRONT_BUFFER);
+	f->buffers = p;
+	return 0;
+}
+
+int rj_front_start_threads(struct rj_front *f, struct rj_error *err)
+{
+	pthread_attr_t attr;
+	sigset_t all, old;
+	int e = 0;
+
+	pthread_attr_init(&attr);
+	pthread_attr_setstacksize(&attr, STACK_BYTES);
+	/* signals are the main thread's */
+	sigfillset(&all);
+	pthread_sigmask(SIG_BLOCK, &all, &old);
+	while (!e && f->running < RJ_FRONT_THREADS) {
+		e = pthread_create(
+			&f->threads[f->running], &attr, serve, f);
+		if (!e)
+			f->running++;
+	}
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	pthread_attr_destroy(&attr);
+	return e ? rj_fail_errno(err, e, "cannot start a thread") : 0;
+}

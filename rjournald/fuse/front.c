@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/mount.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "front-priv.h"
+
+void rj_front_wake(const struct rj_front *f)
+{
+	uint64_t one = 1;
+
+	/* fails only when it is about to overflow: then it is set already */
+	if (write(f->event_fd, &one, sizeof(one)) != sizeof(one))
+		return;
+}
+
+void rj_front_lock(struct rj_front *f)
+{
+	while (sem_wait(&f->lock) == -1) /* EINTR */
+		;
+}
+
+int rj_front_start(const struct rj_front_opts *opts, struct rj_front **out,
+	struct rj_error *err)
+{
+	struct rj_front *f = calloc(1, sizeof(*f));
+	unsigned i;
+	int rc;
+
+	*out = NULL;
+	if (!f)
+		return rj_fail(err, RJ_E_NOMEM, "out of memory");
+	f->ring = opts->ring;
+	f->pipeline = opts->pipeline;
+	f->event_fd = opts->event_fd;
+	snprintf(f->mountpoint, sizeof(f->mountpoint), "%s", opts->mountpoint);
+	sem_init(&f->lock, 0, opts->resumed ? 0 : 1);
+	pthread_mutex_init(&f->aside, NULL);
+	pthread_mutex_init(&f->waiters_lock, NULL);
+	f->parked_end = &f->parked;
+	for (i = 0; i < RJ_FRONT_THREADS; i++)
+		sem_init(&f->called[i], 0, 0);
+	f->shm = opts->shm;
+	f->fuse_fd = -1;
+	rc = rj_barrier_open(&f->barrier, opts->volume, f->ring->block_size,
+		rj_barrier_needed_here(), err);
+	if (!rc && !opts->raw)
+		rc = rj_fs_shutdown_new(opts->volume, &f->fs_shutdown, err);
+	if (!rc)
+		rc = rj_front_get_buffers(f, err);
+	if (!rc)
+		rc = rj_front_meet(f, opts, err);
+	if (!rc)
+		rc = rj_front_start_threads(f, err);
+	if (rc) {
+		rj_front_stop(f);
+		return rc;
+	}
+	*out = f;
+	return 0;
+}
+
+void rj_front_release(struct rj_front *f)
+{
+	sem_post(&f->lock);
+}
+
+bool rj_front_hold(struct rj_front *f, int ms)
+{
+	struct timespec until;
+	int rc;
+
+	clock_gettime(CLOCK_MONOTONIC, &until);
+	until.tv_sec += ms / 1000;
+	until.tv_nsec += ms % 1000 * 1000000L;
+	if (until.tv_nsec >= 1000000000L) {
+		until.tv_sec++;
+		until.tv_nsec -= 1000000000L;
+	}
+	do {
+		rc = sem_clockwait(&f->lock, CLOCK_MONOTONIC, &until);
+	} while (rc == -1 && errno == EINTR);
+	return rc == 0;
+}
+
+unsigned rj_front_users(const struct rj_front *f)
+{
+	unsigned i, n = 0;
+
+	for (i = 0; i < RJ_WORKER_SHM_OPENS; i++)
+		n += f->shm->opens[i] != 0;
+	return n;
+}
+
+bool rj_front_ended(const struct rj_front *f)
+{
+	return f->ended;
+}
+
+int rj_front_drain(struct rj_front *f, struct rj_error *err)
+{
+	int rc;
+
+	rj_front_lock(f);
+	rc = rj_pipeline_drain(f->pipeline, err);
+	sem_post(&f->lock);
+	return rc;
+}
+
+void rj_front_last_word(struct rj_front *f)
+{
+	rj_fs_shutdown_wait(f->fs_shutdown);
+}
+
+void rj_front_stop(struct rj_front *f)
+{
+	unsigned i;
+
+	if (!f)
+		return;
+	/* the threads wait in read(2) and see ENODEV once this is gone */
+	if (f->running)
+		umount2(f->mountpoint, MNT_DETACH);
+	while (f->running)
+		pthread_join(f->threads[--f->running], NULL);
+	if (f->session) /* closes its descriptor, too */
+		fuse_session_destroy(f->session);
+	else if (f->fuse_fd != -1)
+		close(f->fuse_fd);
+	if (f->buffers)
+		munmap(f->buffers, (size_t)RJ_FRONT_THREADS * RJ_FRONT_BUFFER);
+	sem_destroy(&f->lock);
+	for (i = 0; i < RJ_FRONT_THREADS; i++)
+		sem_destroy(&f->called[i]);
+	pthread_mutex_destroy(&f->aside);
+	pthread_mutex_destroy(&f->waiters_lock);
+	rj_barrier_close(&f->barrier);
+	rj_fs_shutdown_free(f->fs_shutdown);
+	free(f);
+}

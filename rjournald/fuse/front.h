@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The front end: a FUSE file system with one file, "journal", whose bytes are
+ * the ring. The thread that reads a request runs the pipeline itself: a
+ * hand-over to another one would cost more than it gains.
+ *
+ * The mount outlives the worker that made it: a process with /dev/fuse open
+ * continues it. The kernel says FUSE_INIT only once, so the next worker is told
+ * it again by the one before (rj_worker_shm), and asks for what was read and
+ * never answered (FUSE_NOTIFY_RESEND).
+ */
+#ifndef RJ_JOURNALD_FRONT_H
+#define RJ_JOURNALD_FRONT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "log/ring.h"
+#include "rjournald/commit/pipeline.h"
+#include "rjournald/handover/worker-shm.h"
+#include "util/error.h"
+
+#define RJ_FRONT_FILE "journal"
+
+struct rj_front;
+
+/* Open /dev/fuse as *FD, and mount it at MOUNTPOINT. SOURCE is shown in the
+ * mount table. RJ_E_IO. */
+int rj_front_mount(const char *mountpoint, const char *source, int *fd,
+	struct rj_error *err);
+
+struct rj_front_opts {
+	const char *mountpoint;
+	const char *volume;           /* for barrier.h */
+	int fuse_fd;                  /* of rj_front_mount(); stays the caller's */
+	struct rj_worker_shm *shm;         /* stays the caller's */
+	struct rj_ring *ring;         /* read from; stays the caller's */
+	struct rj_pipeline *pipeline; /* stays the caller's */
+	bool raw; /* nothing of ext4's is mounted with it: no fs-shutdown.h */
+	bool resumed;                 /* go on where another worker was killed */
+	int event_fd; /* an eventfd, written to when the file was closed by its
+		       * last user, and when the session has ended */
+};
+
+/*
+ * Start answering. RESUMED: only what needs no pipeline (reads, stat); the
+ * rest waits for rj_front_release(). RJ_E_IO, RJ_E_NOMEM, RJ_E_PROTOCOL.
+ */
+int rj_front_start(const struct rj_front_opts *opts, struct rj_front **out,
+	struct rj_error *err);
+/* Can this kernel hand out again what a worker that died has read (Linux
+ * 6.9)? */
+bool rj_front_can_resume(const struct rj_front *f);
+/* The pipeline is ready. */
+void rj_front_release(struct rj_front *f);
+/* Take the pipeline away again, so that no request is in it; waits for the one
+ * that is, but no longer than MS. False: it still is. */
+bool rj_front_hold(struct rj_front *f, int ms);
+/* How many have the file open. */
+unsigned rj_front_users(const struct rj_front *f);
+/* The session has ended: unmounted or aborted by somebody else. */
+bool rj_front_ended(const struct rj_front *f);
+/* Ship all that is pending, from another thread. */
+int rj_front_drain(struct rj_front *f, struct rj_error *err);
+/* The journal is about to be lost with the process: see fs-shutdown.h. */
+void rj_front_last_word(struct rj_front *f);
+/* Unmount, wait for the thread to end, free. NULL-safe. */
+void rj_front_stop(struct rj_front *f);
+
+#endif

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What the daemon knows about the log that the kernel writes: learnt from the
+ * blocks themselves, as they arrive. Pure. Whatever it can not follow makes
+ * it forget ("known" becomes false), and the daemon then ships everything.
+ */
+#ifndef RJ_JOURNALD_TRACK_H
+#define RJ_JOURNALD_TRACK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "log/ring.h"
+
+struct rj_track {
+	uint32_t sb_block; /* where the journal superblock is */
+	bool sb_good;      /* the journal superblock could be read: */
+	uint32_t first, last, maxlen; /* its geometry; the log proper is
+				       * [first, last), fast commits follow */
+	uint32_t start; /* s_start: first live log block; 0: empty */
+	/*
+	 * The running transaction: commit blocks up to running_tid - 1 have
+	 * been seen, and its own first block is, or will be, at commit_end.
+	 */
+	bool known;
+	uint32_t running_tid, commit_end;
+	/* All live log blocks lie in [start, head), going round. */
+	bool head_known;
+	uint32_t head;
+	/* Fast-commit blocks [last, last + fast_blocks) may be live. */
+	uint32_t fast_blocks;
+};
+
+/* Begin with RING as read back from the log (or still empty). */
+void rj_track_init(
+	struct rj_track *t, const struct rj_ring *ring, uint32_t sb_block);
+/*
+ * Blocks [BLOCK, BLOCK + COUNT) of the ring have just been written. A request
+ * never holds more than a part of the log, and the kernel sends the commit
+ * block of one transaction after that of the one before.
+ */
+void rj_track_written(struct rj_track *t, const struct rj_ring *ring,
+	uint32_t block, uint32_t count);
+/* Blocks from FROM forward to TO, going round the log proper. Both must lie
+ * in it. */
+uint32_t rj_track_distance(
+	const struct rj_track *t, uint32_t from, uint32_t to);
+/* How many blocks after commit_end the running transaction may fill without
+ * running into the live log. 0 unless t->known. */
+uint32_t rj_track_room(const struct rj_track *t);
+
+#endif

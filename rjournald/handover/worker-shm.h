@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What outlives a worker: one file in memory (memfd) that the supervisor holds
+ * and each worker maps. It has the ring, which segment each block went into,
+ * which blocks are pending, and the few numbers below. A worker can be killed
+ * between any two instructions: every step here is ordered so that what is
+ * found afterwards is right, or is known not to be.
+ */
+#ifndef RJ_JOURNALD_WORKER_SHM_H
+#define RJ_JOURNALD_WORKER_SHM_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "log/ring.h"
+#include "segment/segment.h"
+#include "shm-records.h"
+#include "util/error.h"
+
+/* Counted up whenever anything below changes its meaning: a worker of another
+ * release than the one before must understand what it finds. */
+#define RJ_WORKER_SHM_VERSION 5
+#define RJ_WORKER_SHM_OPENS	64
+#define RJ_WORKER_SHM_INIT	256
+
+/*
+ * Where the log's writer stands, of a volume with a fallback file (saved-writer.h).
+ * Of the two places one counts, TURN says which; the segment that it says is
+ * pending lies in the mapping's OUTBOX.
+ */
+struct rj_worker_shm_log {
+	struct rj_shm_writer at[2];
+	uint32_t bytes[2];     /* in the outbox */
+	_Atomic uint32_t turn; /* 0: none yet; else at[turn - 1] */
+	_Alignas(8) uint64_t fence;	       /* number of the writer's fence */
+	/* The last segment that the fallback file took, ever, and the last of
+	 * those that the store has acknowledged since. */
+	_Atomic uint64_t in_file, shipped;
+	_Atomic uint32_t prefer; /* an enum rj_prefer, by rjctl; 0: rj.conf's */
+};
+
+struct rj_worker_shm {
+	char magic[8];
+	uint32_t version, header_bytes; /* RJ_WORKER_SHM_VERSION, sizeof */
+	uint32_t blocks, block_size;
+
+	/* ---- pipeline.c ---- */
+	_Atomic uint64_t acked, oldest; /* as the store acknowledged them */
+	uint32_t early_bytes;		/* struct rj_pipeline_opts */
+	/*
+	 * The write that is being copied into the ring: what is found here has
+	 * not been answered, and may have been copied in part. The kernel sends
+	 * it again.
+	 */
+	_Atomic uint64_t writing_at, writing_bytes; /* bytes; 0: none */
+	struct rj_shm_track track[2]; /* after the last write; which one: */
+	_Atomic uint32_t track_turn;
+	_Atomic uint32_t failed; /* an rj_code: nothing is acknowledged again */
+	struct rj_shm_error failure;
+	/* What status shows of the store. */
+	_Atomic uint64_t remote_tid;
+	_Atomic int64_t remote_ns;
+
+	/* ---- saved-writer.c ---- */
+	struct rj_worker_shm_log log;
+
+	/* ---- load.c ---- */
+	struct rj_shm_facts facts;
+	_Atomic uint64_t epoch; /* the newest that is known to be ours */
+	uint8_t nonce[RJ_SEG_NONCE_BYTES]; /* of the claim made, or begun */
+	uint64_t served_since; /* the first worker's: the volume has its mark */
+
+	/* ---- front*.c ---- */
+	uint8_t init[RJ_WORKER_SHM_INIT]; /* FUSE_INIT as the kernel sent it */
+	uint32_t init_bytes;
+	_Atomic uint64_t opens[RJ_WORKER_SHM_OPENS]; /* who has the file open */
+
+	/* ---- daemon.c ---- */
+	_Atomic uint32_t phase;
+	_Atomic uint32_t signalled; /* a signal asked to stop */
+	_Atomic uint32_t restarts; /* workers after the first */
+	_Alignas(8) int64_t started_ns;	   /* monotonic: when the device was ready */
+	char loop_path[32];
+};
+
+/* The pieces of the mapping. */
+struct rj_worker_map {
+	struct rj_worker_shm *shm;
+	uint8_t *data;
+	uint64_t *seq, *bits;
+	uint8_t *outbox; /* RJ_SEG_MAX_BYTES; what is not touched takes no room */
+	size_t bytes;	 /* of it all */
+	int fd;	      /* of the memory; the caller's to close */
+};
+
+/* Make one, all zero, for a journal of BLOCKS blocks. RJ_E_NOMEM, RJ_E_INVAL. */
+int rj_worker_shm_create(uint32_t block_size, uint32_t blocks,
+	struct rj_worker_map *out, struct rj_error *err);
+/* Map what another worker left in FD, which OUT takes over on success.
+ * RJ_E_UNSUPPORTED: it is of another release. RJ_E_CORRUPT, RJ_E_NOMEM. */
+int rj_worker_shm_attach(
+	int fd, struct rj_worker_map *out, struct rj_error *err);
+/* Unmap and close. */
+void rj_worker_shm_release(struct rj_worker_map *m);
+
+/* The pipeline is going to change blocks of the ring, for a write at AT. */
+void rj_worker_shm_begin(struct rj_worker_shm *k, uint64_t at, uint64_t bytes);
+/* It did; TRACK is how the log looks now. */
+void rj_worker_shm_end(struct rj_worker_shm *k, const struct rj_track *track);
+/*
+ * After a worker's death: which blocks are not known to be at the store. Marks
+ * in BITS, beside those that are marked, every block whose segment was never
+ * acknowledged; takes out those of a write that was cut off, whatever they
+ * were, as half a write must not be shipped: it comes again.
+ */
+void rj_worker_shm_settle(struct rj_worker_map *m);
+
+#endif

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "rundir.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "util/environ.h"
+
+#define CLAIM_TRIES   100
+#define DYING_NS      5000000000LL
+#define DYING_TICK_NS 5000000LL
+
+/* Whose is what is there already? A link, or what others own, is not ours. */
+static int make_dir(const char *path, mode_t mode, struct rj_error *err)
+{
+	struct stat st;
+
+	if (!mkdir(path, mode))
+		return 0;
+	if (errno != EEXIST || lstat(path, &st))
+		return rj_fail_errno(err, errno, "%s", path);
+	if (!S_ISDIR(st.st_mode) || st.st_uid != geteuid())
+		return rj_fail(err, RJ_E_REFUSED,
+			"%s: not a directory of ours: remove it", path);
+	return 0;
+}
+
+/* Is the locked file still the one that the path names? The daemon before us
+ * may have removed it between our open and our lock. */
+static bool still_there(int fd, const char *path)
+{
+	struct stat a, b;
+
+	return fstat(fd, &a) == 0 && stat(path, &b) == 0 &&
+	       a.st_ino == b.st_ino && a.st_dev == b.st_dev;
+}
+
+/* 1: locked; 0: try again. */
+static int try_lock(struct rj_claimed_dir *d, struct rj_error *err)
+{
+	struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+	int rc = make_dir(d->dir, 0700, err);
+
+	if (rc)
+		return rc;
+	d->lock = open(d->lock_path,
+		O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (d->lock == -1 && errno == ENOENT)
+		return 0;
+	if (d->lock == -1)
+		return rj_fail_errno(err, errno, "%s", d->lock_path);
+	if (fcntl(d->lock, F_OFD_SETLK, &lock) == -1)
+		rc = errno == EAGAIN || errno == EACCES
+			     ? rj_fail(err, RJ_E_BUSY,
+				       "another rjournald serves this volume")
+			     : rj_fail_errno(err, errno, "%s", d->lock_path);
+	else if (still_there(d->lock, d->lock_path))
+		return 1;
+	close(d->lock);
+	d->lock = -1;
+	return rc;
+}
+
+static int clear_leftovers(struct rj_claimed_dir *d, struct rj_error *err)
+{
+	int tries = CLAIM_TRIES;
+
+	/* we hold the lock: whatever is mounted here is a dead daemon's */
+	while (umount2(d->mnt, MNT_DETACH | UMOUNT_NOFOLLOW) == 0 && --tries)
+		;
+	if (unlink(d->control) == -1 && errno != ENOENT)
+		return rj_fail_errno(err, errno, "%s", d->control);
+	return make_dir(d->mnt, 0700, err);
+}
+
+int rj_claimed_dir_again(const uint8_t volume_uuid[RJ_UUID_BYTES], int lock,
+	struct rj_claimed_dir *out, struct rj_error *err)
+{
+	struct rj_claimed_dir d = {.lock = lock};
+	int rc;
+
+	if ((rc = rj_rundir_path(volume_uuid, NULL, d.dir, err)) ||
+		(rc = rj_rundir_path(volume_uuid, "mnt", d.mnt, err)) ||
+		(rc = rj_rundir_path(volume_uuid, "control", d.control, err)) ||
+		(rc = rj_rundir_path(volume_uuid, "lock", d.lock_path, err)))
+		return rc;
+	*out = d;
+	return 0;
+}
+
+/* Is the process that wrote itself into the lock file gone, or all but? */
+static bool holder_is_dead(const struct rj_claimed_dir *d)
+{
+	char path[64], line[512], *p;
+	bool dead;
+	FILE *f = fopen(d->lock_path, "re");
+	long pid = 0;
+
+	if (f && !fgets(line, sizeof(line), f))
+		line[0] = 0;
+	if (f)
+		fclose(f);
+	pid = f ? strtol(line, NULL, 10) : 0;
+	if (pid <= 0)
+		return false;
+	snprintf(path, sizeof(path), "/proc/%ld/stat", pid);
+	f = fopen(path, "re");
+	if (!f)
+		return true;
+	p = fgets(line, sizeof(line), f) ? strrchr(line, ')') : NULL;
+	dead = p && (p[2] == 'Z' || p[2] == 'X');
+	fclose(f);
+	return dead;
+}
+
+int rj_claim_dir(const uint8_t volume_uuid[RJ_UUID_BYTES], pid_t pid,
+	struct rj_claimed_dir *out, struct rj_error *err)
+{
+	int64_t until = rj_monotonic_ns() + DYING_NS;
+	struct rj_claimed_dir d = {0};
+	int rc, tries = CLAIM_TRIES;
+
+	rc = rj_claimed_dir_again(volume_uuid, -1, &d, err);
+	if (!rc)
+		rc = make_dir(rj_rundir_root(), 0755, err);
+	if (rc)
+		return rc;
+	/* a daemon that was just killed takes a moment to let go */
+	while (!(rc = try_lock(&d, err)) ||
+		(rc == -RJ_E_BUSY && rj_monotonic_ns() < until &&
+			holder_is_dead(&d))) {
+		if (rc)
+			rj_sleep_ns(DYING_TICK_NS);
+		else if (!--tries)
+			break;
+	}
+	if (rc < 0)
+		return rc;
+	if (!rc)
+		return rj_fail(err, RJ_E_BUSY, "%s: cannot be locked", d.dir);
+	rc = clear_leftovers(&d, err);
+	if (!rc && (ftruncate(d.lock, 0) == -1 ||
+			   dprintf(d.lock, "%d\n", (int)pid) < 0))
+		rc = rj_fail_errno(err, errno, "%s", d.lock_path);
+	if (rc) {
+		close(d.lock);
+		return rc;
+	}
+	*out = d;
+	return 0;
+}
+
+void rj_release_dir(struct rj_claimed_dir *d)
+{
+	if (d->lock == -1)
+		return;
+	unlink(d->control);
+	rmdir(d->mnt);
+	/* the lock's name goes first, the lock itself with the close */
+	unlink(d->lock_path);
+	rmdir(d->dir);
+	close(d->lock);
+	d->lock = -1;
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The daemon's side of os/rundir.h: be the one that serves a volume. */
+#ifndef RJ_JOURNALD_RUNDIR_H
+#define RJ_JOURNALD_RUNDIR_H
+
+#include <sys/types.h>
+
+#include "os/rundir.h"
+
+struct rj_claimed_dir {
+	int lock;
+	char dir[RJ_RUNDIR_PATH], mnt[RJ_RUNDIR_PATH];
+	char control[RJ_RUNDIR_PATH], lock_path[RJ_RUNDIR_PATH];
+};
+
+/*
+ * Make the volume's runtime directory and take its lock; clear away what a
+ * daemon that died left there (its FUSE mount, its socket). PID is that of the
+ * daemon, for people and scripts. RJ_E_BUSY: another daemon serves the volume.
+ */
+int rj_claim_dir(const uint8_t volume_uuid[RJ_UUID_BYTES], pid_t pid,
+	struct rj_claimed_dir *out, struct rj_error *err);
+/* The directory that a worker before us claimed; LOCK is its lock. */
+int rj_claimed_dir_again(const uint8_t volume_uuid[RJ_UUID_BYTES], int lock,
+	struct rj_claimed_dir *out, struct rj_error *err);
+/* Remove everything again and let go of the lock. */
+void rj_release_dir(struct rj_claimed_dir *d);
+
+#endif

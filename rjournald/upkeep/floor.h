@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Threads that note, about once a second, what the log has come to: on this host
+ * (lib/log/floor/floor.h), in the header of an idle fallback file, and at the floor
+ * store of rj.conf (lib/log/floor/floor-url.h). Never in the way of a commit. */
+#ifndef RJ_JOURNALD_FLOOR_H
+#define RJ_JOURNALD_FLOOR_H
+
+#include "rjournald/load/load.h"
+
+struct rj_floor_recorder;
+
+/* Of the floor store; from any thread. */
+struct rj_floor_stat {
+	const char *url; /* NULL: there is none; "": rj.conf does not say which */
+	bool ever;	 /* it has had all that was acknowledged */
+	uint64_t sequence; /* the last segment noted there; 0: none yet */
+	uint64_t age_s; /* since it last had all, or since the start */
+	/* Why it does not take notes, or keeps the old ones; "": all is well. */
+	char why[RJ_ERROR_BYTES];
+};
+
+/* L stays where it is until the end. Without a floor (NULL in *OUT, and that is
+ * logged) a journal is still one. */
+void rj_floor_recorder_start(
+	struct rj_loaded *l, struct rj_floor_recorder **out);
+/* Ends the threads, after a last note on this host. REMOVE: the volume has it
+ * all, and says so itself; the host's note goes. NULL-safe. */
+void rj_floor_recorder_stop(struct rj_floor_recorder *k, bool remove);
+/* K may be NULL. */
+void rj_floor_recorder_stat(
+	struct rj_floor_recorder *k, struct rj_floor_stat *out);
+
+#endif

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A thread that deletes from the log what no replay needs any more. */
+#ifndef RJ_JOURNALD_TRIM_H
+#define RJ_JOURNALD_TRIM_H
+
+#include "log/log.h"
+#include "rjournald/commit/pipeline.h"
+#include "util/error.h"
+
+struct rj_trimmer;
+
+struct rj_trimmer_opts {
+	struct rj_store *store; /* only to make a second handle from */
+	struct rj_log_id id;
+	uint64_t epoch; /* this writer's */
+	const struct rj_pipeline *pipeline; /* knows the oldest needed */
+	struct rj_live *live;		    /* of it: wakes us when it is full */
+	unsigned long long retain_s;	    /* keep that long in any case */
+	unsigned interval_s;		    /* look so often */
+};
+
+/* RJ_E_UNSUPPORTED: the store has but one handle. RJ_E_NOMEM, RJ_E_IO. */
+int rj_trimmer_start(const struct rj_trimmer_opts *opts,
+	struct rj_trimmer **out, struct rj_error *err);
+/* Ends the thread; waits for a request under way. NULL-safe. */
+void rj_trimmer_stop(struct rj_trimmer *t);
+
+#endif

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Whose request is this? */
+#ifndef RJSERVER_AUTHENTICATE_H
+#define RJSERVER_AUTHENTICATE_H
+
+#include "accounts.h"
+#include "rjserver/http/http.h"
+
+/*
+ * The account of the token in "Authorization: Bearer TOKEN" or of the password
+ * in "Basic" (a browser's; the user is the account), or else of the verified
+ * client certificate. NULL: no account's, and *SHOWN says whether there were
+ * credentials at all.
+ */
+struct account *authenticate(const struct accounts *a,
+	const struct http_request *req, bool *shown);
+
+#endif

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What http.c (listener, limits), http-conn.c (a connection), http-read.c
+ * (reads requests) and http-send.c (sends answers) share. */
+#ifndef RJSERVER_HTTP_PRIV_H
+#define RJSERVER_HTTP_PRIV_H
+
+#include <stdint.h>
+#include <sys/queue.h>
+#include <sys/socket.h>
+
+#include "http-body.h"
+#include "http-head.h"
+#include "http.h"
+
+#define READER_BYTES	(64u << 10) /* of an answer, taken in that time at least */
+#define IDLE_SECONDS	600 /* between two requests */
+/* From the connection to a request that was let in, TLS handshake and all; and
+ * from one that was not to the next. */
+#define STRANGER_SECONDS 10
+#define READ_AT_ONCE	 (1u << 20) /* then others get their turn */
+
+struct conn;
+struct event;
+struct evconnlistener;
+struct ssl_st;
+TAILQ_HEAD(conns, conn);
+
+/* From the head of a request to its answer. */
+struct http_exchange {
+	bool open; /* the handler has to answer */
+	void *tag;
+	const char *const *more; /* http_set_more() */
+};
+
+enum conn_state {
+	CONN_HEAD,   /* reads a head, or is between two requests */
+	CONN_MEMORY, /* waits for memory for the body */
+	CONN_BODY,   /* reads it */
+	CONN_ANSWER, /* the handler has the request */
+	CONN_SEND,   /* the answer waits for the client to take it */
+	CONN_SKIP,   /* discards the body of a request that was answered */
+	CONN_LINGER, /* has sent its last answer: discards what still comes, so
+		      * that the kernel does not discard the answer */
+};
+
+struct http_stream {
+	enum http_more (*next)(void *arg, struct rj_buf *out);
+	void (*done)(void *arg);
+	void *arg;
+	uint64_t bytes; /* of the body so far */
+	bool ended;	/* the last piece is being sent */
+};
+
+struct conn {
+	struct http_exchange x; /* first: it is the connection's only one */
+	struct http *http;
+	TAILQ_ENTRY(conn) place; /* in list: strangers or members */
+	struct conns *list;
+	int fd;
+	struct ssl_st *ssl; /* NULL: no TLS */
+	struct event *readable, *writable;
+	enum conn_state state;
+	int64_t due_ns; /* when it is ended, unless it gets on */
+	time_t expires; /* the other end's certificate; 0: never */
+	bool member;	/* the last request was let in */
+	bool paused;	/* not waiting to be readable */
+	bool begun;	/* the time of this request is measured */
+	bool busy;	/* reading or sending: must not be freed yet */
+	bool ended;	/* and is to be freed then */
+	bool judging;	/* in the request handler */
+	bool let_in;	/* http_let_in() was called there */
+	bool answered;	/* and the answer was sent there */
+	bool counted;	/* in http->unsent */
+	bool retry;	/* reading waits for the socket to be writable */
+	bool close;	/* after this answer */
+	bool old, head_only; /* HTTP/1.0; a HEAD */
+	struct purse *purse; /* its account's; NULL: a stranger's */
+
+	struct record_buffer
+		*buffer;   /* NULL: AT is memory of its own, or NULL */
+	char *at;	   /* where the request begins */
+	size_t space;	   /* bytes there are at AT */
+	size_t got;	   /* bytes there; of the body: in its place */
+	size_t length;	   /* of the body */
+	size_t untaken;	   /* bytes of the body that are not wanted */
+	size_t guess, size; /* the lengths of the last head and body */
+	uint32_t crc;	   /* of the body as far as it has come */
+	bool expects;	   /* the client waits for a word before the body */
+	struct rj_buf ahead; /* bytes that were read too early */
+	size_t ahead_at;     /* the next one of them */
+	bool from_prefetch;     /* the last bytes taken were of those */
+
+	struct rj_buf out, body; /* of an answer: what is yet to be sent */
+	size_t sent;		 /* of both together */
+	size_t taken;		 /* of READER_BYTES */
+	struct http_stream *stream; /* NULL: the answer is whole */
+	struct sockaddr_storage address;
+	char peer[64];
+};
+
+struct http {
+	struct event_base *base;
+	struct evconnlistener *listener; /* NULL: no new connections */
+	struct event *accept_again;	 /* while no client can be accepted */
+	struct event *tick;		 /* each second */
+	struct event *memory; /* there may be some for those that wait */
+	int64_t said_ns;      /* when a refusal was said last; 0: never */
+	struct http_handlers on;
+	struct http_limits limits;
+	struct tls *tls; /* NULL: none */
+	unsigned unsent;
+	unsigned waiting; /* for memory */
+	unsigned count;   /* connections */
+	unsigned stranger_count; /* those among strangers */
+	/* the one that waits or has asked longest is the first */
+	struct conns strangers, members;
+	struct bodies bodies;
+	struct head head;   /* of the request that is being judged */
+	struct rj_buf text; /* of the answer that is being made */
+};
+
+static inline void http_work(struct http *http)
+{
+	if (http->on.work)
+		http->on.work(http->on.work_arg);
+}
+
+/* What a step of reading came to. */
+enum step {
+	STEP_ON,   /* something was done: go on */
+	STEP_WAIT, /* nothing there, or the connection is ended */
+};
+
+/* http-conn.c */
+/* How long a request may take. */
+int request_seconds(const struct http *http);
+/* The connection FD, which is taken over, also on failure. False: no memory. */
+bool conn_begin(struct http *http, int fd, const struct sockaddr *sa,
+	socklen_t len);
+/* End C, now or as soon as it is not in use. A body that was handed over must
+ * have been answered. */
+void conn_end(struct conn *c);
+void conn_limit(struct conn *c, int seconds);
+/* Ends the exchange: BYTES of body are sent. */
+void conn_finish(struct conn *c, int status, uint64_t bytes);
+/* The request counts as unsent, or does no more. */
+void conn_count(struct conn *c, bool unsent);
+/* The request begins: the whole of it has its time, not each piece; a stranger's
+ * no more than the stranger. */
+void conn_begin_time(struct conn *c);
+/* The memory of the request is of no use any more. */
+void conn_drop_input(struct conn *c);
+/* Make C the last one of LIST; NULL: of none. */
+void conn_place(struct conn *c, struct conns *list);
+/* Around all that may end the connection and use it afterwards. */
+bool conn_enter(struct conn *c);
+void conn_leave(struct conn *c, bool was);
+void conn_pause(struct conn *c);
+/* Read on when the loop comes by: there may be bytes for which the socket does
+ * not become readable. */
+void conn_read_soon(struct conn *c);
+/* Up to LEN bytes to P. 0: there are none now; -1: there never will be. */
+ssize_t conn_take(struct conn *c, void *p, size_t len);
+/* The last LEN bytes taken, at P, are to be taken again. False: no memory. */
+bool conn_untake(struct conn *c, const void *p, size_t len);
+
+/* http-read.c */
+/* Do one thing of what C's state says. */
+enum step conn_read_step(struct conn *c);
+/* C waits for memory: try again. */
+void conn_memory(struct conn *c);
+/* The answer is sent. */
+void conn_sent(struct conn *c);
+/* Will the connection be closed after the answer? */
+bool conn_closes(const struct conn *c);
+
+/* http-send.c */
+/* Answer something that is no request; the connection ends. */
+void conn_refuse(struct conn *c, int status, const char *text);
+/* Send TEXT, which is short. False: it cannot be. */
+bool conn_say(struct conn *c, const char *text);
+/* The socket is writable. */
+void conn_push(struct conn *c);
+void conn_drop_answer(struct conn *c);
+
+#endif

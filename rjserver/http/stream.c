@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Streams. Nothing is held between two pieces but the number of the last
+ * object: whatever is deleted or moved meanwhile is looked up anew, so a slow
+ * reader costs one piece of memory and keeps no file.
+ */
+#include "stream.h"
+
+#include <stdlib.h>
+
+#include "rjserver/store/commit.h"
+#include "rjserver/store/store-read.h"
+
+#define PIECE_BYTES (1u << 20) /* at least; an object is never divided */
+
+struct stream {
+	struct store *s;
+	struct http_exchange *x;
+	struct okey okey;
+	uint64_t after, last; /* numbers: last sent; the last to be sent */
+	/* the object that the disk was waited for: its number (0: none) and what
+	 * came; JOB while it is waited for */
+	struct read_job *job;
+	uint64_t number;
+	struct rj_buf body;
+	int rc;
+};
+
+static void on_read(
+	void *arg, int rc, struct rj_buf *body, const struct rj_error *err)
+{
+	struct stream *st = arg;
+
+	st->job = NULL;
+	st->rc = rc;
+	rj_buf_free(&st->body); /* of one that was deleted before it was sent */
+	st->body = *body;
+	*body = (struct rj_buf){0};
+	http_stream_on(st->x);
+}
+
+/* Its bytes behind what OUT has; RJ_E_BUSY: on_read() gets them. */
+static int object_bytes(
+	struct stream *st, uint64_t number, struct rj_buf *out)
+{
+	struct okey okey = st->okey;
+	int rc = st->rc;
+
+	okey.key.number = number;
+	if (st->number != number) {
+		if (!commit_entry(st->s->commit, &okey))
+			return -RJ_E_NOTFOUND;
+		rc = reader_get(
+			st->s, &okey, out, on_read, st, &st->job, NULL);
+		st->number = rc == -RJ_E_BUSY ? number : 0;
+		return rc;
+	}
+	st->number = 0;
+	if (rc == -RJ_E_NOTFOUND) /* it was deleted, and is there again */
+		return object_bytes(st, number, out);
+	if (!rc && rj_buf_append(out, st->body.data, st->body.len))
+		rc = -RJ_E_NOMEM;
+	rj_buf_free(&st->body);
+	return rc;
+}
+
+static int add_object(struct stream *st, uint64_t number, uint32_t length,
+	struct rj_buf *out)
+{
+	size_t start = out->len;
+	int rc;
+
+	if (st->number == number && !st->rc)
+		length = (uint32_t)st->body.len;
+	rc = rj_buf_printf(out, "%020llu %u\n", (unsigned long long)number,
+		length);
+	if (!rc)
+		rc = object_bytes(st, number, out);
+	if (rc == -RJ_E_BUSY || rc == -RJ_E_CORRUPT || rc == -RJ_E_NOTFOUND)
+		out->len = start;
+	if (rc != -RJ_E_CORRUPT)
+		return rc;
+	return rj_buf_printf(
+		out, "%020llu damaged\n", (unsigned long long)number);
+}
+
+static enum http_more next_piece(void *arg, struct rj_buf *out)
+{
+	struct stream *st = arg;
+	const struct idx_entry *e;
+	uint64_t number;
+	int rc;
+
+	while (out->len < PIECE_BYTES) {
+		e = idx_next(st->s->index, &st->okey, st->after);
+		if (!e || e->number > st->last) {
+			/* what is not there may be among what was lost */
+			if (rj_buf_printf(out, "%s\n",
+				    st->s->lost ? "lost" : "end"))
+				return HTTP_CUT;
+			return HTTP_END;
+		}
+		number = e->number;
+		rc = add_object(st, number, e->length, out);
+		if (rc == -RJ_E_BUSY)
+			return HTTP_WAIT;
+		if (rc && rc != -RJ_E_NOTFOUND) /* deleted meanwhile */
+			return HTTP_CUT;
+		st->after = number;
+	}
+	return HTTP_MORE;
+}
+
+static void end(void *arg)
+{
+	struct stream *st = arg;
+
+	reader_cancel(st->job);
+	rj_buf_free(&st->body);
+	free(st);
+}
+
+void stream_objects(struct store *s, struct http_exchange *x,
+	const struct okey *okey, uint64_t from)
+{
+	struct stream *st = calloc(1, sizeof(*st));
+	struct http_reply failed = {.status = 500, .text = "out of memory"};
+	const struct idx_entry *e;
+
+	if (!st) {
+		http_answer(x, &failed);
+		return;
+	}
+	commit_flush(s->commit); /* all that was acknowledged, no less */
+	st->s = s;
+	st->x = x;
+	st->okey = *okey;
+	st->after = from ? from - 1 : 0;
+	e = idx_last(s->index, okey);
+	if (e)
+		st->last = e->number;
+	http_answer_stream(
+		x, "application/x-rj-objects", next_piece, end, st);
+}

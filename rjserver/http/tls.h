@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* TLS 1.2 and later on a nonblocking socket, by OpenSSL. */
+#ifndef RJSERVER_TLS_H
+#define RJSERVER_TLS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+#include <time.h>
+
+#include "util/error.h"
+
+struct ssl_st; /* OpenSSL's SSL */
+struct tls;
+
+/* A connection ended before its handshake: PEER was refused, and WHY. */
+typedef void (*tls_refused_fn)(void *arg, const char *peer, const char *why);
+
+struct tls_files {
+	const char *cert, *key; /* PEM; the chain, the private key */
+	const char *client_ca;  /* PEM; NULL: no client certificates */
+};
+
+/* RJ_E_INVAL names the file that is not usable. */
+int tls_new(const struct tls_files *files, tls_refused_fn refused, void *arg,
+	struct tls **out, struct rj_error *err);
+/* Use FILES for new connections. On failure the old ones stay. */
+int tls_reload(
+	struct tls *tls, const struct tls_files *files, struct rj_error *err);
+void tls_free(struct tls *tls); /* NULL-safe; no connection may be left */
+
+/* The server's end of the connection FD from PEER (an address as text); FD stays
+ * the caller's. The handshake is done by the first reads. NULL: no memory. */
+struct ssl_st *tls_accept(struct tls *tls, int fd, const char *peer);
+/* End it; NULL-safe. FD has to be closed after it. */
+void tls_end(struct ssl_st *ssl);
+/* Is the handshake done? */
+bool tls_ready(const struct ssl_st *ssl);
+/* Why a connection that has not finished its handshake is ended. */
+void tls_because(struct ssl_st *ssl, const char *why);
+
+/* Up to LEN bytes. 0: none now, wait until the socket is readable (*WRITABLE:
+ * writable); -1: the end or an error. After bytes more may be there although
+ * the socket is not readable. */
+ssize_t tls_read(struct ssl_st *ssl, void *p, size_t len, bool *writable);
+/* The same; 0: wait until the socket is writable. */
+ssize_t tls_write(struct ssl_st *ssl, const void *p, size_t len);
+
+/* The subject's common name in the verified certificate of the other end.
+ * False: it has none. NULL-safe. */
+bool tls_peer_name(struct ssl_st *ssl, char *out, size_t size);
+/* When the first certificate of the other end's chain expires; 0: it showed
+ * none. */
+time_t tls_expires(struct ssl_st *ssl);
+/* Would the certificate that the other end has shown, if any, be good for a
+ * new connection, too? */
+bool tls_still_good(struct tls *tls, struct ssl_st *ssl);
+
+#endif

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the server has to say: one line each, on stderr, "rjserver: " first. */
+#ifndef RJSERVER_LOG_H
+#define RJSERVER_LOG_H
+
+/* -q: no notices; warnings and errors are always said. */
+void log_set_quiet(void);
+
+void log_notice(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+void log_warning(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+void log_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+#endif

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What commit.c and commit-write.c share: the batch. */
+#ifndef RJSERVER_COMMIT_PRIV_H
+#define RJSERVER_COMMIT_PRIV_H
+
+#include "commit.h"
+
+#define BATCH_ITEMS 256
+#define BATCH_BYTES (8u << 20) /* flush at once when this much has gathered */
+
+struct item {
+	struct rec rec;
+	struct iovec body[COMMIT_BODY_PARTS];
+	int body_parts;
+	struct record_buffer *buffer; /* the body lies there; NULL: anywhere */
+	uint64_t moved_from; /* not 0: it is a copy of the record there */
+	commit_fn done;
+	void *arg;
+};
+
+struct commit {
+	struct store *s;
+	commit_wanted_fn wanted;
+	void *wanted_arg;
+	struct item *items;
+	int count;
+	uint64_t bytes; /* of the records gathered */
+	bool has_object;
+	int moved; /* how many items, the last ones, are copies */
+};
+
+/* Write the batch; SYNC: and make it durable. Sets s->end and s->last. */
+int commit_write(struct commit *c, bool sync, struct rj_error *err);
+
+#endif

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Checkpoints: the index as it is at one place of the log, so that a start
+ * reads only what came later. Copied out on the event loop, written by a
+ * thread. The format is in doc/rjserver-storage.md.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "os/fileio.h"
+#include "os/thread.h"
+#include "rjserver/log.h"
+#include "store-checkpoint.h"
+#include "util/crc32c.h"
+#include "util/environ.h"
+
+struct checkpoint {
+	pthread_t thread;
+	bool threaded;
+	struct rj_buf data;
+	char dir[PATH_MAX], path[PATH_MAX], tmp[PATH_MAX + 8];
+	uint64_t pos;
+	int rc;
+	struct rj_error err;
+	atomic_bool done;
+};
+
+static void path_of(const struct store *s, char path[PATH_MAX])
+{
+	snprintf(path, PATH_MAX, "%s/store/checkpoint", s->dir);
+}
+
+static int write_out(struct checkpoint *c)
+{
+	struct rj_error *err = &c->err;
+	int fd, rc, close_rc;
+
+	unlink(c->tmp); /* of a server that was killed */
+	fd = open(c->tmp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+		0600);
+	if (fd < 0)
+		return rj_fail_errno(err, errno, "%s: cannot create", c->tmp);
+	rc = rj_write_all(fd, c->data.data, c->data.len, c->tmp, err);
+	if (!rc)
+		rc = rj_fsync(fd, c->tmp, err);
+	close_rc = rj_close(&fd, c->tmp, rc ? NULL : err);
+	if (!rc)
+		rc = close_rc;
+	if (!rc && rename(c->tmp, c->path))
+		rc = rj_fail_errno(err, errno, "%s: cannot rename", c->tmp);
+	if (!rc)
+		rc = rj_fsync_dir(c->dir, err);
+	if (rc)
+		unlink(c->tmp);
+	return rc;
+}
+
+static void *run(void *arg)
+{
+	struct checkpoint *c = arg;
+
+	c->rc = write_out(c);
+	atomic_store(&c->done, true);
+	return NULL;
+}
+
+static struct checkpoint *make(struct store *s)
+{
+	struct checkpoint *c = calloc(1, sizeof(*c));
+
+	if (!c)
+		return NULL;
+	c->pos = s->end;
+	snprintf(c->dir, sizeof(c->dir), "%s/store", s->dir);
+	path_of(s, c->path);
+	snprintf(c->tmp, sizeof(c->tmp), "%s.tmp", c->path);
+	if (checkpoint_encode(s, &c->data)) {
+		rj_buf_free(&c->data);
+		free(c);
+		return NULL;
+	}
+	return c;
+}
+
+static int finish(struct store *s)
+{
+	struct checkpoint *c = s->checkpoint;
+	int rc;
+
+	if (!c)
+		return 0;
+	s->checkpoint = NULL;
+	if (c->threaded)
+		pthread_join(c->thread, NULL);
+	rc = c->rc;
+	if (rc) {
+		log_warning("%s; the next start reads more of the log",
+			c->err.msg);
+	} else {
+		s->checkpoint_pos = c->pos;
+		s->checkpoint_bytes = c->data.len;
+	}
+	rj_buf_free(&c->data);
+	free(c);
+	return rc;
+}
+
+/* Only an older checkpoint keeps a file that is empty, and room is needed. */
+static bool in_the_way(const struct store *s)
+{
+	return s->tight && s->file_count > 1 && !s->files[0].live &&
+	       s->checkpoint_pos &&
+	       pos_file(s->end) > pos_file(s->checkpoint_pos);
+}
+
+/* While objects are lost, each start shall read everything and say so. */
+static bool wanted(const struct store *s)
+{
+	uint64_t least = s->checkpoint_bytes * 4;
+
+	if (least < s->file_bytes)
+		least = s->file_bytes;
+	return !s->scan_all && !s->lost && !s->failed && s->file_count &&
+	       !s->dirty && (s->appended >= least || in_the_way(s));
+}
+
+void store_checkpoint_tick(struct store *s)
+{
+	struct checkpoint *c = s->checkpoint;
+
+	if (c) {
+		if (!atomic_load(&c->done))
+			return;
+		if (!finish(s))
+			store_drop_dead(s);
+	}
+	if (!wanted(s))
+		return;
+	c = make(s);
+	if (!c)
+		return;
+	s->appended = 0;
+	s->checkpoint = c;
+	c->threaded = !rj_thread_start(&c->thread, run, c);
+	if (!c->threaded)
+		run(c);
+}
+
+void store_checkpoint_now(struct store *s)
+{
+	finish(s);
+	if (!wanted(s))
+		return;
+	s->checkpoint = make(s);
+	if (!s->checkpoint)
+		return;
+	run(s->checkpoint);
+	if (!finish(s))
+		store_drop_dead(s);
+}
+
+void store_checkpoint_end(struct store *s)
+{
+	finish(s);
+}
+
+int store_checkpoint_forget(struct store *s, struct rj_error *err)
+{
+	char path[PATH_MAX], dir[PATH_MAX];
+
+	finish(s);
+	path_of(s, path);
+	if (unlink(path)) {
+		if (errno != ENOENT)
+			return rj_fail_errno(
+				err, errno, "%s: cannot remove", path);
+	} else {
+		snprintf(dir, sizeof(dir), "%s/store", s->dir);
+		if (rj_fsync_dir(dir, err))
+			return -RJ_E_IO;
+	}
+	s->checkpoint_pos = 0;
+	return 0;
+}
+
+int store_checkpoint_read(struct store *s, struct checkpoint_place *at,
+	struct rj_error *err)
+{
+	struct rj_buf data = {0};
+	char path[PATH_MAX];
+	int rc;
+
+	*at = (struct checkpoint_place){0};
+	path_of(s, path);
+	if (access(path, F_OK) && errno == ENOENT)
+		return 0;
+	rc = rj_read_file(path, SIZE_MAX / 2, &data, err);
+	if (!rc)
+		rc = checkpoint_decode(s, &data, at, path, err);
+	if (rc == -RJ_E_CORRUPT) {
+		/* the log says all that it says, only not as fast */
+		log_warning("%s; the whole log is read instead", err->msg);
+		*at = (struct checkpoint_place){0};
+		rc = 0;
+	} else if (!rc) {
+		s->checkpoint_pos = at->pos;
+		s->checkpoint_bytes = data.len;
+	}
+	rj_buf_free(&data);
+	return rc;
+}

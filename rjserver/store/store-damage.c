@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What is done with bytes that fail their check: kept, named, counted. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "os/fileio.h"
+#include "rjserver/log.h"
+#include "store.h"
+
+int damage_copy_aside(struct store *s, const struct datafile *f,
+	uint64_t offset, const uint8_t *data, uint64_t len,
+	struct rj_error *err)
+{
+	char dir[PATH_MAX], path[PATH_MAX + 64];
+	int fd, rc, close_rc;
+
+	snprintf(dir, sizeof(dir), "%s/damaged", s->dir);
+	snprintf(path, sizeof(path), "%s/%08u-%llu.torn", dir, f->number,
+		(unsigned long long)offset);
+	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC,
+		0600);
+	if (fd < 0)
+		return rj_fail_errno(err, errno, "%s: cannot create", path);
+	rc = rj_write_all(fd, data, len, path, err);
+	if (!rc)
+		rc = rj_fsync(fd, path, err);
+	close_rc = rj_close(&fd, path, rc ? NULL : err);
+	if (!rc)
+		rc = close_rc;
+	if (!rc)
+		rc = rj_fsync_dir(dir, err);
+	if (!rc)
+		log_warning("%s: the last batch was torn at byte %llu and "
+			    "never acknowledged: cut; its %llu bytes are kept "
+			    "in %s",
+			f->path, (unsigned long long)offset,
+			(unsigned long long)len, path);
+	return rc;
+}
+
+static bool accepted(struct store *s, const char *where)
+{
+	char path[PATH_MAX], line[128];
+	bool found = false;
+	FILE *in;
+
+	snprintf(path, sizeof(path), "%s/damaged/accepted", s->dir);
+	in = fopen(path, "re");
+	if (!in)
+		return false;
+	while (!found && fgets(line, sizeof(line), in)) {
+		line[strcspn(line, "\r\n")] = 0;
+		found = !strcmp(line, where);
+	}
+	fclose(in);
+	return found;
+}
+
+void damage_lost(struct store *s, uint64_t pos, const char *why)
+{
+	char where[64], path[PATH_MAX];
+
+	snprintf(where, sizeof(where), "%08u:%llu", pos_file(pos),
+		(unsigned long long)pos_offset(pos));
+	store_file_path(s, pos_file(pos), path);
+	if (accepted(s, where)) {
+		log_warning("%s: byte %llu: %s (accepted)", path,
+			(unsigned long long)pos_offset(pos), why);
+		return;
+	}
+	s->lost++;
+	log_error("%s: byte %llu: DAMAGED: %s. Acknowledged objects are lost, "
+		  "and which is not known: a key that is not found is answered "
+		  "as damaged, and new keys are refused. Restore the file, or "
+		  "accept the loss: echo %s >>%s/damaged/accepted and restart",
+		path, (unsigned long long)pos_offset(pos), why, where, s->dir);
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Reads objects without holding up the event loop: what is in the page cache is
+ * read at once; for the rest a few threads wait for the disk. The threads share
+ * nothing with the store: each gets a descriptor of its own, a place and memory.
+ * Of the objects that are waited for, only those that a thread has take memory.
+ */
+#ifndef RJSERVER_STORE_READ_H
+#define RJSERVER_STORE_READ_H
+
+#include "store.h"
+
+struct event_base;
+struct read_job;
+
+/* Where the bytes of an object are; F until the next flush. */
+struct object_place {
+	struct datafile *f;
+	uint64_t pos; /* of the record */
+	uint32_t length, crc;
+};
+
+/* The place of OKEY, of which nothing is in the batch. Errors as of store_get(). */
+int object_find(struct store *s, const struct okey *okey,
+	struct object_place *out, struct rj_error *err);
+uint64_t object_offset(const struct object_place *at);
+/* store_get() of an object of which nothing is in the batch. */
+int object_get(struct store *s, const struct okey *okey, struct rj_buf *out,
+	struct rj_error *err);
+/* When the object of E was stored, to the second before; what an old checkpoint
+ * does not say is read, once. RJ_E_CORRUPT: it cannot be. */
+int store_time(struct store *s, struct idx_entry *e, uint64_t *time_ns);
+
+/* RC as store_get() returns it; BODY may be taken over (and emptied). */
+typedef void (*read_fn)(
+	void *arg, int rc, struct rj_buf *body, const struct rj_error *err);
+
+/* Until this is called, and if it fails (no memory, no descriptor), all reads
+ * are waited for. */
+void reader_start(struct store *s, struct event_base *base);
+/* From now on no read_fn is called. Before BASE is freed. */
+void reader_stop(struct store *s);
+/* Waits for the threads, which wait for the disk. */
+void reader_free(struct store *s);
+
+/*
+ * object_get(), if that does not have to wait for the disk. Else RJ_E_BUSY: DONE
+ * is called once, later, with ARG, and JOB (may be NULL) is valid until then.
+ */
+int reader_get(struct store *s, const struct okey *okey, struct rj_buf *out,
+	read_fn done, void *arg, struct read_job **job, struct rj_error *err);
+/* Its DONE is not called. NULL-safe. */
+void reader_cancel(struct read_job *job);
+
+#endif

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The store: objects in a log of data files below DIR. Layout and recovery
+ * rules are in doc/rjserver-storage.md. One thread.
+ *
+ * store-file.c and store-prefetch.c keep the data files, store-load.c and
+ * store-scan.c read them at start, store-damage.c sets damaged parts aside,
+ * commit.c appends.
+ */
+#ifndef RJSERVER_STORE_H
+#define RJSERVER_STORE_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/uio.h>
+
+#include "rjserver/record/index.h"
+#include "rjserver/record/record.h"
+#include "util/buf.h"
+#include "util/error.h"
+
+struct datafile {
+	uint32_t number;
+	int fd;
+	uint64_t bytes;    /* size */
+	int direct_fd;     /* the same past the page cache; -1: not here */
+	uint64_t live;     /* objects in it that were not deleted */
+	uint64_t live_bytes; /* of their records */
+	bool damaged;        /* to be kept aside when it is dropped */
+	uint64_t data_end; /* at start: end of the last byte that is not zero */
+	char path[PATH_MAX];
+};
+
+struct commit;
+struct ahead;
+struct checkpoint;
+struct clean;
+struct reader;
+
+enum store_change {
+	STORE_ADDED,
+	STORE_GONE,
+	STORE_DAMAGED, /* it stays, without its bytes */
+};
+
+/* This became of an object of LENGTH bytes; durable. Not called for what a
+ * start finds: idx_each() has that. */
+typedef void (*store_watch_fn)(void *arg, const struct okey *okey,
+	enum store_change what, uint32_t length);
+
+struct store {
+	char dir[PATH_MAX - 64];
+	bool received;       /* acknowledge without fdatasync */
+	uint64_t file_bytes; /* of a new data file */
+	int lock_fd;
+	struct index *index;
+	struct commit *commit;
+	struct datafile *files; /* ascending; the last one is appended to */
+	size_t file_count;
+	uint64_t store_id;
+	uint64_t end;     /* where the next batch goes (place) */
+	uint64_t last;    /* the last record; 0: none */
+	uint64_t durable; /* all before is on stable storage */
+	bool dirty;       /* written, and not yet synced */
+	bool failed;      /* a write or fsync failed: no writes until restart */
+	unsigned lost;    /* records lost whose names are not known */
+	uint32_t next_number; /* of the next data file */
+	store_watch_fn watch; /* NULL: not called */
+	void *watch_arg;
+	uint8_t *batch;       /* the bytes of the batch that is being written */
+	uint64_t batch_cap;
+	bool read_only;          /* for store-check.c: nothing is changed */
+	bool scan_all;           /* without checkpoints */
+	uint64_t checkpoint_pos; /* of the durable one; 0: none */
+	uint64_t checkpoint_bytes;
+	uint64_t appended; /* bytes, since the last checkpoint was begun */
+	struct checkpoint *checkpoint; /* being written */
+	struct clean *clean;
+	bool full; /* the last batch found no room on the disk */
+	bool tight; /* no room for writes: what is half empty is cleaned */
+	struct ahead *ahead;  /* the next data file is being made */
+	uint32_t ahead_tried; /* or was not, while this one was the last */
+	struct reader *reader; /* store-read.h; NULL: reads wait */
+};
+
+struct store_opts {
+	const char *dir;     /* made, 0700, if missing */
+	bool received;       /* acknowledge without fdatasync */
+	uint64_t file_bytes; /* of a new data file; 0: 64 MiB */
+	bool scan_all; /* read the whole log; no checkpoint is used or made */
+};
+
+/* Open or create the store and take its lock. RJ_E_BUSY: another server has
+ * it. */
+int store_open(const struct store_opts *opts, struct store **out,
+	struct rj_error *err);
+/* Finish the batch, write the clean mark and close. NULL-safe; frees S even
+ * on failure. */
+int store_close(struct store *s, struct rj_error *err);
+
+/*
+ * The object's bytes, appended to OUT. RJ_E_NOTFOUND; RJ_E_CORRUPT: its bytes
+ * are damaged or, where records were lost whose names are not known, it may
+ * have been among them.
+ */
+int store_get(struct store *s, const struct okey *okey, struct rj_buf *out,
+	struct rj_error *err);
+
+/* store-write.c */
+/* Aligned memory for a batch of LEN bytes, and the padding after it; NULL:
+ * no memory. Valid until store_batch_done(). */
+uint8_t *store_batch_buffer(struct store *s, uint64_t len);
+/* Write LEN bytes of DATA, which is such memory (a room's will do), at s->end in F.
+ * Returns 0 or the errno; DONE counts what was written. */
+int store_write(struct store *s, const struct datafile *f, uint8_t *data,
+	uint64_t len, uint64_t *done);
+void store_batch_done(struct store *s);
+
+/* store-file.c */
+struct datafile *store_file(struct store *s, uint32_t number);
+/* The object of E lives in its file (BY 1), or no longer (-1). */
+void store_count(struct store *s, const struct idx_entry *e, int by);
+void store_files_free(struct store *s);
+void store_file_forget_last(struct store *s);
+/* Where a dropped file waits to become the next one. */
+void store_spare_path(const struct store *s, char path[PATH_MAX]);
+/*
+ * Make sure that the last file has room for a batch of LEN bytes at s->end;
+ * begin a new file where it has not. Each file keeps a reserve that only
+ * batches of tombstones may use, so that a full disk can still be
+ * emptied. RJ_E_NOSPACE.
+ */
+int store_room(
+	struct store *s, uint64_t len, bool reserve, struct rj_error *err);
+/*
+ * Sync the last file, if anything was written. A failed sync may have dropped
+ * the dirty pages, and asking again could only get a false yes: so it sets
+ * s->failed, and there are no more writes until a scan at restart has seen
+ * what is really there.
+ */
+int store_sync(struct store *s, struct rj_error *err);
+/* Where a batch starts after one that ended at END in the last file. */
+uint64_t store_next_batch(const struct store *s, uint64_t end);
+/* Add an opened file to the list; takes over FD when it succeeds. */
+int store_file_add(struct store *s, uint32_t number, int fd, const char *path,
+	uint64_t bytes, struct rj_error *err);
+/* Drop the oldest files in which nothing lives, as far as the checkpoint does
+ * not need them. Failures are only said. */
+void store_drop_dead(struct store *s);
+void store_file_path(
+	const struct store *s, uint32_t number, char path[PATH_MAX]);
+
+/* Make the file PATH in DIR, durably, of the file SPARE if that is there and
+ * of the right size: FD is open, or an error and no file. */
+int store_file_make(const char *dir, const char *path, const char *spare,
+	const struct file_head *head, int *fd, struct rj_error *err);
+
+/* store-prefetch.c */
+/* If the last file is half full, begin to make the next. */
+void store_ahead_begin(struct store *s);
+/* Wait for it, and take it if it has at least LEAST bytes; else it is gone. */
+bool store_ahead_take(
+	struct store *s, uint64_t least, int *fd, struct file_head *head);
+void store_ahead_end(struct store *s);
+
+/* store-newest.c */
+/*
+ * When the newest of all objects that a DELETE of OKEY means was stored, to the
+ * second after: of OKEY itself, or with "below=N" in QUERY of those below N in its
+ * directory (with "least=BYTES": of that size or more). RJ_E_NOTFOUND: none;
+ * RJ_E_CORRUPT: the age of one cannot be read.
+ */
+int store_newest(struct store *s, const struct okey *okey, const char *query,
+	uint64_t *time_ns);
+
+/* Bytes that are set aside on the disk and not yet written. */
+uint64_t store_spare(const struct store *s);
+
+/* store-load.c: read all data files, fill the index, set end, last, durable. */
+int store_scan(struct store *s, struct rj_error *err);
+
+/* store-damage.c */
+/* Copy LEN bytes of file NUMBER from OFFSET into DIR/damaged, durably. */
+int damage_copy_aside(struct store *s, const struct datafile *f,
+	uint64_t offset, const uint8_t *data, uint64_t len,
+	struct rj_error *err);
+/* Say that records without a name are lost at POS; counted in s->lost unless
+ * DIR/damaged/accepted has the line "<file>:<offset>". */
+void damage_lost(struct store *s, uint64_t pos, const char *why);
+
+#endif

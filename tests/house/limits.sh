@@ -1,0 +1,99 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The sizes that CONTRIBUTING names: files of a folder, columns of a line, lines of
+# a function; and which files read the environment.
+. "$RJ_SRC/tests/support/lib.sh" || exit 99
+
+rooms="lib tools mkrjfs rjtune rjrecover rjmount rjlog rjournald rjctl rjserver tests bench"
+most=26 columns=100 longest=70
+
+# found TREE NAME...: files of the rooms below TREE, without what a build leaves there
+found() {
+	local tree=$1
+	shift
+	# shellcheck disable=SC2086
+	(cd "$tree" && find $rooms \( -name .libs -o -name .deps \) -prune -o -type f "$@" \
+		! -name page_data.c -print 2>/dev/null | LC_ALL=C sort)
+}
+
+# crowded TREE: folders with more files that people wrote than the limit
+crowded() {
+	found "$1" \( -name '*.[ch]' -o -name '*.sh' -o -name '*.am' -o -name '*.table' -o -name '*.awk' \) |
+		sed 's|/[^/]*$||' | uniq -c | sort | awk -v most=$most '
+		{ count[$2] += $1 }
+		END { for (d in count) if (count[d] > most) print d ": " count[d] " files, more than " most }' |
+		LC_ALL=C sort
+}
+
+# wide TREE: lines with too many columns. A string is not broken, so that a message can
+# be found by its words: it does not count.
+wide() {
+	found "$1" -name '*.[ch]' | (cd "$1" && xargs -r awk -v columns=$columns '
+	{
+		line = $0
+		gsub(/"([^"\\]|\\.)*"/, "\"\"", line)
+		n = 0
+		for (i = 1; i <= length(line); i++)
+			n = substr(line, i, 1) == "\t" ? n - n % 8 + 8 : n + 1
+		if (n > columns)
+			print FILENAME ":" FNR ": " n " columns, more than " columns
+	}')
+}
+
+# endless TREE: functions of the product with too many lines; a test may have a table
+endless() {
+	found "$1" -name '*.c' | grep -v '^tests/' | (cd "$1" && xargs -r awk -v longest=$longest '
+	FNR == 1 { start = 0 }
+	/^\{/ { start = FNR }
+	/^\}$/ && start {
+		if (FNR - start - 1 > longest)
+			print FILENAME ":" start ": " FNR - start - 1 " lines, more than " longest
+		start = 0
+	}')
+}
+
+# switches TREE TABLE: "FILE NAME" of each variable of the environment that the product
+# reads where the table does not say so
+switches() {
+	found "$1" -name '*.[ch]' | grep -vE '^(tests|bench)/' |
+		(cd "$1" && xargs -r grep -HoE '\<(secure_)?getenv\([^)]*\)') |
+		sed -E 's/:(secure_)?getenv\("?([^")]*)"?\)/ \2/' | LC_ALL=C sort -u |
+		LC_ALL=C comm -23 - <(grep -v '^#' "$2" | LC_ALL=C sort)
+}
+
+table=$RJ_SRC/tests/house/environment.table
+n=$(found "$RJ_SRC" -name '*.[ch]' | wc -l)
+check "there are sources to look at ($n)" test "$n" -gt 300
+is "no folder has more than $most files" "$(crowded "$RJ_SRC")" ""
+is "no line has more than $columns columns" "$(wide "$RJ_SRC")" ""
+is "no function has more than $longest lines" "$(endless "$RJ_SRC")" ""
+is "the environment is read by those that may" "$(switches "$RJ_SRC" "$table")" ""
+stale=$(LC_ALL=C comm -13 <(switches "$RJ_SRC" /dev/null) <(grep -v '^#' "$table" | LC_ALL=C sort))
+is "and all of those do" "$stale" ""
+for word in "$most files" "$columns columns" "$longest lines"; do
+	check "CONTRIBUTING says $word" grep -q "$word" "$RJ_SRC/CONTRIBUTING.md"
+done
+
+# a tree that breaks each once
+bad=$T_DIR/bad
+mkdir -p "$bad/lib/full" "$bad/lib/fits"
+for i in $(seq $((most + 1))); do : >"$bad/lib/full/$i.c"; done
+for i in $(seq $most); do : >"$bad/lib/fits/$i.h"; done
+is "seen: a folder with one file too many, and no other" "$(crowded "$bad")" \
+	"lib/full: $((most + 1)) files, more than $most"
+{
+	printf '%*s\n' $columns x
+	printf '\t%*s\n' $((columns - 7)) x
+	printf '\treturn "%*s";\n' $columns x
+} >"$bad/lib/fits/1.h"
+is "seen: a long line, and no long string" "$(wide "$bad")" \
+	"lib/fits/1.h:2: $((columns + 1)) columns, more than $columns"
+for n in $longest $((longest + 1)); do printf 'int f(void)\n{\n'; yes '	x;' | head -n $n; echo '}'; done \
+	>"$bad/lib/full/1.c"
+is "seen: a long function" "$(endless "$bad")" \
+	"lib/full/1.c:$((longest + 5)): $((longest + 1)) lines, more than $longest"
+printf 'a = getenv("%s"); b = secure_getenv(%s);\n' RJ_HIDDEN name >"$bad/lib/full/2.c"
+is "seen: two variables" "$(switches "$bad" /dev/null | tr '\n' ' ')" \
+	"lib/full/2.c RJ_HIDDEN lib/full/2.c name "
+echo "lib/full/2.c name" >"$T_DIR/table"
+is "seen: the one that is not allowed" "$(switches "$bad" "$T_DIR/table")" "lib/full/2.c RJ_HIDDEN"

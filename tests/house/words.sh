@@ -1,0 +1,65 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The words of pages, documents and headers: no phrase that a reader stumbles over, and no
+# reference to a document that is not there.
+. "$RJ_SRC/tests/support/lib.sh" || exit 99
+
+# One regular expression per line; say it in the plain words behind it. Add one
+# that was found twice.
+phrases() {
+	cat <<'END'
+so many		the number itself, or a constant's name
+be had		is not available, does not exist
+makes? no sense	is not valid
+anew		again, from the start
+all the same	nevertheless
+so (it|they) do(es)?	the verb itself
+nobody (is|says|knows|asks|looks|serves|waits|wants|writes)	the noun: no host is ...
+(asks|contacts|lets) nobody	sends no request, refuses access
+goes by		uses
+whoever		the noun: a host that ...
+END
+}
+# pages TREE: what people read first; doc/upstream has texts for other projects
+pages() {
+	(cd "$1" && find README.md man doc -type f \( -name '*.md' -o -name '*.[578]' \) \
+		! -path 'doc/upstream/*'
+	find lib mkrjfs rj* -name '*.h' 2>/dev/null)
+}
+stumble() {
+	local all; all=$(phrases | sed 's/\t.*//' | paste -sd '|')
+	pages "$1" | (cd "$1" && xargs grep -niE "\\b($all)\\b" /dev/null)
+}
+# lost TREE: FILE:REFERENCE to a document that is not there. In doc/ a name alone,
+# or a path, is from where the document is.
+lost() {
+	local f to
+	(cd "$1" && find README.md ARCHITECTURE.md CONTRIBUTING.md Makefile.am man doc lib tools \
+		mkrjfs rj* tests bench scripts contrib packaging -type f \
+		! -path 'doc/upstream/*' ! -path 'tests/house/*' ! -name '*.log' ! -name '*.o' \
+		! -path '*/.*' 2>/dev/null |
+		xargs grep -oIE '([A-Za-z0-9_.-]+/)*[A-Za-z0-9_-]+\.(md|svg)\b' /dev/null | sort -u) |
+		while IFS=: read -r f to; do
+			case $f in
+			doc/*) [ -e "$1/${f%/*}/$to" ] || [ -e "$1/$to" ] || [[ $(< "$1/$f") == *"[$to]("* ]] ;;
+			*) [[ $to != *doc/* ]] || [ -e "$1/doc/${to#*doc/}" ] ;;
+			esac || echo "$f:$to"
+		done
+}
+is "no page, document or header has a banned phrase" "$(stumble "$RJ_SRC")" ""
+check "there are pages" test "$(pages "$RJ_SRC" | wc -l)" -gt 30
+is "each document that is named is there" "$(lost "$RJ_SRC")" ""
+
+bad=$T_DIR/bad
+mkdir -p "$bad/man" "$bad/doc/upstream" "$bad/doc/results" "$bad/lib"
+echo 'there is nothing to be had' >"$bad/README.md"
+echo 'Whoever asks' >"$bad/man/x.8"
+echo 'see results/a.md, b.md and doc/results/a.md, not doc/a.md' >"$bad/doc/b.md"
+echo 'see ../b.md and b.md' >"$bad/doc/results/a.md"
+echo 'begun anew' >"$bad/doc/upstream/u.md"
+echo '/* doc/b.md, doc/c.md */' >"$bad/lib/x.c"
+echo '/* Contacts nobody. */' >"$bad/lib/x.h"
+is "seen: banned phrases" "$(stumble "$bad" | cut -d: -f1,2 | LC_ALL=C sort | paste -sd ' ')" \
+	"README.md:1 lib/x.h:1 man/x.8:1"
+is "seen: documents that are not there" "$(lost "$bad" | LC_ALL=C sort | paste -sd ' ')" \
+	"doc/b.md:doc/a.md doc/results/a.md:b.md lib/x.c:doc/c.md"

@@ -1,0 +1,67 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# What was deleted while open when the machine stopped: rjrecover -p frees it, of
+# each kind of inode, in the list and in the orphan file; blocks of extended
+# attributes that live on elsewhere stay, with the right count; and a mount then
+# finds nothing wrong. e2fsck 1.47.0 leaves the orphan file as it was, and forgets
+# the attributes of inodes without blocks.
+. "$RJ_SRC/tests/support/lib.sh"
+. "$RJ_SRC/tests/support/rj.sh"
+need_root
+[ -c /dev/loop-control ] || skip_all "no loop devices"
+ORPHANS=$RJ_BUILD/tests/recover/orphans
+cd "$T_DIR" || exit 99
+mkdir -p mnt
+
+volume() { # OPTIONS...
+	rm -f v.img c.img
+	truncate -s 64M v.img && mke2fs -q -F -t ext4 -b 1024 -J size=8 "$@" v.img &&
+		mount -o loop,errors=remount-ro v.img mnt && "$ORPHANS" mnt v.img c.img
+	local rc=$?
+	umount mnt
+	return $rc
+}
+errors() { dumpe2fs -h "$1" 2>/dev/null | grep -E 'with errors|FS Error count'; }
+# mounted IMAGE: the kernel finds nothing, and the files' attributes are there
+mounted() {
+	local rc
+	mount -o loop "$1" mnt || return 1
+	"$ORPHANS" mnt && touch mnt/written; rc=$?
+	umount mnt
+	[ -z "$(errors "$1")" ] && return $rc
+}
+released() { # IMAGE
+	check "... e2fsck finds nothing" e2fsck -fn "$1"
+	check "... nor does a mount" mounted "$1"
+	check "... nor e2fsck behind it" e2fsck -fn "$1"
+}
+
+kind() {
+	check "$*: crashed with orphans" volume "$@" || return
+	cp --sparse=always c.img r.img
+	status 0 "... rjrecover -p" "$RJRECOVER" -q -p r.img
+	released r.img
+	cp --sparse=always c.img u.img
+	rm -f undo
+	status 0 "... with an undo file" "$RJRECOVER" -q -p -z undo u.img
+	check "... e2fsck finds nothing" e2fsck -fn u.img
+	check "... and it is undone" e2undo undo u.img
+	check "... to the byte" cmp u.img c.img
+}
+kind -O ^orphan_file
+if mke2fs -q -F -t ext4 -O orphan_file probe 8M >/dev/null 2>&1; then
+	kind -O orphan_file,inline_data
+	# cut off behind e2fsck: it releases them all, and the file still names them
+	check "orphan_file, cut off: crashed with orphans" volume -O orphan_file
+	cp --sparse=always c.img r.img
+	"$RJRECOVER" -q -p r.img
+	file=$(dumpe2fs -h c.img 2>/dev/null | sed -n 's/^Orphan file inode: *//p')
+	block=$(debugfs -R "blocks <$file>" c.img 2>/dev/null | cut -d' ' -f1)
+	# the file's first block as it was, and the flag
+	dd if=c.img of=r.img bs=1024 skip="$block" seek="$block" count=1 conv=notrunc status=none
+	check "... again" debugfs -w -R "feature orphan_present" r.img
+	status 0 "... rjrecover -p" "$RJRECOVER" -q -p r.img
+	released r.img
+else
+	skip "orphan_file" "mke2fs does not know it"
+fi

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The supervisor, when the machine has no process to spare. */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "rjournald/handover/supervisor.h"
+#include "support/rjtest.h"
+
+#define STATUS 7
+
+static int forks, fail_from, fail_to;
+
+/* The supervisor's, instead of the C library's. */
+pid_t fork(void)
+{
+	forks++;
+	if (forks >= fail_from && forks < fail_to) {
+		errno = EAGAIN;
+		return -1;
+	}
+	return (pid_t)syscall(SYS_clone, SIGCHLD, NULL, NULL, NULL, NULL);
+}
+
+/* The first worker hands over, and is killed; the next one ends in order. */
+static int work(void *arg, int post, const struct rj_worker_fds *fds)
+{
+	struct rj_worker_fds mine;
+	struct rj_error err;
+	int i;
+
+	if (fds)
+		return STATUS;
+	for (i = 0; i < RJ_WORKER_FD_COUNT; i++)
+		mine.fd[i] = open("/dev/null", O_RDWR);
+	if (rj_supervisor_give_fds(post, &mine, &err))
+		return 1;
+	rj_supervisor_tell(post, RJ_WORD_SERVING);
+	kill((pid_t)syscall(SYS_getpid), SIGKILL);
+	return 1;
+}
+
+static void detach(void *arg)
+{
+}
+
+static int keep(void)
+{
+	const struct rj_supervisor_opts opts = {
+		.work = work,
+		.detach = detach,
+		.ready_fd = -1,
+	};
+
+	return rj_supervisor_run(&opts);
+}
+
+/* What a supervisor ends with whose forks number FROM to TO - 1 fail. */
+static int supervisor_status(int from, int to)
+{
+	int status = -1;
+	pid_t pid;
+
+	forks = fail_from = fail_to = 0;
+	pid = fork();
+	if (!pid) {
+		alarm(300);
+		forks = 0;
+		fail_from = from;
+		fail_to = to;
+		_exit(keep());
+	}
+	if (waitpid(pid, &status, 0) != pid || !WIFEXITED(status))
+		return -1;
+	return WEXITSTATUS(status);
+}
+
+static void another_worker_is_started(void)
+{
+	CU_ASSERT_EQUAL(supervisor_status(0, 0), STATUS);
+}
+
+static void one_that_cannot_be_started_is_tried_again(void)
+{
+	CU_ASSERT_EQUAL(supervisor_status(2, 8), STATUS);
+}
+
+/* Nobody's journal depends on it yet. */
+static void the_first_one_is_not(void)
+{
+	CU_ASSERT_EQUAL(supervisor_status(1, 2), 1);
+}
+
+static const struct rjtest tests[] = {
+	RJTEST(another_worker_is_started),
+	RJTEST(one_that_cannot_be_started_is_tried_again),
+	RJTEST(the_first_one_is_not),
+};
+
+int main(void)
+{
+	return RJTEST_RUN("supervisor", tests);
+}

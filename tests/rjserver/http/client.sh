@@ -1,0 +1,57 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Our own clients and a server with accounts: rjlog with what rj.conf says.
+. "$RJ_SRC/tests/support/lib.sh" || exit 99
+. "$RJ_SRC/tests/rjserver/common.sh"
+. "$RJ_SRC/tests/rjserver/http/certs.sh"
+
+D=$T_DIR/store
+RJLOG=$RJ_BUILD/rjlog/rjlog
+new_ca ca && new_ca other && new_cert server localhost ca && new_cert host2 host2 ca ||
+	{ not_ok "certificates are made"; exit 1; }
+HOST1=$(adduser "$D" host1)
+adduser "$D" host2 --no-token --certificate host2
+tls_start "$D" || { note "$(cat "$LOG")"; not_ok "rjserver starts"; exit 1; }
+unset CURL_CA_BUNDLE
+URL=rjs://${BASE#https://}
+# conf LINE...: rj.conf for this server
+conf() {
+	printf '%s\n' "[$URL]" "$@" >"$RJ_CONF"
+	chmod 600 "$RJ_CONF"
+}
+probe() { timeout 60 "$RJLOG" probe "$@" </dev/null; }
+denied() {
+	status "$1" "$2: status $1" probe "$URL/$3"
+	like "says so" "$OUT" "$4"
+	is "and no token" "$(grep -c "${HOST1#*.}" <<<"$OUT")" 0
+}
+conf "ca = $PKI/ca.pem" "token = $HOST1"
+status 0 "a token: rjlog probe writes, races, lists and deletes" probe "$URL/host1"
+note "$OUT"
+denied 8 "the volume of others" host2 "denied|not allowed|403"
+conf "ca = $PKI/ca.pem" "cert = $PKI/host2.pem" "clientkey = $PKI/host2.key"
+status 0 "a certificate: it does, too" probe "$URL/host2"
+denied 8 "the volume of others" host1 "denied|not allowed|403"
+conf "ca = $PKI/ca.pem"
+denied 8 "neither" host1 "status 401.*rj.conf has no token or user for this URL"
+conf "ca = $PKI/ca.pem" "token = ${HOST1%?}x"
+denied 8 "a wrong token" host1 "status 401.*does not take the token of rj.conf"
+conf "ca = $PKI/ca.pem" "user = host1" "password = ${HOST1%?}x"
+denied 8 "a wrong password" host1 "status 401.*does not take the user and password of rj.conf"
+conf "ca = $PKI/other.pem" "token = $HOST1"
+denied 8 "a server that we do not trust" host1 "certificate"
+stop
+is "it stops in order" $? 0
+# bad_server NAME REGEX: with the new certificate of the server
+bad_server() {
+	tls_start "$D" || { not_ok "rjserver starts: $1"; return; }
+	unset CURL_CA_BUNDLE
+	URL=rjs://${BASE#https://}
+	conf "ca = $PKI/ca.pem" "token = $HOST1"
+	denied 8 "$1" host1 "$2"
+	stop
+}
+new_cert server localhost ca -1
+bad_server "an expired certificate" "expired \\(renew the certificate of the server\\)"
+not_yet server localhost ca
+bad_server "one that is not valid yet" "not yet valid \\(is the clock right"

@@ -1,0 +1,434 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Cleaning and checkpoints, on a real directory: what lives is copied and
+ * stays, what is dead goes, and what a checkpoint knows cannot go unnoticed.
+ */
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "rjserver/store/commit.h"
+#include "rjserver/store/store-checkpoint.h"
+#include "rjserver/store/store-clean.h"
+#include "rjserver/store/store.h"
+#include "support/rjtest.h"
+
+#define FILE_SMALL (1u << 20)
+#define BODY       20000
+
+static char top[64], dir[128];
+static struct rj_error err;
+
+static struct okey key_of(unsigned n)
+{
+	struct okey k = {.name = "n", .key = {.kind = RJ_KEY_LOG, .number = n}};
+
+	memset(k.key.journal_uuid, 9, RJ_UUID_BYTES);
+	return k;
+}
+
+static void content(unsigned n, uint8_t *out)
+{
+	uint32_t x = n * 2654435761u, i;
+
+	for (i = 0; i < BODY; i++) {
+		x = x * 1664525 + 1013904223;
+		out[i] = (uint8_t)(1 + (x >> 24) % 255);
+	}
+}
+
+static void done(void *arg, int rc, const struct rj_error *e)
+{
+	*(int *)arg = rc;
+}
+
+static int put(struct store *s, unsigned n)
+{
+	static uint8_t data[BODY];
+	struct okey k = key_of(n);
+	struct iovec v = {data, BODY};
+	int result = 1, rc;
+
+	content(n, data);
+	rc = commit_put(s->commit, &k, &v, 1, BODY, done, &result, &err);
+	commit_flush(s->commit);
+	return rc ? rc : result;
+}
+
+static int del(struct store *s, unsigned n)
+{
+	struct okey k = key_of(n);
+	int result = 1, rc;
+
+	rc = commit_delete(s->commit, &k, done, &result, &err);
+	commit_flush(s->commit);
+	return rc ? rc : result;
+}
+
+static int get(struct store *s, unsigned n)
+{
+	uint8_t want[BODY];
+	struct rj_buf got = {0};
+	struct okey k = key_of(n);
+	int rc = store_get(s, &k, &got, &err);
+
+	content(n, want);
+	if (!rc)
+		rc = got.len != BODY || memcmp(got.data, want, BODY) != 0;
+	rj_buf_free(&got);
+	return rc;
+}
+
+static int try_open(struct store **s)
+{
+	struct store_opts opts = {.dir = dir, .file_bytes = FILE_SMALL};
+
+	err = (struct rj_error){0};
+	*s = NULL;
+	return store_open(&opts, s, &err);
+}
+
+static struct store *open_store(void)
+{
+	struct store *s;
+
+	if (try_open(&s)) {
+		printf("# %s\n", err.msg);
+		exit(1);
+	}
+	return s;
+}
+
+static void fresh(const char *name)
+{
+	snprintf(dir, sizeof(dir), "%s/%s", top, name);
+}
+
+static void path_in(char path[256], const char *name)
+{
+	snprintf(path, 256, "%s/store/%s", dir, name);
+}
+
+static void quiet(bool on)
+{
+	static int saved = -1;
+	int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+
+	fflush(stderr);
+	if (saved < 0)
+		saved = dup(2);
+	dup2(on ? null : saved, 2);
+	close(null);
+}
+
+/* Every 40th of COUNT objects stays, the others are deleted again at once. No file
+ * goes before a checkpoint has it: one that has begun is waited for, as its thread
+ * may not get a processor for all of the test. */
+static void churn(struct store *s, unsigned from, unsigned count)
+{
+	unsigned n;
+
+	for (n = from; n < from + count; n++) {
+		CU_ASSERT_EQUAL(put(s, n), 0);
+		if (n % 40)
+			CU_ASSERT_EQUAL(del(s, n), 0);
+		while (s->checkpoint) {
+			usleep(100);
+			store_checkpoint_tick(s);
+		}
+	}
+}
+
+static unsigned wrong_up_to(struct store *s, unsigned last)
+{
+	unsigned n, wrong = 0;
+
+	for (n = 1; n <= last; n++)
+		wrong += get(s, n) != (n % 40 ? -RJ_E_NOTFOUND : 0);
+	return wrong;
+}
+
+static uint64_t disk_bytes(const struct store *s)
+{
+	uint64_t sum = 0;
+	size_t i;
+
+	for (i = 0; i < s->file_count; i++)
+		sum += s->files[i].bytes;
+	return sum;
+}
+
+static void what_lives_is_copied(void)
+{
+	uint64_t most = 0, live;
+	struct store *s;
+	unsigned round;
+
+	fresh("copied");
+	s = open_store();
+	for (round = 0; round < 8; round++) {
+		churn(s, 1 + round * 200, 200);
+		if (disk_bytes(s) > most)
+			most = disk_bytes(s);
+		if (round % 3 == 2) { /* and after a restart */
+			CU_ASSERT_EQUAL(store_close(s, &err), 0);
+			s = open_store();
+		}
+		CU_ASSERT_EQUAL(wrong_up_to(s, 200 + round * 200), 0);
+	}
+	/* 32 MB came by, 800 KB live */
+	live = 40 * (uint64_t)rec_total(BODY);
+	CU_ASSERT_TRUE(most < 2 * live + 6 * FILE_SMALL);
+	CU_ASSERT_TRUE(s->files[0].number > 10);
+	CU_ASSERT_EQUAL(store_close(s, &err), 0);
+}
+
+static void idle_steps_come_to_an_end(void)
+{
+	struct store *s;
+	unsigned steps = 0, n;
+
+	fresh("idle");
+	s = open_store();
+	for (n = 1; n <= 300; n++)
+		put(s, n);
+	for (n = 1; n <= 300; n++)
+		if (n % 40)
+			del(s, n);
+	while (clean_step(s) && steps < 1000)
+		steps++;
+	CU_ASSERT_TRUE(steps < 1000);
+	CU_ASSERT_FALSE(clean_step(s));
+	CU_ASSERT_EQUAL(wrong_up_to(s, 300), 0);
+	CU_ASSERT_EQUAL(store_close(s, &err), 0);
+}
+
+/* What a store has told its watcher, in bytes and objects. */
+struct told {
+	uint64_t bytes, objects;
+};
+
+static void tell(void *arg, const struct okey *okey, enum store_change what,
+	uint32_t length)
+{
+	struct told *t = arg;
+
+	t->bytes += what == STORE_ADDED ? length : -(uint64_t)length;
+	t->objects += what == STORE_ADDED ? 1 : what == STORE_GONE ? -1ul : 0;
+}
+
+static void count(void *arg, const struct okey *okey, const struct idx_entry *e)
+{
+	struct told *t = arg;
+
+	t->bytes += e->length;
+	t->objects++;
+}
+
+static void damage_is_set_aside(void)
+{
+	struct told told = {0}, there = {0};
+	char path[256];
+	struct store *s;
+	struct stat st;
+	struct okey k;
+	unsigned round;
+	off_t at;
+	int fd;
+
+	fresh("aside");
+	s = open_store();
+	s->watch = tell;
+	s->watch_arg = &told;
+	churn(s, 21, 19);
+	CU_ASSERT_EQUAL(put(s, 40), 0);
+	k = key_of(40);
+	at = (off_t)pos_offset(idx_find(s->index, &k)->pos) + 5000;
+	path_in(path, "00000001.rjd");
+	CU_ASSERT_EQUAL_FATAL(pos_file(idx_find(s->index, &k)->pos), 1);
+	fd = open(path, O_RDWR | O_CLOEXEC);
+	CU_ASSERT_EQUAL(pwrite(fd, "", 1, at), 1);
+	close(fd);
+	quiet(true);
+	churn(s, 41, 400);
+	CU_ASSERT_TRUE(s->files[0].number > 1);
+	idx_each(s->index, count, &there);
+	CU_ASSERT_EQUAL(told.objects, there.objects);
+	CU_ASSERT_EQUAL(told.bytes, there.bytes);
+	for (round = 0; round < 3; round++) {
+		CU_ASSERT_EQUAL(get(s, 40), -RJ_E_CORRUPT);
+		CU_ASSERT_EQUAL(put(s, 40), -RJ_E_EXISTS);
+		CU_ASSERT_EQUAL(get(s, 80), 0);
+		CU_ASSERT_EQUAL(store_close(s, &err), 0);
+		s = open_store();
+	}
+	CU_ASSERT_EQUAL(del(s, 40), 0);
+	CU_ASSERT_EQUAL(get(s, 40), -RJ_E_NOTFOUND);
+	CU_ASSERT_EQUAL(put(s, 40), 0);
+	quiet(false);
+	CU_ASSERT_EQUAL(store_close(s, &err), 0);
+	snprintf(path, sizeof(path), "%s/damaged/00000001.rjd", dir);
+	CU_ASSERT_EQUAL(stat(path, &st), 0);
+}
+
+/* A store with a checkpoint behind which little follows. */
+static struct store *with_checkpoint(const char *name)
+{
+	struct store *s;
+	unsigned n;
+
+	fresh(name);
+	s = open_store();
+	for (n = 1; n <= 200; n++)
+		put(s, n);
+	store_close(s, &err);
+	s = open_store();
+	CU_ASSERT_TRUE(pos_file(s->checkpoint_pos) > 1);
+	for (n = 201; n <= 210; n++)
+		put(s, n);
+	return s;
+}
+
+static unsigned there(struct store *s, unsigned last)
+{
+	unsigned n, count = 0;
+
+	for (n = 1; n <= last; n++)
+		count += get(s, n) == 0;
+	return count;
+}
+
+static void a_file_that_is_gone_is_missed(void)
+{
+	char path[256], kept[256];
+	struct store *s;
+	int fd;
+
+	store_close(with_checkpoint("gone"), &err);
+	path_in(path, "00000001.rjd");
+	path_in(kept, "../kept");
+	rename(path, kept);
+	CU_ASSERT_EQUAL(try_open(&s), -RJ_E_CORRUPT);
+	CU_ASSERT_PTR_NOT_NULL(strstr(err.msg, "00000001.rjd: gone"));
+	rename(kept, path);
+	s = open_store();
+	CU_ASSERT_EQUAL(there(s, 210), 210);
+	store_close(s, &err);
+	/* cut off */
+	fd = open(path, O_RDWR | O_CLOEXEC);
+	CU_ASSERT_EQUAL(ftruncate(fd, FILE_SMALL / 2), 0);
+	close(fd);
+	quiet(true);
+	CU_ASSERT_EQUAL(try_open(&s), -RJ_E_CORRUPT);
+	quiet(false);
+	CU_ASSERT_PTR_NOT_NULL(strstr(err.msg, "gone or cut off"));
+}
+
+static void all_files_gone_are_missed(void)
+{
+	char path[256];
+	struct store *s;
+	unsigned n;
+
+	store_close(with_checkpoint("allgone"), &err);
+	for (n = 1; n < 20; n++) {
+		snprintf(path, sizeof(path), "%s/store/%08u.rjd", dir, n);
+		unlink(path);
+	}
+	CU_ASSERT_EQUAL(try_open(&s), -RJ_E_CORRUPT);
+	CU_ASSERT_PTR_NOT_NULL(strstr(err.msg, "gone: the log goes on there"));
+	path_in(path, "checkpoint");
+	unlink(path);
+	s = open_store();
+	CU_ASSERT_EQUAL(there(s, 210), 0);
+	store_close(s, &err);
+}
+
+static void a_damaged_checkpoint_costs_time_only(void)
+{
+	char path[256];
+	struct store *s;
+	struct stat st;
+	off_t at;
+	int fd;
+	uint8_t b;
+
+	store_close(with_checkpoint("ckpt"), &err);
+	path_in(path, "checkpoint");
+	CU_ASSERT_EQUAL_FATAL(stat(path, &st), 0);
+	quiet(true);
+	for (at = 0; at < st.st_size; at += 97) {
+		fd = open(path, O_RDWR | O_CLOEXEC);
+		CU_ASSERT_EQUAL(pread(fd, &b, 1, at), 1);
+		b ^= 4;
+		CU_ASSERT_EQUAL(pwrite(fd, &b, 1, at), 1);
+		s = open_store();
+		CU_ASSERT_EQUAL(s->checkpoint_pos, 0);
+		CU_ASSERT_EQUAL(there(s, 210), 210);
+		CU_ASSERT_EQUAL(s->lost, 0);
+		s->scan_all = true; /* so that it stays as it is */
+		store_close(s, &err);
+		b ^= 4;
+		CU_ASSERT_EQUAL(pwrite(fd, &b, 1, at), 1);
+		close(fd);
+		at += at > 300 ? 1500 : 0;
+	}
+	quiet(false);
+	s = open_store();
+	CU_ASSERT_TRUE(s->checkpoint_pos != 0);
+	CU_ASSERT_EQUAL(there(s, 210), 210);
+	store_close(s, &err);
+}
+
+/* What a checkpoint of an earlier version does not say is read once. */
+static void an_age_is_read_once(void)
+{
+	struct store *s;
+	struct okey k = key_of(0);
+	uint64_t before, after;
+	struct idx_entry *e;
+	unsigned n;
+
+	fresh("age");
+	s = open_store();
+	for (n = 1; n < 20; n++)
+		CU_ASSERT_EQUAL(put(s, n), 0);
+	CU_ASSERT_EQUAL(store_newest(s, &k, "below=100", &before), 0);
+	for (n = 0; (e = idx_next(s->index, &k, n)); n = (unsigned)e->number)
+		e->time_s = 0;
+	CU_ASSERT_EQUAL(store_newest(s, &k, "below=10", &after), 0);
+	CU_ASSERT_EQUAL(store_newest(s, &k, "below=100", &after), 0);
+	CU_ASSERT_EQUAL(before, after);
+	for (n = 0; (e = idx_next(s->index, &k, n)); n = (unsigned)e->number)
+		CU_ASSERT(e->time_s > 0);
+	CU_ASSERT_EQUAL(store_close(s, &err), 0);
+}
+
+int main(void)
+{
+	static const struct rjtest tests[] = {
+		RJTEST(what_lives_is_copied),
+		RJTEST(idle_steps_come_to_an_end),
+		RJTEST(damage_is_set_aside),
+		RJTEST(a_file_that_is_gone_is_missed),
+		RJTEST(all_files_gone_are_missed),
+		RJTEST(a_damaged_checkpoint_costs_time_only),
+		RJTEST(an_age_is_read_once),
+	};
+	char command[128];
+	int status;
+
+	strcpy(top, access("/dev/shm", W_OK) ? "/tmp/rjtest.XXXXXX"
+					     : "/dev/shm/rjtest.XXXXXX");
+	if (!mkdtemp(top))
+		return 99;
+	status = RJTEST_RUN("rjserver-clean", tests);
+	snprintf(command, sizeof(command), "rm -rf %s", top);
+	if (system(command))
+		return 99;
+	return status;
+}

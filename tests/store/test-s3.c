@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Which answers to a put an S3 acknowledges by, and which only delay it. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "store/badserver.h"
+#include "store/common.h"
+#include "support/rjtest.h"
+
+#define EMPTY	     "Content-Length: 0\r\n\r\n"
+#define STORED(more) "HTTP/1.1 200 OK\r\n" more EMPTY
+#define TAG	     "ETag: \"d41d8cd98f00b204e9800998ecf8427e\"\r\n"
+/* What S3 says of CODE, which has LEN letters. */
+#define ERROR_XML(status, code, len)                                           \
+	"HTTP/1.1 " status "\r\nContent-Type: application/xml\r\n"             \
+	"Content-Length: " len "\r\n\r\n<Error><Code>" code "</Code></Error>"
+
+static struct rj_error err;
+
+static struct rj_store *open_s3(const struct bad_server *b)
+{
+	char url[64];
+
+	setenv("RJ_CREDENTIALS", "[s3+http://127.0.0.1]\nuser=u\npassword=p\n", 1);
+	snprintf(url, sizeof(url), "s3+http://127.0.0.1:%d/bucket", bad_port(b));
+	return t_open(url);
+}
+
+static int put(struct rj_store *s)
+{
+	struct rj_key dir = t_new_log(RJ_KEY_LOG), key = t_key(&dir, 1);
+
+	return rj_store_put_new(s, &key, "data", 4, &err);
+}
+
+/* A proxy's page has status 200, too: it has stored nothing. Somebody may mend
+ * the proxy, so it is waited for. */
+static void only_an_etag_acknowledges(void)
+{
+	static const char *const pages[] = {
+		STORED(""),
+		STORED("Content-Type: text/html\r\n"),
+		STORED("ETag:\r\n"),
+		STORED("X-ETag: \"1\"\r\n"),
+		"HTTP/1.1 201 Created\r\n" EMPTY,
+		"HTTP/1.1 200 OK\r\nContent-Length: 13\r\n\r\n<html></html>",
+		/* of the answer itself, not of what came before it */
+		"HTTP/1.1 103 Early Hints\r\n" TAG "\r\n" STORED(""),
+	};
+	static const char *const with_etag[] = {
+		"HTTP/1.1 200 OK\r\n" TAG "Content-Length: 13\r\n\r\n<html></html>",
+		"HTTP/1.1 201 Created\r\n" TAG
+		"Content-Length: 13\r\n\r\n<html></html>",
+		/* what libcurl takes for status 200 */
+		"http/1.1 503 Unavailable\r\n" TAG EMPTY,
+	};
+	static const char *const good[] = {
+		STORED(TAG),
+		STORED("etag: abc\r\n"),
+		"HTTP/1.1 100 Continue\r\n\r\n" STORED(TAG),
+	};
+	struct bad_act act = {NULL, BAD_KEEP, 0, 0};
+	struct bad_server *b;
+	struct rj_store *s;
+	size_t i;
+
+	for (i = 0; i < sizeof(pages) / sizeof(pages[0]); i++) {
+		act.answer = pages[i];
+		b = bad_start(&act, 1);
+		s = open_s3(b);
+		T_FAILS(put(s), RJ_E_PROTOCOL, "without an ETag");
+		CU_ASSERT_FALSE(rj_error_final(&err));
+		CU_ASSERT_STRING_EQUAL(rj_error_cause(&err), "not understood");
+		rj_store_close(s);
+		bad_stop(b);
+	}
+	for (i = 0; i < sizeof(with_etag) / sizeof(with_etag[0]); i++) {
+		act.answer = with_etag[i];
+		b = bad_start(&act, 1);
+		s = open_s3(b);
+		T_FAILS(put(s), RJ_E_PROTOCOL, "");
+		rj_store_close(s);
+		bad_stop(b);
+	}
+	for (i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+		act.answer = good[i];
+		b = bad_start(&act, 1);
+		s = open_s3(b);
+		T_WORKS(put(s));
+		rj_store_close(s);
+		bad_stop(b);
+	}
+}
+
+/* A put with a condition that meets a deletion of the same name is answered 404 or
+ * 409 (Amazon's documentation of PutObject): nothing is stored, the next attempt is. */
+static void a_deletion_at_the_same_time(void)
+{
+	static const struct bad_act acts[] = {
+		{ERROR_XML("409 Conflict", "ConditionalRequestConflict", "54"),
+			BAD_KEEP, 0, 1},
+		{ERROR_XML("404 Not Found", "NoSuchKey", "37"), BAD_KEEP, 0, 1},
+		{ERROR_XML("409 Conflict", "OperationAborted", "44"), BAD_KEEP,
+			0, 1},
+		{STORED(TAG), BAD_KEEP, 0, 1},
+		{"HTTP/1.1 412 Precondition Failed\r\n" EMPTY, BAD_KEEP, 0, 0},
+	};
+	struct bad_server *b = bad_start(acts, sizeof(acts) / sizeof(acts[0]));
+	struct rj_store *s = open_s3(b);
+
+	T_FAILS(put(s), RJ_E_UNREACHABLE, "status 409: ConditionalRequestConflict");
+	T_FAILS(put(s), RJ_E_UNREACHABLE, "status 404: NoSuchKey");
+	T_FAILS(put(s), RJ_E_UNREACHABLE, "status 409: OperationAborted");
+	T_WORKS(put(s));
+	T_FAILS(put(s), RJ_E_EXISTS, "is there already");
+	CU_ASSERT_EQUAL(bad_requests(b), 5);
+	rj_store_close(s);
+	bad_stop(b);
+}
+
+int main(void)
+{
+	static const struct rjtest tests[] = {
+		RJTEST(only_an_etag_acknowledges),
+		RJTEST(a_deletion_at_the_same_time),
+	};
+
+	unsetenv("http_proxy");
+	unsetenv("ALL_PROXY");
+	unsetenv("all_proxy");
+	return RJTEST_RUN("store-s3", tests);
+}

@@ -1,0 +1,224 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The tasks of rjprogs(7): the commands of the page are run as they are written,
+# on a machine of their own: own mounts, network and processes, in which the
+# tools are in /usr/sbin and the server listens on port 7490 of
+# journal.example.org. Replaced are names of devices; systemctl starts and stops
+# what the installed unit says, as there is no systemd. At the end the package's
+# own test (autopkgtest) runs on that machine.
+if [ -z "${TASKS_INSIDE:-}" ]; then
+	. "$RJ_SRC/tests/support/lib.sh"
+	need_fuse_loop
+	for p in ip setpriv openssl curl; do
+		command -v $p >/dev/null || skip_all "no $p here"
+	done
+	unshare -mnp --fork --mount-proc sh -c 'mount -t tmpfs x /mnt && mkdir /mnt/u /mnt/w &&
+		mount -t overlay x -o lowerdir=/usr,upperdir=/mnt/u,workdir=/mnt/w /usr' \
+		2>/dev/null || skip_all "no name spaces or no overlays here"
+	# the machine's end is that of all its processes and mounts
+	for f in sdb1 sdc1 sdd1; do
+		truncate -s 160M "$T_DIR/$f" && loop_over "$T_DIR/$f" || exit 99
+		export "$f=$DEV"
+	done
+	TASKS_INSIDE=$T_DIR unshare -mnp --fork --kill-child --mount-proc \
+		bash "$0" "$@" >"$T_DIR/tap" 2>&1
+	inside=$?
+	grep -v '^1\.\.' "$T_DIR/tap"
+	T_NUM=$(grep -cE '^(not )?ok ' "$T_DIR/tap")
+	[ "$inside" = 0 ] || not_ok "the tasks end with 0, not $inside"
+	exit 0
+fi
+. "$RJ_SRC/tests/support/lib.sh"
+. "$RJ_SRC/tests/support/rj.sh"
+. "$RJ_SRC/tests/support/page.sh"
+unset RJ_RUN RJ_CONF RJ_CREDENTIALS
+PAGE=$RJ_SRC/man/rjprogs.7 M=$T_DIR/machine
+export no_proxy='*'
+
+# ---- the machine ----
+mkdir -p "$M" && mount -t tmpfs machine "$M"
+own() { # DIR: writable for this machine alone
+	local n; n=$(tr / _ <<<"$1")
+	mkdir -p "$M/$n.up" "$M/$n.work" &&
+		mount -t overlay "$n" -o "lowerdir=$1,upperdir=$M/$n.up,workdir=$M/$n.work" "$1"
+}
+for dir in /usr /etc /var/lib /srv /root; do own $dir || exit 99; done
+mount -t tmpfs run /run && mkdir -p /run/mount || exit 99
+# on the disk that holds this test
+for dir in /var/lib/rjserver /var/lib/rjprogs; do
+	mkdir -p "$dir" "$T_DIR$dir" && mount --bind "$T_DIR$dir" "$dir" || exit 99
+done
+ip link set lo up
+rm -rf /etc/rjprogs
+mkdir -p /etc/rjprogs /usr/share/doc/rjprogs/examples
+cp -r "$RJ_SRC/contrib/monitoring" /usr/share/doc/rjprogs/examples/
+cp "$RJ_SRC/contrib/systemd/rjserver.conf" /etc/rjprogs/
+echo '127.0.0.1 localhost journal.example.org' >/etc/hosts
+: >/etc/fstab
+getent passwd rjserver >/dev/null || {
+	echo 'rjserver:x:4242:4242::/var/lib/rjserver:/usr/sbin/nologin' >>/etc/passwd
+	echo 'rjserver:x:4242:' >>/etc/group
+}
+for p in mkrjfs rjtune rjctl rjlog rjrecover rjournald rjserver; do
+	ln -sf "$(realpath "$RJ_BUILD")/$p/$p" "/usr/sbin/$p"
+done
+for p in mount.rj umount.rj; do ln -sf "$(realpath "$RJ_BUILD")/rjmount/$p" "/usr/sbin/$p"; done
+export PATH=/usr/sbin:/usr/bin
+
+unit=$RJ_SRC/contrib/systemd/rjserver.service.in
+SERVER=
+server_up() {
+	local command run=()
+	command=$(sed -n 's|@sbindir@|/usr/sbin|; s/^ExecStart=//p' "$unit")
+	# as its user, where that one may read the build
+	setpriv --reuid=rjserver --regid=rjserver --clear-groups rjserver -V >/dev/null 2>&1 &&
+		run=(setpriv --reuid=rjserver --regid=rjserver --clear-groups)
+	: >"$M/up"
+	"${run[@]}" $command >"$M/up" 2>>"$M/log" &
+	SERVER=$!
+	wait_for 60 grep -q 'listening on' "$M/up" || { cat "$M/log"; return 1; }
+}
+server_down() { kill -TERM "$SERVER" && wait "$SERVER"; }
+reloads() { grep -c 'reloaded: ' "$M/log" || :; }
+systemctl() {
+	local n u
+	case $* in
+	"enable --now rjserver") server_up ;;
+	"stop rjserver") server_down ;;
+	"restart rjserver") server_down; server_up ;;
+	daemon-reload) ;;
+	"reload rjserver")
+		n=$(reloads)
+		kill -HUP "$SERVER" && wait_for 60 eval "[ \$(reloads) -gt $n ]" ;;
+	"enable --now "*.timer)
+		for u in "${@:3}"; do
+			[ -s "/etc/systemd/system/$u" ] &&
+				[ -s "/etc/systemd/system/${u%timer}service" ] || return 1
+		done ;;
+	*) echo "systemctl: what is $*?"; return 1 ;;
+	esac
+}
+
+# ---- the page ----
+commands() {
+	task_commands "$PAGE" "$1" | sed "s|/dev/sdb1|$sdb1|g; s|/dev/sdc1|$sdc1|g; s|/dev/sdd1|$sdd1|g"
+}
+done_tasks=" "
+# task NAME: run its commands; none may fail
+task() {
+	local rc
+	done_tasks+="$1 "
+	commands "$1" >"$M/task"
+	[ -s "$M/task" ] || { not_ok "task $1 is in the page"; return; }
+	# in this shell: systemctl keeps the server's number
+	eval "step() { $(cat "$M/task")
+	}" || { note "$(cat "$M/task")"; not_ok "task $1 is in order"; return; }
+	trap 'failed=$?' ERR
+	failed=0
+	set -E
+	step </dev/null >"$M/out" 2>&1
+	rc=$?
+	set +E
+	trap - ERR
+	if [ $rc$failed = 00 ]; then
+		ok "task $1"
+	else
+		note "status $rc, $failed: $(cat "$M/task")" "$(tail -n 30 "$M/out")"
+		not_ok "task $1"
+	fi
+}
+here() { awk -v d="$1" '$2 == d {found = 1} END {exit !found}' /proc/mounts; }
+same() { (cd "$1" && sha256sum --quiet -c "$2"); }
+
+task account
+cp /root/host1.token /etc/rjprogs/journal.token
+cp /etc/rjprogs/rjserver.pem /etc/rjprogs/journal-ca.pem
+task client
+like "there is no log yet" "$(cat "$M/out")" 'no logs$'
+task key
+task new
+check "the volume is mounted" here /srv/data
+like "its journal is encrypted, at the server" "$(rjtune -l "$sdb1")" \
+	'rjs://journal.example.org/host1-data'
+check "files are fsynced" fsynced /srv/data 5 "$M/sums"
+task same
+like "the volume is mounted after the server" "$(cat /etc/fstab)" \
+	'^[^ ]* /srv/data rj _netdev,x-systemd.after=rjserver.service,nofail 0 0$'
+
+mke2fs -q -F -t ext4 "$sdc1" && mkdir -p /mnt && mount -t ext4 "$sdc1" /mnt &&
+	fsynced /mnt 5 "$M/old"
+task existing
+check "the files are there" same /srv/old "$M/old"
+like "the journal is at the server" "$(rjtune -l "$sdc1")" 'host1-old'
+task back
+check "the files are there, the journal inside" same /srv/old "$M/old"
+check "not remote" eval '! rjtune -l "$sdc1" | grep -q host1-old'
+umount /srv/old
+
+task check
+task timers
+task watch
+like "the metrics are there" "$(cat "$M/out")" '^rjserver_info'
+
+# the account has less room than its volume writes before the kernel lets the log
+# be trimmed
+rjserver adduser -q -d /var/lib/rjserver --max-bytes 64K host1 2>/dev/null && systemctl reload rjserver
+many() {
+	local i
+	for ((i = 0; i < 200; i++)); do
+		dd if=/dev/urandom of=/srv/data/many.$i bs=4k count=1 conv=fsync status=none || return 1
+	done
+}
+many &
+writer=$!
+check "the volume waits for room" wait_for 60 eval 'rjctl check /srv/data | grep -q CRITICAL'
+task full
+check "it goes on" wait_for 60 gone $writer
+check "and is well" wait_for 60 rjctl check /srv/data
+like "the page's command shows the account" "$(cat "$M/out")" host1
+
+task upgrade
+check "it is well" wait_for 60 rjctl check /srv/data
+of_status() { rjctl status --json /srv/data | sed -n "s/.*\"$1\":\"\?\([^,\"]*\).*/\1/p"; }
+before=$(of_status restarts)
+status 0 "the package's postinst" sh "$RJ_SRC/packaging/debian/rjprogs.postinst" configure 0.0.1-1
+if [ -z "$OUT" ]; then
+	is "replaced the program of the volume" "$(of_status restarts)" $((before + 1))
+else
+	like "left the volume as it was" "$OUT" 'keep the program that they were mounted with'
+fi
+check "the volume is well" wait_for 60 rjctl check /srv/data
+loop=$(of_status journal_device)
+like "udev's rule fits the journal's loop device" "$(cat "/sys/block/${loop##*/}/loop/backing_file")" \
+	'^/run/rjprogs/[^/]*/mnt/journal$'
+
+task move-from
+rm -rf /var/lib/rjserver/* /etc/rjprogs/rjserver.key
+task move-to
+check "the volume goes on" fsynced /srv/data 5 "$M/sums"
+check "and is well" wait_for 60 rjctl check /srv/data
+
+# the host stops while it is writing; its disk goes to another one
+dd if=/dev/urandom of=/srv/data/lost bs=64k count=4 conv=fsync status=none
+(cd /srv/data && sha256sum lost) >>"$M/sums"
+check "the host stops" crash "$sdb1" /srv/data "$T_DIR/disk"
+dd if="$T_DIR/disk" of="$sdd1" bs=1M status=none conv=fsync
+task host
+check "each file that was fsynced is there" same /srv/data "$M/sums"
+check "unmounted" umount /srv/data
+
+# the server is lost for good, with a volume mounted
+sed "s|$sdb1|$sdd1|" -i /etc/fstab
+sdb1=$sdd1
+check "mounted again" mount /srv/data
+server_down
+rm -rf /var/lib/rjserver/*
+task lost
+check "the files that were in place are there" same /srv/data "$M/sums"
+umount /srv/data
+
+check "the test that Debian's package brings" sh "$RJ_SRC/packaging/debian/tests/main-job"
+
+is "each task of the page was run" \
+	"$(sed -n 's/^\.\\" task //p' "$PAGE" | while read -r t; do
+		[[ $done_tasks == *" $t "* ]] || echo "$t"; done)" ""
