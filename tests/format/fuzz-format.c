@@ -3,7 +3,8 @@
  * libFuzzer target for the small structures that a stranger may have written; built
  * and run by scripts/fuzz. The first byte says which: superblock extension, epoch
  * claim, floor record, the fallback file's header, the same with a right checksum.
- * What decodes is encoded to what decodes to the same again.
+ * What decodes is encoded to what decodes to the same again; an extension with an
+ * unknown ro_compat bit is refused by the encoder.
  *
  * With $RJ_SEEDS set the program writes a few inputs to that directory instead.
  */
@@ -44,6 +45,11 @@ static void try_sbx(const uint8_t *raw, struct rj_error *err)
 
 	if (rj_sbx_decode(raw, &a, err))
 		return;
+	if (a.ro_compat & ~(uint32_t)RJ_SBX_RO_COMPAT_KNOWN) {
+		/* may be read, never rewritten */
+		must(rj_sbx_encode(&a, back, err) == -RJ_E_UNSUPPORTED);
+		return;
+	}
 	must(!rj_sbx_encode(&a, back, err));
 	must(!rj_sbx_decode(back, &b, err));
 	must(!strcmp(a.url, b.url) && !strcmp(a.fallback, b.fallback) &&
