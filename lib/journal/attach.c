@@ -9,6 +9,7 @@
 #include "journal/move-priv.h"
 #include "log/fallback/fallback-log.h"
 #include "log/log.h"
+#include "log/retry.h"
 #include "log/sealing.h"
 #include "store/probe.h"
 #include "store/store.h"
@@ -17,7 +18,7 @@
 
 #define MIN_BLOCKS 1024 /* as mke2fs -J size= */
 #define MAX_BLOCKS 10240000
-#define RETRY_NS   10000000000LL
+#define RETRY_MS   10000
 #define DAY_NS     (24 * 3600 * 1000000000LL)
 
 int rj_attach_blocks(const struct rj_journal_opts *opts, uint32_t block_size,
@@ -188,7 +189,7 @@ int rj_journal_put_empty(struct rj_log_writer *w, uint32_t block_size,
 		 * nothing that could have been recovered */
 		.recovered = rj_log_writer_tail(w)->sequence > 1,
 	};
-	int64_t until = rj_monotonic_ns() + RETRY_NS;
+	struct rj_retry retry;
 	uint8_t *ring = calloc(sb_block + 1, block_size);
 	int rc;
 
@@ -198,12 +199,10 @@ int rj_journal_put_empty(struct rj_log_writer *w, uint32_t block_size,
 	rj_jbd2_sb_format_external(ring + (size_t)sb_block * block_size,
 		block_size, blocks, journal_uuid, volume_uuid, next_tid);
 	a.ring = ring;
+	rj_retry_start(&retry, RETRY_MS);
 	rc = rj_log_append(w, &a, err);
-	while (rc == -RJ_E_UNREACHABLE && rj_log_pending(w) &&
-		rj_monotonic_ns() < until) {
-		rj_sleep_ns(200000000);
+	while (rj_log_pending(w) && rj_retry_again(&retry, rc))
 		rc = rj_log_retry(w, err);
-	}
 	free(ring);
 	return rc;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "log/retry.h"
 
+#include "util/backoff.h"
 #include "util/environ.h"
 #include "util/error.h"
 
@@ -14,17 +15,7 @@ void rj_retry_start(struct rj_retry *r, int retry_ms)
 	if (retry_ms <= 0)
 		retry_ms = DEFAULT_RETRY_MS;
 	r->deadline_ns = rj_monotonic_ns() + retry_ms * NS_PER_MS;
-	r->delay_ns = FIRST_DELAY_NS;
-}
-
-/* 75 to 125 percent: many who lost the same server do not come back at once. */
-static int64_t with_jitter(int64_t ns)
-{
-	uint32_t r;
-
-	if (rj_random_bytes(&r, sizeof(r)))
-		return ns;
-	return ns * 3 / 4 + ns / 2 * (r % 1024) / 1024;
+	r->tries = 0;
 }
 
 bool rj_retry_again(struct rj_retry *r, int rc)
@@ -36,10 +27,7 @@ bool rj_retry_again(struct rj_retry *r, int rc)
 	left = r->deadline_ns - rj_monotonic_ns();
 	if (left <= 0)
 		return false;
-	delay = with_jitter(r->delay_ns);
+	delay = rj_backoff_ns(r->tries++, FIRST_DELAY_NS, MAX_DELAY_NS);
 	rj_sleep_ns(delay < left ? delay : left);
-	r->delay_ns *= 2;
-	if (r->delay_ns > MAX_DELAY_NS)
-		r->delay_ns = MAX_DELAY_NS;
 	return true;
 }

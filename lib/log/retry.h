@@ -16,7 +16,7 @@
 
 struct rj_retry {
 	int64_t deadline_ns; /* monotonic */
-	int64_t delay_ns;
+	unsigned tries; /* failed ones so far */
 };
 
 /* RETRY_MS 0: 10000. */

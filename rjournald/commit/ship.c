@@ -2,15 +2,16 @@
 #include <string.h>
 
 #include "pipeline-priv.h"
+#include "util/backoff.h"
 #include "util/environ.h"
 #include "util/log.h"
 
 #define MS               1000000LL
 /* A put of so many blocks shows what any put takes. */
 #define SMALL_BLOCKS     16
-#define BACKOFF_FIRST_MS 50
-#define BACKOFF_MAX_MS   2000
-#define BACKOFF_SLICE_MS 50
+#define BACKOFF_FIRST_NS (50 * MS)
+#define BACKOFF_MAX_NS   (2000 * MS)
+#define BACKOFF_SLICE_NS (50 * MS)
 
 void rj_pl_over(struct rj_pipeline *p)
 {
@@ -42,10 +43,10 @@ int rj_pl_failed(struct rj_pipeline *p, struct rj_error *err)
 }
 
 /* Sleep, but wake up when told to give up. */
-static void pause_ms(const struct rj_pipeline *p, int ms)
+static void pause_ns(const struct rj_pipeline *p, int64_t ns)
 {
-	for (; ms > 0 && !p->abandoned; ms -= BACKOFF_SLICE_MS)
-		rj_sleep_ns(BACKOFF_SLICE_MS * MS);
+	for (; ns > 0 && !p->abandoned; ns -= BACKOFF_SLICE_NS)
+		rj_sleep_ns(ns < BACKOFF_SLICE_NS ? ns : BACKOFF_SLICE_NS);
 }
 
 /* What the volume waits for, each time that it is something else. Unless the
@@ -69,7 +70,8 @@ static void say_waiting(const struct rj_error *err, const char **said)
  */
 static int try_again(struct rj_pipeline *p, struct rj_error *err)
 {
-	int ms = BACKOFF_FIRST_MS, rc;
+	unsigned tries = 0;
+	int rc;
 	const char *said = NULL;
 
 	if (p->on_loss == RJ_LOSS_ERROR)
@@ -78,13 +80,13 @@ static int try_again(struct rj_pipeline *p, struct rj_error *err)
 	rj_live_event(p->live, RJ_EVENT_LOST_BLOCK);
 	do {
 		say_waiting(err, &said);
-		pause_ms(p, ms);
+		pause_ns(p, rj_backoff_ns(tries++, BACKOFF_FIRST_NS,
+				    BACKOFF_MAX_NS));
 		if (p->abandoned)
 			return rj_fail(err, RJ_E_CANCELLED,
 				"told to stop while the store was lost");
 		rc = p->sink.retry(p->sink.arg, err);
 		rj_live_set_why(p->live, rc ? err : NULL);
-		ms = ms * 2 < BACKOFF_MAX_MS ? ms * 2 : BACKOFF_MAX_MS;
 	} while (rc && !rj_error_final(err));
 	return rc;
 }

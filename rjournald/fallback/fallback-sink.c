@@ -8,6 +8,7 @@
 
 #include "os/thread.h"
 #include "rjournald/handover/saved-writer.h"
+#include "util/backoff.h"
 #include "util/environ.h"
 #include "util/log.h"
 
@@ -31,7 +32,7 @@ struct rj_fallback_sink {
 	bool running, stop;
 	bool told_full; /* the file takes nothing, and it was said */
 	uint64_t paced; /* shipped this far when the last commit was taken */
-	int64_t probe_ns;
+	unsigned probes; /* failed puts since the store was lost */
 	struct rj_buf bytes, back; /* of step() */
 	uint64_t losses, kept_segments, kept_bytes;
 	struct rj_error why; /* of the last loss */
@@ -87,7 +88,7 @@ static int begin_local(
 		return rc;
 	event(s, e);
 	s->paced = 0;
-	s->probe_ns = PROBE_FIRST_NS;
+	s->probes = 0;
 	show(s);
 	return 0;
 }
@@ -301,8 +302,6 @@ static int64_t hand_back_empty(struct rj_fallback_sink *s)
 static int64_t account(struct rj_fallback_sink *s, uint64_t sequence, int rc,
 	bool taken, const struct rj_error *why)
 {
-	int64_t wait = s->probe_ns;
-
 	if (rj_state_over(state_of(s)))
 		return -1;
 	if (!rc) {
@@ -314,7 +313,7 @@ static int64_t account(struct rj_fallback_sink *s, uint64_t sequence, int rc,
 		rj_fallback_shipped(s->o.fallback, sequence);
 		rj_saved_writer_shipped(s->o.map, sequence);
 		show(s);
-		s->probe_ns = PROBE_FIRST_NS;
+		s->probes = 0;
 		pthread_cond_broadcast(&s->shipped);
 		return 0;
 	}
@@ -336,9 +335,7 @@ static int64_t account(struct rj_fallback_sink *s, uint64_t sequence, int rc,
 	event(s, RJ_EVENT_LOST_LOCAL);
 	s->why = *why;
 	rj_live_heard(s->o.live, why);
-	s->probe_ns = s->probe_ns * 2 < PROBE_MAX_NS ? s->probe_ns * 2
-						     : PROBE_MAX_NS;
-	return wait;
+	return rj_backoff_ns(s->probes++, PROBE_FIRST_NS, PROBE_MAX_NS);
 }
 
 /* Ship segment NEXT. HELD: the lock is kept all the time. */
@@ -515,7 +512,7 @@ int rj_fallback_sink_new(const struct rj_fallback_sink_opts *opts,
 	if (!s)
 		return rj_fail(err, RJ_E_NOMEM, "out of memory");
 	s->o = *opts;
-	s->probe_ns = PROBE_FIRST_NS;
+	s->probes = 0;
 	pthread_mutex_init(&s->lock, NULL);
 	pthread_mutex_init(&s->noting, NULL);
 	pthread_mutex_init(&s->show_lock, NULL);

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "harden.h"
+#include "util/backoff.h"
 #include "util/environ.h"
 #include "util/log.h"
 
@@ -23,9 +24,10 @@
 #define MAX_QUICK 20
 /* How long to wait before the next one, after the first few. */
 #define AT_ONCE	     3
-#define WAIT_MS	     10
-#define WAIT_MAX_MS  1000
-/* No memory or no process to be had for another worker: two minutes. */
+#define MS	     1000000LL
+#define WAIT_NS	     (10 * MS)
+#define WAIT_MAX_NS  (1000 * MS)
+/* No memory or no process for another worker: two minutes. */
 #define MAX_UNBORN   120
 #define MAX_ARGS     16
 #define OPTION_BYTES 128
@@ -47,13 +49,13 @@ struct supervisor {
 
 static int wait_ms(const struct supervisor *k)
 {
-	int i, ms = WAIT_MS, tries = k->quick + k->unborn;
+	int tries = k->quick + k->unborn;
 
 	if (tries <= AT_ONCE)
 		return 0;
-	for (i = AT_ONCE + 1; i < tries && ms < WAIT_MAX_MS; i++)
-		ms *= 2;
-	return ms < WAIT_MAX_MS ? ms : WAIT_MAX_MS;
+	return (int)(rj_backoff_ns((unsigned)(tries - AT_ONCE - 1), WAIT_NS,
+			     WAIT_MAX_NS) /
+		     MS);
 }
 
 static void close_held(struct supervisor *k, int which)

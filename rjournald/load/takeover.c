@@ -8,13 +8,14 @@
 #include "resume.h"
 #include "rjournald/handover/harden.h"
 #include "rjournald/handover/supervisor.h"
+#include "util/backoff.h"
 #include "util/environ.h"
 #include "util/log.h"
 
 #define MS	     1000000LL
-#define FIRST_MS     50
-#define MAX_MS	     2000
-#define SLICE_MS     50
+#define FIRST_NS     (50 * MS)
+#define MAX_NS	     (2000 * MS)
+#define SLICE_NS     (50 * MS)
 /* on_loss=error: how long a new worker looks for the store. */
 #define ERROR_WAIT_NS (10000 * MS)
 
@@ -28,10 +29,10 @@ static bool patient(const struct rj_takeover *t, const struct rj_error *why,
 	       rj_monotonic_ns() - begun < ERROR_WAIT_NS;
 }
 
-static void pause_ms(const struct rj_takeover *t, int ms)
+static void pause_ns(const struct rj_takeover *t, int64_t ns)
 {
-	for (; ms > 0 && !t->cancelled; ms -= SLICE_MS)
-		rj_sleep_ns(SLICE_MS * MS);
+	for (; ns > 0 && !t->cancelled; ns -= SLICE_NS)
+		rj_sleep_ns(ns < SLICE_NS ? ns : SLICE_NS);
 }
 
 /* Become the log's writer. */
@@ -53,7 +54,8 @@ static void *take_over(void *arg)
 {
 	struct rj_takeover *t = arg;
 	int64_t begun = rj_monotonic_ns();
-	int rc, ms = FIRST_MS;
+	unsigned tries = 0;
+	int rc;
 	struct rj_error err;
 	const char *said = NULL;
 	uint64_t one = 1;
@@ -65,8 +67,7 @@ static void *take_over(void *arg)
 				err.msg, rj_error_cause(&err));
 		said = rj_error_cause(&err);
 		rj_live_set_why(&t->loaded->live, &err);
-		pause_ms(t, ms);
-		ms = ms * 2 < MAX_MS ? ms * 2 : MAX_MS;
+		pause_ns(t, rj_backoff_ns(tries++, FIRST_NS, MAX_NS));
 	}
 	if (rc) {
 		rj_pipeline_fail(t->pipeline, &err);

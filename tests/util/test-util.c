@@ -5,9 +5,11 @@
 
 #include "os/bio.h"
 #include "support/rjtest.h"
+#include "util/backoff.h"
 #include "util/buf.h"
 #include "util/bytes.h"
 #include "util/crc32c.h"
+#include "util/environ.h"
 #include "util/error.h"
 #include "util/log.h"
 #include "util/uuid.h"
@@ -167,6 +169,41 @@ static void error_says_whether_to_wait(void)
 	CU_ASSERT_EQUAL(err.cause, RJ_CAUSE_CODE);
 }
 
+static int same_byte(void *arg, void *out, size_t len)
+{
+	if (!arg)
+		return -RJ_E_IO;
+	memset(out, *(unsigned char *)arg, len);
+	return 0;
+}
+
+/* Twice as long each time, never over the cap, and 75 to 125 percent of it. */
+static void backoff_doubles_to_its_cap(void)
+{
+	static const int64_t plain[] = {20, 40, 80, 100, 100, 100};
+	unsigned char least = 0, most = 0xff;
+	struct rj_environ env = {.random_bytes = same_byte};
+	unsigned i;
+
+	rj_environ_set(&env);
+	for (i = 0; i < 6; i++) {
+		int64_t ns = plain[i] * 1024;
+
+		env.arg = NULL; /* no random bytes: no jitter */
+		CU_ASSERT_EQUAL(rj_backoff_ns(i, 20 * 1024, 100 * 1024), ns);
+		env.arg = &least;
+		CU_ASSERT_EQUAL(
+			rj_backoff_ns(i, 20 * 1024, 100 * 1024), ns * 3 / 4);
+		env.arg = &most;
+		CU_ASSERT_EQUAL(rj_backoff_ns(i, 20 * 1024, 100 * 1024),
+			ns * 3 / 4 + ns / 2 * 1023 / 1024);
+	}
+	env.arg = NULL;
+	CU_ASSERT_EQUAL(rj_backoff_ns(UINT32_MAX, 1, 7), 7);
+	CU_ASSERT_EQUAL(rj_backoff_ns(0, 9, 7), 7);
+	rj_environ_set(NULL);
+}
+
 static void keep_line(void *arg, enum rj_log_level level, const char *line)
 {
 	snprintf(arg, 64, "%s", line);
@@ -248,6 +285,7 @@ int main(void)
 		RJTEST(uuid_random_is_version_4),
 		RJTEST(error_carries_context),
 		RJTEST(error_says_whether_to_wait),
+		RJTEST(backoff_doubles_to_its_cap),
 		RJTEST(messages_are_printable),
 		RJTEST(buf_grows),
 		RJTEST(bio_refuses_past_its_end),
