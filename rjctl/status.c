@@ -119,6 +119,8 @@ void status_print(struct json_object *o)
 	print_remote(o);
 	printf("  pending       %s blocks\n", text_of(o, "pending_blocks"));
 	printf("  volume uuid   %s\n", text_of(o, "volume_uuid"));
+	if (json_object_object_get_ex(o, "metrics", NULL))
+		printf("  metrics       %s\n", text_of(o, "metrics"));
 	printf("  process id    %s, version %s, started %s\n",
 		text_of(o, "pid"), text_of(o, "version"),
 		time_text(number_of(o, "started"), when));

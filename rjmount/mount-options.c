@@ -120,7 +120,12 @@ int rj_mount_options_parse(int argc, char **argv, struct rj_mount_options *out)
 		return bad("unexpected argument ", argv[optind + 2]);
 	out->device = argv[optind];
 	out->dir = argv[optind + 1];
-	if (!out->stop_timeout && rj_mount_fstab(out))
+	switch (rj_mount_fstab(out)) {
+	case 0:
+		return -1;
+	case -RJ_E_INVAL:
 		return bad(RJ_STOP_TIMEOUT_WORD, " in fstab needs seconds");
-	return -1;
+	default:
+		return bad("out of memory", "");
+	}
 }

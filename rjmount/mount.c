@@ -300,8 +300,7 @@ static int mount_volume(const struct rj_mount_options *o)
 	if (o->fake)
 		return RJ_MOUNT_OK;
 	if (prepare(o, &f, &err) ||
-		rj_serve_until_unmount(o->device, o->stop_timeout, f.uuid, loop,
-			sizeof(loop), &err))
+		rj_serve_until_unmount(o, f.uuid, loop, sizeof(loop), &err))
 		return fail(&err);
 	if (o->verbose)
 		printf("mount.rj: the journal of %s is %s\n", o->device, loop);

@@ -18,6 +18,7 @@
 #define RJ_STOP_TIMEOUT_NAME "x-rj.stop-timeout"
 #define RJ_STOP_TIMEOUT_WORD RJ_STOP_TIMEOUT_NAME "="
 #define RJ_STOP_TIMEOUT_MAX  86400
+#define RJ_METRICS_NAME      "x-rj.metrics"
 
 struct rj_mount_options {
 	const char *device, *dir;
@@ -32,6 +33,7 @@ struct rj_mount_options {
 	bool no_journal; /* noload or norecovery among them */
 	bool remount;
 	unsigned stop_timeout; /* x-rj.stop-timeout=, 0: not given */
+	struct rj_buf metrics; /* x-rj.metrics=, text; empty: not given */
 };
 
 /* -1: go on. Else the exit status: done (--help, -V), or said what is wrong. */
@@ -43,13 +45,14 @@ void rj_mount_options_release(struct rj_mount_options *o);
 /*
  * Append the words of TEXT (as after -o) to O, without those that only
  * mount(8) and fstab(5) know: _netdev, x-*, auto, user, nofail, helper= ...
+ * Keep the values of x-rj.stop-timeout= and x-rj.metrics=.
  * 0, -RJ_E_NOMEM, or -RJ_E_INVAL: x-rj.stop-timeout= without a number.
  */
 int rj_mount_words(struct rj_mount_options *o, const char *text);
 /* Bytes of TEXT up to the next comma that is not in quotes, or to its end. */
 size_t rj_mount_word_length(const char *text);
-/* Take x-rj.stop-timeout= from the line of fstab for the mount point, of type rj:
- * mount(8) does not give x-* words to helpers. 0, or -RJ_E_INVAL as above. */
+/* Take the x-rj.* words that were not given from the line of fstab for the mount
+ * point, of type rj: mount(8) does not give x-* words to helpers. As above. */
 int rj_mount_fstab(struct rj_mount_options *o);
 
 #endif

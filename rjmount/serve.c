@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "options.h"
 #include "os/proc.h"
 #include "sibling.h"
 
@@ -63,12 +64,30 @@ static bool no_scope(const struct rj_proc_result *r)
 	return r->status && !strstr((char *)r->out.data, "rjournald: ");
 }
 
-int rj_serve_until_unmount(const char *device, unsigned stop_timeout,
+/* What the options of the mount say to the daemon. Room in ARGV: two words. */
+static int add_options(const struct rj_mount_options *o, const char **argv,
+	unsigned *n, struct rj_buf *timeout, struct rj_buf *metrics)
+{
+	if (o->stop_timeout) {
+		if (rj_buf_printf(timeout, "--stop-timeout=%u", o->stop_timeout))
+			return -RJ_E_NOMEM;
+		argv[(*n)++] = (char *)timeout->data;
+	}
+	if (o->metrics.len) {
+		if (rj_buf_printf(metrics, "--metrics=%s", (char *)o->metrics.data))
+			return -RJ_E_NOMEM;
+		argv[(*n)++] = (char *)metrics->data;
+	}
+	return 0;
+}
+
+int rj_serve_until_unmount(const struct rj_mount_options *o,
 	const uint8_t uuid[RJ_UUID_BYTES], char *loop, size_t size,
 	struct rj_error *err)
 {
 	const char *argv[ARGS_MAX], *const *daemon;
-	struct rj_buf path = {0}, run = {0}, name = {0}, timeout = {0};
+	struct rj_buf path = {0}, run = {0}, name = {0};
+	struct rj_buf timeout = {0}, metrics = {0};
 	struct rj_proc_result r = {0};
 	char text[RJ_UUID_TEXT];
 	unsigned n;
@@ -78,17 +97,16 @@ int rj_serve_until_unmount(const char *device, unsigned stop_timeout,
 	n = in_scope(argv, &run, &name, text);
 	daemon = argv + n;
 	rc = rj_sibling_find("rjournald", &path, err);
-	if (!rc && stop_timeout &&
-		rj_buf_printf(&timeout, "--stop-timeout=%u", stop_timeout))
-		rc = rj_fail(err, RJ_E_NOMEM, "out of memory");
 	if (!rc) {
 		argv[n++] = (char *)path.data;
 		argv[n++] = "--until-unmount";
 		argv[n++] = "-q";
-		if (timeout.len)
-			argv[n++] = (char *)timeout.data;
+		if (add_options(o, argv, &n, &timeout, &metrics))
+			rc = rj_fail(err, RJ_E_NOMEM, "out of memory");
+	}
+	if (!rc) {
 		argv[n++] = "--";
-		argv[n++] = device;
+		argv[n++] = o->device;
 		argv[n] = NULL;
 		rc = rj_proc_run(
 			argv, RJ_PROC_CAPTURE | RJ_PROC_STDIN_NULL, &r, err);
@@ -103,8 +121,9 @@ int rj_serve_until_unmount(const char *device, unsigned stop_timeout,
 		rc = rj_fail(err, RJ_E_IO,
 			"%s: not mounted, since rjournald could not serve its "
 			"journal",
-			device);
+			o->device);
 	rj_proc_release(&r);
+	rj_buf_free(&metrics);
 	rj_buf_free(&timeout);
 	rj_buf_free(&name);
 	rj_buf_free(&run);

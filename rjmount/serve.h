@@ -9,15 +9,17 @@
 #include "util/error.h"
 #include "util/uuid.h"
 
+struct rj_mount_options;
+
 /*
- * Start rjournald for the volume UUID on DEVICE until it is unmounted, and put
+ * Start rjournald for the volume UUID of O, until it is unmounted, and put
  * the name of the journal's block device into LOOP (SIZE bytes). What else the
- * daemon says is shown. STOP_TIMEOUT: seconds, 0 for its default. Under systemd the
+ * daemon says is shown. Under systemd the
  * daemon gets a scope of its own: the cgroup of the caller, a login session or the
  * mount unit, is killed without the volume's unmount. Where systemd does not give
  * one, the daemon starts in the caller's.
  */
-int rj_serve_until_unmount(const char *device, unsigned stop_timeout,
+int rj_serve_until_unmount(const struct rj_mount_options *o,
 	const uint8_t uuid[RJ_UUID_BYTES], char *loop, size_t size,
 	struct rj_error *err);
 

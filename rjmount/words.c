@@ -68,23 +68,61 @@ static bool same_place(const char *a, const char *b)
 	return same;
 }
 
+/* Keep the value if the word of LEN bytes at TEXT is one of ours. */
+static int take_own(struct rj_mount_options *o, const char *text, size_t len)
+{
+	const size_t timeout = strlen(RJ_STOP_TIMEOUT_NAME);
+	const size_t metrics = strlen(RJ_METRICS_NAME "=");
+
+	if (len >= timeout && !strncmp(text, RJ_STOP_TIMEOUT_NAME, timeout) &&
+		(len == timeout || text[timeout] == '='))
+		return len > timeout && stop_timeout(text + timeout + 1,
+						&o->stop_timeout)
+			       ? 0
+			       : -RJ_E_INVAL;
+	if (!is_word(text, len, RJ_METRICS_NAME "="))
+		return 0;
+	o->metrics.len = 0;
+	return rj_buf_printf(&o->metrics, "%.*s", (int)(len - metrics),
+		       text + metrics)
+		       ? -RJ_E_NOMEM
+		       : 0;
+}
+
+/* The words of OPTIONS, a field of fstab, that O does not have yet. */
+static int take_missing(struct rj_mount_options *o, const char *options)
+{
+	struct rj_mount_options found = {0};
+	const char *text = options;
+	size_t len;
+	int rc;
+
+	do {
+		len = rj_mount_word_length(text);
+		rc = take_own(&found, text, len);
+		text += len + 1;
+	} while (!rc && text[-1]);
+	if (!o->stop_timeout)
+		o->stop_timeout = found.stop_timeout;
+	if (!rc && !o->metrics.len && found.metrics.len) {
+		rj_buf_free(&o->metrics);
+		o->metrics = found.metrics;
+		found.metrics = (struct rj_buf){0};
+	}
+	rj_buf_free(&found.metrics);
+	return rc;
+}
+
 int rj_mount_fstab(struct rj_mount_options *o)
 {
-	static const char name[] = RJ_STOP_TIMEOUT_NAME;
 	FILE *f = setmntent("/etc/fstab", "re");
 	const struct mntent *m;
-	const char *word;
 	int rc = 0;
 
-	while (f && !rc && (m = getmntent(f)) != NULL) {
-		if (strcmp(m->mnt_type, "rj") != 0 ||
-			!same_place(m->mnt_dir, o->dir))
-			continue;
-		word = hasmntopt(m, name);
-		if (word && (word[sizeof(name) - 1] != '=' ||
-			!stop_timeout(word + sizeof(name), &o->stop_timeout)))
-			rc = -RJ_E_INVAL;
-	}
+	while (f && !rc && (m = getmntent(f)) != NULL)
+		if (!strcmp(m->mnt_type, "rj") &&
+			same_place(m->mnt_dir, o->dir))
+			rc = take_missing(o, m->mnt_opts);
 	if (f)
 		endmntent(f);
 	return rc;
@@ -92,14 +130,14 @@ int rj_mount_fstab(struct rj_mount_options *o)
 
 int rj_mount_words(struct rj_mount_options *o, const char *text)
 {
-	const size_t limit = strlen(RJ_STOP_TIMEOUT_WORD);
 	size_t len;
+	int rc;
 
 	for (;; text += len + 1) {
 		len = rj_mount_word_length(text);
-		if (is_word(text, len, RJ_STOP_TIMEOUT_WORD) &&
-			!stop_timeout(text + limit, &o->stop_timeout))
-			return -RJ_E_INVAL;
+		rc = take_own(o, text, len);
+		if (rc)
+			return rc;
 		if (is_word(text, len, "noload") ||
 			is_word(text, len, "norecovery"))
 			o->no_journal = true;
@@ -117,4 +155,5 @@ int rj_mount_words(struct rj_mount_options *o, const char *text)
 void rj_mount_options_release(struct rj_mount_options *o)
 {
 	rj_buf_free(&o->words);
+	rj_buf_free(&o->metrics);
 }

@@ -76,8 +76,9 @@ static void start_metrics(struct rj_daemon *d)
 {
 	struct rj_error err;
 
-	if (d->opts.metrics &&
-		rj_metrics_listen(d->opts.metrics, &d->metrics_fd, &err))
+	d->metrics_at = d->opts.metrics ? d->opts.metrics : d->loaded.dir.metrics;
+	if (strcmp(d->metrics_at, RJ_METRICS_NONE) != 0 &&
+		rj_metrics_listen(d->metrics_at, &d->metrics_fd, &err))
 		rj_log(RJ_LOG_WARNING, "%s; there are no metrics", err.msg);
 }
 

@@ -45,7 +45,8 @@ struct rj_daemon {
 	int post;    /* to the supervisor */
 	int fuse_fd; /* the mount */
 	int event_fd, signal_fd, listen_fd;
-	int metrics_fd;		/* --metrics; -1: none */
+	int metrics_fd;		/* -1: no metrics */
+	const char *metrics_at; /* its address */
 	struct rj_poweroff poweroff;
 	bool forced;        /* stop --force: do not wait for anything */
 	int status;         /* exit status */

@@ -98,14 +98,14 @@ int rj_metrics_listen(const char *addr, int *fd, struct rj_error *err)
 	*fd = -1;
 	if (!len)
 		return rj_fail(err, RJ_E_INVAL,
-			"--metrics=%s: neither a path nor 127.0.0.1:PORT",
+			"metrics at %s: neither a path nor 127.0.0.1:PORT",
 			addr);
 	if (a.any.sa_family == AF_UNIX)
 		clear_path(&a, len);
 	*fd = socket(a.any.sa_family,
 		SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (*fd == -1)
-		return rj_fail_errno(err, errno, "--metrics=%s", addr);
+		return rj_fail_errno(err, errno, "metrics at %s", addr);
 	setsockopt(*fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
 	mask = umask(0177); /* root's own: it tells the store's address */
 	rc = bind(*fd, &a.any, len);
@@ -113,7 +113,7 @@ int rj_metrics_listen(const char *addr, int *fd, struct rj_error *err)
 	umask(mask);
 	if (!rc && listen(*fd, 8) == 0)
 		return 0;
-	rc = rj_fail_errno(err, rc ? e : errno, "--metrics=%s", addr);
+	rc = rj_fail_errno(err, rc ? e : errno, "metrics at %s", addr);
 	close(*fd);
 	*fd = -1;
 	return rc;

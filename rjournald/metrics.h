@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* --metrics: a page for Prometheus and the like, on this machine only. */
+/* A page for Prometheus and the like, on this machine only. */
 #ifndef RJ_JOURNALD_METRICS_H
 #define RJ_JOURNALD_METRICS_H
 
 #include <stdbool.h>
 
 #include "util/error.h"
+
+#define RJ_METRICS_NONE "none" /* as an address: no page */
 
 struct rj_daemon;
 

@@ -50,7 +50,7 @@ static void help(void)
 	       "s)\n"
 	       "      --metrics=ADDR   metrics for Prometheus, at a unix "
 	       "socket's\n"
-	       "                       path or at 127.0.0.1:PORT\n"
+	       "                       path or at 127.0.0.1:PORT, or none\n"
 	       "      --stop-timeout=S while the machine shuts down, wait S seconds\n"
 	       "                       for a store that cannot be reached\n"
 	       "      --raw            serve the log at URL as a block device for\n"
@@ -104,8 +104,9 @@ enum rj_options_result rj_options_parse(
 			o.take_over = optarg;
 			break;
 		case OPT_METRICS:
-			if (!rj_metrics_addr_valid(optarg))
-				return bad("--metrics takes a path or "
+			if (strcmp(optarg, RJ_METRICS_NONE) != 0 &&
+				!rj_metrics_addr_valid(optarg))
+				return bad("--metrics takes none, a path or "
 					   "127.0.0.1:PORT, not ",
 					optarg);
 			o.metrics = optarg;

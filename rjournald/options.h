@@ -18,7 +18,7 @@ struct rj_options {
 	const char *take_over;
 	const char *program; /* its file; set by main() */
 	char *const *args;   /* after its name; set by main() */
-	const char *metrics; /* --metrics=ADDR; NULL: none */
+	const char *metrics; /* --metrics=ADDR; NULL: the default */
 };
 
 #define RJ_STOP_TIMEOUT 60 /* without --stop-timeout */

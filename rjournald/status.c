@@ -99,6 +99,7 @@ void rj_status_collect(const struct rj_daemon *d, struct rj_status *out)
 					      : l->facts.sbx.url,
 		.device = l->device,
 		.journal_device = d->loop.path,
+		.metrics = d->metrics_fd == -1 ? NULL : d->metrics_at,
 		.epoch = l->memory.shm->epoch,
 		.block_size = l->ring->block_size,
 		.journal_blocks = l->ring->blocks,
@@ -254,6 +255,8 @@ struct json_object *rj_status_json(const struct rj_status *s)
 	put_text(o, "journal_device", s->journal_device);
 	put_text(o, "volume_uuid", s->volume_uuid);
 	put_text(o, "journal_uuid", s->journal_uuid);
+	if (s->metrics)
+		put_text(o, "metrics", s->metrics);
 	put_text(o, "version", PACKAGE_VERSION);
 	return o;
 }

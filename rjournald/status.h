@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * How the daemon does, in numbers: collected once, said as JSON (rjctl status)
- * and as the text that Prometheus reads (rjctl metrics, --metrics). One table
+ * and as the text that Prometheus reads (rjctl metrics, metrics.h). One table
  * in status.c names each number in both.
  */
 #ifndef RJ_JOURNALD_STATUS_H
@@ -27,6 +27,7 @@ struct rj_status {
 	const char *error; /* why it has failed; NULL: it has not */
 	char why[RJ_ERROR_BYTES]; /* the store's last answer, while requests
 				   * wait for it; "": they do not */
+	const char *metrics; /* where there is a page of them; NULL: nowhere */
 	const char *cause; /* of that, in a few stable words; "" */
 	const char *on_loss, *store, *device, *journal_device;
 	char volume_uuid[RJ_UUID_TEXT], journal_uuid[RJ_UUID_TEXT];

@@ -5,6 +5,7 @@
  *   lock     write-locked (F_OFD_SETLK) as long as the daemon lives; its
  *            content is the process id
  *   control  a UNIX stream socket: one line asks, the answer ends with EOF
+ *   metrics  a UNIX stream socket: HTTP, with the metrics for Prometheus
  *   mnt/     the FUSE mount with the file "journal"
  */
 #ifndef RJ_OS_RUNDIR_H

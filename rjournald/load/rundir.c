@@ -76,6 +76,8 @@ static int clear_leftovers(struct rj_claimed_dir *d, struct rj_error *err)
 		;
 	if (unlink(d->control) == -1 && errno != ENOENT)
 		return rj_fail_errno(err, errno, "%s", d->control);
+	if (unlink(d->metrics) == -1 && errno != ENOENT)
+		return rj_fail_errno(err, errno, "%s", d->metrics);
 	return make_dir(d->mnt, 0700, err);
 }
 
@@ -88,6 +90,7 @@ int rj_claimed_dir_again(const uint8_t volume_uuid[RJ_UUID_BYTES], int lock,
 	if ((rc = rj_rundir_path(volume_uuid, NULL, d.dir, err)) ||
 		(rc = rj_rundir_path(volume_uuid, "mnt", d.mnt, err)) ||
 		(rc = rj_rundir_path(volume_uuid, "control", d.control, err)) ||
+		(rc = rj_rundir_path(volume_uuid, "metrics", d.metrics, err)) ||
 		(rc = rj_rundir_path(volume_uuid, "lock", d.lock_path, err)))
 		return rc;
 	*out = d;
@@ -161,6 +164,7 @@ void rj_release_dir(struct rj_claimed_dir *d)
 	if (d->lock == -1)
 		return;
 	unlink(d->control);
+	unlink(d->metrics);
 	rmdir(d->mnt);
 	/* the lock's name goes first, the lock itself with the close */
 	unlink(d->lock_path);

@@ -10,12 +10,13 @@
 struct rj_claimed_dir {
 	int lock;
 	char dir[RJ_RUNDIR_PATH], mnt[RJ_RUNDIR_PATH];
-	char control[RJ_RUNDIR_PATH], lock_path[RJ_RUNDIR_PATH];
+	char control[RJ_RUNDIR_PATH], metrics[RJ_RUNDIR_PATH];
+	char lock_path[RJ_RUNDIR_PATH];
 };
 
 /*
  * Make the volume's runtime directory and take its lock; clear away what a
- * daemon that died left there (its FUSE mount, its socket). PID is that of the
+ * daemon that died left there (its FUSE mount, its sockets). PID is that of the
  * daemon, for people and scripts. RJ_E_BUSY: another daemon serves the volume.
  */
 int rj_claim_dir(const uint8_t volume_uuid[RJ_UUID_BYTES], pid_t pid,

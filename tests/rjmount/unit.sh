@@ -58,7 +58,7 @@ mkdir "$mnt" "$T_DIR/store"
 check "a volume" "$MKRJFS" -q -F -t ext4 -J "remote=file://$T_DIR/store,size=4" "$img" 32M
 check "ExecStartPre" timeout 60 sh -c "$(value ExecStartPre | sed -n "s/^.* -c '\(.*\)' %f$/\1/p" |
 	sed 's/[$][$]/$/g' | sed "s#/[^ ']*/rjrecover#$RJRECOVER#")" "$img"
-check "ExecStart" serve "$img" --metrics="$T_DIR/metrics"
+check "ExecStart" serve "$img"
 check "mounted as ext4, with nothing said of its journal" timeout 60 mount -i -t ext4 -o loop "$img" "$mnt"
 check "the journal is ours" fsynced "$mnt" 3 "$T_DIR/sums"
 check "segments were put" test "$(find "$T_DIR/store" -path '*/log/*' -type f | wc -l)" -ge 5

@@ -14,7 +14,7 @@ metric() { awk -v m="rjournald_$1" 'index($0, m "{") == 1 || index($0, m " ") ==
 page() { curl -sf -m 120 --unix-socket "$sock" http://localhost/metrics >"$T_DIR/page"; }
 
 status 2 "--metrics of another machine" "$RJOURNALD" --metrics=0.0.0.0:9100 "$img"
-like "is refused" "$OUT" '--metrics takes a path or 127.0.0.1:PORT, not 0.0.0.0:9100'
+like "is refused" "$OUT" '--metrics takes none, a path or 127.0.0.1:PORT, not 0.0.0.0:9100'
 status 2 "--metrics without a port" "$RJOURNALD" --metrics=localhost "$img"
 
 check "a server" start_server "$T_DIR/srv"
@@ -92,6 +92,7 @@ check "unmounted" umount "$mnt"
 $LIMIT "$RJCTL" stop -q "$img" 2>/dev/null
 
 # ---- by TCP; and an address that is taken ----
+at() { $LIMIT "$RJCTL" status --json "$img2" | jq -r .metrics; }
 tcp_page() { curl -sf -m 120 "http://127.0.0.1:$1/metrics" | grep -q '^rjournald_info{'; }
 img2=$T_DIR/img2
 while port=$((20000 + RANDOM % 10000)); (: <>"/dev/tcp/127.0.0.1/$port") 2>/dev/null; do :; done
@@ -100,5 +101,22 @@ check "served, at a port" serve "$img2" --metrics="127.0.0.1:$port"
 check "the page, by TCP" wait_for 30 tcp_page "$port"
 check "stopped" $LIMIT "$RJCTL" stop -q "$img2"
 check "served, though the address is taken" serve "$img2" --metrics="127.0.0.1:$SRV_PORT"
+is "status names no metrics then" "$(at)" null
+check "stopped" $LIMIT "$RJCTL" stop -q "$img2"
+
+# ---- without the option: in the runtime directory ----
+check "served, with the default" serve "$img2"
+like "status names the address" "$($LIMIT "$RJCTL" status "$img2")" "^  metrics       $RJ_RUN/[0-9a-f-]{36}/metrics\$"
+sock=$(at)
+is "only root may ask there" "$(stat -c %a "$sock")" 600
+check "the page is there" page
+kill_pid "$(daemon_pid "$img2")"
+check "killed, served again" serve "$img2"
+check "the page is there again" page
+check "stopped" $LIMIT "$RJCTL" stop -q "$img2"
+check "nothing is left" wait_for 60 nothing_left "$img2"
+check "served, --metrics=none" serve "$img2" --metrics=none
+is "status names no metrics" "$(at)" null
+is "there is no socket" "$(find "$RJ_RUN" -name metrics)" ""
 check "stopped" $LIMIT "$RJCTL" stop -q "$img2"
 exit 0
