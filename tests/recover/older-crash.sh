@@ -14,18 +14,19 @@ start_server "$T_DIR/srv" || exit 99
 mnt=$T_DIR/mnt img=$T_DIR/v.img
 head -c 300k /dev/urandom >"$T_DIR/noise"
 
-# work: write, and note each file whose fsync has returned
+# work: write, and note each file whose fsync has returned, until the volume fails
 work() {
 	local i
+	cd "$mnt" || return
 	for ((i = 0; ; i++)); do
-		dd if="$T_DIR/noise" of="$mnt/w$((i % 20))" bs=50k conv=fsync,notrunc status=none 2>/dev/null &&
-			dd if=/dev/urandom of="$mnt/f$1.$i" bs=1k count=2 conv=fsync status=none 2>/dev/null || return
-		(cd "$mnt" && sha256sum "f$1.$i") >>"$T_DIR/sums" 2>/dev/null || return
+		dd if="$T_DIR/noise" of="w$((i % 20))" bs=50k conv=fsync,notrunc status=none 2>/dev/null &&
+			dd if=/dev/urandom of="f$1.$i" bs=1k count=2 conv=fsync status=none 2>/dev/null || return
+		sha256sum "f$1.$i" >>"$T_DIR/sums" 2>/dev/null || return
 	done
 }
 lines() { [ "$(wc -l <"$T_DIR/sums")" -ge "$1" ]; }
 oldest() { $LIMIT "$RJCTL" status --json "$img" | sed 's/.*"oldest":\([0-9]*\).*/\1/'; }
-moved() { [ "$(oldest)" != "$first" ]; }
+moved() { [ "$(oldest)" -gt "$first" ]; }
 
 for ((n = 0; n < rounds; n++)); do
 	if ((n % 4 == 0)); then # a new one, the other type
@@ -36,18 +37,18 @@ for ((n = 0; n < rounds; n++)); do
 	fi
 	serve "$img" && mount_served "$img" "$mnt" data=journal || exit 99
 	first=$(oldest) have=$(wc -l <"$T_DIR/sums")
+	[ "$first" -gt 0 ] || exit 99
 	work $n &
 	writer=$!
 	wait_for 120 lines $((have + 6 + RANDOM % 12)) || exit 99
 	((n % 4 == 3)) || check "crash $n: the oldest segment moves" wait_for 120 moved
 	sleep 0.$((RANDOM % 200 + 100))
-	crash "$img" "$mnt" "$T_DIR/c.img" || exit 99
+	crash "$img" "$mnt" "$T_DIR/c.img" "$T_DIR/sums" || exit 99
 	wait "$writer"
-	# the line of the last one may have been written after the copy began
-	mv "$T_DIR/c.img" "$img"
+	mv "$T_DIR/c.img" "$img" && mv "$T_DIR/sums.then" "$T_DIR/sums" || exit 99
 	status 0 "crash $n: recovered" $LIMIT "$RJRECOVER" -q -p "$img"
 	serve "$img" && mount_served "$img" "$mnt" || exit 99
 	check "crash $n: $(wc -l <"$T_DIR/sums") files are there" sh -c "cd '$mnt' && sha256sum --quiet -c '$T_DIR/sums'"
-	$LIMIT umount "$mnt"
-	unserve
+	check "crash $n: and unmounted" $LIMIT umount "$mnt"
+	unserve || exit 99
 done

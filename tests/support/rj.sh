@@ -68,14 +68,18 @@ frozen() {
 }
 thaw_daemon() { kill -CONT "$1" $(pgrep -P "$1"); }
 
-# crash IMAGE DIR COPY: the machine stops. The daemon is frozen first, so that
+# crash IMAGE DIR COPY [RECORD]: the machine stops. The daemon is frozen first, so that
 # the journal's tail can not move while the image is being copied; then it is
-# killed, and the old mount is thrown away.
+# killed, and the old mount is thrown away: DIR is a folder of this machine then, so who
+# still writes must have the old mount as its working directory. RECORD, of what was
+# acknowledged, is copied to RECORD.then in between: of a journal that fails the kernel
+# sometimes acknowledges what is lost (doc/results/live-faults.md).
 crash() {
-	local image=$1 dir=$2 copy=$3 pid
+	local image=$1 dir=$2 copy=$3 record=${4:-} pid
 	pid=$(daemon_pid "$image")
 	[ -n "$pid" ] || return 1
 	freeze_daemon "$pid" && cp --sparse=always "$image" "$copy" || return 1
+	[ -z "$record" ] || cp "$record" "$record.then" || return 1
 	kill_pid "$pid"
 	umount -l "$dir" 2>/dev/null
 	return 0
