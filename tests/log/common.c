@@ -94,7 +94,7 @@ void t_log_end(struct t_log *t)
 struct rj_log_writer *t_claim(
 	struct t_log *t, const struct rj_log_claim_opts *opts)
 {
-	struct rj_log_claim_opts quick = {.retry_ms = 200};
+	struct rj_log_claim_opts quick = {.retry_ms = T_PATIENCE_MS};
 	struct rj_log_writer *w = NULL;
 
 	t->err = (struct rj_error){0};
@@ -169,7 +169,7 @@ static int take(void *arg, const struct rj_segment *seg, struct rj_error *err)
 
 int t_read(struct t_log *t, const struct rj_log_read_opts *opts)
 {
-	struct rj_log_read_opts o = {.retry_ms = 200};
+	struct rj_log_read_opts o = {.retry_ms = T_PATIENCE_MS};
 
 	if (opts)
 		o = *opts;

@@ -13,6 +13,9 @@
 
 #define T_BLOCK  1024
 #define T_BLOCKS 64
+/* For rj_log_claim() and rj_log_read() on a store that answers in the end: the first
+ * answer alone may take a second when the disk is busy, and then nothing is tried again. */
+#define T_PATIENCE_MS 60000
 
 /* Open another handle of the store under test: in memory, or the one that
  * $RJ_TEST_STORE names. Ends the program on failure. */

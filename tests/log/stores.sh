@@ -9,7 +9,7 @@ export no_proxy='*'
 run_all() { # NAME URL
 	local t
 	for t in log damage race model writer-state trim; do
-		check "test-$t on $1" timeout 120 env RJ_TEST_STORE="$2" \
+		check "test-$t on $1" timeout 600 env RJ_TEST_STORE="$2" \
 			"$RJ_BUILD/tests/log/test-$t"
 	done
 }
@@ -23,5 +23,5 @@ like "the objects are files under their keys" \
 
 check "rjserver starts" start_server "$T_DIR/store"
 run_all "rj://" "$SRV_URL/log"
-check "test-prefetch on rj://" timeout 120 env RJ_TEST_STORE="$SRV_URL/log" \
+check "test-prefetch on rj://" timeout 600 env RJ_TEST_STORE="$SRV_URL/log" \
 	"$RJ_BUILD/tests/log/test-prefetch"

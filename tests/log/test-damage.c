@@ -76,7 +76,7 @@ static void another_length(void)
 
 static void a_missing_segment(void)
 {
-	struct rj_log_read_opts floor = {.floor = LAST, .retry_ms = 200};
+	struct rj_log_read_opts floor = {.floor = LAST, .retry_ms = T_PATIENCE_MS};
 	struct t_log t;
 
 	t_log_begin(&t);
@@ -312,8 +312,8 @@ static unsigned count_objects(struct t_log *t)
  * break it goes on from a base. */
 static void break_and_go_on(struct t_log *t, enum rj_code code)
 {
-	struct rj_log_claim_opts o = {.allow_break = true, .retry_ms = 200};
-	struct rj_log_read_opts resume = {.retry_ms = 200};
+	struct rj_log_claim_opts o = {.allow_break = true, .retry_ms = T_PATIENCE_MS};
+	struct rj_log_read_opts resume = {.retry_ms = T_PATIENCE_MS};
 	struct rj_seg_run run = {9, 2};
 	struct rj_log_append a = {
 		.body = {.block_size = T_BLOCK, .journal_blocks = T_BLOCKS},
@@ -411,10 +411,10 @@ static void break_behind_a_foreign_log(void)
 
 static void no_replay_across_a_break(void)
 {
-	struct rj_log_claim_opts o = {.allow_break = true, .retry_ms = 200};
+	struct rj_log_claim_opts o = {.allow_break = true, .retry_ms = T_PATIENCE_MS};
 	struct rj_seghdr h = {
 		.kind = RJ_SEG_DATA, .sequence = LAST + 2, .epoch = 2};
-	struct rj_log_read_opts resume = {.retry_ms = 200};
+	struct rj_log_read_opts resume = {.retry_ms = T_PATIENCE_MS};
 	struct rj_log_tail tail;
 	struct t_log t;
 
@@ -434,7 +434,7 @@ static void no_replay_across_a_break(void)
 
 static void a_sound_log_is_not_broken(void)
 {
-	struct rj_log_claim_opts o = {.allow_break = true, .retry_ms = 200};
+	struct rj_log_claim_opts o = {.allow_break = true, .retry_ms = T_PATIENCE_MS};
 	struct rj_log_writer *w;
 	struct t_log t;
 

@@ -98,7 +98,7 @@ static void reading_begins_at_oldest(void)
 
 static void resume_reads_only_what_is_new(void)
 {
-	struct rj_log_read_opts o = {.retry_ms = 200};
+	struct rj_log_read_opts o = {.retry_ms = T_PATIENCE_MS};
 	struct rj_log_tail tail;
 	struct rj_log_writer *w;
 	struct t_log t;
@@ -133,7 +133,7 @@ static void resume_reads_only_what_is_new(void)
 static void another_history_is_not_the_one_that_was_seen(void)
 {
 	struct rj_log_tail seen = {0};
-	struct rj_log_read_opts o = {.retry_ms = 200, .seen = &seen};
+	struct rj_log_read_opts o = {.retry_ms = T_PATIENCE_MS, .seen = &seen};
 	struct rj_log_writer *w;
 	struct t_log t;
 
@@ -162,7 +162,7 @@ static void another_history_is_not_the_one_that_was_seen(void)
 
 static void upto_reads_as_if_the_log_ended_there(void)
 {
-	struct rj_log_read_opts o = {.retry_ms = 200, .upto = 4};
+	struct rj_log_read_opts o = {.retry_ms = T_PATIENCE_MS, .upto = 4};
 	struct t_log t;
 
 	t_log_begin(&t);
@@ -293,7 +293,7 @@ static void an_older_writer_is_fenced_at_its_next_append(void)
 
 static void a_claim_goes_above_every_number_it_knows(void)
 {
-	struct rj_log_claim_opts o = {.retry_ms = 200, .min_epoch = 41};
+	struct rj_log_claim_opts o = {.retry_ms = T_PATIENCE_MS, .min_epoch = 41};
 	struct rj_key epoch = {.kind = RJ_KEY_EPOCH, .number = 42};
 	struct rj_buf text = {0};
 	struct rj_log_writer *w;
@@ -559,6 +559,7 @@ static void any_single_fault_is_outlasted(void)
 
 static void a_store_that_stays_away_is_unreachable(void)
 {
+	struct rj_log_read_opts soon = {.retry_ms = 50};
 	struct rj_log_claim_opts o = {.retry_ms = 50};
 	struct rj_log_writer *w = NULL;
 	struct t_log t;
@@ -566,13 +567,13 @@ static void a_store_that_stays_away_is_unreachable(void)
 	t_log_begin(&t);
 	t_log_fill(&t, 1);
 	t_fault(&t, RJ_FAULT_ANY, RJ_FAULT_FAIL, 1, 0);
-	T_FAILS(&t, t_read(&t, NULL), RJ_E_UNREACHABLE, "injected");
+	T_FAILS(&t, t_read(&t, &soon), RJ_E_UNREACHABLE, "injected");
 	CU_ASSERT_EQUAL(t.sum.bad_sequence, 0);
 	T_FAILS(&t, rj_log_claim(t.store, &t.id, &o, &w, &t.err),
 		RJ_E_UNREACHABLE, "injected");
 	rj_fault_clear(t.store);
 	t_fault(&t, RJ_FAULT_GET, RJ_FAULT_FAIL, 1, 0);
-	T_FAILS(&t, t_read(&t, NULL), RJ_E_UNREACHABLE,
+	T_FAILS(&t, t_read(&t, &soon), RJ_E_UNREACHABLE,
 		"cannot read segment 2");
 	t_log_end(&t);
 }

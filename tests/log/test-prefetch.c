@@ -315,7 +315,7 @@ static void all_ways(struct t_log *t, struct watch *w,
 static void in_order_whatever_comes_first(void)
 {
 	static struct outcome o;
-	struct rj_log_read_opts opts = {.retry_ms = 200};
+	struct rj_log_read_opts opts = {.retry_ms = T_PATIENCE_MS};
 	struct rj_log_tail tail;
 	struct watch w;
 	struct t_log t;
