@@ -36,7 +36,8 @@ bad 2 "a certificate that is not there" 'nowhere.pem: not usable' --cert "$PKI/n
 bad 2 "a CA that is none" "clients' CA" --cert "$PKI/server.pem" --key "$PKI/server.key" \
 	--client-ca "$PKI/log"
 
-tls_start "$D" || { note "$(cat "$LOG")"; not_ok "rjserver starts"; exit 1; }
+printf '[server]\nmin-free = 1k\n' >"$T_DIR/conf"
+tls_start "$D" --config "$T_DIR/conf" || { note "$(cat "$LOG")"; not_ok "rjserver starts"; exit 1; }
 PORT=${BASE##*:} K=$BASE/host1/$UUID/log
 O=$(seq20 1)
 cert() { code --cert "$PKI/$1.pem" --key "$PKI/$1.key" "${@:2}"; }
@@ -132,8 +133,33 @@ is "and all stays" "$(cert host1 "$K/$O")" 200
 cp "$PKI/other.pem" "$PKI/ca.pem"
 cp "$PKI/server2.pem" "$PKI/server.pem"
 cp "$PKI/server2.key" "$PKI/server.key"
+# all or nothing: an account, a limit and certificates are new, and one file is bad
+export CURL_CA_BUNDLE=$PKI/ca.copy
+HOST3=$(adduser "$D" host3)
+printf '[server]\nmin-free = 1000T\n' >"$T_DIR/conf"
+n=1
+spoilt() { # FILE REGEX
+	cp -p "$1" "$T_DIR/good"
+	echo nonsense >"$1"
+	kill -HUP $SERVER_PID
+	n=$((n + 1))
+	check "${1##*/} is bad: said" wait_for 20 reloaded $n
+	like "and named" "$(grep 'not reloaded' "$LOG" | tail -n 1)" "not reloaded, all stays as it was: $1:$2"
+	cp -p "$T_DIR/good" "$1"
+	is "the certificate stays" "$(serial)" "$was"
+	is "and whose clients are let in" "$(cert host1 "$K/$O")$(cert unknown "$K/$O")" 200000
+	is "and the accounts" "$(as "$HOST3" "$BASE/host3/")$(as "$HOST2" "$BASE/host2/")" 401200
+	is "and the limits" "$(cert host1 -T "$T_DIR/a" "$K/$(seq20 $((n + 1)))")" 201
+}
+spoilt "$PKI/server.pem" ' not usable as a certificate'
+spoilt "$PKI/server.key" ' not usable as the certificate'
+spoilt "$D/accounts" '1: '
+spoilt "$T_DIR/conf" '1: '
 kill -HUP $SERVER_PID
-check "reloaded" wait_for 20 reloaded 2
+check "reloaded" wait_for 20 reloaded $((n + 1))
+check "with the account" logged 'reloaded: 4 accounts'
+is "which is let in" "$(as "$HOST3" "$BASE/host3/")" 200
+is "and the limit holds" "$(as "$HOST3" -T "$T_DIR/a" "$BASE/host3/$UUID/log/$O")" 507
 isnt=$(serial)
 is "a new certificate of ours" "$([ -n "$isnt" ] && [ "$was" != "$isnt" ] && echo yes)" yes
 is "clients of the new CA" "$(cert unknown "$K/$O")" 200

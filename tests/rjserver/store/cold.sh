@@ -64,6 +64,49 @@ echo end >>"$T_DIR/want"
 is "and so does the stream" "$(cat "$T_DIR/code.stream")" 200
 check "of all that is there" cmp "$T_DIR/got.stream" "$T_DIR/want"
 
+# a stream waits for an object that is deleted meanwhile
+waiting_stream() { # NAME FROM: it waits for the object FROM
+	: >"$GATE"
+	rm -f "$GATE.parked"
+	PIDS=()
+	get "$1" "$A/?from=$2"
+	wait_for 60 parked 1
+}
+framed() { # FILE NUMBER: as a stream has it
+	echo "$(seq20 "$2") $(wc -c <"$1")"
+	cat "$1"
+}
+goes_on() { # NAME: the disk answers; the stream ends, and says that
+	rm "$GATE"
+	wait "${PIDS[@]}"
+	is "$1: the stream comes to its end" "$(cat "$T_DIR/code.$2") $(tail -c 4 "$T_DIR/got.$2")" "200 end"
+}
+check "a stream waits for object 1" waiting_stream first 1
+is "which is deleted" "$(code -X DELETE "$A/$(seq20 1)")" 204
+goes_on "deleted" first
+for ((n = 2; n < READS; n++)); do framed "$T_DIR/o.$n" $n; done >"$T_DIR/want"
+echo end >>"$T_DIR/want"
+check "deleted: it has what follows, byte by byte" cmp "$T_DIR/got.first" "$T_DIR/want"
+
+check "a stream waits for object 2" waiting_stream again 2
+head -c 150001 /dev/urandom >"$T_DIR/longer"
+is "which is deleted" "$(code -X DELETE "$A/$(seq20 2)")" 204
+is "and stored again, longer" "$(code -T "$T_DIR/longer" "$A/$(seq20 2)")" 201
+goes_on "stored again" again
+for f in o.2 longer; do
+	{ framed "$T_DIR/$f" 2; tail -c +$((1 + $(framed "$T_DIR/o.2" 2 | wc -c))) "$T_DIR/want"; } >"$T_DIR/want.$f"
+done
+one_of_both() { cmp "$T_DIR/got.again" "$T_DIR/want.o.2" || cmp "$T_DIR/got.again" "$T_DIR/want.longer"; }
+check "stored again: it has one of both, and what follows, byte by byte" one_of_both
+
+check "a stream waits for object 3" waiting_stream last 3
+is "which is deleted, with all that follow" "$(code -X DELETE "$A/?below=$READS")" 204
+goes_on "all deleted" last
+is "all deleted: nothing else is in it" "$(cat "$T_DIR/got.last")" end
+for n in 1 2 3; do
+	is "object $n again" "$(code -T "$T_DIR/o.$n" "$A/$(seq20 $n)")" 201
+done
+
 # who goes while the disk is waited for
 : >"$GATE"
 rm -f "$GATE.parked"

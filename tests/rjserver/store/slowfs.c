@@ -2,7 +2,7 @@
 /*
  * slowfs DIR MOUNTPOINT GATE: the files of DIR, never cached. While the file GATE
  * exists, a read of a data file (.rjd) waits; each that waits adds a byte to
- * GATE.parked. In the foreground, until it is unmounted.
+ * GATE.parked, and holds up nothing else. In the foreground, until it is unmounted.
  */
 #define FUSE_USE_VERSION 35
 #include <errno.h>
@@ -16,6 +16,8 @@
 #include <unistd.h>
 
 #include <dirent.h>
+
+#define DATA (1ull << 32) /* in a handle, beside the descriptor: of a data file */
 
 static int top;
 static const char *gate;
@@ -34,6 +36,8 @@ static int result(long rc)
 static int s_getattr(
 	const char *path, struct stat *st, struct fuse_file_info *fi)
 {
+	if (fi)
+		return result(fstat((int)fi->fh, st));
 	return result(fstatat(top, below(path), st, AT_SYMLINK_NOFOLLOW));
 }
 
@@ -59,6 +63,8 @@ static int s_rename(const char *from, const char *to, unsigned flags)
 
 static int s_chmod(const char *path, mode_t mode, struct fuse_file_info *fi)
 {
+	if (fi)
+		return result(fchmod((int)fi->fh, mode));
 	return result(fchmodat(top, below(path), mode, 0));
 }
 
@@ -67,22 +73,24 @@ static int s_truncate(const char *path, off_t size, struct fuse_file_info *fi)
 	return result(ftruncate((int)fi->fh, size));
 }
 
-static int keep(int fd, struct fuse_file_info *fi)
+static int keep(const char *path, int fd, struct fuse_file_info *fi)
 {
-	fi->fh = (uint64_t)fd;
+	if (fd < 0)
+		return -errno;
+	fi->fh = (uint64_t)fd | (strstr(path, ".rjd") ? DATA : 0);
 	fi->direct_io = 1;
-	return fd < 0 ? -errno : 0;
+	return 0;
 }
 
 static int s_open(const char *path, struct fuse_file_info *fi)
 {
-	return keep(openat(top, below(path), fi->flags & ~O_DIRECT), fi);
+	return keep(path, openat(top, below(path), fi->flags & ~O_DIRECT), fi);
 }
 
 static int s_create(const char *path, mode_t mode, struct fuse_file_info *fi)
 {
-	return keep(openat(top, below(path),
-			    (fi->flags & ~O_DIRECT) | O_CREAT, mode),
+	return keep(path, openat(top, below(path),
+				  (fi->flags & ~O_DIRECT) | O_CREAT, mode),
 		fi);
 }
 
@@ -105,7 +113,7 @@ static void park(void)
 static int s_read(const char *path, char *buf, size_t size, off_t off,
 	struct fuse_file_info *fi)
 {
-	if (strstr(path, ".rjd") && !access(gate, F_OK))
+	if ((fi->fh & DATA) && !access(gate, F_OK))
 		park();
 	return result(pread((int)fi->fh, buf, size, off));
 }
@@ -132,22 +140,43 @@ static int s_statfs(const char *path, struct statvfs *st)
 	return result(fstatvfs(top, st));
 }
 
+static int s_opendir(const char *path, struct fuse_file_info *fi)
+{
+	int fd = openat(top, below(path), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *d = fd < 0 ? NULL : fdopendir(fd);
+
+	fi->fh = (uintptr_t)d;
+	return d ? 0 : -errno;
+}
+
 static int s_readdir(const char *path, void *buf, fuse_fill_dir_t fill,
 	off_t off, struct fuse_file_info *fi, enum fuse_readdir_flags flags)
 {
-	DIR *d = fdopendir(openat(top, below(path), O_RDONLY | O_DIRECTORY));
+	DIR *d = (DIR *)(uintptr_t)fi->fh;
 	struct dirent *e;
 
-	if (!d)
-		return -errno;
+	rewinddir(d);
 	while ((e = readdir(d)))
 		if (fill(buf, e->d_name, NULL, 0, 0))
 			break;
-	closedir(d);
 	return 0;
 }
 
+static int s_releasedir(const char *path, struct fuse_file_info *fi)
+{
+	return result(closedir((DIR *)(uintptr_t)fi->fh));
+}
+
+/* A file that is being read can be deleted, as on a disk. */
+static void *s_init(struct fuse_conn_info *conn, struct fuse_config *cfg)
+{
+	cfg->hard_remove = 1;
+	cfg->nullpath_ok = 1; /* with a path, libfuse has an unlink wait for reads */
+	return NULL;
+}
+
 static const struct fuse_operations ops = {
+	.init = s_init,
 	.getattr = s_getattr,
 	.mkdir = s_mkdir,
 	.mknod = s_mknod,
@@ -163,7 +192,9 @@ static const struct fuse_operations ops = {
 	.fsync = s_fsync,
 	.fallocate = s_fallocate,
 	.statfs = s_statfs,
+	.opendir = s_opendir,
 	.readdir = s_readdir,
+	.releasedir = s_releasedir,
 };
 
 int main(int argc, char **argv)
