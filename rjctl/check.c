@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "dead.h"
 #include "os/rundir.h"
 #include "volume.h"
 
@@ -143,7 +144,7 @@ static bool is_seen(struct report *r, const uint8_t uuid[RJ_UUID_BYTES])
 	return false;
 }
 
-/* NAME NULL: the volume is called by its device. */
+/* NAME NULL: the volume is called by its device, and need not be served. */
 static void ask(struct report *r, const char *name,
 	const uint8_t uuid[RJ_UUID_BYTES])
 {
@@ -154,10 +155,16 @@ static void ask(struct report *r, const char *name,
 
 	if (is_seen(r, uuid))
 		return;
+	json = dead_status(uuid);
+	if (!json && !name && !rj_rundir_served(uuid))
+		return;
 	if (r->seen < UUIDS_MAX)
 		memcpy(r->uuids[r->seen], uuid, RJ_UUID_BYTES);
 	r->seen++;
-	if (rj_rundir_ask(uuid, "status", ASK_MS, &answer, &err)) {
+	if (json) {
+		judge(r, name, json);
+		json_object_put(json);
+	} else if (rj_rundir_ask(uuid, "status", ASK_MS, &answer, &err)) {
 		say(r, CRITICAL, name ? name : rj_uuid_text(uuid, text),
 			err.msg, NULL);
 	} else {
@@ -220,7 +227,7 @@ int check_volumes(char *const *names, int count)
 		look_at(r, names[i], names[i]);
 	if (!count) {
 		look_at_fstab(r);
-		volumes_served(look_at_served, r);
+		volumes_here(look_at_served, r);
 	}
 	if (!r->seen)
 		say(r, UNKNOWN, "rjctl check",

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "check.h"
+#include "dead.h"
 #include "options.h"
 #include "os/rundir.h"
 #include "status.h"
@@ -21,6 +22,24 @@ static int fail(const struct rj_error *err)
 {
 	fprintf(stderr, "rjctl: %s\n", err->msg);
 	return 1;
+}
+
+/* False: the volume UUID is not one whose daemon died. */
+static bool show_dead(
+	const struct rj_ctl_options *o, const uint8_t uuid[RJ_UUID_BYTES])
+{
+	struct json_object *json = dead_status(uuid);
+
+	if (!json)
+		return false;
+	if (o->json)
+		printf("%s\n", json_object_to_json_string_ext(json,
+					JSON_C_TO_STRING_PLAIN |
+						JSON_C_TO_STRING_NOSLASHESCAPE));
+	else
+		dead_print(json);
+	json_object_put(json);
+	return true;
 }
 
 static int show_status(const struct rj_ctl_options *o, const char *answer)
@@ -132,6 +151,8 @@ static int ask_one(const struct rj_ctl_options *o,
 	struct rj_error err;
 	int rc;
 
+	if (status && show_dead(o, uuid))
+		return 1;
 	if (rj_rundir_ask(uuid, request(o, line, sizeof(line)),
 		    flush ? FLUSH_MS : STATUS_MS, &answer, &err)) {
 		if (o->volume)
@@ -167,6 +188,13 @@ static void ask_served(void *arg, const uint8_t uuid[RJ_UUID_BYTES])
 {
 	struct asking *a = arg;
 
+	if (!rj_rundir_served(uuid)) {
+		if (!strcmp(a->o->command, "status") && show_dead(a->o, uuid)) {
+			a->rc = 1;
+			a->count++;
+		}
+		return;
+	}
 	if (ask_one(a->o, uuid, !a->count))
 		a->rc = 1;
 	a->count++;
@@ -176,7 +204,7 @@ static int ask_all(const struct rj_ctl_options *o)
 {
 	struct asking a = {.o = o};
 
-	volumes_served(ask_served, &a);
+	volumes_here(ask_served, &a);
 	if (a.count)
 		return a.rc;
 	/* only root may look whether one is there */

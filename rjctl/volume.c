@@ -30,7 +30,7 @@ int volume_uuid(
 	return rj_volume_close(v, err);
 }
 
-void volumes_served(void (*each)(void *arg, const uint8_t uuid[RJ_UUID_BYTES]),
+void volumes_here(void (*each)(void *arg, const uint8_t uuid[RJ_UUID_BYTES]),
 	void *arg)
 {
 	DIR *dir = opendir(rj_rundir_root());
@@ -38,7 +38,7 @@ void volumes_served(void (*each)(void *arg, const uint8_t uuid[RJ_UUID_BYTES]),
 	struct dirent *e;
 
 	while (dir && (e = readdir(dir)))
-		if (rj_uuid_parse(e->d_name, uuid) && rj_rundir_served(uuid))
+		if (rj_uuid_parse(e->d_name, uuid))
 			each(arg, uuid);
 	if (dir)
 		closedir(dir);

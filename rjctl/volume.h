@@ -12,8 +12,8 @@
 int volume_uuid(const char *volume, uint8_t uuid[RJ_UUID_BYTES],
 	struct rj_error *err);
 
-/* Call EACH for every volume that a living rjournald serves here. */
-void volumes_served(void (*each)(void *arg, const uint8_t uuid[RJ_UUID_BYTES]),
+/* Call EACH for every volume that rjournald serves here, or served when it died. */
+void volumes_here(void (*each)(void *arg, const uint8_t uuid[RJ_UUID_BYTES]),
 	void *arg);
 
 #endif

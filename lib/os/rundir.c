@@ -57,6 +57,26 @@ bool rj_rundir_served(const uint8_t volume_uuid[RJ_UUID_BYTES])
 	return served;
 }
 
+bool rj_rundir_left(const uint8_t volume_uuid[RJ_UUID_BYTES], long *pid,
+	char *device, size_t size)
+{
+	char path[RJ_RUNDIR_PATH], line[32] = "";
+	FILE *f;
+
+	if (rj_rundir_path(volume_uuid, "lock", path, NULL))
+		return false;
+	*pid = 0;
+	device[0] = 0;
+	f = fopen(path, "re");
+	if (!f)
+		return false;
+	if (fgets(line, sizeof(line), f) && fgets(device, (int)size, f))
+		*pid = strtol(line, NULL, 10);
+	fclose(f);
+	device[strcspn(device, "\n")] = 0;
+	return *pid > 0 && device[0];
+}
+
 static int receive(int fd, const char *what, int64_t deadline,
 	struct rj_buf *out, struct rj_error *err)
 {

@@ -3,7 +3,7 @@
  * The runtime directory: where a running rjournald is found. For each volume
  * served, <root>/<volume uuid>/ holds
  *   lock     write-locked (F_OFD_SETLK) as long as the daemon lives; its
- *            content is the process id
+ *            lines are the process id and the volume's device
  *   control  a UNIX stream socket: one line asks, the answer ends with EOF
  *   metrics  a UNIX stream socket: HTTP, with the metrics for Prometheus
  *   mnt/     the FUSE mount with the file "journal"
@@ -31,6 +31,12 @@ int rj_rundir_path(const uint8_t volume_uuid[RJ_UUID_BYTES], const char *name,
 	char out[RJ_RUNDIR_PATH], struct rj_error *err);
 /* Is a daemon alive for this volume? */
 bool rj_rundir_served(const uint8_t volume_uuid[RJ_UUID_BYTES]);
+/*
+ * What the lock of a daemon that did not remove it says: PID, and the DEVICE that
+ * it served. False: there is none, or it does not say both.
+ */
+bool rj_rundir_left(const uint8_t volume_uuid[RJ_UUID_BYTES], long *pid,
+	char *device, size_t size);
 /*
  * Send LINE (without a newline) to the daemon of this volume and append its
  * answer to OUT (a NUL follows, final newline removed). RJ_E_NOTFOUND: no

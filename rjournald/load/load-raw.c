@@ -128,7 +128,7 @@ int rj_load_raw(const char *url, uint32_t size_mb, struct rj_loaded *out,
 	memcpy(f->sbx.journal_uuid, f->uuid, RJ_UUID_BYTES);
 	f->block_size = RJ_RAW_BLOCK;
 	f->sbx.placement = RJ_PLACE_REMOTE;
-	rc = rj_claim_dir(f->uuid, getppid(), &l.dir, err);
+	rc = rj_claim_dir(f->uuid, getppid(), NULL, &l.dir, err);
 	if (!rc)
 		rc = rj_log_sealing_load(url, NULL, NULL, &l.sealing, err);
 	if (!rc)

@@ -74,7 +74,7 @@ static int look_at_volume(struct rj_loaded *l, struct rj_error *err)
 		rc = check_facts(l->device, &l->facts, err);
 	if (rc)
 		return rc;
-	rc = rj_claim_dir(l->facts.uuid, getppid(), &l->dir, err);
+	rc = rj_claim_dir(l->facts.uuid, getppid(), l->device, &l->dir, err);
 	if (rc)
 		return rj_fail_prefix(err, "%s", l->device);
 	rc = rj_volume_open(l->device, RJ_VOLUME_WRITE, NULL, &v, err);

@@ -122,8 +122,23 @@ static bool holder_is_dead(const struct rj_claimed_dir *d)
 	return dead;
 }
 
+/* Who serves which device, a line each. */
+static int sign(const struct rj_claimed_dir *d, pid_t pid, const char *device,
+	struct rj_error *err)
+{
+	char *real = device ? realpath(device, NULL) : NULL;
+	int rc = 0;
+
+	if (ftruncate(d->lock, 0) == -1 ||
+		dprintf(d->lock, "%d\n", (int)pid) < 0 ||
+		(device && dprintf(d->lock, "%s\n", real ? real : device) < 0))
+		rc = rj_fail_errno(err, errno, "%s", d->lock_path);
+	free(real);
+	return rc;
+}
+
 int rj_claim_dir(const uint8_t volume_uuid[RJ_UUID_BYTES], pid_t pid,
-	struct rj_claimed_dir *out, struct rj_error *err)
+	const char *device, struct rj_claimed_dir *out, struct rj_error *err)
 {
 	int64_t until = rj_monotonic_ns() + DYING_NS;
 	struct rj_claimed_dir d = {0};
@@ -148,9 +163,8 @@ int rj_claim_dir(const uint8_t volume_uuid[RJ_UUID_BYTES], pid_t pid,
 	if (!rc)
 		return rj_fail(err, RJ_E_BUSY, "%s: cannot be locked", d.dir);
 	rc = clear_leftovers(&d, err);
-	if (!rc && (ftruncate(d.lock, 0) == -1 ||
-			   dprintf(d.lock, "%d\n", (int)pid) < 0))
-		rc = rj_fail_errno(err, errno, "%s", d.lock_path);
+	if (!rc)
+		rc = sign(&d, pid, device, err);
 	if (rc) {
 		close(d.lock);
 		return rc;

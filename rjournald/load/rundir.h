@@ -17,10 +17,11 @@ struct rj_claimed_dir {
 /*
  * Make the volume's runtime directory and take its lock; clear away what a
  * daemon that died left there (its FUSE mount, its sockets). PID is that of the
- * daemon, for people and scripts. RJ_E_BUSY: another daemon serves the volume.
+ * daemon, DEVICE has the volume (NULL: none has): for people and scripts, and
+ * for rj_rundir_left(). RJ_E_BUSY: another daemon serves the volume.
  */
 int rj_claim_dir(const uint8_t volume_uuid[RJ_UUID_BYTES], pid_t pid,
-	struct rj_claimed_dir *out, struct rj_error *err);
+	const char *device, struct rj_claimed_dir *out, struct rj_error *err);
 /* The directory that a worker before us claimed; LOCK is its lock. */
 int rj_claimed_dir_again(const uint8_t volume_uuid[RJ_UUID_BYTES], int lock,
 	struct rj_claimed_dir *out, struct rj_error *err);

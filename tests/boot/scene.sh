@@ -95,7 +95,7 @@ page_volume() {
 drop() { vm "nft 'add table inet hole; add chain inet hole out { type filter hook output priority 0; }; add rule inet hole out tcp dport $PORT drop'"; }
 # refused COMMAND...: systemctl does not do it, and the volume is as it was
 refused() { ! vm "systemctl $*" && is_mounted; }
-own_scope() { vm 'grep -q "/system.slice/rjournald-.*\.scope$" "/proc/$(cat /run/rjprogs/*/lock)/cgroup"'; }
+own_scope() { vm 'grep -q "/system.slice/rjournald-.*\.scope$" "/proc/$(head -qn1 /run/rjprogs/*/lock)/cgroup"'; }
 
 # Files that are written and fsynced, one after the other; their numbers are
 # here, in $T/acked, as soon as fsync(2) has returned.

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "dead.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "ext4/volume.h"
+#include "os/mountinfo.h"
+#include "os/rundir.h"
+
+#define WHY_BYTES (PATH_MAX + RJ_ERROR_BYTES)
+
+static void put_text(struct json_object *o, const char *key, const char *text)
+{
+	json_object_object_add(o, key, json_object_new_string(text));
+}
+
+/* What the volume on DEVICE needs, in words. False: nothing. */
+static bool look_at(const char *device, const uint8_t uuid[RJ_UUID_BYTES],
+	char why[WHY_BYTES], const char **next)
+{
+	struct rj_volume_facts f;
+	struct rj_volume *v = NULL;
+	char dir[PATH_MAX];
+	struct rj_error err;
+	dev_t dev;
+	int rc = rj_volume_open(device, RJ_VOLUME_SALVAGE, NULL, &v, &err);
+
+	if (!rc) {
+		f = *rj_volume_facts(v);
+		rc = rj_volume_close(v, &err);
+	}
+	*next = "see rjrecover(8), then mount it again";
+	if (rc) {
+		snprintf(why, WHY_BYTES, "%s", err.msg);
+	} else if (memcmp(f.uuid, uuid, RJ_UUID_BYTES) != 0) {
+		snprintf(why, WHY_BYTES, "%s has another volume now", device);
+		*next = "find its device (blkid), then mount it again";
+	} else if (rj_mountinfo_of_volume(device, dir, sizeof(dir), &dev)) {
+		snprintf(why, WHY_BYTES, "it is mounted on %s without its journal",
+			dir);
+		*next = "unmount it, then rjrecover -p, or mount it again";
+	} else if (f.super != RJ_SUPER_GOOD || f.needs_recovery ||
+		   f.broken_unmount) {
+		snprintf(why, WHY_BYTES, "it needs recovery");
+		*next = "rjrecover -p, or mount it again";
+	} else {
+		return false;
+	}
+	return true;
+}
+
+struct json_object *dead_status(const uint8_t uuid[RJ_UUID_BYTES])
+{
+	char device[PATH_MAX], why[WHY_BYTES], text[RJ_UUID_TEXT];
+	struct json_object *o = NULL;
+	const char *next;
+	long pid;
+
+	if (rj_rundir_served(uuid) ||
+		!rj_rundir_left(uuid, &pid, device, sizeof(device)) ||
+		!look_at(device, uuid, why, &next))
+		return NULL;
+	o = json_object_new_object();
+	if (!o)
+		return NULL;
+	put_text(o, "state", "dead");
+	put_text(o, "mode", "dead");
+	put_text(o, "why", why);
+	put_text(o, "next", next);
+	put_text(o, "device", device);
+	put_text(o, "volume_uuid", rj_uuid_text(uuid, text));
+	json_object_object_add(o, "pid", json_object_new_int64(pid));
+	return o;
+}
+
+static const char *text_of(struct json_object *o, const char *key)
+{
+	return json_object_get_string(json_object_object_get(o, key));
+}
+
+void dead_print(struct json_object *o)
+{
+	printf("%s: dead, rjournald (process %s) ended without stopping\n",
+		text_of(o, "device"), text_of(o, "pid"));
+	printf("  mode          dead\n");
+	printf("  because       %s\n", text_of(o, "why"));
+	printf("  next          %s\n", text_of(o, "next"));
+	printf("  volume uuid   %s\n", text_of(o, "volume_uuid"));
+}
