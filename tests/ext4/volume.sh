@@ -247,7 +247,7 @@ if [ "$(id -u)" = 0 ] && [ -c /dev/loop-control ]; then
 	exec 9<&-
 	"$tool" hold "$loop" >"$T_DIR/held" &
 	holder=$!; at_exit kill $holder
-	wait_for 30 grep -q held "$T_DIR/held"
+	wait_for 60 grep -q held "$T_DIR/held" || exit 99
 	status 12 "a device that somebody holds" "$tool" patch "$loop" plain
 	kill $holder
 else

@@ -42,7 +42,7 @@ round ext4 1024 journal $LIMIT umount
 round ext4 2048 ordered $LIMIT "$UMOUNT_RJ"
 round ext4 4096 journal $LIMIT "$UMOUNT_RJ"
 check "e2fsck finds nothing" served_fsck "$img" -fn
-wait_for 30 nothing_left "$img"
+wait_for 60 nothing_left "$img" || exit 99
 
 # the smallest journal that mkrjfs makes, not too short for the kernel
 for size in 1024 2048 4096; do
@@ -118,7 +118,7 @@ chmod +x "$T_DIR/busy/mount"
 check "a device that is busy for a moment" env PATH="$T_DIR/busy:$PATH" "$MOUNT_RJ" "$img" "$mnt"
 is "is tried again" "$(wc -l <"$T_DIR/busy/tries")" 3
 umountrj "$mnt"
-wait_for 30 nothing_left "$img"
+wait_for 60 nothing_left "$img" || exit 99
 status 32 "one that stays busy" env PATH="$T_DIR/busy:$PATH" FREE_AFTER=9999 "$MOUNT_RJ" "$img" "$mnt"
 is "is said once" "$(grep -c 'mount point busy' <<<"$OUT")" 1
 check "and its daemon is stopped" wait_for 30 nothing_left "$img"
@@ -139,7 +139,7 @@ like "is followed by the device's name" "$OUT" "^mount.rj: $img: not mounted"
 check "the daemon is stopped" wait_for 30 nothing_left "$img"
 check "every word of mount(8) passes" mountrj "$img" "$mnt" -o defaults,rw,exec,suid,dev,async,atime,diratime,norelatime,nolazytime,symfollow,silent,commit=7
 umountrj "$mnt"
-wait_for 30 nothing_left "$img"
+wait_for 60 nothing_left "$img" || exit 99
 before=$(claimed)
 status 32 "no such directory" mountrj "$img" "$T_DIR/nowhere"
 like "names it" "$OUT" "^mount.rj: $T_DIR/nowhere: mount point: No such file"

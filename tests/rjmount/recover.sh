@@ -17,7 +17,7 @@ volume "$img" ext3 4096 "file://$T_DIR/store" && mountrj "$img" "$mnt" || exit 9
 fsynced "$mnt" 20 "$T_DIR/sums"
 status 0 "the machine stops" crash "$img" "$mnt" "$T_DIR/crashed.img"
 img=$T_DIR/crashed.img
-wait_for 30 not grep -qF "$T_DIR/mnt" /proc/mounts
+wait_for 60 not grep -qF "$T_DIR/mnt" /proc/mounts || exit 99
 cp --sparse=always "$img" "$T_DIR/before.img"
 
 # ---- a recovery that refuses: not mounted ----

@@ -49,7 +49,7 @@ check "all three are there after a crash" sh -c "cd '$mnt' && sha256sum --quiet 
 lose_server
 put_file "$mnt/never" 2>"$T_DIR/err" &
 writer=$!
-wait_for 30 mode waiting
+wait_for 60 mode waiting || exit 99
 kill -TERM "$DPID"
 sleep 0.3
 check "one SIGTERM does not end it: it waits" kill -0 "$DPID"
@@ -66,12 +66,12 @@ check "with all that was acknowledged" sh -c "cd '$mnt' && sha256sum --quiet -c 
 lose_server
 put_file "$mnt/never" 2>/dev/null &
 writer=$!
-wait_for 30 mode waiting
+wait_for 60 mode waiting || exit 99
 status 0 "stop --force" $LIMIT "$RJCTL" stop --force "$img"
 check "ends it" wait_for 30 gone "$DPID"
 wait "$writer"
 $LIMIT umount -l "$mnt"
-wait_for 30 nothing_left "$img"
+wait_for 60 nothing_left "$img" || exit 99
 
 # ---- on_loss=error ----
 restart_server

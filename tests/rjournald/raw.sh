@@ -50,7 +50,7 @@ look() {
 	loop_over "$2"
 	check "$1: XFS recovers" $LIMIT mount -t xfs -o "nouuid,logdev=$3" "$DEV" "$mnt"
 	check "$1: every fsynced file is there" sh -c "cd '$mnt' && sha256sum --quiet -c '$T_DIR/sums'"
-	wait_for 20 umount "$mnt"
+	wait_for 60 umount "$mnt" || exit 99
 	check "$1: xfs_repair finds nothing" $LIMIT xfs_repair -n -l "$3" "$DEV"
 }
 loop_over "$T_DIR/log.img"

@@ -82,7 +82,7 @@ check "again" serve "$img"
 mount_served "$img" "$mnt" data=journal
 fsynced "$mnt" 20 "$T_DIR/sums"
 status 0 "the machine stops" crash "$img" "$mnt" "$T_DIR/crashed.img"
-wait_for 30 not grep -qF "$T_DIR/mnt" /proc/mounts
+wait_for 60 not grep -qF "$T_DIR/mnt" /proc/mounts || exit 99
 img=$T_DIR/crashed.img
 like "the volume needs recovery" "$(dumpe2fs -h "$img" 2>/dev/null)" needs_recovery
 check "rjournald serves it, over what the dead one left" serve "$img"

@@ -67,7 +67,7 @@ check "and again when it goes on" wait_for 20 pings $((n + 2))
 
 # SIGHUP: taken up, named, or refused as a whole
 lines() { wc -l <"$LOG"; }
-hup() { local was; was=$(lines); kill -HUP $SERVER_PID; wait_for 20 more "$was"; }
+hup() { local was; was=$(lines); kill -HUP $SERVER_PID; wait_for 60 more "$was" || exit 99; }
 more() { said "$1" | grep -q reloaded; }
 K=$BASE/host1/$UUID/log
 is "before" "$(code -T "$T_DIR/a" "$K/$(seq20 1)")" 201

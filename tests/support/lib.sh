@@ -93,8 +93,12 @@ flip() {
 	printf "\\x$(printf %02x $((b ^ 1)))" | dd of="$1" bs=1 seek="$2" conv=notrunc status=none
 }
 # wait_for SECONDS COMMAND...: poll until it succeeds. The limit, a minute or more, only
-# keeps a failed test from hanging: a busy machine takes its time.
+# keeps a failed test from hanging: a busy machine takes its time. Check it (check, or
+# "|| exit 99"): what comes after it shows nothing of what was waited for otherwise.
 wait_for() {
 	local n=$((($1 < 60 ? 60 : $1) * 20)); shift
-	while ! "$@" >/dev/null 2>&1; do ((n-- > 0)) || return 1; sleep 0.05; done
+	while ! "$@" >/dev/null 2>&1; do
+		((n-- > 0)) || { note "waited in vain: $*" >&2; return 1; }
+		sleep 0.05
+	done
 }

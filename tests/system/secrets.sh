@@ -66,7 +66,7 @@ case $(cat /proc/sys/kernel/core_pattern) in
 /* | '|'*) skip "a worker that is killed leaves no core" "cores go elsewhere on this machine" ;;
 *)
 	kill -QUIT "${worker:-$DPID}"
-	wait_for 10 gone "${worker:-$DPID}"
+	wait_for 60 gone "${worker:-$DPID}" || exit 99
 	is "a worker that is killed leaves no core" "$(find / -xdev -maxdepth 1 -name 'core*' -newer "$T_DIR/sums" -type f)" ""
 	;;
 esac

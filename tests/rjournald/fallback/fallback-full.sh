@@ -44,7 +44,7 @@ check "until it is full" wait_for 600 mode full
 like "the status says so" "$($LIMIT "$RJCTL" status "$img")" full
 # the last one that was may not be noted yet
 settled() { count=$(acked); sleep 1; [ "$(acked)" = "$count" ]; }
-wait_for 60 settled
+wait_for 60 settled || exit 99
 n=$count
 check "more than the store had was acknowledged" test "$n" -gt 20
 like "so do the metrics" "$($LIMIT "$RJCTL" metrics "$img")" '^rjournald_fallback_backlog_bytes\{.*\} [1-9]'

@@ -77,7 +77,7 @@ FSTYPE=ext4
 check "serve" serve "$img"
 check "mount" mount_served "$img" "$mnt"
 begin_writing w
-more 5
+more 5 || exit 99
 lose_server
 check "the server is gone: on in the file" wait_for 30 mode degraded
 like "the metrics say how much waits" "$($LIMIT "$RJCTL" metrics "$img")" '^rjournald_fallback_backlog_bytes\{.*\} [1-9]'
@@ -94,22 +94,22 @@ check "the log at the server is whole" verified "$SRV_URL/one"
 
 # ---- frozen: it accepts, and never answers ----
 begin_writing w
-more 3
+more 3 || exit 99
 kill -STOP "$SRV_PID"
 check "frozen: on in the file" wait_for 30 mode degraded
 check "frozen: files are acknowledged" more 10
 kill -CONT "$SRV_PID"
 check "thawed: it gets all" wait_for 60 mode online
-more 3
+more 3 || exit 99
 check "no write failed" end_writing
 check "the log is whole" verified "$SRV_URL/one"
 
 # ---- the machine stops while degraded ----
 begin_writing w
-more 2
+more 2 || exit 99
 lose_server
-wait_for 30 mode degraded
-more 10
+wait_for 60 mode degraded || exit 99
+more 10 || exit 99
 check "no write failed" end_writing
 status 0 "the machine stops" crash "$img" "$mnt" "$T_DIR/c.img"
 img=$T_DIR/c.img
@@ -126,10 +126,10 @@ check "serve" serve "$img"
 check "mount" mount_served "$img" "$mnt"
 check "all that was acknowledged is there" sums_hold
 begin_writing w
-more 2
+more 2 || exit 99
 lose_server
-wait_for 30 mode degraded
-more 5
+wait_for 60 mode degraded || exit 99
+more 5 || exit 99
 check "no write failed" end_writing
 check "unmounted and stopped while degraded" unmount_and_stop
 # as at a boot while the store is still away
@@ -155,10 +155,10 @@ check "the log is whole" verified "$SRV_URL/one"
 # ---- the file alone is enough: the kernel's tail has passed the store's end ----
 serve "$img" && mount_served "$img" "$mnt" || not_ok "served again"
 begin_writing w
-more 2
+more 2 || exit 99
 lose_server
-wait_for 30 mode degraded
-more 3
+wait_for 60 mode degraded || exit 99
+more 3 || exit 99
 check "no write failed" end_writing
 like "not yet self-sufficient" "$(field self_sufficient)" false
 check "the journal is emptied" $LIMIT mount -o remount,ro "$mnt"
@@ -179,10 +179,10 @@ check "the log is whole" verified "$SRV_URL/one"
 
 # ---- another host goes on without the file, as it is told to ----
 begin_writing w
-more 2
+more 2 || exit 99
 lose_server
-wait_for 30 mode degraded
-more 2
+wait_for 60 mode degraded || exit 99
+more 2 || exit 99
 check "no write failed" end_writing
 check "unmounted and stopped while degraded" unmount_and_stop
 cp --sparse=always "$img" "$T_DIR/away.img"

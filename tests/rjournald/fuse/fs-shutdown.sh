@@ -30,7 +30,7 @@ fails() {
 	"$LATE" "$mnt" 16 "$T_DIR/record" &
 	writer=$!
 	kill_at_end "$writer"
-	wait_for 30 test -s "$mnt/f0"
+	wait_for 60 test -s "$mnt/f0" || exit 99
 	sleep 0.$((RANDOM % 4 + 1))
 	kill_pid "$SRV_PID"
 	sleep 0.4

@@ -71,7 +71,7 @@ under_load() {
 	load &
 	loader=$!
 	at_exit eval "kill_tree $loader; touch '$T_DIR/enough'"
-	wait_for 30 test -s "$T_DIR/acked"
+	wait_for 60 test -s "$T_DIR/acked" || exit 99
 	for ((i = 0; i < kills; i++)); do
 		kill_once || died=1
 	done
@@ -151,7 +151,7 @@ status 1 "fences the next worker" $LIMIT dd if=/dev/zero of="$mnt/f" bs=1k count
 check "which has failed" wait_for 10 state fenced
 like "because of the other writer" "$($LIMIT "$RJCTL" status "$img")" 'another writer'
 kill -KILL "$(worker_pid "$img")"
-wait_for 10 eval '[ "$(restarts)" -ge 2 ]'
+wait_for 60 eval '[ "$(restarts)" -ge 2 ]' || exit 99
 status 1 "and so has the one after it" $LIMIT dd if=/dev/zero of="$mnt/g" bs=1k count=1 conv=fsync
 $LIMIT umount -l "$mnt"
 true

@@ -52,7 +52,7 @@ volume_loop=$(awk -v m="$mnt" '$2 == m {print $1}' /proc/mounts)
 
 # ---- online: it goes on as the same writer ----
 begin_writing a 200
-more 3
+more 3 || exit 99
 epoch=$(number epoch)
 check "killed while online: the next one goes on" kill_once
 check "and files are acknowledged" more 3
@@ -108,7 +108,7 @@ check "and back" wait_for 30 mode online
 
 # ---- degraded, killed, and then everything dies ----
 begin_writing b 200
-more 2
+more 2 || exit 99
 lose_server
 check "killed while degraded" eval 'wait_for 30 mode degraded && more 2 && kill_once && more 3'
 check "no write failed" end_writing
@@ -124,14 +124,14 @@ check "the log is whole" verified "$SRV_URL/one"
 
 # ---- another host took over while there was no worker ----
 begin_writing c 200
-more 2
+more 2 || exit 99
 lose_server
 check "degraded" eval 'wait_for 30 mode degraded && more 2'
 check "no write failed" end_writing
 supervisor=$(daemon_pid "$img") worker=$(worker_pid "$img")
 kill -STOP "$supervisor"
 kill -KILL "$worker"
-wait_for 10 gone "$worker"
+wait_for 60 gone "$worker" || exit 99
 cp --sparse=always "$img" "$T_DIR/copy.img"
 mv "$T_DIR"/fb/*.rjfallback "$T_DIR/away/"
 restart_server
@@ -143,7 +143,7 @@ status 1 "which acknowledges nothing" $LIMIT dd if=/dev/zero of="$mnt/f" bs=1k c
 lose_server
 before=$(number restarts)
 kill -KILL "$(worker_pid "$img")"
-wait_for 10 later "$before"
+wait_for 60 later "$before" || exit 99
 check "nor does the one after it, the store being away" mode fenced
 status 1 "not even in the file" $LIMIT dd if=/dev/zero of="$mnt/g" bs=1k count=1 conv=fsync
 $LIMIT umount -l "$mnt"

@@ -145,13 +145,13 @@ timeout 120 "$RJSERVER" deluser -q -d "$D" reader
 is "an old token, before the reload" "$(as "$HOST1" "$BASE/host1/")" 200
 reloaded() { [ "$(grep -c 'reloaded' "$LOG")" -ge "$1" ]; }
 kill -HUP $SERVER_PID
-wait_for 20 reloaded 1
+wait_for 60 reloaded 1 || exit 99
 is "and after" "$(as "$HOST1" "$BASE/host1/")" 401
 is "the new one" "$(as "$NEW" "$BASE/host1/")" 200
 is "an account that is gone" "$(as "$READER" "$W/log/$O")" 401
 echo 'rights = fly' >>"$F"
 kill -HUP $SERVER_PID
-wait_for 20 reloaded 2
+wait_for 60 reloaded 2 || exit 99
 like "a bad file is named by its line" "$(grep 'not reloaded' "$LOG")" \
 	"not reloaded, all stays as it was: $F:[0-9]+: \"fly\" is no right"
 is "and changes nothing" "$(as "$NEW" "$BASE/host1/")" 200

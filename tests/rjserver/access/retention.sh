@@ -42,7 +42,7 @@ is "one is planted" "$(put "$ADMIN" host 999999)" 201
 planted=$SECONDS
 old_enough() { ((SECONDS - planted > 22)); }
 is "none young would go: 409 for the planted one" "$(below "$HOST" host 1000000)" 409
-wait_for 60 old_enough
+wait_for 60 old_enough || exit 99
 conf 20
 kill -HUP $SERVER_PID
 check "kept for 20 seconds now" wait_for 60 logged 'reloaded'

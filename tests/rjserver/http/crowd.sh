@@ -34,7 +34,7 @@ crowd() {
 crowd 1 & first=$!
 crowd 2 & second=$!
 at_exit kill $first $second
-wait_for 20 test -e "$T_DIR/crowd.1" -a -e "$T_DIR/crowd.2"
+wait_for 60 test -e "$T_DIR/crowd.1" -a -e "$T_DIR/crowd.2" || exit 99
 check "rjserver says that there are too many" \
 	wait_for 30 grep -q "too many connections" "$LOG"
 is "others get in beside them" "$(code "$BASE/")" 200

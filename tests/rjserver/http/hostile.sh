@@ -23,7 +23,7 @@ is "stopped in order" $? 0
 start "$T_DIR/store"
 "$RJ_BUILD/tests/rjserver/http/hostile" "${BASE##*:}" "$P" hold >"$T_DIR/hold" &
 hold=$!
-wait_for 30 test -s "$T_DIR/hold"
+wait_for 60 test -s "$T_DIR/hold" || exit 99
 stop
 is "stopped in the middle of a stream" $? 0
 wait $hold
