@@ -73,7 +73,7 @@ struct states {
 	int super_sector;
 	/* counts */
 	unsigned long long states, bad, replayed, whole, none, some, torn,
-		missing, on_the_way, local, within, super_log, super_yes;
+		missing, on_the_way, local, within, freed, super_log, super_yes;
 };
 
 static void die(const char *what)
@@ -232,6 +232,7 @@ static int judge(struct states *s, char *why, size_t size)
 		return -1;
 	}
 	s->within += report.have_plan && s->last_tid > report.plan.last_tid;
+	s->freed += report.have_plan && report.plan.freed;
 	s->replayed += report.outcome == RJ_OUTCOME_REPLAYED;
 	rc = verify_open(s->volume, s->writeback, &v, why, size);
 	for (i = 0; !rc && i < s->threads; i++)
@@ -486,9 +487,9 @@ int main(int argc, char **argv)
 		acked += s.ops[i].done;
 	printf("events %zu acked %llu objects %zu states %llu whole %llu none "
 	       "%llu some %llu missing %llu torn %llu on-the-way %llu replayed "
-	       "%llu local %llu within %llu super %llu yes %llu bad %llu\n",
+	       "%llu local %llu within %llu freed %llu super %llu yes %llu bad %llu\n",
 		s.count, acked, s.object_count, s.states, s.whole, s.none,
-		s.some, s.missing, s.torn, s.on_the_way, s.replayed, s.local, s.within,
+		s.some, s.missing, s.torn, s.on_the_way, s.replayed, s.local, s.within, s.freed,
 		s.super_log + s.super_yes, s.super_yes, s.bad);
 	return s.bad ? 1 : 0;
 }

@@ -26,6 +26,7 @@ struct maker {
 	uint32_t seed; /* of v2, v3 */
 	uint32_t time;
 	bool live;
+	enum lm_state *state; /* of each target, in groups */
 };
 
 uint64_t lm_rand(uint64_t *state)
@@ -47,6 +48,13 @@ static void *need(void *p)
 	if (!p)
 		abort();
 	return p;
+}
+
+/* Changes of the groups in one transaction, and the parts that log them. */
+#define CHANGES 8u
+static uint32_t most_writes(const struct lm_params *p)
+{
+	return p->tags + (p->groups ? CHANGES + 1 + p->groups->n : 0);
 }
 
 static uint8_t *block_at(struct maker *m, uint32_t block)
@@ -99,16 +107,20 @@ static void seal_tail(struct maker *m, uint8_t *b)
 }
 
 /* What a write puts into its block. One in six begins with the magic. */
-static void content(uint8_t *b, uint32_t bs, uint64_t seed)
+static void content(uint8_t *b, uint32_t bs, const struct lm_write *w)
 {
-	uint64_t r = seed, v;
+	uint64_t r = w->seed, v;
 	uint32_t i;
 
+	if (w->bytes) {
+		memcpy(b, w->bytes, bs);
+		return;
+	}
 	for (i = 0; i < bs; i += 8) {
 		v = lm_rand(&r);
 		memcpy(b + i, &v, 8);
 	}
-	if (seed % 6 == 0)
+	if (w->seed % 6 == 0)
 		rj_put_be32(b, MAGIC);
 }
 
@@ -116,7 +128,10 @@ static void put_tag(struct maker *m, uint8_t *t, const struct lm_write *w,
 	uint32_t tid, uint16_t flags, const uint8_t *data)
 {
 	const struct lm_params *p = m->p;
-	uint64_t nr = p->target + w->target;
+	uint64_t nr = w->target < p->targets
+			      ? p->target + w->target
+			      : lm_groups_block(
+					p->groups, w->target - p->targets);
 	uint8_t seq[4];
 	uint32_t crc;
 
@@ -148,7 +163,7 @@ static uint32_t descriptor(
 		bool own = i == 0 || (m->p->own_uuids && below(m, 5) == 0);
 
 		data = next(m, &w[i].log);
-		content(data, bs, w[i].seed);
+		content(data, bs, &w[i]);
 		flags = own ? 0 : F_SAME;
 		if (rj_get_be32(data) == MAGIC) {
 			flags |= F_ESCAPE;
@@ -235,20 +250,85 @@ static void descriptors(struct maker *m, struct lm_txn *t)
 		i += descriptor(m, t->write + i, t->writes - i, t->tid);
 }
 
-static void random_txn(struct maker *m, struct lm_txn *t, uint32_t tid)
+static void add_write(struct maker *m, struct lm_txn *t, uint32_t target)
+{
+	struct lm_write *w = &t->write[t->writes++];
+
+	w->target = target;
+	w->seed = lm_rand(&m->rng);
+}
+
+/* Log part I of the groups as it is now. */
+static void log_part(struct maker *m, struct lm_txn *t, uint32_t i)
+{
+	uint32_t bs = m->p->block_size;
+	struct lm_write *w = &t->write[t->writes], swap;
+
+	add_write(m, t, m->p->targets + i);
+	w->seed = 1; /* no magic: not escaped */
+	w->bytes = need(malloc(bs));
+	memcpy(w->bytes, m->p->groups->bytes + (size_t)i * bs, bs);
+	i = below(m, t->writes);
+	swap = t->write[i];
+	t->write[i] = *w;
+	*w = swap;
+}
+
+/*
+ * Free and allocate some blocks. What is allocated is logged, or written to the
+ * device (no copy in the log until it is free again). SETTLE: the log has the
+ * groups' latest; otherwise a part is left out now and then.
+ */
+static void change_groups(struct maker *m, struct lm_txn *t, bool settle)
 {
 	const struct lm_params *p = m->p;
-	uint32_t i;
+	struct lm_groups *g = p->groups;
+	uint32_t n = below(m, 3) ? below(m, CHANGES + 1) : 0, i, x;
+	bool desc = settle || (n && below(m, 8)), *bitmap;
+
+	bitmap = need(calloc(g->n, sizeof(*bitmap)));
+	for (i = 0; i < n; i++) {
+		x = below(m, p->targets);
+		bitmap[lm_groups_of(g, x)] = below(m, 8);
+		lm_groups_toggle(g, x);
+		m->state[x] = lm_groups_free(g, x) ? LM_FREE
+			      : below(m, 2)	   ? LM_DIRECT
+						   : LM_LOGGED;
+		if (m->state[x] == LM_LOGGED)
+			add_write(m, t, x);
+	}
+	if (desc)
+		log_part(m, t, 0);
+	for (i = 0; i < g->n; i++) {
+		bitmap[i] |= settle;
+		if (bitmap[i])
+			log_part(m, t, 1 + i);
+	}
+	t->shows_free = need(calloc(p->targets, sizeof(*t->shows_free)));
+	for (x = 0; desc && x < p->targets; x++)
+		t->shows_free[x] =
+			bitmap[lm_groups_of(g, x)] && lm_groups_free(g, x);
+	free(bitmap);
+}
+
+static void random_txn(
+	struct maker *m, struct lm_txn *t, uint32_t tid, bool settle)
+{
+	const struct lm_params *p = m->p;
+	uint32_t i, n, x;
 
 	memset(t, 0, sizeof(*t));
 	t->tid = tid;
-	t->writes = below(m, p->tags + 1);
-	t->write = need(calloc(t->writes + 1, sizeof(*t->write)));
-	for (i = 0; i < t->writes; i++) {
-		t->write[i].target = below(m, p->targets);
-		t->write[i].seed = lm_rand(&m->rng);
+	n = below(m, p->tags + 1);
+	t->write = need(calloc(most_writes(p) + 1, sizeof(*t->write)));
+	for (i = 0; i < n; i++) {
+		x = below(m, p->targets);
+		if (!m->state || m->state[x] != LM_DIRECT)
+			add_write(m, t, x);
 	}
-	if (below(m, 3) == 0)
+	if (p->groups)
+		change_groups(m, t, settle);
+	if (!p->no_revokes && below(m, 3) == 0)
 		t->revokes = below(m, below(m, 4) ? 4 : p->targets);
 	t->revoke = need(calloc(t->revokes + 1, sizeof(*t->revoke)));
 	for (i = 0; i < t->revokes; i++)
@@ -274,11 +354,16 @@ static void write_txn(struct maker *m, struct lm_txn *t)
 /* More blocks than a transaction can need. */
 static uint32_t most_blocks(const struct lm_params *p)
 {
-	return 2 * p->tags + p->targets + 4;
+	return 2 * most_writes(p) + p->targets + 4;
 }
 
 static void free_txn(struct lm_txn *t)
 {
+	uint32_t i;
+
+	for (i = 0; i < t->writes; i++)
+		free(t->write[i].bytes);
+	free(t->shows_free);
 	free(t->write);
 	free(t->revoke);
 }
@@ -294,7 +379,7 @@ static void stale_txns(struct maker *m)
 		tid = m->p->first_tid - i;
 		if (m->p->stale_ahead)
 			tid += m->p->stale + m->p->live + 5;
-		random_txn(m, &t, tid);
+		random_txn(m, &t, tid, false);
 		write_txn(m, &t);
 		free_txn(&t);
 	}
@@ -303,9 +388,10 @@ static void stale_txns(struct maker *m)
 static void live_txns(struct maker *m)
 {
 	struct lm_log *l = m->l;
-	uint32_t ring = m->end - m->p->first, i;
+	uint32_t ring = m->end - m->p->first, most = most_blocks(m->p), i;
 	struct lm_txn *t;
 	uint64_t j;
+	bool settle;
 
 	m->live = true;
 	m->time = LM_BASE_TIME;
@@ -313,10 +399,11 @@ static void live_txns(struct maker *m)
 	l->txn = need(calloc(m->p->live + 1, sizeof(*l->txn)));
 	for (i = 0; i < m->p->live; i++) {
 		/* room for this one and for the tail */
-		if (l->used + 2 * most_blocks(m->p) >= ring)
+		if (l->used + 2 * most >= ring)
 			break;
 		t = &l->txn[i];
-		random_txn(m, t, m->p->first_tid + i);
+		settle = i + 1 == m->p->live || l->used + 3 * most >= ring;
+		random_txn(m, t, m->p->first_tid + i, settle);
 		l->last_txn = m->at;
 		write_txn(m, t);
 		l->tags += t->writes;
@@ -330,6 +417,8 @@ static void live_txns(struct maker *m)
 	l->last_tid = m->p->first_tid + l->transactions - 1;
 	l->end = m->at;
 	m->live = false;
+	if (m->state)
+		memcpy(l->state, m->state, m->p->targets * sizeof(*l->state));
 }
 
 static void tail(struct maker *m)
@@ -338,7 +427,7 @@ static void tail(struct maker *m)
 	int64_t ns = m->l->last_commit_ns;
 	struct lm_txn t;
 
-	random_txn(m, &t, tid);
+	random_txn(m, &t, tid, false);
 	switch (m->p->tail) {
 	case LM_TAIL_OPEN:
 		revoke_blocks(m, &t);
@@ -382,6 +471,16 @@ bool lm_cancelled(
 		for (j = 0; j < l->txn[i].revokes; j++)
 			if (l->txn[i].revoke[j] == target)
 				return true;
+	return false;
+}
+
+bool lm_freed(const struct lm_log *l, uint32_t i, uint32_t target)
+{
+	if (l->revokes || !l->p.groups || target >= l->p.targets)
+		return false;
+	for (; i < l->transactions; i++)
+		if (l->txn[i].shows_free[target])
+			return true;
 	return false;
 }
 
@@ -500,18 +599,24 @@ void lm_make(const struct lm_params *p, struct lm_log *out)
 		for (i = 0; i < out->len; i += 4)
 			rj_put_be32(out->bytes + i, (uint32_t)lm_rand(&m.rng));
 	m.at = p->first + below(&m, m.end - p->first);
+	if (p->groups) {
+		m.state = need(calloc(p->targets, sizeof(*m.state)));
+		out->state = need(calloc(p->targets, sizeof(*m.state)));
+	}
 	stale_txns(&m);
 	live_txns(&m);
 	if (p->bad_but_revoked)
 		spoil_revoked(&m);
 	tail(&m);
+	free(m.state);
 	superblock(&m);
 }
 
 uint32_t lm_apply(const struct lm_log *l, uint32_t n, uint8_t *region)
 {
 	uint32_t i, j, bs = l->p.block_size, count = 0;
-	uint8_t *written = need(calloc(1, l->p.targets));
+	uint32_t blocks = l->p.targets + (l->p.groups ? 1 + l->p.groups->n : 0);
+	uint8_t *written = need(calloc(1, blocks));
 	const struct lm_write *w;
 
 	for (i = 0; i < n; i++)
@@ -519,13 +624,29 @@ uint32_t lm_apply(const struct lm_log *l, uint32_t n, uint8_t *region)
 			w = &l->txn[i].write[j];
 			if (lm_cancelled(l, i, w->target, n))
 				continue;
-			content(region + (size_t)w->target * bs, bs, w->seed);
+			content(region + (size_t)w->target * bs, bs, w);
 			written[w->target] = 1;
 		}
-	for (i = 0; i < l->p.targets; i++)
+	for (i = 0; i < blocks; i++)
 		count += written[i];
 	free(written);
 	return count;
+}
+
+uint32_t lm_apply_freed(const struct lm_log *l, uint8_t *region)
+{
+	uint32_t i, j, bs = l->p.block_size, dropped = 0;
+	const struct lm_write *w;
+
+	for (i = 0; i < l->transactions; i++)
+		for (j = 0; j < l->txn[i].writes; j++) {
+			w = &l->txn[i].write[j];
+			if (lm_freed(l, i, w->target))
+				dropped++;
+			else if (!lm_cancelled(l, i, w->target, l->transactions))
+				content(region + (size_t)w->target * bs, bs, w);
+		}
+	return dropped;
 }
 
 void lm_free(struct lm_log *l)
@@ -535,6 +656,7 @@ void lm_free(struct lm_log *l)
 	for (i = 0; i < l->transactions; i++)
 		free_txn(&l->txn[i]);
 	free(l->txn);
+	free(l->state);
 	free(l->bytes);
 	memset(l, 0, sizeof(*l));
 }
