@@ -15,6 +15,7 @@
 #include "print.h"
 #include "store/conf.h"
 #include "tools/plan.h"
+#include "util/error-class.h"
 
 #define CLAIM_BYTES 4096
 
@@ -97,7 +98,7 @@ static int shut(struct target *t, const struct rm_log *l, uint64_t *fence,
 
 	/* damaged, or begun to be removed by an earlier run */
 	o.allow_break = true;
-	if (rc == -RJ_E_CORRUPT || rc == -RJ_E_GAP || rc == -RJ_E_FOREIGN)
+	if (rj_code_damage(rc))
 		rc = rj_log_claim(t->store, &t->id, &o, &w, err);
 	if (rc)
 		return rc;

@@ -8,6 +8,7 @@
 
 #include "recover/recover.h"
 #include "rjtune.h"
+#include "util/error-class.h"
 
 #define STATE_DIR "/var/lib/rjprogs"
 
@@ -116,25 +117,6 @@ static int move(const struct options *o, struct result *r)
 	return rj_move(o->device, &mo, &r->move, &r->err);
 }
 
-/* Failures of a recovery that only the log's absence or damage explains. With
- * the right key, more memory, or a working volume it would have gone on. */
-static bool log_lost(int rc)
-{
-	switch (-rc) {
-	case RJ_E_NOTFOUND:
-	case RJ_E_UNREACHABLE:
-	case RJ_E_DENIED:
-	case RJ_E_CORRUPT:
-	case RJ_E_GAP:
-	case RJ_E_FOREIGN:
-	case RJ_E_PROTOCOL:
-	case RJ_E_UNSUPPORTED:
-		return true;
-	default:
-		return false;
-	}
-}
-
 void change_journal(const struct options *o, struct result *r)
 {
 	struct rj_move_end from;
@@ -155,7 +137,9 @@ void change_journal(const struct options *o, struct result *r)
 			 * that is no log to go on with */
 			lost = rc && r->move.needs_recovery;
 		} else {
-			lost = log_lost(rc);
+			/* with the right key, more memory, or a working volume
+			 * it would have gone on: then it is not lost */
+			lost = rj_code_log_lost(rc);
 		}
 	}
 	if (lost) {

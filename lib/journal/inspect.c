@@ -8,6 +8,7 @@
 #include "ext4/journal.h"
 #include "journal/move-priv.h"
 #include "os/rundir.h"
+#include "util/error-class.h"
 
 /* The extension counts only while it agrees with the standard fields. */
 enum rj_placement rj_move_placement(const struct rj_volume_facts *f)
@@ -224,8 +225,7 @@ int rj_move_check_old(struct rj_move_ctx *m, struct rj_error *err)
 		rc = rj_move_check_log(m, err);
 		break;
 	}
-	if (rc && rc != -RJ_E_BUSY && rc != -RJ_E_REFUSED &&
-		rc != -RJ_E_NOMEM && rc != -RJ_E_KEY && m->from != RJ_PLACE_NONE)
+	if (rc && !rj_code_ours(rc) && m->from != RJ_PLACE_NONE)
 		m->report->journal_lost = true;
 	return rc;
 }

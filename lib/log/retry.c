@@ -3,7 +3,7 @@
 
 #include "util/backoff.h"
 #include "util/environ.h"
-#include "util/error.h"
+#include "util/error-class.h"
 
 #define NS_PER_MS        1000000LL
 #define DEFAULT_RETRY_MS 10000
@@ -22,7 +22,7 @@ bool rj_retry_again(struct rj_retry *r, int rc)
 {
 	int64_t left, delay;
 
-	if (rc != -RJ_E_UNREACHABLE)
+	if (!rj_code_transient(rc))
 		return false;
 	left = r->deadline_ns - rj_monotonic_ns();
 	if (left <= 0)

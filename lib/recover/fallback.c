@@ -8,6 +8,7 @@
 
 #include "log/listing.h"
 #include "recover/session.h"
+#include "util/error-class.h"
 
 /* What the file may have held is given up, because the user said so. */
 static int give_up(struct rj_recovery *r, const char *why)
@@ -94,11 +95,6 @@ static int show_both(struct rj_recovery *r, bool alone, struct rj_error *err)
 		&r->id, &r->merged, err);
 }
 
-static bool store_is_away(int rc)
-{
-	return rc == -RJ_E_UNREACHABLE || rc == -RJ_E_DENIED;
-}
-
 static int look_only(struct rj_recovery *r, struct rj_error *err)
 {
 	struct rj_fallback_facts f;
@@ -107,7 +103,7 @@ static int look_only(struct rj_recovery *r, struct rj_error *err)
 
 	rc = rj_listing_epoch(
 		r->store, &r->id, r->opts->retry_ms, &highest, err);
-	if (rc && !store_is_away(rc))
+	if (rc && !rj_code_away(rc))
 		return rc;
 	rj_fallback_facts(r->fallback.log, &f);
 	if (f.last >= f.next)
@@ -132,7 +128,7 @@ static int bring(struct rj_recovery *r, struct rj_error *err)
 			(unsigned long long)count, count == 1 ? "" : "s", r->fallback.path);
 	if (rc && taken)
 		return overtaken(r, "the log went on", err);
-	if (store_is_away(rc)) {
+	if (rj_code_away(rc)) {
 		rj_recovery_say(r, "%s", err->msg);
 		return show_both(r, true, err);
 	}

@@ -10,6 +10,7 @@
 #include "journal/move.h"
 #include "os/rundir.h"
 #include "recover/session.h"
+#include "util/error-class.h"
 
 const char *rj_outcome_name(enum rj_outcome outcome)
 {
@@ -35,20 +36,9 @@ const char *rj_outcome_name(enum rj_outcome outcome)
  */
 static bool log_unusable(const struct rj_recovery *r, int rc)
 {
-	switch (-rc) {
-	case RJ_E_NOTFOUND: /* the external journal device */
+	if (rc == -RJ_E_NOTFOUND) /* the external journal device */
 		return r->report->placement == RJ_PLACE_DEVICE;
-	case RJ_E_CORRUPT:
-	case RJ_E_GAP:
-	case RJ_E_FOREIGN:
-	case RJ_E_UNREACHABLE:
-	case RJ_E_DENIED:
-	case RJ_E_PROTOCOL:
-	case RJ_E_UNSUPPORTED:
-		return true;
-	default:
-		return false;
-	}
+	return rj_code_log_lost(rc);
 }
 
 /* Where the journal is. The extension counts only while it agrees with the
@@ -339,8 +329,7 @@ static int recover_log(struct rj_recovery *r, struct rj_error *err)
 /* After a refusal: say how to go on, and what fsck(8) calls it. */
 static int refuse(struct rj_recovery *r, int rc, struct rj_error *err)
 {
-	bool away = rc == -RJ_E_UNREACHABLE || rc == -RJ_E_DENIED ||
-		    rc == -RJ_E_NOTFOUND;
+	bool away = rj_code_away(rc) || rc == -RJ_E_NOTFOUND;
 
 	r->report->fsck_status |= RJ_FSCK_UNCORRECTED;
 	if (away)

@@ -10,6 +10,7 @@
 #include "util/bytes.h"
 #include "util/crc32c.h"
 #include "util/environ.h"
+#include "util/error-class.h"
 #include "util/error.h"
 #include "util/log.h"
 #include "util/uuid.h"
@@ -169,6 +170,52 @@ static void error_says_whether_to_wait(void)
 	CU_ASSERT_EQUAL(err.cause, RJ_CAUSE_CODE);
 }
 
+/* What each code means for the next step: one policy for all. */
+static void code_says_what_it_means(void)
+{
+	static const char *const want[] = {
+		[RJ_OK] = "",
+		[RJ_E_IO] = "",
+		[RJ_E_NOMEM] = "ours",
+		[RJ_E_INVAL] = "",
+		[RJ_E_NOTFOUND] = "lost",
+		[RJ_E_EXISTS] = "",
+		[RJ_E_UNREACHABLE] = "transient away lost",
+		[RJ_E_DENIED] = "away lost",
+		[RJ_E_CORRUPT] = "damage lost",
+		[RJ_E_GAP] = "damage lost",
+		[RJ_E_FOREIGN] = "damage lost",
+		[RJ_E_FENCED] = "",
+		[RJ_E_BUSY] = "ours",
+		[RJ_E_UNSUPPORTED] = "lost",
+		[RJ_E_NOTRJ] = "",
+		[RJ_E_NOSPACE] = "",
+		[RJ_E_PROTOCOL] = "lost",
+		[RJ_E_CANCELLED] = "",
+		[RJ_E_REFUSED] = "ours",
+		[RJ_E_KEY] = "ours",
+	};
+	int code, n = sizeof(want) / sizeof(want[0]);
+	char is[64];
+
+	for (code = 0; code < n; code++) {
+		snprintf(is, sizeof(is), "%s%s%s%s%s",
+			rj_code_transient(-code) ? "transient " : "",
+			rj_code_away(-code) ? "away " : "",
+			rj_code_damage(-code) ? "damage " : "",
+			rj_code_log_lost(-code) ? "lost " : "",
+			rj_code_ours(-code) ? "ours " : "");
+		if (is[0]) /* the last blank */
+			is[strlen(is) - 1] = 0;
+		CU_ASSERT_STRING_EQUAL(is, want[code]);
+		if (strcmp(is, want[code]))
+			printf("# %s: %s\n", rj_code_name((enum rj_code)code), is);
+	}
+	/* a new code needs a line above */
+	CU_ASSERT_STRING_EQUAL(rj_code_name((enum rj_code)n), "unknown");
+	CU_ASSERT_FALSE(rj_code_ours(-n) || rj_code_log_lost(1));
+}
+
 static int same_byte(void *arg, void *out, size_t len)
 {
 	if (!arg)
@@ -285,6 +332,7 @@ int main(void)
 		RJTEST(uuid_random_is_version_4),
 		RJTEST(error_carries_context),
 		RJTEST(error_says_whether_to_wait),
+		RJTEST(code_says_what_it_means),
 		RJTEST(backoff_doubles_to_its_cap),
 		RJTEST(messages_are_printable),
 		RJTEST(buf_grows),

@@ -9,6 +9,7 @@
 #include "log/write/writer.h"
 #include "util/bytes.h"
 #include "util/environ.h"
+#include "util/error-class.h"
 
 #define NS_PER_MS 1000000LL
 /* How long to run after an older writer that keeps appending. */
@@ -34,9 +35,7 @@ struct claim {
  */
 static int broken(struct claim *c, uint64_t next, int rc)
 {
-	if (rc != -RJ_E_CORRUPT && rc != -RJ_E_GAP && rc != -RJ_E_FOREIGN)
-		return rc;
-	if (!c->opts->allow_break)
+	if (!rj_code_damage(rc) || !c->opts->allow_break)
 		return rc;
 	rj_verify_start(&c->verify, c->store->url, &c->w->id, next);
 	c->verify.tail.sequence = next - 1;

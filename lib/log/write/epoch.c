@@ -8,6 +8,7 @@
 #include "log/retry.h"
 #include "segment/sealkey.h"
 #include "util/environ.h"
+#include "util/error-class.h"
 
 #define TRIES      16
 #define MAX_OBJECT 4096
@@ -97,7 +98,7 @@ static int put(struct rj_store *store, const struct rj_key *key,
 			continue;
 		back.len = 0;
 		seen = rj_store_get(store, key, MAX_OBJECT, &back, err);
-		if (seen == -RJ_E_UNREACHABLE)
+		if (rj_code_transient(seen))
 			rc = seen;
 		else if (!seen && back.len == text->len &&
 			 !memcmp(back.data, text->data, text->len))

@@ -4,6 +4,7 @@
 #include "log/listing.h"
 #include "log/log.h"
 #include "log/verify.h"
+#include "util/error-class.h"
 
 int rj_log_still_contains(struct rj_store *store, const struct rj_log_id *id,
 	const struct rj_log_tail *tail, const struct rj_log_writer *w,
@@ -34,7 +35,7 @@ int rj_log_still_contains(struct rj_store *store, const struct rj_log_id *id,
 	}
 	rj_buf_free(&buf);
 	/* whoever reads the whole again says what is wrong with it */
-	if (rc == -RJ_E_GAP || rc == -RJ_E_CORRUPT || rc == -RJ_E_FOREIGN) {
+	if (rj_code_damage(rc)) {
 		*holds = false;
 		rc = 0;
 	}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What a failure means for the next step: the one table of it. Each function takes
+ * what a function of the library returned: 0 or a negative enum rj_code. Whether
+ * waiting can mend an access to a store at all, rj_error_final() says.
+ */
+#ifndef RJ_UTIL_ERROR_CLASS_H
+#define RJ_UTIL_ERROR_CLASS_H
+
+#include <stdbool.h>
+
+/* Is it worth another try, without anybody having to mend something? */
+bool rj_code_transient(int rc);
+/* Did the store not answer, or not let us in? Of the log it says nothing. */
+bool rj_code_away(int rc);
+/* Is the log that was read damaged, incomplete, or not this volume's? */
+bool rj_code_damage(int rc);
+/* Is the journal missing, out of reach, or not usable, so that a check of the
+ * whole volume can replace it? */
+bool rj_code_log_lost(int rc);
+/* Is the journal not the cause, but this host or what the user gave? */
+bool rj_code_ours(int rc);
+
+#endif
