@@ -66,9 +66,14 @@ static int recover(const struct options *o, struct result *r)
 		.arg = (void *)o,
 	};
 	struct rj_recover_report report;
+	int rc;
 
 	say_step((void *)o, "replay the journal");
-	return rj_recover(o->device, &ro, &report, &r->err);
+	rc = rj_recover(o->device, &ro, &report, &r->err);
+	/* something newer can replay it; or it was, and the check failed */
+	r->advised = rc == -RJ_E_UNSUPPORTED ||
+		     report.outcome != RJ_OUTCOME_FAILED;
+	return rc;
 }
 
 /* The undo file that was not named: where there is room, and not on the
@@ -135,7 +140,7 @@ void change_journal(const struct options *o, struct result *r)
 			rc = move(o, r);
 			/* its store is away: nothing had to be replayed, but
 			 * that is no log to go on with */
-			lost = rc && r->move.needs_recovery;
+			lost = r->advised = rc && r->move.needs_recovery;
 		} else {
 			/* with the right key, more memory, or a working volume
 			 * it would have gone on: then it is not lost */

@@ -73,7 +73,7 @@ static const char *way_on(const struct options *o, const struct result *r)
 	if (r->status == STATUS_PENDING && !r->move.pending)
 		return "; rjtune --resume finishes the move, or takes it back";
 	if (r->status == STATUS_LOST && o->journal_given && !o->force &&
-		!strstr(r->err.msg, "-f"))
+		!r->advised)
 		return "; if that journal is lost for good, -f gives it up";
 	return "";
 }

@@ -27,6 +27,7 @@ struct result {
 	bool moved; /* MOVE is filled */
 	struct rj_error err;
 	bool failed; /* ERR is filled */
+	bool advised; /* it says how to go on where the journal is lost */
 };
 
 const char *status_name(enum status s);

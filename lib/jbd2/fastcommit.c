@@ -101,12 +101,7 @@ int jbd2_fast_commits(struct jbd2_scan *s, struct rj_error *err)
 			return rc;
 		if (f.found == RECORDS)
 			return rj_fail(err, RJ_E_UNSUPPORTED,
-				"%s: the journal holds fast commits (block %u, "
-				"transaction %u), which cannot be replayed "
-				"yet; "
-				"nothing was changed. Mount the volume once "
-				"with its journal, or run e2fsck 1.47.1 or "
-				"later on it",
+				"%s: the journal holds fast commits (block %u, transaction %u), which cannot be replayed yet: mount the volume once with its journal, or run e2fsck 1.47.1 or later on it",
 				s->window.bio->name, at, s->expected);
 		if (f.found == BROKEN)
 			jbd2_scan_damage(s, RJ_JBD2_BAD_FAST_COMMIT, at,

@@ -164,13 +164,11 @@ int rj_listing_fail_hole(const struct rj_listing *l, const char *url,
 {
 	if (hole->first == hole->last)
 		return rj_fail(err, RJ_E_GAP,
-			"%s: segment %llu is missing (the log reaches to %llu; "
-			"nothing was changed)",
+			"%s: segment %llu is missing (the log reaches to %llu)",
 			url, (unsigned long long)hole->first,
 			(unsigned long long)l->last);
 	return rj_fail(err, RJ_E_GAP,
-		"%s: segments %llu to %llu are missing (the log reaches to "
-		"%llu; nothing was changed)",
+		"%s: segments %llu to %llu are missing (the log reaches to %llu)",
 		url, (unsigned long long)hole->first,
 		(unsigned long long)hole->last, (unsigned long long)l->last);
 }
@@ -188,7 +186,7 @@ int rj_listing_check(struct rj_store *store, const struct rj_log_id *id,
 		return rc;
 	if (rj_listing_only_fences(l))
 		return rj_fail(err, RJ_E_GAP,
-			"%s: from segment %llu on only fences are there: the log was removed (rjlog rm), or what it held is lost (nothing was changed)",
+			"%s: from segment %llu on only fences are there: the log was removed (rjlog rm), or what it held is lost",
 			store->url, (unsigned long long)from);
 	return rj_listing_fail_hole(l, store->url, hole, err);
 }

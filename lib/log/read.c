@@ -37,7 +37,7 @@ static int fetch(
 }
 
 #define LOST \
-	": the store has lost the end of the log, or hides it; rjrecover --accept-loss goes on without (nothing was changed)"
+	": the store has lost the end of the log, or hides it; rjrecover --accept-loss goes on without"
 
 static const char *witness(const struct reader *r)
 {
@@ -85,12 +85,10 @@ static int check_floor(struct reader *r, uint64_t last, struct rj_error *err)
 	r->sum->bad_sequence = last + 1;
 	if (!last)
 		return rj_fail(err, RJ_E_GAP,
-			"%s: the log is empty, but the volume saw segments up "
-			"to %llu acknowledged (nothing was changed)",
+			"%s: the log is empty, but the volume saw segments up to %llu acknowledged",
 			r->store->url, (unsigned long long)floor);
 	return rj_fail(err, RJ_E_GAP,
-		"%s: the log ends at segment %llu, but the volume saw %llu "
-		"acknowledged (nothing was changed)",
+		"%s: the log ends at segment %llu, but the volume saw %llu acknowledged",
 		r->store->url, (unsigned long long)last,
 		(unsigned long long)floor);
 }

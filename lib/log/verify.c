@@ -48,7 +48,7 @@ static int foreign(const struct rj_verify *v, const char *what,
 
 	return rj_fail(err, RJ_E_FOREIGN,
 		"%s: segment %llu belongs to another %s: its UUID there is %s, "
-		"ours is %s (nothing was changed)",
+		"ours is %s",
 		v->url, (unsigned long long)v->next, what,
 		rj_uuid_text(theirs, a), rj_uuid_text(ours, b));
 }

@@ -40,8 +40,8 @@ static int no_file(struct rj_recovery *r, int rc, struct rj_error *err)
 	if (r->opts->accept_loss)
 		return give_up(r, why.msg);
 	*err = why;
-	if (rc == -RJ_E_NOTFOUND && strlen(err->msg) < 380)
-		strcat(err->msg, "; recover where that file is, or --accept-loss goes on without");
+	if (rc == -RJ_E_NOTFOUND)
+		rj_fail_suffix(err, "; recover where that file is, or --accept-loss goes on without");
 	return -(int)err->code;
 }
 
@@ -58,8 +58,7 @@ static int not_that_one(struct rj_recovery *r, struct rj_error *err)
 		(unsigned long long)f.epoch);
 	if (r->opts->accept_loss)
 		return give_up(r, err->msg);
-	if (strlen(err->msg) < 380)
-		strcat(err->msg, "; recover there, or --accept-loss goes on without");
+	rj_fail_suffix(err, "; recover there, or --accept-loss goes on without");
 	return -RJ_E_REFUSED;
 }
 

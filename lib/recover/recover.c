@@ -116,6 +116,13 @@ static int claim(struct rj_recovery *r, bool allow_break, struct rj_error *err)
 	return rc ? rc : rj_recovery_claimed(r, err);
 }
 
+/* Is there damage, and provably no commit in it or after it? Then what is before
+ * it is all that there is to replay. */
+static bool damaged_end(const struct rj_jbd2_info *info)
+{
+	return info->damage != RJ_JBD2_SOUND && !info->damage_committed;
+}
+
 /*
  * A damaged journal: nothing that was acknowledged may be left out. Only a
  * prefix behind which provably nothing was committed is replayed, and only
@@ -127,7 +134,7 @@ static int judge_damage(struct rj_recovery *r, struct rj_error *err)
 
 	if (info->damage == RJ_JBD2_SOUND)
 		return 0;
-	if (r->opts->yes && !info->damage_committed) {
+	if (r->opts->yes && damaged_end(info)) {
 		rj_recovery_say(r,
 			"the journal is damaged: %s; there is no commit in the damage or after it, so what is before it is all there is to replay",
 			info->damage_text);
@@ -136,9 +143,9 @@ static int judge_damage(struct rj_recovery *r, struct rj_error *err)
 	return rj_fail(err, RJ_E_CORRUPT,
 		"%s: the journal is damaged: %s%s", r->report->url,
 		info->damage_text,
-		info->damage_committed
-			? ""
-			: "; there is no commit in the damage or after it, -y replays what is before it");
+		damaged_end(info)
+			? "; there is no commit in the damage or after it, -y replays what is before it"
+			: "");
 }
 
 /* Read and judge the log without changing anything anywhere. */
@@ -338,22 +345,19 @@ static int refuse(struct rj_recovery *r, int rc, struct rj_error *err)
 		r->report->outcome = RJ_OUTCOME_WOULD_REFUSE;
 		return rc;
 	}
-	if (!err || strlen(err->msg) + 260 >= sizeof(err->msg))
-		return rc;
-	if (!strstr(err->msg, "nothing was changed"))
-		strcat(err->msg, "; nothing was changed");
+	rj_fail_suffix(err, "; nothing was changed");
 	if (rc == -RJ_E_UNSUPPORTED &&
 		r->report->placement == RJ_PLACE_REMOTE)
-		strcat(err->msg,
+		rj_fail_suffix(err,
 			" (start rjournald on it, then mount -i -t ext4 -o journal_path= what that prints)");
 	if (rc == -RJ_E_UNSUPPORTED)
-		strcat(err->msg,
+		rj_fail_suffix(err,
 			"; only -y -f gives such a log up, and checks the whole volume with e2fsck instead");
 	else if (away)
-		strcat(err->msg,
+		rj_fail_suffix(err,
 			"; try again when it is there, or -y checks the whole volume with e2fsck instead");
-	else if (!strstr(err->msg, "-y replays"))
-		strcat(err->msg,
+	else if (!damaged_end(&r->report->plan))
+		rj_fail_suffix(err,
 			"; -y checks the whole volume with e2fsck instead, and keeps the log");
 	return rc;
 }

@@ -176,3 +176,21 @@ int rj_fail_prefix(struct rj_error *err, const char *fmt, ...)
 	rj_make_printable(err->msg);
 	return -(int)err->code;
 }
+
+int rj_fail_suffix(struct rj_error *err, const char *fmt, ...)
+{
+	char suffix[RJ_ERROR_BYTES];
+	size_t len, room;
+	va_list ap;
+
+	if (!err)
+		return -RJ_E_IO;
+	va_start(ap, fmt);
+	vsnprintf(suffix, sizeof(suffix), fmt, ap);
+	va_end(ap);
+	len = strlen(err->msg);
+	room = sizeof(err->msg) - 1 - strlen(suffix);
+	strcpy(err->msg + (len < room ? len : room), suffix);
+	rj_make_printable(err->msg);
+	return -(int)err->code;
+}

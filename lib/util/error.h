@@ -86,6 +86,14 @@ int rj_fail_errno(struct rj_error *err, int sys_errno, const char *fmt, ...)
 int rj_fail_prefix(struct rj_error *err, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
+/*
+ * Put what to do next after a message that is already in ERR: "old message", then
+ * FMT as it is. It is whole in any case: where both are too long together, the old
+ * message loses its end. Returns the code that ERR holds, negated.
+ */
+int rj_fail_suffix(struct rj_error *err, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
 /* Set the cause of ERR (may be NULL), which was just filled; returns RC. */
 int rj_fail_cause(int rc, enum rj_cause cause, struct rj_error *err);
 

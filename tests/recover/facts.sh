@@ -133,7 +133,7 @@ check "fast commits: a crash" eval 'format f 4096 -t ext4 -O fast_commit && cras
 fresh f
 for o in -p -y -n; do
 	status 4 "fast commits: $o refuses" "$RJRECOVER" $o -J device=j v
-	like "fast commits: $o says what and what to do" "$OUT" "holds fast commits.*Mount the volume once"
+	like "fast commits: $o says what and what to do" "$OUT" "holds fast commits.*: mount the volume once"
 	check "fast commits: $o leaves all as it was" untouched f
 done
 loop_over j

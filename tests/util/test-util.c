@@ -127,6 +127,31 @@ static void error_carries_context(void)
 	CU_ASSERT_EQUAL(rj_fail(NULL, RJ_E_GAP, "no one listens"), -RJ_E_GAP);
 }
 
+/* What to do next is never cut off, and the buffer is never left. */
+static void suffix_is_whole(void)
+{
+	struct {
+		struct rj_error err;
+		char after[8];
+	} e = {.after = "intact"};
+	char text[RJ_ERROR_BYTES + 100];
+	size_t last = RJ_ERROR_BYTES - 1;
+
+	rj_fail(&e.err, RJ_E_GAP, "a hole");
+	CU_ASSERT_EQUAL(rj_fail_suffix(&e.err, "; run %s", "x"), -RJ_E_GAP);
+	CU_ASSERT_STRING_EQUAL(e.err.msg, "a hole; run x");
+	memset(text, 'm', sizeof(text) - 1);
+	text[sizeof(text) - 1] = 0;
+	rj_fail(&e.err, RJ_E_GAP, "%s", text);
+	rj_fail_suffix(&e.err, "; run x");
+	CU_ASSERT_EQUAL(strlen(e.err.msg), last);
+	CU_ASSERT_STRING_EQUAL(e.err.msg + last - 8, "m; run x");
+	rj_fail_suffix(&e.err, "%s", text);
+	CU_ASSERT_EQUAL(strlen(e.err.msg), last);
+	CU_ASSERT_STRING_EQUAL(e.after, "intact");
+	CU_ASSERT_EQUAL(rj_fail_suffix(NULL, "x"), -RJ_E_IO);
+}
+
 /* What is waited for, and what it is called: one policy for all. */
 static void error_says_whether_to_wait(void)
 {
@@ -331,6 +356,7 @@ int main(void)
 		RJTEST(uuid_text_and_back),
 		RJTEST(uuid_random_is_version_4),
 		RJTEST(error_carries_context),
+		RJTEST(suffix_is_whole),
 		RJTEST(error_says_whether_to_wait),
 		RJTEST(code_says_what_it_means),
 		RJTEST(backoff_doubles_to_its_cap),
