@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The front's inside: front.c is what the daemon calls, front-session.c how the
- * kernel is met, front-threads.c who reads its requests, front-ops.c what is
- * answered.
+ * The front's inside: front.c is what the daemon calls, front-lock.c what the daemon
+ * and the threads share, front-session.c how the kernel is met, front-threads.c which
+ * thread reads its requests, front-ops.c what is answered.
  */
 #ifndef RJ_JOURNALD_FRONT_PRIV_H
 #define RJ_JOURNALD_FRONT_PRIV_H
@@ -61,7 +61,7 @@ struct rj_front {
 	char mountpoint[256];
 };
 
-/* ---- front.c ---- */
+/* ---- front-lock.c ---- */
 void rj_front_lock(struct rj_front *f);
 /* Wake the thread that waits at the event descriptor. */
 void rj_front_wake(const struct rj_front *f);

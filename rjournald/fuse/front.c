@@ -1,28 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "front-priv.h"
-
-void rj_front_wake(const struct rj_front *f)
-{
-	uint64_t one = 1;
-
-	/* fails only when it is about to overflow: then it is set already */
-	if (write(f->event_fd, &one, sizeof(one)) != sizeof(one))
-		return;
-}
-
-void rj_front_lock(struct rj_front *f)
-{
-	while (sem_wait(&f->lock) == -1) /* EINTR */
-		;
-}
 
 int rj_front_start(const struct rj_front_opts *opts, struct rj_front **out,
 	struct rj_error *err)
@@ -64,51 +47,9 @@ int rj_front_start(const struct rj_front_opts *opts, struct rj_front **out,
 	return 0;
 }
 
-void rj_front_release(struct rj_front *f)
-{
-	sem_post(&f->lock);
-}
-
-bool rj_front_hold(struct rj_front *f, int ms)
-{
-	struct timespec until;
-	int rc;
-
-	clock_gettime(CLOCK_MONOTONIC, &until);
-	until.tv_sec += ms / 1000;
-	until.tv_nsec += ms % 1000 * 1000000L;
-	if (until.tv_nsec >= 1000000000L) {
-		until.tv_sec++;
-		until.tv_nsec -= 1000000000L;
-	}
-	do {
-		rc = sem_clockwait(&f->lock, CLOCK_MONOTONIC, &until);
-	} while (rc == -1 && errno == EINTR);
-	return rc == 0;
-}
-
-unsigned rj_front_users(const struct rj_front *f)
-{
-	unsigned i, n = 0;
-
-	for (i = 0; i < RJ_WORKER_SHM_OPENS; i++)
-		n += f->shm->opens[i] != 0;
-	return n;
-}
-
 bool rj_front_ended(const struct rj_front *f)
 {
 	return f->ended;
-}
-
-int rj_front_drain(struct rj_front *f, struct rj_error *err)
-{
-	int rc;
-
-	rj_front_lock(f);
-	rc = rj_pipeline_drain(f->pipeline, err);
-	sem_post(&f->lock);
-	return rc;
 }
 
 void rj_front_last_word(struct rj_front *f)
