@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The pipeline's inside: pipeline.c takes the kernel's requests, ship.c makes
- * segments of what is pending, ship-early.c does what need not wait for a commit
- * block.
+ * The pipeline's inside: pipeline.c takes the kernel's requests, ship.c makes segments
+ * of what is pending, ship-early.c does what need not wait for a commit block, put.c
+ * puts and accounts for both.
  */
 #ifndef RJ_JOURNALD_PIPELINE_PRIV_H
 #define RJ_JOURNALD_PIPELINE_PRIV_H
@@ -46,7 +46,7 @@ struct rj_pipeline {
 	_Atomic uint32_t pending_shown;
 };
 
-/* ---- ship.c ---- */
+/* ---- put.c ---- */
 
 /* From here on p->failure is what everybody gets. */
 void rj_pl_over(struct rj_pipeline *p);
@@ -69,6 +69,9 @@ void rj_pl_nothing_pending(struct rj_pipeline *p);
  * for a run of each block. */
 struct rj_log_append rj_pl_gather(
 	struct rj_pipeline *p, struct rj_seg_run *runs, uint64_t sequence);
+
+/* ---- ship.c ---- */
+
 /* Ship all that is pending, and wait for all that is under way. */
 int rj_pl_ship(struct rj_pipeline *p, struct rj_error *err);
 
