@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* From what a caller appends to a sealed segment. */
+#include <string.h>
+
+#include "log/write/writer.h"
+
+void rj_writer_draft(const struct rj_log_writer *w, const struct rj_log_append *a,
+	const struct rj_log_tail *behind, struct rj_seg_draft *out)
+{
+	*out = (struct rj_seg_draft){
+		.header = {.kind = RJ_SEG_DATA},
+		.body = a->body,
+		.runs = a->runs,
+		.run_count = a->run_count,
+		.ring = a->ring,
+	};
+	if (a->base)
+		out->header.flags |= RJ_SEG_F_BASE;
+	if (a->recovered)
+		out->header.flags |= RJ_SEG_F_RECOVERED;
+	out->header.oldest = a->oldest ? a->oldest : behind->oldest;
+	if (out->header.oldest < w->floor)
+		out->header.oldest = w->floor;
+	if (out->header.oldest && out->header.oldest <= a->marked)
+		out->header.flags |= RJ_SEG_F_MARKED;
+}
+
+/* All that the writer knows of the header behind BEHIND, but the time. */
+static void fill_header(struct rj_log_writer *w,
+	const struct rj_log_tail *behind, struct rj_seg_draft *draft)
+{
+	struct rj_seghdr *h = &draft->header;
+
+	h->sequence = behind->sequence + 1;
+	h->epoch = w->epoch;
+	memcpy(h->volume_uuid, w->id.volume_uuid, sizeof(h->volume_uuid));
+	memcpy(h->journal_uuid, w->id.journal_uuid, sizeof(h->journal_uuid));
+	memcpy(h->nonce, w->nonce, sizeof(h->nonce));
+	if (!(h->flags & RJ_SEG_F_BREAK))
+		memcpy(h->prev_chain, behind->chain, sizeof(h->prev_chain));
+	if ((h->flags & (RJ_SEG_F_BASE | RJ_SEG_F_BREAK)) || !h->oldest) {
+		/* not the number that the mark was made for */
+		if (h->oldest != h->sequence)
+			h->flags &= ~(uint32_t)RJ_SEG_F_MARKED;
+		h->oldest = h->sequence;
+	}
+	draft->key = w->id.key;
+	draft->compress = w->id.compress;
+}
+
+int rj_writer_seal_behind(struct rj_log_writer *w,
+	const struct rj_log_tail *behind, struct rj_seg_draft *draft,
+	struct rj_buf *out, struct rj_log_tail *at, struct rj_error *err)
+{
+	const struct rj_seghdr *h = &draft->header;
+
+	fill_header(w, behind, draft);
+	at->sequence = h->sequence;
+	at->epoch = h->epoch;
+	at->oldest = h->oldest;
+	return rj_segment_seal(draft, out, at->chain, err);
+}
