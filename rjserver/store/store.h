@@ -118,14 +118,22 @@ int store_write(struct store *s, const struct datafile *f, uint8_t *data,
 	uint64_t len, uint64_t *done);
 void store_batch_done(struct store *s);
 
-/* store-file.c */
+/* store-table.c */
 struct datafile *store_file(struct store *s, uint32_t number);
 /* The object of E lives in its file (BY 1), or no longer (-1). */
 void store_count(struct store *s, const struct idx_entry *e, int by);
 void store_files_free(struct store *s);
 void store_file_forget_last(struct store *s);
+void store_file_close(struct datafile *f);
 /* Where a dropped file waits to become the next one. */
 void store_spare_path(const struct store *s, char path[PATH_MAX]);
+void store_file_path(
+	const struct store *s, uint32_t number, char path[PATH_MAX]);
+/* Add an opened file to the list; takes over FD when it succeeds. */
+int store_file_add(struct store *s, uint32_t number, int fd, const char *path,
+	uint64_t bytes, struct rj_error *err);
+
+/* store-file.c */
 /*
  * Make sure that the last file has room for a batch of LEN bytes at s->end;
  * begin a new file where it has not. Each file keeps a reserve that only
@@ -143,15 +151,15 @@ int store_room(
 int store_sync(struct store *s, struct rj_error *err);
 /* Where a batch starts after one that ended at END in the last file. */
 uint64_t store_next_batch(const struct store *s, uint64_t end);
-/* Add an opened file to the list; takes over FD when it succeeds. */
-int store_file_add(struct store *s, uint32_t number, int fd, const char *path,
-	uint64_t bytes, struct rj_error *err);
+
+/* store-drop.c */
 /* Drop the oldest files in which nothing lives, as far as the checkpoint does
  * not need them. Failures are only said. */
 void store_drop_dead(struct store *s);
-void store_file_path(
-	const struct store *s, uint32_t number, char path[PATH_MAX]);
+/* Drop the oldest file, whatever it holds. */
+void store_drop_oldest(struct store *s);
 
+/* store-make.c */
 /* Make the file PATH in DIR, durably, of the file SPARE if that is there and
  * of the right size: FD is open, or an error and no file. */
 int store_file_make(const char *dir, const char *path, const char *spare,
