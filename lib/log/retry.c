@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "log/retry.h"
 
-#include "util/backoff.h"
 #include "util/environ.h"
 #include "util/error-class.h"
 
@@ -16,6 +15,20 @@ void rj_retry_start(struct rj_retry *r, int retry_ms)
 		retry_ms = DEFAULT_RETRY_MS;
 	r->deadline_ns = rj_monotonic_ns() + retry_ms * NS_PER_MS;
 	r->tries = 0;
+}
+
+int64_t rj_backoff_ns(unsigned tries, int64_t first_ns, int64_t max_ns)
+{
+	int64_t ns = first_ns;
+	uint32_t r;
+
+	for (; tries && ns < max_ns; tries--)
+		ns *= 2;
+	if (ns > max_ns)
+		ns = max_ns;
+	if (rj_random_bytes(&r, sizeof(r)))
+		return ns;
+	return ns * 3 / 4 + ns / 2 * (r % 1024) / 1024;
 }
 
 bool rj_retry_again(struct rj_retry *r, int rc)

@@ -19,6 +19,14 @@ struct rj_retry {
 	unsigned tries; /* failed ones so far */
 };
 
+/*
+ * Return the nanoseconds to wait after a failed try; the caller waits. TRIES is
+ * the number of failed tries before it, from 0: FIRST_NS, twice that, four times
+ * that, at most MAX_NS. Of this the result is 75 to 125 percent, drawn at random:
+ * many hosts that lost the same server do not all come back at once.
+ */
+int64_t rj_backoff_ns(unsigned tries, int64_t first_ns, int64_t max_ns);
+
 /* RETRY_MS 0: 10000. */
 void rj_retry_start(struct rj_retry *r, int retry_ms);
 /* After a try that returned RC: true when it is to be repeated (the waiting is

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "pipeline-priv.h"
-#include "util/backoff.h"
+#include "log/retry.h"
 #include "util/environ.h"
 #include "util/log.h"
 

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "log/retry.h"
 #include "os/thread.h"
 #include "rjournald/handover/saved-writer.h"
-#include "util/backoff.h"
 #include "util/environ.h"
 #include "util/log.h"
 

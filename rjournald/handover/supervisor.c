@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "harden.h"
-#include "util/backoff.h"
+#include "log/retry.h"
 #include "util/environ.h"
 #include "util/log.h"
 

@@ -4,11 +4,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "log/retry.h"
 #include "os/thread.h"
 #include "resume.h"
 #include "rjournald/handover/harden.h"
 #include "rjournald/handover/supervisor.h"
-#include "util/backoff.h"
 #include "util/environ.h"
 #include "util/log.h"
 

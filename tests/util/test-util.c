@@ -3,9 +3,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "log/retry.h"
 #include "os/bio.h"
 #include "support/rjtest.h"
-#include "util/backoff.h"
 #include "util/buf.h"
 #include "util/bytes.h"
 #include "util/crc32c.h"
