@@ -54,7 +54,7 @@ static int check_served(
 		o->device, o->device);
 }
 
-/* Nobody else will name it: the new filesystem has another UUID. */
+/* Nothing else will name it: the new filesystem has another UUID. */
 static void tell_left(const struct options *o, const struct left *left)
 {
 	if (o->quiet || o->dry_run || !left->url[0])

@@ -76,7 +76,7 @@ static int wait_gone(const uint8_t uuid[RJ_UUID_BYTES])
 	return 0;
 }
 
-/* How many workers were started after the first; -1: nobody answers. */
+/* How many workers were started after the first; -1: no answer. */
 static int64_t count_restarts(const uint8_t uuid[RJ_UUID_BYTES])
 {
 	struct json_object *json = NULL, *value;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * All that is there, not only what a replay needs. Where a segment is bad or
- * missing, go on behind it as at the beginning of a log: the answer names every
+ * missing, go on after it as at the beginning of a log: the answer names every
  * place, and says whether a replay needs it.
  */
 #include "check.h"
@@ -57,8 +57,8 @@ static void begin_at(struct check *c, uint64_t n)
 	c->verify.need_base = need_base;
 }
 
-/* Whoever has no key of an encrypted log sees how its headers follow from each
- * other, and so whether one is missing or was exchanged. */
+/* Without the key of an encrypted log its headers still show how they follow from
+ * each other, and so whether one is missing or was exchanged. */
 static int check_one(
 	struct check *c, const struct segment_seen *s, struct rj_error *err)
 {

@@ -110,7 +110,7 @@ static bool parse_fd(const char *text, int *out)
 	return true;
 }
 
-/* The words behind the options. */
+/* The words after the options. */
 static enum options_verdict take_words(int count, char **words, struct options *o)
 {
 	int want;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Whom a log belongs to, and whether he may still need it. A store cannot tell:
- * a volume that nobody mounts for months writes nothing. So it is the volume
- * that is asked, here and on every device of this machine.
+ * Find the volume that a log belongs to, and whether it may still need the log. A
+ * store cannot tell: a volume that is not mounted for months writes nothing. So it
+ * is the volume that is asked, here and on every device of this machine.
  */
 #include <string.h>
 

@@ -2,7 +2,7 @@
 /*
  * rjlog rm: fence the log off, then delete every segment with blocks. What stays
  * are the fences and the claims, some hundred bytes: they hold off a writer that
- * slept through all of this. So a cut leaves a log that nobody writes to, and
+ * slept through all of this. So a cut leaves a log that no host writes to, and
  * that the next run finishes.
  */
 #include "rm.h"
@@ -50,7 +50,7 @@ static void look_at_claim(struct target *t, struct rm_log *l)
 		if (at)
 			sscanf(at, "\nhost %63s", l->host);
 	}
-	for (p = l->host; *p; p++) /* whoever can write there chose it */
+	for (p = l->host; *p; p++) /* chosen by anyone who can write there */
 		if (*p < '!' || *p > '~')
 			*p = '_';
 	rj_buf_free(&text);
@@ -87,8 +87,8 @@ int rm_look(struct target *t, struct rm_log *out, struct rj_error *err)
 	return rc;
 }
 
-/* From here on nobody who wrote there gets anything acknowledged. FENCE is where
- * we stand. */
+/* From here on no earlier writer gets anything acknowledged. FENCE is the segment
+ * of our fence. */
 static int shut(struct target *t, const struct rm_log *l, uint64_t *fence,
 	struct rj_error *err)
 {

@@ -159,8 +159,8 @@ static bool encrypted(struct target *t, uint64_t number)
 }
 
 /* rj.conf may name a key for a prefix under which some logs are not encrypted.
- * One that begins and ends so is read without; that is said, because whoever
- * can write to the store could have made all of it. */
+ * One that begins and ends so is read without; that is said, because anyone
+ * who can write to the store could have made all of it. */
 static void doubt_key(struct target *t, const struct rj_listing *l)
 {
 	char line[sizeof(t->text) + 120];
@@ -200,7 +200,7 @@ int target_choose(struct target *t, struct rj_error *err)
 	return rc;
 }
 
-/* One segment, without others who fetch ahead. */
+/* One segment, without threads that fetch ahead. */
 static void fetch_one(struct target *t, uint64_t n, struct rj_fetched *f)
 {
 	f->open_rc = 0;

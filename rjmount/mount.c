@@ -68,7 +68,7 @@ static int check_unused(const struct rj_mount_options *o, struct rj_error *err)
 
 	if (!rc)
 		return rj_volume_close(v, err);
-	/* a read-only device: nobody has it mounted for writing */
+	/* a read-only device: it is not mounted for writing */
 	return rc == -RJ_E_DENIED ? 0 : rc;
 }
 

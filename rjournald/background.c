@@ -43,7 +43,7 @@ static void start_trimmer(struct rj_daemon *d)
 			err.msg);
 }
 
-/* One that nobody can take over from at full speed is still a journal. */
+/* Best effort: without it a takeover from a busy writer only takes longer. */
 static void start_yield(struct rj_daemon *d)
 {
 	struct rj_log_yield_opts opts = {

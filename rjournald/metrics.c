@@ -72,7 +72,7 @@ bool rj_metrics_addr_valid(const char *addr)
 	return parse(addr, &a) != 0;
 }
 
-/* A socket's file that was left behind, and nothing else, goes away. */
+/* Remove a socket's file that a dead process left, and nothing else. */
 static void clear_path(const union addr *a, socklen_t len)
 {
 	struct stat st;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* How serving ends: who asks for it, and through which phases it goes. */
+/* How serving ends: what asks for it, and through which phases it goes. */
 #include "daemon-priv.h"
 
 #include <stdio.h>
@@ -159,7 +159,7 @@ void rj_daemon_step(struct rj_daemon *d)
 		set_phase(d, RJ_PHASE_DRAINING);
 	if (d->phase == RJ_PHASE_DRAINING && !d->draining &&
 		!rj_daemon_drain(d, -1))
-		set_phase(d, RJ_PHASE_DONE); /* no thread to be had: give up */
+		set_phase(d, RJ_PHASE_DONE); /* no thread: give up */
 }
 
 /* Told to stop at once: threads may hang in the store or hold the pipeline.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* How a worker begins: for a volume that nobody serves, or where another worker
+/* How a worker begins: for a volume that is not served yet, or where another worker
  * ended. */
 #include "daemon-priv.h"
 

@@ -103,7 +103,7 @@ void rj_status_collect(const struct rj_daemon *d, struct rj_status *out)
 		.epoch = l->memory.shm->epoch,
 		.block_size = l->ring->block_size,
 		.journal_blocks = l->ring->blocks,
-		.pid = (uint64_t)getppid(), /* the supervisor is who stays */
+		.pid = (uint64_t)getppid(), /* the supervisor's: it stays */
 		.worker_pid = (uint64_t)getpid(),
 		.restarts = l->memory.shm->restarts,
 		.started = (uint64_t)((rj_realtime_ns() - rj_monotonic_ns() +

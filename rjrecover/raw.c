@@ -75,7 +75,7 @@ static int read_log(const struct options *o, struct rj_store *store,
 	struct rj_log_summary sum = {0};
 	int rc;
 
-	/* once to see that it can be had, before anybody is stopped */
+	/* once to see that it can be read, before a writer is stopped */
 	rc = rj_log_read(store, id, &read, rj_raw_take, &r, &sum, err);
 	if (rc == -RJ_E_NOTFOUND || (!rc && !r.ring))
 		rc = rj_fail(err, RJ_E_NOTFOUND,

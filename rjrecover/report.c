@@ -29,7 +29,7 @@ static const char *sentence(enum rj_outcome o)
 	return "failed";
 }
 
-/* -f: a clean volume was looked at all the same. */
+/* -f: a clean volume was looked at nevertheless. */
 static bool checked_clean(
 	const struct options *o, const struct rj_recover_report *r)
 {

@@ -34,8 +34,8 @@ enum {
 };
 
 #define FLUSH_AFTER_NS 500000
-/* Callbacks until it is seen who else wants something: requests that come one
- * behind the other make more callbacks before the last is done, without end. */
+/* Callbacks until other connections are looked at: requests that come one after the
+ * other make more callbacks before the last is done, without end. */
 #define TURN_MOST 64
 /* Descriptors for other than connections and the store's files (each has two):
  * those that are always open, and the next file, the checkpoint, a directory. */
@@ -312,7 +312,7 @@ static void tear_down(struct server *srv)
 	live_end(&srv->live);
 }
 
-/* Answer what is in hand; whoever is still sending is cut off. */
+/* Answer what is in hand; a client that is still sending is cut off. */
 static void drain(struct server *srv)
 {
 	static const struct timeval tick = {0, 10000};
@@ -324,8 +324,8 @@ static void drain(struct server *srv)
 		event_base_loopexit(srv->base, &tick);
 		event_base_dispatch(srv->base);
 	}
-	/* who never pauses has put more meanwhile: what is in the batch lies in
-	 * memory of its connection, which ends now */
+	/* a client that never pauses has put more meanwhile: what is in the batch
+	 * lies in memory of its connection, which ends now */
 	commit_flush(srv->store->commit);
 }
 

@@ -2,8 +2,8 @@
 /*
  * Is it a superblock that can be worked with, and where are its copies?
  * ext2fs_open2() is not asked: a few wrong bytes make it divide by zero or take
- * gigabytes (1.47.0), and it reads all group descriptors, which nobody needs
- * here.
+ * gigabytes (1.47.0), and it reads all group descriptors, which are not
+ * needed here.
  */
 #include "ext4/ext4-priv.h"
 

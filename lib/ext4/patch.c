@@ -41,7 +41,7 @@ static void apply(uint8_t raw[RJ_SUPER_BYTES], const struct rj_volume_patch *p,
 	}
 	if (p->set_mount_opts)
 		SB_PUT32(raw, s_default_mount_opts, p->mount_opts);
-	/* without the feature bit nobody looks at it */
+	/* without the feature bit it is not looked at */
 	if (p->set_checksum_seed &&
 		!(SB_LE32(raw, s_feature_incompat) &
 			EXT4_FEATURE_INCOMPAT_CSUM_SEED))
@@ -225,7 +225,7 @@ static int install_backups(struct rj_volume *v,
 }
 
 /* The orphan file's inode number stands in the sector that the switch leaves
- * alone: it goes (or stays) before that, while nobody can mount the volume. */
+ * alone: it goes (or stays) before that, while the volume cannot be mounted. */
 static int install_orphan_file(struct rj_volume *v,
 	const uint8_t super[RJ_SUPER_BYTES], struct rj_error *err)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * A volume with a remote journal whose primary superblock is damaged: can it be
- * known all the same? e2fsck cannot restore it there from a backup, since it
+ * known nevertheless? e2fsck cannot restore it there from a backup, since it
  * does not find the journal.
  *
  * Its 1024 bytes are two sectors on most disks, and a power cut may leave one of

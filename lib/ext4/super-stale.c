@@ -3,7 +3,7 @@
  * A primary superblock that is good by itself, and older than its backups:
  * somebody put it back alone, from before a move of the journal (or a check that
  * took the log's place). It names a log that is not this volume's any more, and
- * whoever replayed that would put old blocks over new ones.
+ * a replay of that would put old blocks over new ones.
  *
  * The extension's generation tells. Each change of all copies counts it up once,
  * the backups first, and a cut in between leaves them one ahead; a move writes
@@ -66,7 +66,7 @@ static bool primary_sbx(const struct rj_volume *v, struct rj_sbx *out)
 	return !out->intent_op;
 }
 
-/* Does it matter to who reads the journal which of the two is true? */
+/* Does it matter to a reader of the journal which of the two is true? */
 static bool differ(const struct rj_sbx *old, const struct rj_sbx *new)
 {
 	return old->placement != new->placement ||

@@ -44,7 +44,7 @@ int rj_epoch_claim_add_tag(
 		out, "tag %s\n", rj_hex_text(tag, RJ_EPOCH_TAG_BYTES, hex));
 }
 
-/* The value of the line that begins with WORD and a blank at *P; *P behind it. */
+/* The value of the line that begins with WORD and a blank at *P; *P is after it. */
 static bool line(const char **p, const char *end, const char *word,
 	char value[VALUE_BYTES])
 {

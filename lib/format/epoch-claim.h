@@ -29,7 +29,7 @@ struct rj_epoch_claim {
 
 /* C's text, without a tag, appended to OUT. 0 or RJ_E_NOMEM. */
 int rj_epoch_claim_encode(const struct rj_epoch_claim *c, struct rj_buf *out);
-/* The line with TAG behind that. 0 or RJ_E_NOMEM. */
+/* Append the line with TAG. 0 or RJ_E_NOMEM. */
 int rj_epoch_claim_add_tag(
 	const uint8_t tag[RJ_EPOCH_TAG_BYTES], struct rj_buf *out);
 /* The LEN bytes TEXT, each line in its place and nothing else. OUT is written

@@ -158,7 +158,7 @@ static int damaged(struct rj_error *err)
 	return -RJ_E_CORRUPT;
 }
 
-/* The URL, and with RJ_SBX_INCOMPAT_FALLBACK a path behind it. */
+/* The URL, and with RJ_SBX_INCOMPAT_FALLBACK a path after it. */
 static int decode_url(
 	const struct rj_sbx_raw *raw, struct rj_sbx *s, struct rj_error *err)
 {

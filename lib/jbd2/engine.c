@@ -105,7 +105,7 @@ static int fetch(struct jbd2_engine *e, const struct jbd2_copy *c, uint32_t i,
 		(uint64_t)first * bs, err);
 
 	if (rc && blocks > 1) {
-		/* the bad sector may be in a gap, in a block nobody wants */
+		/* the bad sector may be in a gap, in a block that is not wanted */
 		for (j = i, rc = 0; !rc && j < i + count; j++)
 			rc = fetch(e, c, j, 1, err);
 		return rc;

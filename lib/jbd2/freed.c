@@ -60,7 +60,7 @@ static uint64_t block_of(const struct jbd2_copy *c)
 	return c->key & JBD2_COPY_BLOCK;
 }
 
-/* The first copy of BLOCK or of one behind it; the copies are sorted. */
+/* The first copy of BLOCK or of a higher one; the copies are sorted. */
 static size_t first_from(const struct jbd2_copies *c, uint64_t block)
 {
 	size_t low = 0, high = c->n, mid;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * A destroyed header looks like the end of the log, and everything committed
- * behind it would be lost without a word. JBD2 writes no block of a
+ * after it would be lost without a word. JBD2 writes no block of a
  * transaction before the commit block of the one before it is stable; so a
- * later commit block behind the end proves that the end is damage.
+ * later commit block after the end proves that the end is damage.
  *
  * What must not be taken for one: blocks of an earlier lap (their tids are
  * smaller), and blocks of an earlier journal in the same place, whose tids
- * started anew (their commit times are older than that of the last good
+ * started again (their commit times are older than that of the last good
  * transaction, and as a rule their checksums have another seed). Where there
  * is no good transaction, they are older than the volume. A kernel leaves such
  * a log behind when it crashes in the first commit since it was mounted.

@@ -23,7 +23,7 @@ struct fault {
 struct walk {
 	struct jbd2_scan *s;
 	struct rj_error *err;
-	uint32_t used; /* blocks behind the start of the log */
+	uint32_t used; /* blocks after the start of the log */
 	uint32_t tid;
 	bool done;
 	/* the open transaction */
@@ -114,7 +114,7 @@ static void drop(struct walk *w)
 	w->open = false;
 }
 
-/* Look at the data block behind a tag where a checksum covers it. */
+/* Look at the data block of a tag where a checksum covers it. */
 static int check_data(struct walk *w, const struct jbd2_tag *tag, uint32_t log)
 {
 	const struct jbd2_dialect *d = &w->s->dialect;

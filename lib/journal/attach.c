@@ -115,7 +115,7 @@ int rj_attach_probe(struct rj_store *store, struct rj_error *err)
 	struct rj_key key = {.kind = RJ_KEY_EPOCH};
 	int rc;
 
-	/* a log that nobody has: an empty list says that the store answers */
+	/* a log that does not exist: an empty list says that the store answers */
 	if (rj_uuid_random(key.journal_uuid))
 		return rj_fail(err, RJ_E_IO, "cannot get random bytes");
 	rc = rj_store_list(store, &key, 0, not_empty, NULL, err);
@@ -185,7 +185,7 @@ int rj_journal_put_empty(struct rj_log_writer *w, uint32_t block_size,
 		.runs = &run,
 		.run_count = 1,
 		.base = true,
-		/* behind a fence that is the log's first segment there is
+		/* after a fence that is the log's first segment there is
 		 * nothing that could have been recovered */
 		.recovered = rj_log_writer_tail(w)->sequence > 1,
 	};

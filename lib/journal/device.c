@@ -18,7 +18,7 @@
 
 #define SUPER_AT   1024 /* bytes: the ext2 superblock of a journal device */
 #define USERS_MAX  48
-#define MIN_BLOCKS 1027 /* the kernel wants 1024 behind the superblocks */
+#define MIN_BLOCKS 1027 /* the kernel wants 1024 after the superblocks */
 #define MAX_BLOCKS 10240000
 
 static uint64_t sb_at(const struct rj_jdev *d)

@@ -51,7 +51,7 @@ static void set_fingerprint(const struct rj_move_ctx *m, struct rj_sbx *s)
 			sizeof(s->key_fingerprint));
 }
 
-/* The extension as it is to be behind the switch. */
+/* The extension as it is to be after the switch. */
 static void final_sbx(const struct rj_move_ctx *m, struct rj_sbx *s)
 {
 	const struct rj_journal_opts *to = &m->opts->to;
@@ -102,7 +102,7 @@ static int set_intent(
 		memcpy(s->intent_uuid, m->new_journal, RJ_UUID_BYTES);
 	else if (rj_uuid_random(s->intent_uuid))
 		return rj_fail(err, RJ_E_IO, "cannot get random bytes");
-	/* what a resume needs behind the switch: see doc/moving.md */
+	/* what a resume needs after the switch: see doc/moving.md */
 	if (m->from == RJ_PLACE_DEVICE)
 		memcpy(s->journal_uuid, stays ? m->f.uuid : m->f.journal_uuid,
 			RJ_UUID_BYTES);

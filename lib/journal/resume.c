@@ -171,7 +171,7 @@ static int go_on(struct rj_move_ctx *m, struct rj_error *err)
 		/* a new log: its fence and its empty journal */
 		p.sbx.epoch = 1;
 		p.sbx.floor = 1;
-		p.sbx.probed = 0; /* who saw it did not write it down */
+		p.sbx.probed = 0; /* the run that saw it did not write it down */
 		p.sbx.probed_day = 0;
 		p.sbx.journal_blocks = m->sbx.intent_blocks;
 		memcpy(p.sbx.journal_uuid, m->sbx.intent_uuid, RJ_UUID_BYTES);

@@ -195,7 +195,7 @@ static void *run_stream(void *arg)
 	return NULL;
 }
 
-/* The caller is through with the one that was handed out. */
+/* The caller is through with the segment that was handed out. */
 static void give_back(struct rj_prefetch *a)
 {
 	struct slot *s = slot_of(a, a->want - 1);
@@ -266,8 +266,8 @@ static bool start_one(struct rj_prefetch *a, struct worker *w,
 	return w->running;
 }
 
-/* How many workers there are now: as many as could be had of COUNT; and the
- * stream, if it can be had. */
+/* Start up to COUNT workers, as many as the system allows, and the stream, if
+ * possible. Returns how many workers there are. */
 static unsigned start_threads(
 	struct rj_prefetch *a, struct rj_store *store, unsigned count)
 {

@@ -10,7 +10,7 @@
  * that stream ends, they fetch what it did not bring, so that nothing about
  * errors and patience depends on it.
  *
- * At most RJ_PREFETCH_SEGMENTS are held at a time and, going by the sizes that
+ * At most RJ_PREFETCH_SEGMENTS are held at a time and, by the sizes that
  * the listing gave, RJ_PREFETCH_BYTES (a single larger one is let through); and
  * one that the stream has brought and that waits for room.
  */

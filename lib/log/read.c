@@ -169,7 +169,7 @@ static int plan_start(struct reader *r, struct rj_error *err)
 	return rc;
 }
 
-/* Segment N from those who fetch ahead: verified, into SEG, which stays theirs.
+/* Segment N from the threads that fetch ahead: verified, into SEG, which stays theirs.
  */
 static int take_fetched(struct reader *r, uint64_t n, struct rj_segment **seg,
 	size_t *bytes, struct rj_error *err)

@@ -28,7 +28,7 @@ struct rj_log_trim_opts {
 	 * deleted, since an interrupted recovery may need it. */
 	uint64_t epoch;
 	/* Keep segments sealed in the last RETAIN_S seconds, whatever BELOW is,
-	 * going by the segments' own times. 0: no such limit. */
+	 * by the segments' own times. 0: no such limit. */
 	uint64_t retain_s;
 	bool dry_run; /* only count */
 	int retry_ms; /* as in rj_log_read_opts */

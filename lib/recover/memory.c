@@ -11,7 +11,7 @@
 #define UNKNOWN  (4 * MOST)   /* where nothing says how much there is */
 #define TEXT_MAX 65536
 
-/* The number behind NAME in the file PATH, or at its beginning (NAME ""). */
+/* The number after NAME in the file PATH, or at its beginning (NAME ""). */
 static bool number_in(const char *path, const char *name, uint64_t *out)
 {
 	struct rj_buf text = {0};

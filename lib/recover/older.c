@@ -17,7 +17,7 @@ static bool vouched_for(const struct rj_recovery *r)
 }
 
 /* Every block that the log would replay was written after the last epoch that
- * the volume knows: of that one nothing is left. Its own mark may know better.
+ * the volume knows: of that epoch nothing is left. Its own mark may know better.
  * (Of a backup that stands in for the superblock the epoch is an old one.) */
 static int overtaken(struct rj_recovery *r, bool *yes, struct rj_error *err)
 {

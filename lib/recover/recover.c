@@ -125,7 +125,7 @@ static bool damaged_end(const struct rj_jbd2_info *info)
 
 /*
  * A damaged journal: nothing that was acknowledged may be left out. Only a
- * prefix behind which provably nothing was committed is replayed, and only
+ * prefix after which provably nothing was committed is replayed, and only
  * when the caller says yes.
  */
 static int judge_damage(struct rj_recovery *r, struct rj_error *err)
@@ -222,8 +222,8 @@ static int replay(struct rj_recovery *r, struct rj_error *err)
 	return 0;
 }
 
-/* The log as it stands is given up, behind a BREAK if ALLOW_BREAK: it begins
- * anew, and nothing is replayed. */
+/* Give up the log as it is, with a BREAK if ALLOW_BREAK: it begins again, and
+ * nothing is replayed. */
 static int begin_anew(
 	struct rj_recovery *r, bool allow_break, struct rj_error *err)
 {
@@ -275,7 +275,7 @@ static void say_emptied(struct rj_recovery *r)
 }
 
 /* A volume is marked with its epoch before it is mounted, and the log has no
- * block of that one: no commit came, or the store has lost all that did. */
+ * block of that epoch: no commit came, or the store has lost all that did. */
 static void say_nothing(struct rj_recovery *r)
 {
 	if (r->store && !r->alone && r->facts.needs_recovery &&

@@ -73,7 +73,7 @@ static int mark_volume(
 		memcpy(p.journal_uuid, r->facts.journal_uuid, RJ_UUID_BYTES);
 	}
 	/* from the fallback file alone: the log at the store, as it is, must not
-	 * be replayed over this; the next run that reaches it begins anew */
+	 * be replayed over this; the next run that reaches it begins again */
 	if (r->alone) {
 		p.set_sbx = true;
 		p.sbx = r->facts.sbx;

@@ -61,7 +61,7 @@ int rj_digest(const void *a, size_t a_len, const void *b, size_t b_len,
 	ctx = get_ctx();
 	if (!ctx)
 		return rj_fail(err, RJ_E_NOMEM, "out of memory for SHA-256");
-	/* No digest named: the context's own is begun anew. OpenSSL 3.0 frees
+	/* No digest named: the context's own is begun again. OpenSSL 3.0 frees
 	 * and mallocs its 112 bytes of state at this; they come from the
 	 * thread's cache of the allocator, not from the system. */
 	if (EVP_DigestInit_ex2(ctx, NULL, NULL) != 1 ||

@@ -119,7 +119,7 @@ int rj_sealkey_from_bytes(const uint8_t bytes[RJ_SEALKEY_BYTES], struct rj_sealk
 	if (!key)
 		return rj_fail(err, RJ_E_NOMEM, "out of memory for a key");
 	/* neither in a core dump nor on the swap device, where the system
-	 * lets us; without it the key works all the same */
+	 * lets us; without it the key works as well */
 	(void)mlock(key, sizeof(*key));
 	memcpy(key->bytes, bytes, RJ_SEALKEY_BYTES);
 	rc = hkdf(bytes, "", 0, label, sizeof(label) - 1, key->fingerprint,
@@ -275,6 +275,6 @@ int rj_sealkey_generate(const char *path, struct rj_error *err)
 	if (!rc)
 		rc = sync_parent(path, err);
 	if (rc)
-		unlink(path); /* a file without its key helps nobody */
+		unlink(path); /* a file without its key is of no use */
 	return rc;
 }

@@ -2,7 +2,7 @@
 /*
  * A reader of our own and not libinih: that cuts section names at 49 bytes and
  * lines at 199 (a session token is longer), and leaves what it read in buffers
- * that nobody can wipe.
+ * that cannot be wiped.
  */
 #include "store/conf.h"
 
@@ -54,7 +54,7 @@ enum slot {
 enum kind {
 	KIND_TEXT,
 	KIND_PATH,	  /* absolute */
-	KIND_SECRET,	  /* text that nobody may see */
+	KIND_SECRET,	  /* text that is never shown */
 	KIND_SECRET_FILE, /* the first line of that file */
 	KIND_STYLE,
 	KIND_YES_NO,

@@ -15,8 +15,8 @@ void rj_file_forget_dir(struct file_store *fs)
 	fs->dir = -1;
 }
 
-/* Somebody deleted it (or the NFS server did), and may put it back: nobody can put
- * anything into the one that is held. One that was moved, or over which something
+/* Somebody deleted it (or the NFS server did), and may put it back: nothing can be
+ * put into the directory that is held. One that was moved, or over which something
  * is mounted, is still the one that was meant. */
 void rj_file_find_root(struct file_store *fs)
 {

@@ -24,7 +24,7 @@
 #define WHAT_BYTES (RJ_URL_BYTES + RJ_KEY_TEXT + 8) /* "url: key" */
 
 /* mkdir NAME below AT unless it is there, and open it. The parent is fsynced
- * in any case: the one who made it may have died before doing so. */
+ * in any case: the process that made it may have died before doing so. */
 static int make_dir(
 	struct file_store *fs, int at, const char *name, struct rj_error *err)
 {
@@ -182,9 +182,9 @@ static int another(void *arg, uint64_t number, uint64_t bytes)
 }
 
 /*
- * Whoever deletes the directory of a log that is written, or puts an older copy
- * into its place, takes the segments before KEY away: without those it is worth
- * nothing. (What is copied from elsewhere may begin anywhere.)
+ * Are the segments before KEY still there? Without them it is worth nothing, and
+ * they go when the directory of a log that is written is deleted, or an older copy
+ * put into its place. (What is copied from elsewhere may begin anywhere.)
  */
 static int reaches(
 	struct file_store *fs, const struct rj_key *key, struct rj_error *err)
@@ -242,18 +242,18 @@ static int file_put_new(struct rj_store *s, const struct rj_key *key,
 		rc = rj_close(&fd, what, err);
 	if (!rc)
 		rc = publish(fs, tmp, text, err);
-	/* one that stays behind wastes space, and is never listed */
+	/* if it stays it wastes space, and is never listed */
 	unlinkat(fs->dir, tmp, 0);
 out:
 	if (fd >= 0)
 		close(fd);
 	if (rc && rc != -RJ_E_EXISTS)
-		rj_file_forget_dir(fs); /* perhaps it was deleted: look anew */
+		rj_file_forget_dir(fs); /* perhaps it was deleted: look again */
 	return rc;
 }
 
-/* A claim is removed by those only who tried the store with a log that nobody
- * has. With the last one go the log's folders: empty ones would be listed as a
+/* Only a probe of the store removes a claim, that of a log of its own. With the
+ * last claim go the log's folders: empty ones would be listed as a
  * log. They stay as long as anything is in them. */
 static void remove_dirs(struct file_store *fs, const struct rj_key *key)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Numbers with a unit behind them, as users write sizes and times. */
+/* Numbers with a unit after them, as users write sizes and times. */
 #ifndef RJ_UTIL_QUANTITY_H
 #define RJ_UTIL_QUANTITY_H
 

@@ -53,7 +53,7 @@ bool rj_marker_raise(struct rj_marker *m, uint64_t oldest, bool last)
 	int rc = 0;
 
 	/* not before: some kernels mount nothing that is open for writing, and
-	 * let nobody write to what is mounted. It stays open, or udev would look
+	 * let no process write to what is mounted. It stays open, or udev would look
 	 * at the volume each time. */
 	if (m->fd == -1)
 		m->fd = open_volume(m->device);

@@ -6,10 +6,10 @@
 /* Shipped again with each journal superblock; a larger fast-commit area only
  * means that the log's oldest needed segment does not move. */
 #define FAST_BYTES_MAX (8u << 20)
-/* And with all else that is pending so much. */
+/* The limit for that with all else that is pending. */
 #define WITH_FAST_BYTES_MAX (RJ_SEG_MAX_BYTES - (1u << 20))
-/* A raw device: in every so manieth segment, so many blocks at most that were
- * last shipped so many segments ago. */
+/* A raw device: every REFRESH_EVERY-th segment ships up to REFRESH_BLOCKS blocks
+ * again that were last shipped more than REFRESH_AGE segments ago. */
 #define REFRESH_EVERY  16
 #define REFRESH_BLOCKS 256
 #define REFRESH_AGE    512

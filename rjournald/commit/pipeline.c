@@ -107,7 +107,7 @@ void rj_pipeline_stat(const struct rj_pipeline *p, struct rj_pipeline_stat *out)
 	out->remote_tid = p->remote_tid;
 	out->remote_ns = p->remote_ns;
 	out->put_since_ns = p->put_since_ns;
-	/* Last: who sees "online" and trims below OLDEST must know that the store
+	/* Last: a thread that sees "online" and trims below OLDEST must know that the store
 	 * had all of it by then. */
 	out->since_ns = p->live->since_ns;
 	out->state = (enum rj_state)p->live->state;

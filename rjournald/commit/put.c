@@ -8,7 +8,7 @@
 #include "util/log.h"
 
 #define MS               1000000LL
-/* A put of so few blocks shows what any put takes. */
+/* A put of at most SMALL_BLOCKS blocks shows what any put takes. */
 #define SMALL_BLOCKS     16
 #define BACKOFF_FIRST_NS (50 * MS)
 #define BACKOFF_MAX_NS   (2000 * MS)

@@ -11,7 +11,7 @@
 #include "util/log.h"
 
 #define TICK_NS 250000000LL
-/* Only power= goes by the disk, and that is no matter of seconds. */
+/* Only power= asks for the disk, and that is no matter of seconds. */
 #define DISK_NS 5000000000LL
 
 struct rj_arbiter_thread {

@@ -44,7 +44,7 @@ struct rj_arbiter rj_arbiter_next(
 	bool local;
 
 	if (in->prefer != was->prefer)
-		a.changed_ns = 0; /* it begins anew */
+		a.changed_ns = 0; /* it begins again */
 	a.prefer = in->prefer;
 	a.emptying = in->fill >= RJ_ARBITER_NEARLY_FULL ||
 		     (was->emptying && in->fill);

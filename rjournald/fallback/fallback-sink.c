@@ -193,7 +193,7 @@ static int place_noted(struct rj_fallback_sink *s, struct rj_error *err)
 	return rc;
 }
 
-/* Do not run away from the one who catches up behind us. */
+/* Do not run away from the thread that catches up. */
 static void pace(struct rj_fallback_sink *s)
 {
 	struct rj_fallback_facts f;

@@ -224,7 +224,7 @@ static void op_write(fuse_req_t req, fuse_ino_t ino, const char *data,
 		fail(req, rc);
 	else
 		fuse_reply_write(req, size);
-	/* nobody waits for this, and it waits for nobody */
+	/* nothing waits for this, and it waits for nothing */
 	if (!rc && !sem_trywait(&f->lock)) {
 		rj_pipeline_seal_next(f->pipeline);
 		sem_post(&f->lock);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Who reads the kernel's requests: a few, the others wait aside. And who waits
- * with those that the store holds up: some threads, never all. */
+/* The threads that answer the kernel: a few read its requests, the others wait
+ * aside. Some, never all, wait with requests that the store holds up. */
 #include <errno.h>
 #include <linux/fuse.h>
 #include <signal.h>
@@ -12,10 +12,10 @@
 #include "front-priv.h"
 
 /*
- * So many wait in read(2); the others wait aside until the last of these is at
- * work. The kernel wakes its readers in turn: with all of them there each
- * request would be for the one that has slept longest, with its stack and its
- * buffer out of the cache. Two, so that nobody need be called for a commit's one.
+ * READERS threads wait in read(2); the others wait aside until the last of these
+ * is at work. The kernel wakes its readers in turn: with all of them there each
+ * request would be for the thread that has slept longest, with its stack and its
+ * buffer out of the cache. Two, so that no thread need be called for a commit's one.
  */
 #define READERS	    2
 #define STACK_BYTES (256u << 10)
@@ -120,7 +120,7 @@ static struct rj_front_parked *unpark(struct rj_front *f)
 }
 
 /* Answer what may have to wait for the store. While the store is away such
- * requests come by the dozen: were each to keep a thread, nobody would be left
+ * requests come by the dozen: were each to keep a thread, none would be left
  * to answer reads. */
 static void serve_slow(struct rj_front *f, uint8_t *mem, size_t size)
 {

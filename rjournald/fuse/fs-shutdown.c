@@ -60,9 +60,9 @@ static bool would_panic(dev_t dev)
  * the next one, which has to answer them, not be started, until then.
  * NOLOGFLUSH, for that shuts it down at once. LOGFLUSH commits first, and that
  * waits for the held requests: on Linux 6.18 everybody is let in until then. The
- * journal is aborted with it, which tells nobody anything: who has come waits for
- * the transaction whose requests are held.
- * Nothing but system calls behind fork(). CALLS is shared: it calls the ioctl now.
+ * journal is aborted with it, which no process is told: a thread that has come waits
+ * for the transaction whose requests are held.
+ * Nothing but system calls after fork(). CALLS is shared: it calls the ioctl now.
  */
 static pid_t begin(const char *dir, dev_t dev, atomic_bool *calls)
 {

@@ -6,7 +6,7 @@
 /*
  * The outbox is written only while what counts says that nothing is pending, or
  * with what is pending already; and what counts is turned over in one store,
- * after all that it speaks of. So whoever looks, after our death between any two
+ * after all that it speaks of. So the next worker, after our death between any two
  * instructions, sees what was true before or what is true now.
  */
 void rj_saved_writer_note(
@@ -20,7 +20,7 @@ void rj_saved_writer_note(
 	if (!k)
 		return;
 	l = &k->shm->log;
-	slot = l->turn == 1; /* the one that does not count */
+	slot = l->turn == 1; /* the slot that does not count */
 	l->bytes[slot] = 0;
 	rj_log_writer_save(w, &at);
 	rj_shm_save_writer(&l->at[slot], &at);

@@ -95,8 +95,8 @@ static void __attribute__((noreturn)) be_worker(
 	sigset_t mask;
 	int status;
 
-	/* without a supervisor nobody may go on; nor be hit by the keys that
-	 * are meant for it */
+	/* without its supervisor a worker may not go on; nor be hit by the keys
+	 * that are meant for it */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != supervisor)
 		_exit(1);

@@ -30,7 +30,7 @@ uint32_t rj_track_room(const struct rj_track *t)
 	return len - rj_track_distance(t, t->start, t->commit_end);
 }
 
-/* The log block behind B, going round. */
+/* The log block after B, going round. */
 static uint32_t behind(const struct rj_track *t, uint32_t b)
 {
 	return b + 1 >= t->last ? t->first : b + 1;

@@ -178,7 +178,7 @@ void rj_worker_shm_release(struct rj_worker_map *m)
 }
 
 /* Stores to atomics are sequentially consistent: what is said first is there
- * first, for whoever looks after our death. */
+ * first, for the worker that looks after our death. */
 void rj_worker_shm_begin(struct rj_worker_shm *k, uint64_t at, uint64_t bytes)
 {
 	k->writing_at = at;

@@ -197,8 +197,8 @@ static int check_ring(struct rj_loaded *l, const struct reading *r,
 	return 0;
 }
 
-/* What another writer appended before our fence stopped it: behind SUM, or the
- * whole log when that is not what we stand behind. */
+/* What another writer appended before our fence stopped it: after SUM, or the
+ * whole log when that is not what we continue. */
 static int read_rest(struct rj_loaded *l, const struct rj_log_id *id,
 	struct rj_log_read_opts *read, const struct rj_log_summary *sum,
 	struct reading *r, struct rj_log_summary *more, struct rj_error *err)

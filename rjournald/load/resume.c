@@ -153,7 +153,7 @@ static int prepare(struct rj_loaded *l, struct rj_error *err)
 			rj_log_writer_epoch(l->writer), k->fence, err);
 	if (!rc)
 		rc = rj_load_fallback_serve(
-			l, err); /* one that was made anew */
+			l, err); /* one that was made again */
 	return rc ? rc : rj_load_fallback_start(l, err);
 }
 

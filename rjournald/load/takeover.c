@@ -40,7 +40,7 @@ static int become_writer(struct rj_loaded *l, struct rj_error *err)
 {
 	const struct rj_worker_shm *k = l->memory.shm;
 
-	/* for good: whoever came after that worker has nothing to write */
+	/* for good: a worker after that one has nothing to write */
 	if (k->failed) {
 		rj_shm_load_error(err, &k->failure);
 		err->code = RJ_E_CANCELLED;

@@ -132,7 +132,7 @@ static void start_near(struct rj_floor_recorder *k, const struct rj_loaded *l)
 		no_floor("local floor", &err);
 }
 
-/* One machine: whoever has it has both. A directory has no host. */
+/* One machine: an intruder there has both. A directory has no host. */
 static void warn_same_server(const char *log, const char *floor)
 {
 	struct rj_url a, b;

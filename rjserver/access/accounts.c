@@ -78,7 +78,7 @@ static int hash_of(const uint8_t salt[TOKEN_SALT], const char *secret,
 
 struct account *accounts_by_token(const struct accounts *a, const char *token)
 {
-	/* nobody's: hashed all the same, so that time tells nothing */
+	/* of no account: hashed nevertheless, so that time tells nothing */
 	static const struct account nobody;
 	const char *dot = strrchr(token, '.');
 	const struct account *x;

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
-#define CREDENTIALS 400 /* longer ones are nobody's */
+#define CREDENTIALS 400 /* longer ones are of no account */
 
 static struct account *by_password(
 	const struct accounts *a, const char *user, const char *password)
@@ -15,7 +15,7 @@ static struct account *by_password(
 	struct account *x;
 	char token[CREDENTIALS + 2];
 
-	/* the whole token, or what stands behind its dot */
+	/* the whole token, or what stands after its dot */
 	if (strchr(password, '.')) {
 		x = accounts_by_token(a, password);
 		return x && !strcmp(x->name, user) ? x : NULL;

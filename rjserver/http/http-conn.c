@@ -89,7 +89,7 @@ static void conn_free(struct conn *c)
 	struct http *http = c->http;
 
 	conn_drop_answer(c);
-	conn_finish(c, 0, 0); /* nobody will answer it */
+	conn_finish(c, 0, 0); /* it will not be answered */
 	conn_count(c, false);
 	if (c->state == CONN_MEMORY)
 		http->waiting--;
@@ -224,7 +224,7 @@ static void on_writable(evutil_socket_t fd, short what, void *arg)
 	struct conn *c = arg;
 	bool was = conn_enter(c);
 
-	/* one that reads as fast as it gets keeps nobody's commit waiting */
+	/* a client that reads as fast as it gets keeps no commit waiting */
 	http_work(c->http);
 	if (c->state == CONN_SEND) {
 		conn_push(c);

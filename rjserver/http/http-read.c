@@ -14,7 +14,7 @@
 
 #define FIRST_HEAD     200 /* bytes that the first head may have */
 #define TRASH	       65536
-#define SKIP_MEMBER    (32u << 20) /* bytes of a body that nobody wants */
+#define SKIP_MEMBER    (32u << 20) /* bytes of a body that is not wanted */
 #define SKIP_STRANGER  (64u << 10)
 #define LINGER_SECONDS 5
 
@@ -28,7 +28,7 @@ bool conn_closes(const struct conn *c)
 	return c->close || c->untaken > skip_most(c);
 }
 
-/* The last answer was sent. Something may still be coming that nobody reads:
+/* The last answer was sent. Something may still be coming that is not read:
  * were the socket closed now, that would cost the other end the answer. */
 static void linger(struct conn *c)
 {
@@ -134,7 +134,7 @@ static void wait_for_memory(struct conn *c)
 
 /*
  * The body is wanted. HAVE bytes came with the head: those get to their place,
- * in memory that is large enough, and what is behind the body is for later.
+ * in memory that is large enough, and what is after the body is for later.
  */
 static void place_body(struct conn *c, size_t have)
 {
@@ -189,7 +189,7 @@ void http_let_in(struct http_exchange *x, const char *account)
 	c->let_in = true;
 }
 
-/* The head of a request is there, and HAVE bytes behind it. */
+/* The head of a request is there, and HAVE bytes after it. */
 static void judge(struct conn *c, size_t have)
 {
 	struct http *http = c->http;
@@ -237,7 +237,7 @@ static void judge(struct conn *c, size_t have)
 		place_body(c, have);
 		return;
 	}
-	/* no memory for what came too early: the answer is the last one, and who
+	/* no memory for what came too early: the answer is the last one, and what
 	 * will make it has the connection */
 	if (!conn_untake(c, c->at + c->guess, have)) {
 		c->close = true;
@@ -314,7 +314,7 @@ static enum step read_body(struct conn *c)
 	return STEP_ON;
 }
 
-/* What nobody wants: the rest of a body, or all until the end. */
+/* Read what is not wanted: the rest of a body, or all until the end. */
 static enum step discard(struct conn *c)
 {
 	static char trash[TRASH];

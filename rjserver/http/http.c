@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The listening socket, and who is let connect. */
+/* The listening socket, and which clients may connect. */
 #include <errno.h>
 #include <event2/event.h>
 #include <event2/listener.h>
@@ -14,7 +14,7 @@
 #include "tls.h"
 #include "util/environ.h"
 
-#define SAY_NS	    60000000000ll /* how often to say who is refused */
+#define SAY_NS	    60000000000ll /* how often to say which clients are refused */
 #define MOST_STRANGERS 2048 /* of all addresses: they have memory, too */
 #define IDLE_MISSED 10 /* seconds: a member that asks more often is missed */
 
@@ -69,7 +69,7 @@ static void bound_address(struct http *http, const struct sockaddr *address)
 	conn_end(oldest);
 }
 
-/* End a connection that nobody may miss: the oldest stranger, else the member
+/* End a connection that will hardly be missed: the oldest stranger, else the member
  * that has asked for nothing longest, and not for IDLE_S seconds. False: there
  * is none. */
 static bool end_one(struct http *http, int idle_s)

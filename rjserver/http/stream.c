@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Streams. Nothing is held between two pieces but the number of the last
- * object: whatever is deleted or moved meanwhile is looked up anew, so a slow
+ * object: whatever is deleted or moved meanwhile is looked up again, so a slow
  * reader costs one piece of memory and keeps no file.
  */
 #include "stream.h"
@@ -39,7 +39,7 @@ static void on_read(
 	http_stream_on(st->x);
 }
 
-/* Its bytes behind what OUT has; RJ_E_BUSY: on_read() gets them. */
+/* Its bytes after what OUT has; RJ_E_BUSY: on_read() gets them. */
 static int object_bytes(
 	struct stream *st, uint64_t number, struct rj_buf *out)
 {

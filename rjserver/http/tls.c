@@ -30,7 +30,7 @@ static int refuse(struct rj_error *err, const char *path, const char *what)
 	return rc;
 }
 
-/* Whoever reads the private key is the server. */
+/* Anyone who can read the private key can pose as the server. */
 static int check_key(const char *path, struct rj_error *err)
 {
 	struct stat st;
@@ -44,7 +44,7 @@ static int check_key(const char *path, struct rj_error *err)
 	return 0;
 }
 
-/* A key with a passphrase: nobody is there to type it. */
+/* A key with a passphrase: it cannot be typed here. */
 static int no_passphrase(char *buf, int size, int writing, void *arg)
 {
 	return -1;
@@ -89,7 +89,7 @@ static int load(SSL_CTX *ctx, const struct tls_files *f, struct rj_error *err)
 	}
 	SSL_CTX_set_client_CA_list(ctx, names);
 	heed_crl(ctx);
-	/* whoever has none may still have a token */
+	/* a client without one may still have a token */
 	SSL_CTX_set_verify(ctx, SSL_VERIFY_PEER, NULL);
 	return 0;
 }

@@ -251,7 +251,7 @@ static void drop_chunk(struct dir *d, size_t at)
 		(d->count - at) * sizeof(*d->chunks));
 }
 
-/* Room for one more entry behind those of C, which has fewer than CHUNK_MOST. */
+/* Room for one more entry after those of C, which has fewer than CHUNK_MOST. */
 static int chunk_reserve(struct chunk *c)
 {
 	struct idx_entry *base;
@@ -390,7 +390,7 @@ void idx_remove_below(
 			d->chunks[to++] = old;
 			continue;
 		}
-		/* those that stay move up to the ones behind them */
+		/* those that stay move up to the ones after them */
 		for (k = old.count; k > 0; k--) {
 			struct idx_entry *e = entry(c, k - 1u);
 

@@ -17,7 +17,7 @@
 
 #include "status.h"
 
-#define SECONDS 10 /* whoever has not read it by then is cut off */
+#define SECONDS 10 /* a client that has not read it by then is cut off */
 
 struct control {
 	struct access_control *access;

@@ -124,7 +124,7 @@ static bool read_file(const struct datafile *f, uint8_t *data)
 }
 
 /*
- * A last file with nothing behind its head was made ahead and never came into
+ * A last file with nothing after its head was made ahead and never came into
  * use, or its creation was cut off. It is removed, so that the file before it
  * is judged as the last one. (A file that was in use and is shorter than its
  * head says is not one of those.)
@@ -190,7 +190,7 @@ static int check_head(struct store *s, struct datafile *f, const uint8_t *data,
 
 /*
  * F should have BYTES. It is written from its beginning to its end: where the
- * next batch would begin, and is zero up to the cut, nothing was written behind.
+ * next batch would begin, and is zero up to the cut, nothing was written after.
  */
 static void check_length(struct store *s, struct datafile *f, uint64_t bytes,
 	bool last, bool unreadable)

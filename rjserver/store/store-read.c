@@ -20,7 +20,7 @@
 struct read_job {
 	TAILQ_ENTRY(read_job) link;
 	struct okey okey;
-	read_fn done; /* NULL: nobody wants it any more */
+	read_fn done; /* NULL: it is not wanted any more */
 	void *arg;
 	struct object_place at;
 	int fd; /* of the file as it was when a thread got this */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Appending a batch: past the page cache where that works, so that the sync
- * behind it finds nothing to write and only flushes the disk.
+ * after it finds nothing to write and only flushes the disk.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The words of pages, documents and headers: no phrase that a reader stumbles over, and no
+# The words of pages, documents and comments: no phrase that a reader stumbles over, and no
 # reference to a document that is not there.
 . "$RJ_SRC/tests/support/lib.sh" || exit 99
 
@@ -14,21 +14,45 @@ makes? no sense	is not valid
 anew		again, from the start
 all the same	nevertheless
 so (it|they) do(es)?	the verb itself
-nobody (is|says|knows|asks|looks|serves|waits|wants|writes)	the noun: no host is ...
-(asks|contacts|lets) nobody	sends no request, refuses access
-goes by		uses
+so manieth	every NAME-th
+nobody		the noun: no host, no writer, is not ...
+(goes|going) by	uses
 whoever		the noun: a host that ...
 END
 }
 # pages TREE: what people read first; doc/upstream has texts for other projects
 pages() {
 	(cd "$1" && find README.md man doc -type f \( -name '*.md' -o -name '*.[578]' \) \
-		! -path 'doc/upstream/*'
-	find lib mkrjfs rj* -name '*.h' 2>/dev/null)
+		! -path 'doc/upstream/*')
+}
+sources() {
+	(cd "$1" && find lib tools mkrjfs rj* -name '*.[ch]' ! -path 'lib/store/http/*' 2>/dev/null)
+}
+# comments FILE...: their lines with a comment, and of those the comments only
+comments() {
+	awk '{
+		rest = $0; said = ""
+		for (;;) {
+			if (!inside[FILENAME]) {
+				if (!(at = match(rest, /\/[*\/]/)))
+					break
+				line = substr(rest, at, 2) == "//"
+				rest = substr(rest, at + 2)
+				inside[FILENAME] = !line
+				if (line) { said = said " " rest; break }
+			}
+			if (!(at = index(rest, "*/"))) { said = said " " rest; break }
+			said = said " " substr(rest, 1, at - 1)
+			rest = substr(rest, at + 2)
+			inside[FILENAME] = 0
+		}
+		if (said != "") print FILENAME ":" FNR ":" said
+	}' "$@" /dev/null
 }
 stumble() {
 	local all; all=$(phrases | sed 's/\t.*//' | paste -sd '|')
 	pages "$1" | (cd "$1" && xargs grep -niE "\\b($all)\\b" /dev/null)
+	sources "$1" | (cd "$1" && comments $(cat)) | grep -iE "^[^:]*:[0-9]*:.*\\b($all)\\b"
 }
 # lost TREE: FILE:REFERENCE to a document that is not there. In doc/ a name alone,
 # or a path, is from where the document is.
@@ -46,8 +70,9 @@ lost() {
 			esac || echo "$f:$to"
 		done
 }
-is "no page, document or header has a banned phrase" "$(stumble "$RJ_SRC")" ""
+is "no page, document or comment has a banned phrase" "$(stumble "$RJ_SRC")" ""
 check "there are pages" test "$(pages "$RJ_SRC" | wc -l)" -gt 30
+check "there are comments" test "$(cd "$RJ_SRC" && comments $(sources .) | wc -l)" -gt 5000
 is "each document that is named is there" "$(lost "$RJ_SRC")" ""
 
 bad=$T_DIR/bad
@@ -57,9 +82,10 @@ echo 'Whoever asks' >"$bad/man/x.8"
 echo 'see results/a.md, b.md and doc/results/a.md, not doc/a.md' >"$bad/doc/b.md"
 echo 'see ../b.md and b.md' >"$bad/doc/results/a.md"
 echo 'begun anew' >"$bad/doc/upstream/u.md"
-echo '/* doc/b.md, doc/c.md */' >"$bad/lib/x.c"
+printf '%s\n' '/* doc/b.md, doc/c.md */' 'bool nobody; /* fine */ int anew; /* a' \
+	' * second line goes by */ bool anew; // so many' >"$bad/lib/x.c"
 echo '/* Contacts nobody. */' >"$bad/lib/x.h"
 is "seen: banned phrases" "$(stumble "$bad" | cut -d: -f1,2 | LC_ALL=C sort | paste -sd ' ')" \
-	"README.md:1 lib/x.h:1 man/x.8:1"
+	"README.md:1 lib/x.c:3 lib/x.h:1 man/x.8:1"
 is "seen: documents that are not there" "$(lost "$bad" | LC_ALL=C sort | paste -sd ' ')" \
 	"doc/b.md:doc/a.md doc/results/a.md:b.md lib/x.c:doc/c.md"

@@ -195,7 +195,7 @@ static int take_images(struct rj_volume *v, struct rj_change *c,
 	return 0;
 }
 
-/* The longest run behind a journal's own superblock. */
+/* The longest run after a journal's own superblock. */
 static void best_run(struct rj_change *c, const struct run_list *l)
 {
 	size_t i;

@@ -126,8 +126,8 @@ static int check_place(const char *path, const struct stat *st,
 	return 0;
 }
 
-/* A block device, open as FD: open it again as its only user, who a mounted file
- * system or a device above it would be too. FD is closed if that works. */
+/* Open the block device of FD again, exclusively: that fails where a mounted file
+ * system or a device above it holds it. FD is closed if that works. */
 static int claim_device(const struct rj_fallback_path *p, int flags, int *fd,
 	struct rj_error *err)
 {
@@ -150,7 +150,7 @@ static int claim_device(const struct rj_fallback_path *p, int flags, int *fd,
 }
 
 enum use {
-	USE_READ, /* beside whoever has it */
+	USE_READ, /* beside its user */
 	USE_LOOK, /* as its only user, without changing it */
 	USE_WRITE,
 };
@@ -220,7 +220,7 @@ void rj_fallback_file_close(struct rj_fallback_file *f)
 }
 
 /* Nothing that anybody keeps is in the first MiB or in the last: some file
- * systems begin 64 KiB behind the beginning, and some tables are at the end. */
+ * systems begin 64 KiB after the beginning, and some tables are at the end. */
 static bool blank(struct rj_bio *bio)
 {
 	uint8_t *raw = malloc(BLANK_BYTES), zero = 0;

@@ -57,7 +57,7 @@ static int read_headers(
 }
 
 /* Is there whole record SEQUENCE at POSITION? Its bytes are left in BUF. 0 or
- * RJ_E_NOTFOUND; all else: nobody knows, so it is not the end either. */
+ * RJ_E_NOTFOUND; all else: not known, so it is not the end either. */
 static int record_at(struct rj_fallback *s, uint64_t sequence,
 	uint64_t position, struct rj_buf *buf, uint32_t *bytes,
 	struct rj_error *err)
@@ -130,7 +130,7 @@ void rj_fallback_took(
 		s->first++;
 }
 
-/* Is any record of this outage here that comes behind SEQUENCE? */
+/* Is any record of this outage here that comes after SEQUENCE? */
 static bool later_record(
 	struct rj_fallback *s, uint64_t sequence, struct rj_buf *buf)
 {

@@ -75,7 +75,7 @@ static int advance(struct rj_fallback *s, struct rj_fallback_header *new,
 		return rc;
 	new->generation = s->h.generation + 1;
 	rc = write_header(s->bio, buffer, new, err);
-	/* a write that failed may be there all the same: nothing is kept until
+	/* a write that failed may be there nevertheless: nothing is kept until
 	 * the header, in that same slot, says again what is true */
 	s->unsure = rc != 0;
 	if (!rc)

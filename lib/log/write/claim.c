@@ -25,7 +25,7 @@ struct claim {
 	struct rj_store *store;
 	const struct rj_log_claim_opts *opts;
 	struct rj_log_writer *w;
-	struct rj_verify verify; /* stands behind the last segment */
+	struct rj_verify verify; /* stands after the last segment */
 	uint64_t highest_epoch;
 };
 
@@ -115,7 +115,7 @@ static int survey(struct claim *c, struct rj_error *err)
 	rc = check_last(c, &l, err);
 	if (rc)
 		rc = broken(c, l.last + 1, rc);
-	/* an epoch whose object was lost is taken all the same */
+	/* an epoch whose object was lost is taken nevertheless */
 	if (!rc && c->verify.tail.epoch > c->highest_epoch)
 		c->highest_epoch = c->verify.tail.epoch;
 out:
@@ -215,9 +215,9 @@ static int leap(struct claim *c, struct rj_error *err)
 /*
  * Go over whatever more the older writer has appended. One that appends as
  * fast as it can is always a put ahead: as soon as one is acknowledged it sends
- * the next, while we still have to fetch that one for its chain. So after some
+ * the next, while we still have to fetch that segment for its chain. So after some
  * LOST races lie in wait: look for its next segment without putting anything,
- * and put right behind it when it shows; then we are the first. It may also be
+ * and put right after it when it shows; then we are the first. It may also be
  * so much faster that not even this helps; it then gives way (yield.h), and
  * no more segments show.
  */
@@ -333,7 +333,7 @@ int rj_log_claim(struct rj_store *store, const struct rj_log_id *id,
 	rc = rj_epoch_claim(store, id, &want, &c.w->epoch, err);
 	if (rc == -RJ_E_BUSY && c.opts->successor_of) /* somebody was faster */
 		rc = check_successor(&c, c.highest_epoch + 1, err);
-	/* mode B: only now the log that we stand behind is certain */
+	/* mode B: only now the log that we continue is certain */
 	if (!rc && !store->caps.put_new)
 		rc = survey(&c, err);
 	if (!rc)

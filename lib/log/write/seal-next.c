@@ -16,7 +16,7 @@ void rj_writer_set_pending(struct rj_log_writer *w, bool pending)
 	pthread_mutex_unlock(&w->lock);
 }
 
-/* What A would stand behind, if that is under way now. */
+/* Find the segment that A would follow, if that is under way now. */
 static bool predecessor(struct rj_log_writer *w, const struct rj_log_append *a,
 	struct rj_log_tail *out)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Put a sealed segment's bytes, whoever sealed them. */
+/* Put a sealed segment's bytes, whichever writer sealed them. */
 #include <string.h>
 
 #include "log/listing.h"

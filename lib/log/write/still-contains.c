@@ -34,7 +34,7 @@ int rj_log_still_contains(struct rj_store *store, const struct rj_log_id *id,
 		rj_segment_release(&seg);
 	}
 	rj_buf_free(&buf);
-	/* whoever reads the whole again says what is wrong with it */
+	/* the next read of the whole log says what is wrong with it */
 	if (rj_code_damage(rc)) {
 		*holds = false;
 		rc = 0;

@@ -93,7 +93,7 @@ int rj_log_successor(struct rj_store *store, const struct rj_log_id *id,
 		return 0;
 	if (highest == epoch + 1) {
 		rc = is_ours(store, id, highest, nonce, retry_ms, &ours, err);
-		/* what cannot be read is nobody's yet */
+		/* what cannot be read has no owner yet */
 		if (rc && rc != -RJ_E_NOTFOUND)
 			return rc;
 	}

@@ -231,7 +231,7 @@ static int renew(struct rj_net *n, struct rj_error *err)
 }
 
 /*
- * libcurl 7.88's own loop sometimes sleeps a second behind an FTP server's
+ * libcurl 7.88's own loop sometimes sleeps a second after an FTP server's
  * answer to EPSV although there is something to do. This one looks again soon.
  */
 static CURLcode perform_short(struct rj_net *n)

@@ -27,7 +27,7 @@ struct dav {
 	struct rj_http *http;
 	size_t origin; /* length of "http://host:port" */
 	size_t root;   /* and of that with the path: "http://host:port/path/" */
-	char url[DAV_URL_BYTES]; /* that, and the current object behind it */
+	char url[DAV_URL_BYTES]; /* that, and the current object after it */
 };
 
 static const char *const plain_headers[] = {"Accept:", NULL};
@@ -62,7 +62,7 @@ static struct dav *dav_of(struct rj_tree *t)
 	return (struct dav *)t;
 }
 
-/* Point d->url at FOLDER ("" or with a slash behind it) or at NAME in it. */
+/* Point d->url at FOLDER ("" or with a slash after it) or at NAME in it. */
 static void set_url(struct dav *d, const char *folder, const char *name)
 {
 	snprintf(d->url + d->root, sizeof(d->url) - d->root, "%s%s%s", folder,

@@ -440,8 +440,8 @@ static CURLcode set_options(CURL *e, const struct rj_conf *c)
 	/* whole paths: nothing depends on where the server thinks we are */
 	curl_easy_setopt(
 		e, CURLOPT_FTP_FILEMETHOD, (long)CURLFTPMETHOD_NOCWD);
-	/* TLS 1.3 sends session tickets on the data connection, which nobody
-	 * reads during an upload; closing it then resets it, and the server
+	/* TLS 1.3 sends session tickets on the data connection, which are
+	 * not read during an upload; closing it then resets it, and the server
 	 * (vsftpd: 426) has lost the end of a large object */
 	return curl_easy_setopt(e, CURLOPT_SSLVERSION,
 		(long)(CURL_SSLVERSION_TLSv1_2 | CURL_SSLVERSION_MAX_TLSv1_2));

@@ -80,7 +80,7 @@ static int fail(struct imap *m, CURLcode code, struct rj_error *err)
 	return rj_net_fail(&m->net, code, err);
 }
 
-/* COMMAND; with MAILBOX (may be NULL) it is done in that one. What the server
+/* COMMAND; with MAILBOX (may be NULL) it is done in that mailbox. What the server
  * says goes to OUT (may be NULL). *CODE as in rj_net_perform(). */
 static int command(struct imap *m, const char *mailbox, const char *text,
 	struct rj_buf *out, CURLcode *code, struct rj_error *err)
@@ -215,7 +215,7 @@ static int imap_make(struct rj_tree *t, const char *folder, struct rj_error *err
 	if (rc)
 		return rc;
 	/* libcurl hangs up after a command that the server refuses: to ask
-	 * first saves one who comes late a login for each try */
+	 * first saves a latecomer a login for each try */
 	rc = is_there(m, mailbox_of(m, folder, mailbox), &there, err);
 	if (!rc && there)
 		rc = rj_fail(err, RJ_E_EXISTS, "%s: %s is there already",

@@ -20,8 +20,8 @@ struct mkdir_store {
 	uint8_t journal[RJ_UUID_BYTES]; /* whose VIEW and OWN are */
 	/*
 	 * What we own: the folder of this epoch, 0: none. Once it is made,
-	 * nobody below it gets anything acknowledged any more, and BEFORE, the
-	 * log that we stand behind, is found once and for ever.
+	 * no writer below it gets anything acknowledged any more, and BEFORE, the
+	 * log that we continue, is found once and for ever.
 	 */
 	uint64_t own;
 	bool reader; /* a dup: reads as the owner would, never writes */
@@ -59,7 +59,7 @@ static int fenced(struct mkdir_store *l, struct rj_error *err)
 		(unsigned long long)l->own);
 }
 
-/* Has anybody a newer epoch than ours? 0: nobody, and that is certain. */
+/* Has another writer a newer epoch than ours? 0: none has, and that is certain. */
 static int look(struct mkdir_store *l, struct rj_mkdir_epochs *e,
 	struct rj_error *err)
 {
@@ -74,7 +74,7 @@ static int look(struct mkdir_store *l, struct rj_mkdir_epochs *e,
 	return 0;
 }
 
-/* Find the log that our epoch stands behind. */
+/* Find the log that our epoch continues. */
 static int find_before(struct mkdir_store *l, struct rj_error *err)
 {
 	struct rj_mkdir_epochs e = {0};
@@ -91,8 +91,8 @@ static int find_before(struct mkdir_store *l, struct rj_error *err)
 }
 
 /*
- * Between our claim and our fence we read the log that the fence will stand
- * behind. A segment that a fenced writer gets through meanwhile is not of it.
+ * Between our claim and our fence we read the log that the fence will
+ * follow. A segment that a fenced writer gets through meanwhile is not of it.
  */
 static bool pinned(const struct mkdir_store *l)
 {
@@ -190,7 +190,7 @@ static int put_epoch(struct mkdir_store *l, const struct rj_key *key,
 }
 
 /*
- * The log gives a handle to one writer. If it has two all the same, one of them
+ * The log gives a handle to one writer. If it has two nevertheless, one of them
  * from before our claim, its segments must not get into the other's folder.
  */
 static bool older_writers(
@@ -255,7 +255,7 @@ static int mkdir_put_new(struct rj_store *s, const struct rj_key *key,
 	rj_mkdir_folder(l->journal, l->own, folder);
 	rj_mkdir_name(&o, name);
 	rc = l->tree->ops->put(l->tree, folder, name, data, len, err);
-	/* it is there, and counts only if nobody took over before that */
+	/* it is there, and counts only if no writer took over before that */
 	if (!rc)
 		rc = look(l, &e, err);
 	rj_mkdir_epochs_free(&e);
@@ -265,7 +265,7 @@ static int mkdir_put_new(struct rj_store *s, const struct rj_key *key,
 
 /*
  * An object of a log that was written elsewhere. The names say how its epochs
- * stand behind each other; whoever claims one here later stands behind them.
+ * follow each other; an epoch that is claimed here later follows them.
  */
 static int mkdir_put_copy(struct rj_store *s, const struct rj_key *key,
 	const struct rj_store_place *place, const void *data, size_t len,

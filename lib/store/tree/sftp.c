@@ -81,7 +81,7 @@ static int alive(struct rj_net *n, const char *doing, struct rj_error *err)
 	return 0;
 }
 
-/* RJ_E_NOTFOUND, with TEXT behind it; or the connection is lost. */
+/* RJ_E_NOTFOUND, with TEXT after it; or the connection is lost. */
 static int not_found(struct rj_net *n, const char *folder, const char *name,
 	const char *text, struct rj_error *err)
 {
