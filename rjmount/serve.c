@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "serve.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -64,10 +66,31 @@ static bool no_scope(const struct rj_proc_result *r)
 	return r->status && !strstr((char *)r->out.data, "rjournald: ");
 }
 
-/* What the options of the mount say to the daemon. Room in ARGV: two words. */
-static int add_options(const struct rj_mount_options *o, const char **argv,
-	unsigned *n, struct rj_buf *timeout, struct rj_buf *metrics)
+/*
+ * A pipe whose end for writing this process holds, and no child of it, until it
+ * ends itself. Returns the end for reading, which each child inherits.
+ */
+static int open_lifeline(struct rj_error *err)
 {
+	int fd[2];
+
+	if (pipe2(fd, O_CLOEXEC) == -1)
+		return rj_fail_errno(err, errno, "pipe");
+	if (fcntl(fd[0], F_SETFD, 0) == -1)
+		return rj_fail_errno(err, errno, "pipe");
+	return fd[0];
+}
+
+/* What the mount says to the daemon. Room in ARGV: three words. */
+static int add_options(const struct rj_mount_options *o, int lifeline,
+	const char **argv, unsigned *n, struct rj_buf words[3])
+{
+	struct rj_buf *helper = &words[0], *timeout = &words[1];
+	struct rj_buf *metrics = &words[2];
+
+	if (rj_buf_printf(helper, "--mount-helper=%d", lifeline))
+		return -RJ_E_NOMEM;
+	argv[(*n)++] = (char *)helper->data;
 	if (o->stop_timeout) {
 		if (rj_buf_printf(timeout, "--stop-timeout=%u", o->stop_timeout))
 			return -RJ_E_NOMEM;
@@ -87,21 +110,21 @@ int rj_serve_until_unmount(const struct rj_mount_options *o,
 {
 	const char *argv[ARGS_MAX], *const *daemon;
 	struct rj_buf path = {0}, run = {0}, name = {0};
-	struct rj_buf timeout = {0}, metrics = {0};
+	struct rj_buf words[3] = {0};
 	struct rj_proc_result r = {0};
 	char text[RJ_UUID_TEXT];
+	int lifeline = open_lifeline(err), rc;
 	unsigned n;
-	int rc;
 
 	rj_uuid_text(uuid, text);
 	n = in_scope(argv, &run, &name, text);
 	daemon = argv + n;
-	rc = rj_sibling_find("rjournald", &path, err);
+	rc = lifeline < 0 ? lifeline : rj_sibling_find("rjournald", &path, err);
 	if (!rc) {
 		argv[n++] = (char *)path.data;
 		argv[n++] = "--until-unmount";
 		argv[n++] = "-q";
-		if (add_options(o, argv, &n, &timeout, &metrics))
+		if (add_options(o, lifeline, argv, &n, words))
 			rc = rj_fail(err, RJ_E_NOMEM, "out of memory");
 	}
 	if (!rc) {
@@ -123,8 +146,10 @@ int rj_serve_until_unmount(const struct rj_mount_options *o,
 			"journal",
 			o->device);
 	rj_proc_release(&r);
-	rj_buf_free(&metrics);
-	rj_buf_free(&timeout);
+	for (n = 0; n < 3; n++)
+		rj_buf_free(&words[n]);
+	if (lifeline >= 0)
+		close(lifeline);
 	rj_buf_free(&name);
 	rj_buf_free(&run);
 	rj_buf_free(&path);

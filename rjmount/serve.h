@@ -17,7 +17,8 @@ struct rj_mount_options;
  * daemon says is shown. Under systemd the
  * daemon gets a scope of its own: the cgroup of the caller, a login session or the
  * mount unit, is killed without the volume's unmount. Where systemd does not give
- * one, the daemon starts in the caller's.
+ * one, the daemon starts in the caller's. If this process ends before the volume
+ * is mounted, so does the daemon.
  */
 int rj_serve_until_unmount(const struct rj_mount_options *o,
 	const uint8_t uuid[RJ_UUID_BYTES], char *loop, size_t size,

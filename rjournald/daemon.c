@@ -36,6 +36,15 @@ static void look_at_poweroff(struct rj_daemon *d)
 		rj_daemon_force(d);
 }
 
+/* The end of mount.rj, before or after it said that the volume is mounted. One that
+ * is mounted, or is being mounted, has the loop device open: it stays until then. */
+static void helper_ended(struct rj_daemon *d)
+{
+	close(d->helper_fd);
+	d->helper_fd = -1;
+	rj_daemon_mounted(d);
+}
+
 static void loop(struct rj_daemon *d, struct rj_daemon_log *say)
 {
 	const bool systemd = rj_poweroff_known();
@@ -44,6 +53,7 @@ static void loop(struct rj_daemon *d, struct rj_daemon_log *say)
 		{.fd = d->listen_fd, .events = POLLIN},
 		{.fd = d->event_fd, .events = POLLIN},
 		{.fd = d->metrics_fd, .events = POLLIN},
+		{.fd = d->helper_fd, .events = POLLIN},
 	};
 	uint64_t count;
 	int ms;
@@ -55,7 +65,7 @@ static void loop(struct rj_daemon *d, struct rj_daemon_log *say)
 		rj_daemon_log_late(say);
 		if (systemd)
 			look_at_poweroff(d);
-		if (poll(fds, 4, ms) <= 0)
+		if (poll(fds, sizeof(fds) / sizeof(*fds), ms) <= 0)
 			continue;
 		if (!d->trimming && rj_daemon_writing(d))
 			rj_daemon_start_background(d);
@@ -65,6 +75,10 @@ static void loop(struct rj_daemon *d, struct rj_daemon_log *say)
 			rj_control_serve(d);
 		if (fds[3].revents)
 			rj_metrics_serve(d, d->metrics_fd);
+		if (fds[4].revents) {
+			helper_ended(d);
+			fds[4].fd = -1;
+		}
 		if (fds[2].revents &&
 			read(d->event_fd, &count, sizeof(count)) == -1)
 			continue; /* another wake-up ate it */
@@ -157,6 +171,7 @@ static int work(void *arg, int post, const struct rj_worker_fds *fds)
 		.signal_fd = -1,
 		.listen_fd = -1,
 		.metrics_fd = -1,
+		.helper_fd = job->opts.helper_fd,
 	};
 	struct rj_error err;
 	int rc;

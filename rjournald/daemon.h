@@ -45,6 +45,7 @@ struct rj_daemon {
 	int post;    /* to the supervisor */
 	int fuse_fd; /* the mount */
 	int event_fd, signal_fd, listen_fd;
+	int helper_fd; /* struct rj_options */
 	int metrics_fd;		/* -1: no metrics */
 	const char *metrics_at; /* its address */
 	struct rj_poweroff poweroff;

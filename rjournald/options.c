@@ -5,7 +5,9 @@
 
 #include "metrics.h"
 
+#include <fcntl.h>
 #include <getopt.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +15,7 @@
 #include "log/raw.h"
 #include "util/badopt.h"
 
-enum { OPT_HELP = 256, OPT_UNTIL_UNMOUNT, OPT_TAKE_OVER, OPT_METRICS,
+enum { OPT_HELP = 256, OPT_UNTIL_UNMOUNT, OPT_TAKE_OVER, OPT_METRICS, OPT_MOUNT_HELPER,
 	OPT_RAW, OPT_SIZE, OPT_STOP_TIMEOUT };
 
 #define STOP_TIMEOUT_MAX 86400
@@ -26,6 +28,7 @@ static const struct option longs[] = {
 	{"verbose", no_argument, NULL, 'v'},
 	{"until-unmount", no_argument, NULL, OPT_UNTIL_UNMOUNT},
 	{"take-over", required_argument, NULL, OPT_TAKE_OVER}, /* not for people */
+	{"mount-helper", required_argument, NULL, OPT_MOUNT_HELPER}, /* mount.rj's */
 	{"metrics", required_argument, NULL, OPT_METRICS},
 	{"raw", no_argument, NULL, OPT_RAW},
 	{"stop-timeout", required_argument, NULL, OPT_STOP_TIMEOUT},
@@ -79,10 +82,22 @@ static bool parse_number(const char *text, unsigned long max, unsigned *out)
 	return end != text && !*end && n >= 1 && n <= max;
 }
 
+/* -1: not a descriptor of ours. */
+static int parse_fd(const char *text)
+{
+	unsigned fd;
+
+	return parse_number(text, INT_MAX, &fd) &&
+			       fcntl((int)fd, F_SETFD, FD_CLOEXEC) != -1
+		       ? (int)fd
+		       : -1;
+}
+
 enum rj_options_result rj_options_parse(
 	int argc, char **argv, struct rj_options *out)
 {
-	struct rj_options o = {.stop_timeout = RJ_STOP_TIMEOUT};
+	struct rj_options o = {
+		.stop_timeout = RJ_STOP_TIMEOUT, .helper_fd = -1};
 	char why[128];
 	int c;
 
@@ -102,6 +117,9 @@ enum rj_options_result rj_options_parse(
 			break;
 		case OPT_TAKE_OVER:
 			o.take_over = optarg;
+			break;
+		case OPT_MOUNT_HELPER:
+			o.helper_fd = parse_fd(optarg);
 			break;
 		case OPT_METRICS:
 			if (strcmp(optarg, RJ_METRICS_NONE) != 0 &&
@@ -146,6 +164,9 @@ enum rj_options_result rj_options_parse(
 		return bad("which volume? DEVICE is missing", "");
 	if (argc - optind > 1)
 		return bad("unexpected argument ", argv[optind + 1]);
+	/* the descriptor was the first program's */
+	if (o.take_over)
+		o.helper_fd = -1;
 	o.device = argv[optind];
 	*out = o;
 	return RJ_OPTIONS_RUN;

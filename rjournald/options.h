@@ -13,6 +13,9 @@ struct rj_options {
 	bool raw;           /* --raw: DEVICE is the URL of a log */
 	unsigned size_mb;   /* --size: of a raw log that is begun; 0: none */
 	unsigned stop_timeout; /* --stop-timeout: seconds */
+	/* --mount-helper: a pipe whose other end mount.rj holds until it ends;
+	 * -1: mount.rj did not start us */
+	int helper_fd;
 	/* --take-over: what a supervisor says to the program that it starts
 	 * again, see supervisor.h */
 	const char *take_over;
