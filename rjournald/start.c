@@ -105,14 +105,17 @@ static int start_loop(struct rj_daemon *d, struct rj_error *err)
 
 static int start_events(struct rj_daemon *d, struct rj_error *err)
 {
-	sigset_t set;
+	sigset_t set, asked;
 
 	signal(SIGPIPE, SIG_IGN);
-	sigemptyset(&set);
+	sigemptyset(&asked);
+	sigaddset(&asked, RJ_SIGNAL_ASKED);
+	set = asked;
+	/* for the supervisor: blocked, and never read here */
 	sigaddset(&set, SIGTERM);
 	sigaddset(&set, SIGINT);
 	sigprocmask(SIG_BLOCK, &set, NULL);
-	d->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	d->signal_fd = signalfd(-1, &asked, SFD_CLOEXEC | SFD_NONBLOCK);
 	d->event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (d->signal_fd == -1 || d->event_fd == -1)
 		return rj_fail_errno(err, errno, "signalfd or eventfd");

@@ -43,7 +43,7 @@ struct supervisor {
 	int64_t serving_ns; /* since when; 0: it does not yet */
 	int quick; /* deaths in a row without having served long */
 	int unborn; /* workers in a row that could not be started */
-	int asked; /* a signal for the worker that comes; 0 */
+	bool asked; /* to stop, and the worker that comes has to hear it */
 	int status;
 };
 
@@ -107,6 +107,7 @@ static void __attribute__((noreturn)) be_worker(
 	if (k->holding) {
 		sigaddset(&mask, SIGTERM);
 		sigaddset(&mask, SIGINT);
+		sigaddset(&mask, RJ_SIGNAL_ASKED);
 	}
 	sigprocmask(SIG_SETMASK, &mask, NULL);
 	if (k->anew) {
@@ -147,8 +148,8 @@ static int start_worker(struct supervisor *k)
 		close(k->ready_fd);
 	k->ready_fd = -1;
 	if (k->asked)
-		kill(pid, k->asked);
-	k->asked = 0;
+		kill(pid, RJ_SIGNAL_ASKED);
+	k->asked = false;
 	return 0;
 }
 
@@ -268,9 +269,9 @@ static bool take_signal(struct supervisor *k)
 	if (read(k->signal_fd, &info, sizeof(info)) == sizeof(info) &&
 		info.ssi_signo != SIGCHLD) {
 		if (k->worker)
-			kill(k->worker, (int)info.ssi_signo);
+			kill(k->worker, RJ_SIGNAL_ASKED);
 		else
-			k->asked = (int)info.ssi_signo;
+			k->asked = true;
 	}
 	if (k->worker && waitpid(k->worker, &how, WNOHANG) == k->worker)
 		return buried(k, how);

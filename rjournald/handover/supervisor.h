@@ -10,6 +10,7 @@
 #ifndef RJ_JOURNALD_SUPERVISOR_H
 #define RJ_JOURNALD_SUPERVISOR_H
 
+#include <signal.h>
 #include <stdbool.h>
 
 #include "util/error.h"
@@ -27,6 +28,12 @@ enum {
 struct rj_worker_fds {
 	int fd[RJ_WORKER_FD_COUNT];
 };
+
+/*
+ * The supervisor's to the worker: it got SIGTERM or SIGINT. A signal of its own, as
+ * one that goes to both processes would count twice: the worker blocks those two.
+ */
+#define RJ_SIGNAL_ASKED SIGUSR1
 
 /* What a worker says to its supervisor. */
 enum rj_word {

@@ -18,9 +18,9 @@
 #include "shm-records.h"
 #include "util/error.h"
 
-/* Counted up whenever anything below changes its meaning: a worker of another
+/* Counted up whenever anything below, or RJ_SIGNAL_ASKED, changes its meaning: a worker of another
  * release than the one before must understand what it finds. */
-#define RJ_WORKER_SHM_VERSION 5
+#define RJ_WORKER_SHM_VERSION 6
 #define RJ_WORKER_SHM_OPENS	64
 #define RJ_WORKER_SHM_INIT	256
 
