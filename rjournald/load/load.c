@@ -102,19 +102,6 @@ static int take_segment(
 	return rj_ring_apply(r->ring, seg, err);
 }
 
-void rj_load_log_id(const struct rj_loaded *l, struct rj_log_id *id)
-{
-	memcpy(id->volume_uuid, l->facts.uuid, RJ_UUID_BYTES);
-	memcpy(id->journal_uuid, l->facts.sbx.journal_uuid, RJ_UUID_BYTES);
-	rj_log_sealing_use(&l->sealing, id);
-}
-
-void rj_load_watch(struct rj_loaded *l, struct rj_store *s)
-{
-	s->latency = &l->latency;
-	s->throttle = &l->throttle;
-}
-
 void rj_load_spare(struct rj_loaded *l)
 {
 	struct rj_error err;

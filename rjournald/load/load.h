@@ -99,8 +99,8 @@ int rj_load_note(
  * number back. Without that the numbers are only older.
  */
 int rj_unload_note(struct rj_loaded *l, struct rj_error *err);
-/* What goes through handle S is counted by L's latency, and held up at its
- * gate. L stays where it is as long as S is used. */
+/* What goes through handle S is counted by L's latency, and held up by its
+ * throttle. L stays where it is as long as S is used. */
 void rj_load_watch(struct rj_loaded *l, struct rj_store *s);
 /* Make SPARE, before the first request that is served. */
 void rj_load_spare(struct rj_loaded *l);
