@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash
 # Of bench/commit: disks, volumes, and journals of every kind. Sourced.
-# Uses: build top dir parent delay configs; sets vol[], jdev[], flush_us[], put_us.
+# Uses: build other top dir parent delay configs; sets vol[], jdev[], flush_us[], put_us.
 
 image_mb=256 journal_mb=32
 pids=() loops=() mounts=()
@@ -170,6 +170,13 @@ remote() { # NAME [MORE-J]: at the server at PORT
 		die "rjournald did not start"
 }
 
+# The same as remote-tmpfs, with the programs of another build
+remote_other() {
+	local build=$other
+	server "$top/memory/other-store"
+	remote remote-other
+}
+
 external() { # NAME: with its journal at DEV
 	jdev[$1]=$DEV
 	mke2fs -q -F -O journal_dev -b 4096 "$DEV" || die "mke2fs failed"
@@ -217,6 +224,7 @@ set_up() { # DISK
 		remote-tmpfs) server "$top/memory/store"
 			[ -n "$put_us" ] || put_us=$(put_cpu_us)
 			remote $name ;;
+		remote-other) remote_other ;;
 		remote-key) server "$top/memory/sealed-store"
 			[ -e "$top/key" ] || "$build/rjtune/rjtune" --genkey "$top/key" ||
 				die "cannot make a key"
