@@ -2,6 +2,7 @@
 #include "users.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <openssl/crypto.h>
 #include <stdio.h>
 #include <string.h>
@@ -90,6 +91,34 @@ static int check_certificate(
 	return 0;
 }
 
+/* Has a server the lock of DIR? Looked up, and not tried: a server that starts
+ * at this moment would find it taken. */
+static bool is_served(const char *dir)
+{
+	FILE *f = fopen("/proc/locks", "re");
+	char path[PATH_MAX + 8], line[256];
+	unsigned long inode;
+	bool served = false;
+	struct stat st;
+
+	snprintf(path, sizeof(path), "%s/lock", dir);
+	if (f && !stat(path, &st))
+		while (!served && fgets(line, sizeof(line), f))
+			served = sscanf(line, "%*d: FLOCK %*s WRITE %*d %*x:%*x:%lu",
+					 &inode) == 1 &&
+				 inode == st.st_ino;
+	if (f)
+		fclose(f);
+	return served;
+}
+
+static void tell_reload(const struct settings *s)
+{
+	if (!s->quiet && is_served(s->dir))
+		log_notice("the running server takes this up at SIGHUP (systemctl "
+			   "reload rjserver)");
+}
+
 int users_add(const struct options *o, const struct settings *s)
 {
 	char token[TOKEN_TEXT] = "";
@@ -130,9 +159,8 @@ int users_add(const struct options *o, const struct settings *s)
 		log_error("stdout: cannot write the token");
 		rc = -RJ_E_IO;
 	}
-	if (!rc && !s->quiet)
-		log_notice("a running server takes this up at SIGHUP (systemctl "
-			   "reload rjserver)");
+	if (!rc)
+		tell_reload(s);
 	OPENSSL_cleanse(token, sizeof(token));
 	end(&a, lock);
 	return exit_status(rc);
@@ -157,9 +185,8 @@ int users_delete(const struct options *o, const struct settings *s)
 	rc = rc ? rc : accounts_save(s->accounts, &a, &err);
 	if (rc)
 		log_error("%s", err.msg);
-	else if (!s->quiet)
-		log_notice("a running server takes this up at SIGHUP (systemctl "
-			   "reload rjserver)");
+	else
+		tell_reload(s);
 	end(&a, lock);
 	return exit_status(rc);
 }

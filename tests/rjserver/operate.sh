@@ -115,8 +115,14 @@ status 1 "and for others" env JOURNAL_STREAM=1:1 timeout 120 "$RJSERVER" -d "$D"
 like "without" "$OUT" '^rjserver: -l x'
 
 # what it counts
+status 0 "an account, and no server runs" timeout 120 "$RJSERVER" adduser -d "$D" late
+is "only the token is said" "$(wc -l <<<"$OUT")" 1
+status 0 "nor does deluser" timeout 120 "$RJSERVER" deluser -d "$D" late
+is "say anything" "$OUT" ""
 ADMIN=$(adduser "$D" boss --rights admin --volumes '*')
 ACCESS='' start "$D"
+status 0 "an account beside a server" timeout 120 "$RJSERVER" adduser -d "$D" late
+like "it has to be told" "$OUT" 'the running server takes this up at SIGHUP'
 K=$BASE/host1/$UUID/log
 for i in 11 12 13; do as "$ADMIN" -T "$T_DIR/a" "$K/$(seq20 $i)" >/dev/null; done
 as "$ADMIN" "$K/$(seq20 77)" >/dev/null
