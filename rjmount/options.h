@@ -51,8 +51,8 @@ void rj_mount_options_release(struct rj_mount_options *o);
 int rj_mount_words(struct rj_mount_options *o, const char *text);
 /* Bytes of TEXT up to the next comma that is not in quotes, or to its end. */
 size_t rj_mount_word_length(const char *text);
-/* Take the x-rj.* words that were not given from the line of fstab for the mount
- * point, of type rj: mount(8) does not give x-* words to helpers. As above. */
+/* Take the x-rj.* words that were not given from the line of fstab for the device
+ * and the mount point, of type rj: mount(8) does not give x-* words to helpers. As above. */
 int rj_mount_fstab(struct rj_mount_options *o);
 
 #endif

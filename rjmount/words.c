@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include <blkid/blkid.h>
 #include <ctype.h>
 #include <mntent.h>
 #include <stdbool.h>
@@ -68,6 +69,16 @@ static bool same_place(const char *a, const char *b)
 	return same;
 }
 
+/* Is DEVICE, as in fstab ("UUID=..." too), the one of O? */
+static bool is_device(const struct rj_mount_options *o, const char *device)
+{
+	char *found = blkid_evaluate_spec(device, NULL);
+	bool same = same_place(found ? found : device, o->device);
+
+	free(found);
+	return same;
+}
+
 /* Keep the value if the word of LEN bytes at TEXT is one of ours. */
 static int take_own(struct rj_mount_options *o, const char *text, size_t len)
 {
@@ -121,7 +132,8 @@ int rj_mount_fstab(struct rj_mount_options *o)
 
 	while (f && !rc && (m = getmntent(f)) != NULL)
 		if (!strcmp(m->mnt_type, "rj") &&
-			same_place(m->mnt_dir, o->dir))
+			same_place(m->mnt_dir, o->dir) &&
+			is_device(o, m->mnt_fsname))
 			rc = take_missing(o, m->mnt_opts);
 	if (f)
 		endmntent(f);

@@ -35,4 +35,15 @@ check "unmounted" unmounted
 check "mounted, and none is given by hand" $LIMIT "$MOUNT_RJ" "$img" "$mnt" -o x-rj.metrics=none,noatime
 is "there are no metrics" "$(at)" null
 check "unmounted once more" unmounted
+
+# ---- two volumes of one mount point ----
+cat >"$fstab" <<END
+$T_DIR/other.img $mnt rj _netdev,x-rj.metrics=none,noauto 0 0
+UUID=$(dumpe2fs -h "$img" 2>/dev/null | sed -n 's/^Filesystem UUID: *//p') $mnt/no rj x-rj.metrics=none,noauto 0 0
+$T_DIR/link $mnt rj _netdev,x-rj.metrics=$T_DIR/here,noauto 0 0
+END
+ln -s "$img" "$T_DIR/link"
+check "mounted, fstab has two lines for the mount point" $LIMIT "$MOUNT_RJ" "$img" "$mnt"
+is "the line of this device counts" "$(at)" "$T_DIR/here"
+check "unmounted for the last time" unmounted
 exit 0
