@@ -186,6 +186,8 @@ static CURLcode set_up(CURL *e, const struct rj_store_opts *opts,
 	curl_easy_setopt(e, CURLOPT_NETRC, (long)CURL_NETRC_IGNORED);
 	curl_easy_setopt(
 		e, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
+	/* the certificate is verified for each connection: a resumed session skips that */
+	curl_easy_setopt(e, CURLOPT_SSL_SESSIONID_CACHE, 0L);
 	curl_easy_setopt(
 		e, CURLOPT_CONNECTTIMEOUT_MS, (long)opts->connect_timeout_ms);
 	curl_easy_setopt(e, CURLOPT_TIMEOUT_MS, (long)opts->request_timeout_ms);
