@@ -124,6 +124,25 @@ set_floor "$T_DIR/far.whole" && conf "file://$far"
 rm "$far"/*/log/* && cp "$T_DIR"/other/*/log/* "$far"/*/log/
 goes_on "it is another volume's" "file://$far"
 
+# ---- a floor store that keeps the old notes ----
+TOKEN=$("$RJSERVER" adduser -q -d "$T_DIR/kept" f --rights append,read)
+"$RJSERVER" -d "$T_DIR/kept" -l 127.0.0.1:0 >"$T_DIR/kept.log" 2>&1 &
+kill_at_end $!
+check "a server that lets nothing be deleted" wait_for 60 grep -q 'listening on' "$T_DIR/kept.log"
+kept=rj://$(sed -n 's/^rjserver: listening on //p' "$T_DIR/kept.log")/f
+conf "$kept" && RJ_CREDENTIALS+=$'\n'"[$kept]"$'\n'"token = $TOKEN"
+mv "$img" "$img.1" && mv "$T_DIR/w" "$img"
+for n in 1 2; do # the second writer finds notes of the first one
+	check "served, $n" serve "$img"
+	check "noted, $n" wait_for 60 far_has 1
+	WHY=$(floor_says why) LINES=$("$RJCTL" status "$img")
+	check "ended, $n" unserve
+done
+like "the status says that the old ones stay" "$WHY" "$kept.*not *allowed"
+like "and for people, beside what it has" "$(tr '\n' ' ' <<<"$LINES")" "floor +$kept: segment [0-9]+, whole [0-9]+ s ago +.*not allowed"
+mv "$img" "$T_DIR/w" && mv "$img.1" "$img"
+set_floor "$T_DIR/far.whole" && conf "file://$far"
+
 # ---- a journal that was made again ----
 set_floor "$T_DIR/far.whole"
 check "recovered" "$RJRECOVER" -p "$img.crash"

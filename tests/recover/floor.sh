@@ -60,6 +60,48 @@ check "the floor is gone with it" test ! -e "$FILE"
 cp "$T_DIR/floor.kept" "$FILE"
 status 0 "after which nothing is missed any more" "$RJRECOVER" -p "$V"
 
+# ---- a forged note does not use up the epochs: 2^20 of them at most ----
+le() { # VALUE BYTES
+	local i
+	for ((i = 0; i < $2; i++)); do printf "\\x$(printf %02x $((($1 >> (8 * i)) & 255)))"; done
+}
+crc() { # FILE: of its 508 bytes
+	local c=$((0xffffffff)) b i
+	for b in $(od -v -An -tu1 -N 508 "$1"); do
+		((c ^= b))
+		for ((i = 0; i < 8; i++)); do ((c = (c >> 1) ^ (0x82f63b78 & -(c & 1)))); done
+	done
+	echo $c
+}
+forge() { # EPOCH: this host saw it, as far as the note says
+	(umask 077 && {
+		head -c 32 "$T_DIR/floor.kept"
+		le "$1" 8 && le 1000000 8
+		head -c 460 /dev/zero
+	} >"$FILE" && le "$(crc "$FILE")" 4 >>"$FILE" && truncate -s 1024 "$FILE")
+}
+EPOCH=$("$RJ_BUILD/rjtune/rjtune" -l "$img.crash" | awk '/^Epoch:/ {print $2}')
+MOST=$((1 << 20))
+while read -r above to; do
+	store_as "$T_DIR/early"
+	forge $((EPOCH + above))
+	refused "$above epochs above" "but this host saw 1000000 acknowledged"
+	status 0 "$above epochs above: given up" "$RJRECOVER" -p -v --accept-loss "$V"
+	is "$above epochs above: which begins an epoch $to above" \
+		"$(sed -n 's/^ *epoch claimed: //p' <<<"$OUT")" $((EPOCH + to))
+	is "$above epochs above: the volume has it" \
+		"$("$RJ_BUILD/rjtune/rjtune" -l "$V" | awk '/^Epoch:/ {print $2}')" $((EPOCH + to))
+done <<END
+7 8
+$MOST $((MOST + 1))
+$((MOST + 1)) $((MOST + 1))
+$((0x7fffffffffffff00 - EPOCH)) $((MOST + 1))
+END
+check "and is mounted again" mount_served "$V" "$mnt"
+umount "$mnt"
+check "and left" unserve
+cp "$T_DIR/floor.kept" "$FILE"
+
 # ---- another host knows nothing ----
 store_as "$T_DIR/early"
 cp --sparse=always "$img.crash" "$V"

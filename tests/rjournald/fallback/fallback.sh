@@ -19,9 +19,16 @@ unmount_and_stop() {
 }
 
 start_server "$T_DIR/srv" || exit 99
-printf '[%s]\nloss_timeout = 1\n' "$SRV_URL" >"$RJ_CONF"
+printf '[%s]\nloss_timeout = 1\nfloor = file://%s/floors\n' "$SRV_URL" "$T_DIR" >"$RJ_CONF"
 chmod 600 "$RJ_CONF"
-mkdir "$T_DIR/fb" "$T_DIR/away"
+mkdir "$T_DIR/fb" "$T_DIR/away" "$T_DIR/floors"
+# the floors: at a second store, of this host; and what was acknowledged
+far() { $LIMIT "$RJCTL" status --json "$img" | tr -d '\n' | sed -n 's/.*"floor":{[^}]*"'"$1"'": *"\{0,1\}\([^",}]*\).*/\1/p'; }
+far_waits() { [ "$(far why)" = "the store does not have all yet that the fallback file has" ]; }
+near() { od -v -An -w512 -tu8 -j 40 "$T_DIR"/floor/* | awk '$1 > n {n = $1} END {print n + 0}'; }
+acked() { $LIMIT "$RJCTL" status --json "$img" | sed -n 's/.*"acknowledged":\([0-9]*\).*/\1/p'; }
+stored() { "$RJLOG" ls --json "$1/$(basename "$T_DIR"/floor/*)" | grep -o '"segment": *[0-9]*' | tr -dc '0-9\n' | sort -n | tail -n 1; }
+floors_have() { [ "$(far segment)" -ge "$1" ] && [ "$(near)" -ge "$1" ]; }
 
 # ---- refused in one line ----
 img=$T_DIR/v.img
@@ -107,14 +114,23 @@ check "the log is whole" verified "$SRV_URL/one"
 # ---- the machine stops while degraded ----
 begin_writing w
 more 2 || exit 99
+check "the floors come to what the server has" wait_for 60 floors_have "$(acked)"
 lose_server
 wait_for 60 mode degraded || exit 99
 more 10 || exit 99
+check "the floors wait" wait_for 60 far_waits
+more 2 || exit 99
 check "no write failed" end_writing
+ACKED=$(acked)
 status 0 "the machine stops" crash "$img" "$mnt" "$T_DIR/c.img"
 img=$T_DIR/c.img
 cp --sparse=always "$img" "$T_DIR/away.img"
 restart_server
+STORED=$(stored "$SRV_URL/one")
+check "$ACKED were acknowledged, the server has $STORED" test "$ACKED" -gt "$STORED"
+check "the host's floor claims no more than that: $(near)" test "$(near)" -gt 0 -a "$(near)" -le "$STORED"
+FAR=$("$RJRECOVER" -n --json "$img" 2>/dev/null | tr -d ' \n' | sed -n 's/.*"noted":true,[^}]*"segment":\([0-9]*\).*/\1/p')
+check "nor does the one at the second store: $FAR" test "${FAR:-0}" -gt 0 -a "${FAR:-0}" -le "$STORED"
 cp --sparse=always "$img" "$T_DIR/n.img"
 status 0 "-n says what would be done" "$RJRECOVER" -n "$img"
 like "and what the server would get" "$OUT" 'would be put into the store first'
@@ -127,6 +143,8 @@ check "mount" mount_served "$img" "$mnt"
 check "all that was acknowledged is there" sums_hold
 begin_writing w
 more 2 || exit 99
+check "the floors go on" wait_for 60 floors_have "$ACKED"
+is "and all is well" "$(far why)" ""
 lose_server
 wait_for 60 mode degraded || exit 99
 more 5 || exit 99
