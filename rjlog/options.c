@@ -44,7 +44,7 @@ static const char help_text[] =
 	"  -V, --version       print the version\n"
 	"      --help          print this\n"
 	"\n"
-	"Exit status: 0 good, 1 rm: somebody may need the log, 4 the log is\n"
+	"Exit status: 0 good, 1 rm: a volume may need the log, 4 the log is\n"
 	"damaged, incomplete or another's, or no journal can be kept at that\n"
 	"store, or TO holds something else, 8 operational error, 16 usage, 32 no\n"
 	"key or the wrong one.\n";

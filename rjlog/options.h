@@ -17,7 +17,7 @@ enum command {
 /* The exit status; the largest that applies wins. */
 enum status {
 	STATUS_GOOD = 0,
-	STATUS_REFUSED = 1, /* rm: somebody may need the log */
+	STATUS_REFUSED = 1, /* rm: a volume may need the log */
 	STATUS_DAMAGED = 4, /* or a part is missing, or another's */
 	STATUS_FAILED = 8,  /* operational: not reached, no log, no memory */
 	STATUS_USAGE = 16,

@@ -107,8 +107,8 @@ static int shut(struct target *t, const struct rm_log *l, uint64_t *fence,
 	if (*fence == l->last + 1)
 		return 0;
 	return rj_fail(err, RJ_E_REFUSED,
-		"%s: somebody wrote segments %" PRIu64 " to %" PRIu64
-		" at this moment: nothing was deleted. He is fenced now; his volume needs rjrecover, and then goes on",
+		"%s: another host wrote segments %" PRIu64 " to %" PRIu64
+		" at this moment: nothing was deleted; that writer is fenced now, and its volume needs rjrecover",
 		t->text, l->last + 1, *fence - 1);
 }
 

@@ -6,13 +6,13 @@
 #include "options.h"
 #include "target.h"
 
-/* What there is of the log, and what is known of who wrote it. */
+/* What there is of the log, and what is known of its writer. */
 struct rm_log {
 	uint64_t first, last; /* segments */
 	uint64_t data, bytes; /* of those that would be deleted */
 	uint64_t fences;      /* and of those that stay */
 	uint64_t epoch;	      /* highest one claimed; 0: none */
-	char host[64];	      /* who claimed it; "": not known */
+	char host[64];	      /* that claimed it; "": not known */
 	bool closed;	      /* the last segment is a fence: no write since */
 	uint64_t written_s;   /* when the last segment was sealed, since 1970; 0:
 			       * not known */

@@ -2,7 +2,7 @@
 /*
  * From a request to what answers it: the store, the status, the page. Who asks,
  * whether they may, and whether there is space for it are settled first: nothing
- * of the store is looked at for somebody who may not.
+ * of the store is looked at for a client that may not.
  */
 #ifndef RJSERVER_DISPATCH_H
 #define RJSERVER_DISPATCH_H

@@ -29,7 +29,7 @@ struct rj_move_ctx {
 	struct rj_log_writer *old_log, *new_log;
 	struct rj_sbx seen; /* of the new store: probed, probed_day */
 	bool leaves_clean; /* the old log, which is no longer needed */
-	char other_host[RJ_LOG_OTHER_BYTES]; /* who wrote it; "": this one */
+	char other_host[RJ_LOG_OTHER_BYTES]; /* that wrote it; "": this one */
 	struct rj_log_sealing old_sealing, new_sealing;
 	uint32_t blocks, fc_blocks; /* of the new journal */
 	struct rj_change *change;   /* NULL: superblocks alone change */

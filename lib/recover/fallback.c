@@ -53,7 +53,7 @@ static int not_that_one(struct rj_recovery *r, struct rj_error *err)
 
 	rj_fallback_facts(r->fallback.log, &f);
 	rj_fail(err, RJ_E_REFUSED,
-		"%s: its fallback file %s is not the one that it was last served with (in epoch %llu, this one is of %llu): that one, on another host, may hold segments that were acknowledged",
+		"%s: its fallback file %s is not the one that it was last served with (in epoch %llu, this one is of %llu): the right file, on another host, may hold segments that were acknowledged",
 		r->device, r->fallback.path, (unsigned long long)sbx->epoch,
 		(unsigned long long)f.epoch);
 	if (r->opts->accept_loss)

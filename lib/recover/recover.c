@@ -287,7 +287,7 @@ static void say_nothing(struct rj_recovery *r)
 }
 
 /* Nothing here tells a host that is no more from one that still has the volume,
- * or the original of this copy, in use: say whom this stops. */
+ * or the original of this copy, in use: say which writer this stops. */
 static void say_other_host(struct rj_recovery *r)
 {
 	char who[RJ_LOG_OTHER_BYTES];

@@ -125,7 +125,7 @@ static int publish(struct file_store *fs, const char *tmp, const char *text,
 		rc = rj_fail(err, RJ_E_EXISTS, "%s: %s is there already",
 			fs->base.url, text);
 	}
-	/* Also when it was there: the caller may find it to be his own of an
+	/* Also when it was there: the caller may find it to be its own, of an
 	 * attempt that got no further than here, and count on it. From here on
 	 * no failure may claim that the object was not created. */
 	if (fsync(fs->dir))

@@ -188,7 +188,7 @@ const char *rj_nearly_full_text(unsigned bits);
 struct rj_store {
 	const struct rj_store_ops *ops;
 	struct rj_store_caps caps;
-	/* Counts what put_new() takes (store/meter.h); of the caller, who sets
+	/* Counts what put_new() takes (store/latency-hist.h); of the caller, who sets
 	 * it, and passed on to dups. NULL: nothing is counted. */
 	struct rj_latency_hist *latency;
 	/* Puts of segments wait there (store/put-throttle.h); of the caller, as

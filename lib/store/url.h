@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The URL of a store, taken apart. For lib/store, and for who must know where
+ * The URL of a store, taken apart. For lib/store, and for code that must know where
  * a store is.
  *
  * Nothing is percent-decoded: a host and a name have no characters that would

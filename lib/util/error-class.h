@@ -9,7 +9,7 @@
 
 #include <stdbool.h>
 
-/* Is it worth another try, without anybody having to mend something? */
+/* Is it worth another try, without a change by the user? */
 bool rj_code_transient(int rc);
 /* Did the store not answer, or not let us in? Of the log it says nothing. */
 bool rj_code_away(int rc);

@@ -29,7 +29,7 @@ struct rj_inflight_job {
 struct rj_inflight_opts {
 	unsigned depth;  /* most segments at a time */
 	uint32_t blocks; /* of the ring */
-	/* A thread puts them. False: rj_inflight_step() does, or who waits. */
+	/* A thread puts them. False: rj_inflight_step() does, or the thread that waits. */
 	bool thread;
 	int (*put)(void *arg, const struct rj_log_append *a);
 	void *arg;

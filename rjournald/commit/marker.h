@@ -20,7 +20,7 @@ struct rj_marker *rj_marker_new(
 	const char *device, const struct rj_volume_facts *facts);
 /* The mark is OLDEST, durably. False: it is what it was before, or lost; why is
  * said in the log, once. LAST: perhaps for long, so the volume does not stay
- * open; who unmounts it may take its device away. One thread at a time. */
+ * open; an unmount may take its device away. One thread at a time. */
 bool rj_marker_raise(struct rj_marker *m, uint64_t oldest, bool last);
 /* NULL-safe. */
 void rj_marker_free(struct rj_marker *m);

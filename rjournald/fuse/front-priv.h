@@ -39,7 +39,7 @@ struct rj_front {
 	struct rj_pipeline *pipeline;
 	struct rj_barrier barrier;
 	struct rj_fs_shutdown *fs_shutdown; /* NULL: raw */
-	sem_t lock; /* the pipeline; who takes it need not give it back */
+	sem_t lock; /* the pipeline; another thread may give it back */
 	pthread_t threads[RJ_FRONT_THREADS];
 	unsigned running;
 	int fuse_fd; /* the session's own; -1: none yet */
@@ -47,7 +47,7 @@ struct rj_front {
 	uint8_t *buffers; /* one for each thread */
 	atomic_uint threads_begun;
 	atomic_uint reading; /* threads in read(2), or on their way there */
-	/* The others, who wait aside: the last to come is the first to be called,
+	/* The other threads wait aside: the last to come is the first to be called,
 	 * as its stack and its buffer are still in the cache. */
 	pthread_mutex_t aside;
 	unsigned waiting[RJ_FRONT_THREADS], waiting_count;

@@ -2,7 +2,7 @@
 /*
  * When the journal fails for good, the file system goes down first.
  *
- * JBD2 tells everybody who waits for the transaction whose commit failed. But
+ * JBD2 tells each thread that waits for the transaction whose commit failed. But
  * an fsync that comes for it a moment later finds it neither running nor being
  * committed, and returns 0 (jbd2_complete_transaction()): the kernel has
  * acknowledged what is lost. So the error is kept back: first the mounted file

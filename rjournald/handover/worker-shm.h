@@ -74,7 +74,7 @@ struct rj_worker_shm {
 	/* ---- front*.c ---- */
 	uint8_t init[RJ_WORKER_SHM_INIT]; /* FUSE_INIT as the kernel sent it */
 	uint32_t init_bytes;
-	_Atomic uint64_t opens[RJ_WORKER_SHM_OPENS]; /* who has the file open */
+	_Atomic uint64_t opens[RJ_WORKER_SHM_OPENS]; /* the processes that have the file open */
 
 	/* ---- daemon.c ---- */
 	_Atomic uint32_t phase;

@@ -5,8 +5,8 @@
  * contents are worked out first, then written as a redo record into blocks that
  * are free (or belong to the journal that comes or goes), and only then, block by
  * block, in place.
- * Between the first and the last of these the superblock shuts out everybody
- * who does not know the redo record. doc/moving.md has the record's bytes.
+ * Between the first and the last of these the superblock shuts out every
+ * program that does not know the redo record. doc/moving.md has the record's bytes.
  */
 #ifndef RJ_EXT4_CHANGE_CHANGE_H
 #define RJ_EXT4_CHANGE_CHANGE_H

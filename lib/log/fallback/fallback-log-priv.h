@@ -34,7 +34,7 @@ struct rj_fallback {
 	struct rj_bio *bio;	  /* the caller's */
 	struct rj_fallback_header h; /* as on disk */
 	bool unsure; /* a write of it failed: the disk may say otherwise */
-	bool only_seen; /* it was read; who wrote it may have died before that
+	bool only_seen; /* it was read; its writer may have died before that
 			 * was durable */
 	/* Newer than that: */
 	uint64_t next;	/* first segment that was not shipped */
