@@ -18,7 +18,6 @@ gone() {
 kill_pid() {
 	kill -KILL "$1" 2>/dev/null
 	wait_for 60 gone "$1"
-	return 0
 }
 
 # started PID: when it began (ticks since the boot); nothing if it is not there
@@ -80,7 +79,7 @@ crash() {
 	[ -n "$pid" ] || return 1
 	freeze_daemon "$pid" && cp --sparse=always "$image" "$copy" || return 1
 	[ -z "$record" ] || cp "$record" "$record.then" || return 1
-	kill_pid "$pid"
+	kill_pid "$pid" || return 1
 	umount -l "$dir" 2>/dev/null
 	return 0
 }
