@@ -42,8 +42,12 @@ kill_pid "$SRV_PID"
 check "the server is gone: on in the file" wait_for 30 mode degraded
 check "until it is full" wait_for 600 mode full
 like "the status says so" "$($LIMIT "$RJCTL" status "$img")" full
-# the last one that was may not be noted yet
-settled() { count=$(acked); sleep 1; [ "$(acked)" = "$count" ]; }
+# the last one that was may not be noted yet: the next one waits in the kernel
+waiting() { pgrep -P "$writer" -x dd -r D; }
+settled() {
+	local dd
+	dd=$(waiting) && count=$(acked) && sleep 1 && [ "$(waiting)" = "$dd" ]
+}
 wait_for 60 settled || exit 99
 n=$count
 check "more than the store had was acknowledged" test "$n" -gt 20
