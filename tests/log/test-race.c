@@ -351,9 +351,11 @@ static int scene_get(struct rj_store *s, const struct rj_key *key, size_t max,
 	struct rj_error ignored;
 	int rc = scene.real->get(s, key, max, out, err);
 
-	if (rc == -RJ_E_NOTFOUND && scene.writer && ++scene.waits == 5) {
+	/* the second look: it waits; and however long the append takes, it sees that */
+	if (rc == -RJ_E_NOTFOUND && scene.writer && ++scene.waits == 2) {
 		append(scene.t, scene.writer, 1, &ignored);
 		scene.slower = true;
+		rc = scene.real->get(s, key, max, out, err);
 	}
 	return rc;
 }
