@@ -88,15 +88,45 @@ static const char *undo_name(const struct options *o, char *out, size_t size)
 	return out;
 }
 
+struct giving_up {
+	const struct options *o;
+	bool refused; /* the new journal, not the old one, is what failed */
+};
+
+static void say_giving_up(void *arg, const char *line)
+{
+	const struct giving_up *g = arg;
+
+	say_step((void *)g->o, line);
+}
+
+/* Is there room for the new journal on the volume, now that it has none? */
+static int check_new(void *arg, struct rj_error *err)
+{
+	struct giving_up *g = arg;
+	struct rj_move_report report;
+	struct context c;
+	struct rj_move_opts mo = move_opts(&c, g->o);
+
+	if (g->o->journal.placement == RJ_PLACE_NONE)
+		return 0;
+	mo.dry_run = true;
+	mo.say = NULL;
+	g->refused = rj_move(g->o->device, &mo, &report, err) != 0;
+	return g->refused ? -(int)err->code : 0;
+}
+
 /* -f: without the journal that is lost. */
 static int give_up(const struct options *o, struct result *r)
 {
+	struct giving_up g = {.o = o};
 	char name[128];
 	struct rj_recover_opts ro = {
 		.quiet = true,
 		.undo_file = undo_name(o, name, sizeof(name)),
-		.say = say_step,
-		.arg = (void *)o,
+		.say = say_giving_up,
+		.dropped = check_new,
+		.arg = &g,
 	};
 	struct rj_recover_report report;
 	char line[4200];
@@ -107,10 +137,10 @@ static int give_up(const struct options *o, struct result *r)
 	if (o->dry_run)
 		return 0;
 	rc = rj_recover_drop_journal(o->device, &ro, &report, &r->err);
-	if (!rc) {
+	if (!rc)
 		r->move.outcome = RJ_MOVED_DONE;
+	if (!rc || g.refused)
 		r->move.journal_lost = r->move.needs_recovery = false;
-	}
 	return rc;
 }
 

@@ -3,13 +3,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/fs.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -112,13 +110,6 @@ int rj_ext4_load(struct rj_volume *v, struct rj_error *err)
 	return rc ? rc : rj_ext4_check_age(v, err);
 }
 
-static bool is_read_only(int fd)
-{
-	int ro = 0;
-
-	return !ioctl(fd, BLKROGET, &ro) && ro;
-}
-
 static int open_file(struct rj_volume *v, struct rj_error *err)
 {
 	int flags = v->flags & RJ_VOLUME_WRITE ? O_RDWR : O_RDONLY;
@@ -144,7 +135,7 @@ static int open_file(struct rj_volume *v, struct rj_error *err)
 		return rj_fail(err, RJ_E_BUSY,
 			"%s: another program holds it exclusively", v->path);
 	if (flags & O_EXCL &&
-		(v->fd < 0 ? errno == EROFS : is_read_only(v->fd)))
+		(v->fd < 0 ? errno == EROFS : rj_device_read_only(v->fd)))
 		return rj_fail(err, RJ_E_DENIED,
 			"%s: a read-only device (blockdev --setrw makes it writable)",
 			v->path);

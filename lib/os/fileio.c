@@ -202,3 +202,10 @@ int rj_fd_size(int fd, const char *what, uint64_t *bytes, struct rj_error *err)
 	*bytes = (uint64_t)st.st_size;
 	return 0;
 }
+
+bool rj_device_read_only(int fd)
+{
+	int ro = 0;
+
+	return !ioctl(fd, BLKROGET, &ro) && ro;
+}

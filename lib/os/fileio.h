@@ -6,6 +6,7 @@
 #ifndef RJ_OS_FILEIO_H
 #define RJ_OS_FILEIO_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -32,5 +33,8 @@ int rj_read_file(const char *path, size_t max, struct rj_buf *out,
 	struct rj_error *err);
 /* Size in bytes of a regular file or block device. */
 int rj_fd_size(int fd, const char *what, uint64_t *bytes, struct rj_error *err);
+
+/* Is FD that of a block device that the kernel takes no writes for? */
+bool rj_device_read_only(int fd);
 
 #endif

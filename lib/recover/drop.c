@@ -142,6 +142,8 @@ static int drop(struct rj_recovery *r, struct rj_error *err)
 		rc = drop_orphan_file(r, err);
 	if (!rc)
 		rc = rj_recovery_verified_e2fsck(r, err);
+	if (!rc && r->opts->dropped)
+		rc = r->opts->dropped(r->opts->arg, err);
 	r->report->placement = RJ_PLACE_NONE;
 	if (!rc) {
 		r->report->outcome = RJ_OUTCOME_FSCK;

@@ -53,6 +53,9 @@ struct rj_recover_opts {
 	/* Each plan that is made, before anything is done with it; the last
 	 * one is replayed. PLAN is valid during the call. */
 	void (*planned)(void *arg, const struct rj_jbd2_plan *plan);
+	/* rj_recover_drop_journal(): the volume is sound, and has no journal. A
+	 * failure puts it back as it was. */
+	int (*dropped)(void *arg, struct rj_error *err);
 	void *arg;
 };
 
@@ -115,8 +118,8 @@ int rj_recover(const char *device, const struct rj_recover_opts *opts,
  * Detach the lost external or remote journal from the volume at DEVICE, and
  * repair the volume by e2fsck, verified by a second run. The old contents of all
  * that is written go to opts->undo_file, which must not exist yet; if the volume is
- * not clean at the end, it is restored from there. Only undo_file, quiet, say and
- * arg of OPTS count. RJ_E_INVAL: no such journal, or no undo file.
+ * not clean at the end, it is restored from there. Only undo_file, quiet, say,
+ * dropped and arg of OPTS count. RJ_E_INVAL: no such journal, or no undo file.
  */
 int rj_recover_drop_journal(const char *device,
 	const struct rj_recover_opts *opts, struct rj_recover_report *report,

@@ -70,6 +70,15 @@ if [ "$K" = "$J" ]; then skip "another number" "it got the same"; else
 fi
 check "moved away from there" among "$K" "$V" -- "$rjtune" -q -J none "$V"
 
+# ---- a device that takes no writes ----
+sum=$(sha256sum <"$img")
+truncate -s 4M "$T_DIR/ro"
+R=$(losetup -r -f --show "$T_DIR/ro") && at_exit loop_detach "$R" "$T_DIR/ro"
+status 8 "a read-only journal device" "$rjtune" -q -J device="$R" "$V"
+like "is named" "$OUT" "^rjtune: $R: a read-only device"
+sync "$V"
+is "nothing is changed" "$(sha256sum <"$img")" "$sum"
+
 # ---- multi-mount protection ----
 make_volume "$T_DIR/mmp.img" -t ext4 -O mmp
 check "an unmounted one with MMP" "$rjtune" -q -J size=2 "$T_DIR/mmp.img"
@@ -142,5 +151,9 @@ losetup -d "$L"
 lost() { among "$V" -- "$rjtune" "$@" "$T_DIR/crash.img"; }
 status 4 "it needs recovery" lost -J size=2
 status 5 "which cannot be had" lost -y -J size=2
+sum=$(sha256sum <"$T_DIR/crash.img")
+status 1 "-f, and no room for another one" lost -f -z "$T_DIR/undo4" -J size=39
+like "says so" "$OUT" "^rjtune: $T_DIR/crash.img: no room for a journal of 39936 blocks; free some, or give a smaller size=\$"
+is "nothing is changed" "$(sha256sum <"$T_DIR/crash.img")" "$sum"
 status 0 "-f: without it" lost -f -z "$T_DIR/undo3" -J size=2
 check "sound, with an internal journal" e2fsck -fn "$T_DIR/crash.img"
