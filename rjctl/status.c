@@ -86,13 +86,16 @@ static void print_remote(struct json_object *o)
 static void print_next(struct json_object *o)
 {
 	const char *mode = text_of(o, "mode");
+	/* after the unmount a daemon that was started by hand is still there */
+	const char *end = strcmp(text_of(o, "state"), "mounted") ? "rjctl stop"
+								 : "unmount it";
 
 	if (!strcmp(mode, "fenced"))
-		printf("  next          unmount it; it can be mounted again when "
-		       "the other one is done with it\n");
+		printf("  next          %s; it can be mounted again when "
+		       "the other one is done with it\n", end);
 	else if (!strcmp(mode, "failed"))
-		printf("  next          unmount it, then rjrecover -p, or mount "
-		       "it again\n");
+		printf("  next          %s, then rjrecover -p, or mount "
+		       "it again\n", end);
 }
 
 void status_print(struct json_object *o)
