@@ -4,11 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "log/write/writer.h"
 #include "store/badserver.h"
 #include "store/common.h"
 #include "support/rjtest.h"
 
 #define EMPTY	     "Content-Length: 0\r\n\r\n"
+#define EXISTS	     "HTTP/1.1 412 Precondition Failed\r\n" EMPTY
 #define STORED(more) "HTTP/1.1 200 OK\r\n" more EMPTY
 #define TAG	     "ETag: \"d41d8cd98f00b204e9800998ecf8427e\"\r\n"
 /* What S3 says of CODE, which has LEN letters. */
@@ -93,6 +95,45 @@ static void only_an_etag_acknowledges(void)
 	}
 }
 
+/* A proxy takes every ETag away: a second put says whether the object is there, and
+ * its bytes say whose it is. */
+static void a_missing_etag_is_an_answer_that_was_lost(void)
+{
+	static const struct bad_act acts[] = {
+		/* ours */
+		{STORED(""), BAD_KEEP, 0, 1},
+		{EXISTS, BAD_KEEP, 0, 1},
+		{"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\ndata", BAD_KEEP,
+			0, 1},
+		/* another's */
+		{STORED(""), BAD_KEEP, 0, 1},
+		{EXISTS, BAD_KEEP, 0, 1},
+		{"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nelse", BAD_KEEP,
+			0, 1},
+		/* the first one was answered by a proxy that went then */
+		{STORED(""), BAD_KEEP, 0, 1},
+		{STORED(TAG), BAD_KEEP, 0, 1},
+		{STORED(""), BAD_KEEP, 0, 1},
+		{"HTTP/1.1 503 Unavailable\r\n" EMPTY, BAD_KEEP, 0, 0},
+	};
+	struct bad_server *b = bad_start(acts, sizeof(acts) / sizeof(acts[0]));
+	struct rj_key dir = t_new_log(RJ_KEY_LOG);
+	struct rj_store *s = open_s3(b);
+	struct rj_buf back = {0};
+	struct rj_log_id id = {0};
+
+	memcpy(id.journal_uuid, dir.journal_uuid, RJ_UUID_BYTES);
+	T_WORKS(rj_sealed_put(s, &id, 1, "data", 4, &back, &err));
+	T_FAILS(rj_sealed_put(s, &id, 2, "data", 4, &back, &err), RJ_E_EXISTS,
+		"another segment");
+	T_WORKS(put(s));
+	T_FAILS(put(s), RJ_E_UNREACHABLE, "status 503");
+	CU_ASSERT_EQUAL(bad_requests(b), 10);
+	rj_buf_free(&back);
+	rj_store_close(s);
+	bad_stop(b);
+}
+
 /* A put with a condition that meets a deletion of the same name is answered 404 or
  * 409 (Amazon's documentation of PutObject): nothing is stored, the next attempt is. */
 static void a_deletion_at_the_same_time(void)
@@ -104,7 +145,7 @@ static void a_deletion_at_the_same_time(void)
 		{ERROR_XML("409 Conflict", "OperationAborted", "44"), BAD_KEEP,
 			0, 1},
 		{STORED(TAG), BAD_KEEP, 0, 1},
-		{"HTTP/1.1 412 Precondition Failed\r\n" EMPTY, BAD_KEEP, 0, 0},
+		{EXISTS, BAD_KEEP, 0, 0},
 	};
 	struct bad_server *b = bad_start(acts, sizeof(acts) / sizeof(acts[0]));
 	struct rj_store *s = open_s3(b);
@@ -123,6 +164,7 @@ int main(void)
 {
 	static const struct rjtest tests[] = {
 		RJTEST(only_an_etag_acknowledges),
+		RJTEST(a_missing_etag_is_an_answer_that_was_lost),
 		RJTEST(a_deletion_at_the_same_time),
 	};
 
