@@ -93,6 +93,21 @@ static int parse_fd(const char *text)
 		       : -1;
 }
 
+/* Refuse options that do not go together, and all but one of COUNT operands. */
+static enum rj_options_result check(
+	const struct rj_options *o, int count, char **operands)
+{
+	if (o->size_mb && !o->raw)
+		return bad("--size is only for --raw", "");
+	if (o->raw && o->until_unmount)
+		return bad("--raw and --until-unmount do not go together", "");
+	if (!count)
+		return bad("which volume? DEVICE is missing", "");
+	if (count > 1)
+		return bad("unexpected argument ", operands[1]);
+	return RJ_OPTIONS_RUN;
+}
+
 enum rj_options_result rj_options_parse(
 	int argc, char **argv, struct rj_options *out)
 {
@@ -156,14 +171,8 @@ enum rj_options_result rj_options_parse(
 				"");
 		}
 	}
-	if (o.size_mb && !o.raw)
-		return bad("--size is only for --raw", "");
-	if (o.raw && o.until_unmount)
-		return bad("--raw and --until-unmount do not go together", "");
-	if (optind == argc)
-		return bad("which volume? DEVICE is missing", "");
-	if (argc - optind > 1)
-		return bad("unexpected argument ", argv[optind + 1]);
+	if (check(&o, argc - optind, argv + optind) != RJ_OPTIONS_RUN)
+		return RJ_OPTIONS_BAD;
 	/* the descriptor was the first program's */
 	if (o.take_over)
 		o.helper_fd = -1;

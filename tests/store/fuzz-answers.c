@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * libFuzzer target for the client's reading of HTTP answers: rjserver's and S3's,
- * from the status line to the stream of objects, through libcurl and all of lib/store; built and run by scripts/fuzz. connect(), send(), recv() and poll()
- * are replaced here: libcurl's socket is one end of a socket pair, and each whole
- * request is answered with the rest of the input.
+ * from the status line to the stream of objects, through libcurl and all of lib/store;
+ * built and run by scripts/fuzz. connect(), send(), recv() and poll() are replaced
+ * here: libcurl's socket is one end of a socket pair, and each whole request is
+ * answered with the rest of the input.
  *
  * The first byte of an input says what is asked: bits 0-2: the request (enum ask);
  * bit 3: over s3+http; bit 4: the answer comes one byte at a time; bit 5: the
