@@ -8,8 +8,8 @@ need_root
 [ -c /dev/loop-control ] || skip_all "no loop devices"
 rjtune=$RJ_BUILD/rjtune/rjtune
 img=$T_DIR/v.img
-mkdir "$T_DIR/a" "$T_DIR/b" "$T_DIR/mnt"
-A=file://$T_DIR/a B=file://$T_DIR/b
+mkdir "$T_DIR/a-f" "$T_DIR/b" "$T_DIR/mnt"
+A=file://$T_DIR/a-f B=file://$T_DIR/b
 # no blkid of e2fsprogs shall look at other tests' devices
 export BLKID_FILE=$T_DIR/blkid.tab
 : >"$T_DIR/partitions"
@@ -141,8 +141,9 @@ like "is nothing to do" "$OUT" 'nothing to do'
 check "and back" "$rjtune" -q -J remote="$A",on_loss=block,ack=durable "$V"
 
 # ---- a journal that is lost for good ----
-mv "$T_DIR/a" "$T_DIR/gone"
+mv "$T_DIR/a-f" "$T_DIR/gone"
 status 5 "the store is gone" "$rjtune" -O ^has_journal "$V"
+like "-f is named, whatever the address has in it" "$OUT" '; if that journal is lost for good, -f gives it up$'
 is "listed as such" "$(get reachable)" false
 status 0 "-f gives it up" "$rjtune" -f -z "$T_DIR/undo" -O ^has_journal "$V"
 check "sound" sound "$V"
