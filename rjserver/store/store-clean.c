@@ -18,7 +18,6 @@ struct clean {
 	size_t body_count; /* in the batch */
 	/* the object that a thread reads, or has read */
 	struct read_job *reading; /* NULL: it has */
-	struct okey read_key;
 	uint64_t read_pos; /* where it was; nothing else is ever there */
 	struct rj_buf read;
 	int read_rc;
@@ -119,12 +118,10 @@ static int bytes_of(struct store *s, struct clean *cl, const struct okey *okey,
 	body->len = 0;
 	if (cl->reading)
 		return -RJ_E_BUSY;
-	if (!cl->wanted || cl->read_pos != e->pos ||
-		memcmp(&cl->read_key, okey, sizeof(*okey))) {
+	if (!cl->wanted || cl->read_pos != e->pos) {
 		cl->read_pos = e->pos;
 		rc = reader_get(s, okey, body, on_read, cl, &cl->reading, &err);
 		cl->wanted = rc == -RJ_E_BUSY;
-		cl->read_key = *okey;
 		return rc;
 	}
 	cl->wanted = false;
