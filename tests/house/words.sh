@@ -26,7 +26,7 @@ pages() {
 		! -path 'doc/upstream/*')
 }
 sources() {
-	(cd "$1" && find lib tools mkrjfs rj* -name '*.[ch]' ! -path 'lib/store/http/*' 2>/dev/null)
+	(cd "$1" && find lib tools mkrjfs rj* -name '*.[ch]' 2>/dev/null)
 }
 # comments FILE...: their lines with a comment, and of those the comments only
 comments() {

@@ -193,7 +193,7 @@ static CURLcode set_up(CURL *e, const struct rj_store_opts *opts,
 	curl_easy_setopt(e, CURLOPT_TIMEOUT_MS, (long)opts->request_timeout_ms);
 #if LIBCURL_VERSION_NUM >= 0x075700
 	/* else a time limit waits for the name servers, which have their own:
-	 * ten seconds and more, with a commit behind it */
+	 * ten seconds and more, for which a commit waits */
 	curl_easy_setopt(e, CURLOPT_QUICK_EXIT, 1L);
 #endif
 #if LIBCURL_VERSION_NUM >= 0x075700

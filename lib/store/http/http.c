@@ -511,7 +511,7 @@ int rj_http_fail_status(const struct rj_http *h, const struct rj_http_call *c,
 	const char *what = "gave an invalid answer";
 
 	if (!why)
-		why = c->text[0] == '<' ? "" : c->text; /* HTML tells nobody */
+		why = c->text[0] == '<' ? "" : c->text; /* HTML is no message */
 	if (c->status == 401 || c->status == 403) {
 		code = RJ_E_DENIED;
 		what = h->opts.conf->withheld

@@ -27,7 +27,7 @@ struct rj_rj {
 	unsigned checked; /* the connection of HTTP over which reaches() asked */
 	uint64_t oldest; /* of the segment that was put last; 0: none was */
 	size_t prefix; /* length of "http://host:port/name/" */
-	char url[REQUEST_URL_BYTES]; /* that, and the current key behind it */
+	char url[REQUEST_URL_BYTES]; /* that, then the current key */
 };
 
 /* Of an answer. */
@@ -130,7 +130,7 @@ static int rj_get(struct rj_store *s, const struct rj_key *key, size_t max,
 	return fail_status(r, &c, "get", text, err);
 }
 
-/* A decimal number of at least MIN digits at *P, which moves behind it. */
+/* Read a decimal number of at least MIN digits at *P, and move *P after it. */
 static bool read_number(const char **p, const char *end, int min, uint64_t *out)
 {
 	const char *start = *p;

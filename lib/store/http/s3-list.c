@@ -14,7 +14,7 @@
 #define DIGITS	     20
 
 static const char *const delete_headers[] = {
-	"x-amz-content-sha256: UNSIGNED-PAYLOAD",
+	RJ_S3_UNSIGNED,
 	"Content-Type: application/xml",
 	NULL,
 };
@@ -31,7 +31,7 @@ struct page {
 };
 
 struct entry {
-	char tail[RJ_UUID_TEXT + 1]; /* behind the prefix, if that short */
+	char tail[RJ_UUID_TEXT + 1]; /* after the prefix, if that short */
 	uint64_t size;
 };
 
@@ -162,7 +162,7 @@ static bool number_of(
 	       rj_key_parse(text, strlen(text), out);
 }
 
-/* A page of DIR's objects behind number AFTER. */
+/* Get a page of DIR's objects after number AFTER. */
 static int get_numbers(struct rj_s3 *s, struct page *p, const char *dir,
 	const char *after, struct rj_error *err)
 {
@@ -172,7 +172,7 @@ static int get_numbers(struct rj_s3 *s, struct page *p, const char *dir,
 	return get_page(s, p, dir, start, err);
 }
 
-/* Call FN for P's entries behind *AFTER, which moves along. */
+/* Call FN for P's entries after *AFTER, which moves along. */
 static int hand_over(struct rj_s3 *s, const struct page *p, const char *dir,
 	char *after, rj_store_list_fn fn, void *arg, struct rj_error *err)
 {
@@ -244,7 +244,7 @@ int rj_s3_list_journals(struct rj_store *store, rj_store_journal_fn fn,
 				break;
 			}
 			strcpy(last, e[i].tail);
-			/* "/" ends each; the next page begins behind all that
+			/* "/" ends each; the next page begins after all that
 			 * is below it */
 			snprintf(after, sizeof(after), "%s%s~", s->prefix,
 				e[i].tail);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* s3+http(s)://: what s3.c and s3-list.c share. Private to them. */
+/* s3+http(s)://: what s3.c, s3-list.c and s3-request.c share. Private to them. */
 #ifndef RJ_STORE_S3_H
 #define RJ_STORE_S3_H
 
@@ -31,11 +31,14 @@ int rj_s3_fail(struct rj_s3 *s, const struct rj_http_call *c, const char *verb,
 /* Set S's URL: that of the bucket, and TEXT after it, unchanged.
  * RJ_E_NOMEM. */
 int rj_s3_set_url(struct rj_s3 *s, const char *text, struct rj_error *err);
+/* Use CONF's settings from here on; a reference is kept. RJ_E_NOMEM. */
+int rj_s3_take_conf(struct rj_s3 *s, struct rj_conf *conf);
 /* One request to S's URL; ->extra of CALL is set here from the second one on. */
 int rj_s3_perform(
 	struct rj_s3 *s, struct rj_http_call *call, struct rj_error *err);
 
-extern const char *const rj_s3_plain_headers[];
+#define RJ_S3_UNSIGNED "x-amz-content-sha256: UNSIGNED-PAYLOAD"
+extern const char *const rj_s3_plain_headers[]; /* of a request without a body */
 
 int rj_s3_list(struct rj_store *s, const struct rj_key *dir, uint64_t after,
 	rj_store_list_fn fn, void *arg, struct rj_error *err);
