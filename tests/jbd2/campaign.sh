@@ -126,6 +126,9 @@ e2fsck_too() {
 }
 kernel_too() {
 	local opts=loop,noinit_itable
+	# a new file: mount takes the loop device that still holds the old one, if another
+	# process has that open, and with it the old blocks in its cache
+	rm -f k.img
 	cp --sparse=always case.img k.img && put_journal k.img || return 1
 	if [ "$kind" = e ]; then
 		cp case.j k.j
