@@ -9,6 +9,9 @@
  * the backups first, and a cut in between leaves them one ahead; a move writes
  * its intent into the primary alone before that. So backups are never two ahead
  * of a primary without an intent, unless that is from another time.
+ *
+ * A copy of the whole volume that is old has old backups, too: it is not found here
+ * but in lib/recover/older.c, by its mark and by the log.
  */
 #include "ext4/ext4-priv.h"
 

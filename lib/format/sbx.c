@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+/* Encode and decode the bytes of the superblock's extension; lib/ext4/patch.c writes
+ * them. */
 #include "format/sbx.h"
 
 #include <stdio.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Replay. Every block of the plan is written once, with the same bytes
- * whatever was written before, and the log is not touched: a replay that was
- * cut anywhere is simply run again.
+ * Replay. Every block of the plan (plan.c has left revoked blocks out) is written
+ * once, with the same bytes whatever was written before, and the log is not
+ * touched: a replay that was cut anywhere is simply run again.
  */
 #include "jbd2/engine.h"
 

@@ -3,6 +3,9 @@
  * An older copy of a volume. A log holds what its own volume does not have yet,
  * and no more: for a copy that was made before the log's oldest segment moved,
  * what lies between is nowhere. Judged before anything is touched or claimed.
+ *
+ * Here the whole volume is old. A primary superblock that was put back alone, into a
+ * volume that is not, is found in lib/ext4/super-stale.c.
  */
 #include "format/mark.h"
 #include "recover/session.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Put one segment, with the patience that on_loss asks for, and account for it. */
+/* Put one segment, with the patience that on_loss asks for, and account for it. The
+ * kernel's fsync waits here for the store. */
 #include <string.h>
 
 #include "pipeline-priv.h"

@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Follow the log that the kernel writes, by its blocks: the journal superblock tells
+ * the tail, commit blocks tell the running transaction, and every block of the log
+ * moves the head on.
+ */
 #include "track.h"
 
 #include <string.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Where the fallback file is: a file, a file in a folder, a block device. */
+/* Make, open, put aside and remove the fallback file: a file, a file in a folder, or a
+ * block device. fallback-log.c writes into it. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+/* Write into the fallback file: its two headers, and sealed segments after them. */
 #include "log/fallback/fallback-log.h"
 
 #include <stdlib.h>

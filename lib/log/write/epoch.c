@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+/* Write, put and read the text of an epoch claim. */
 #include "log/write/epoch.h"
 
 #include <string.h>

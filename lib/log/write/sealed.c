@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Put a sealed segment's bytes, whichever writer sealed them. */
+/* Put a sealed segment's bytes, whichever writer sealed them, and tell who holds its
+ * number if that is taken. */
 #include <string.h>
 
 #include "log/listing.h"
