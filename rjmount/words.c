@@ -111,6 +111,9 @@ static int take_missing(struct rj_mount_options *o, const char *options)
 	do {
 		len = rj_mount_word_length(text);
 		rc = take_own(&found, text, len);
+		/* a bad number is no matter where another one was given */
+		if (rc == -RJ_E_INVAL && o->stop_timeout)
+			rc = 0;
 		text += len + 1;
 	} while (!rc && text[-1]);
 	if (!o->stop_timeout)

@@ -206,6 +206,15 @@ static int check_old_inode(struct rj_move_ctx *m, struct rj_error *err)
 	return rc;
 }
 
+/* A device that was found but cannot be written is there still. A store that does
+ * not let us in may never again. */
+static bool lost(const struct rj_move_ctx *m, int rc)
+{
+	if (rc == -RJ_E_DENIED && m->from == RJ_PLACE_DEVICE)
+		return false;
+	return rc && !rj_code_ours(rc) && m->from != RJ_PLACE_NONE;
+}
+
 int rj_move_check_old(struct rj_move_ctx *m, struct rj_error *err)
 {
 	int rc = 0;
@@ -225,7 +234,7 @@ int rj_move_check_old(struct rj_move_ctx *m, struct rj_error *err)
 		rc = rj_move_check_log(m, err);
 		break;
 	}
-	if (rc && !rj_code_ours(rc) && m->from != RJ_PLACE_NONE)
+	if (lost(m, rc))
 		m->report->journal_lost = true;
 	return rc;
 }

@@ -171,8 +171,9 @@ static int check_device(struct rj_move_ctx *m, bool *same, struct rj_error *err)
 		if (rc || *same)
 			return rc;
 	}
+	/* a dry run too: after it rjtune -f gives the old journal up */
 	rc = rj_jdev_open(&m->new_device, m->opts->to.device, m->f.block_size,
-		!m->opts->dry_run, m->opts, err);
+		true, m->opts, err);
 	if (!rc)
 		rc = rj_jdev_check_free(&m->new_device, m->uuid, err);
 	if (rc)

@@ -35,6 +35,12 @@ static int open_device(struct rj_recovery *r, struct rj_volume *volume,
 	if (write && !stat(r->device_path, &st) && S_ISBLK(st.st_mode))
 		flags |= O_EXCL;
 	r->device_fd = open(r->device_path, flags | O_CLOEXEC);
+	/* not RJ_E_DENIED, for which a log is taken as lost */
+	if (write && (r->device_fd < 0 ? errno == EROFS || errno == EACCES
+				       : rj_device_read_only(r->device_fd)))
+		return rj_fail(err, RJ_E_REFUSED,
+			"%s: the journal is read-only (blockdev --setrw makes it writable)",
+			r->device_path);
 	if (r->device_fd < 0)
 		return rj_fail_errno(err, errno, "%s: cannot open the journal",
 			r->device_path);

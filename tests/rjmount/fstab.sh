@@ -36,6 +36,15 @@ check "mounted, and none is given by hand" $LIMIT "$MOUNT_RJ" "$img" "$mnt" -o x
 is "there are no metrics" "$(at)" null
 check "unmounted once more" unmounted
 
+# ---- a bad word ----
+echo "$img $mnt rj _netdev,x-rj.stop-timeout=soon,x-rj.metrics=$T_DIR/here,noauto 0 0" >"$fstab"
+status 1 "x-rj.stop-timeout= in fstab is not a number" $LIMIT "$MOUNT_RJ" "$img" "$mnt"
+like "is said" "$OUT" "^mount.rj: x-rj.stop-timeout= in fstab needs seconds"
+check "mounted: it is not needed where one is given by hand" \
+	$LIMIT "$MOUNT_RJ" "$img" "$mnt" -o x-rj.stop-timeout=5
+is "the line's other word counts" "$(at)" "$T_DIR/here"
+check "unmounted after that" unmounted
+
 # ---- two volumes of one mount point ----
 cat >"$fstab" <<END
 $T_DIR/other.img $mnt rj _netdev,x-rj.metrics=none,noauto 0 0

@@ -78,6 +78,21 @@ status 8 "a read-only journal device" "$rjtune" -q -J device="$R" "$V"
 like "is named" "$OUT" "^rjtune: $R: a read-only device"
 sync "$V"
 is "nothing is changed" "$(sha256sum <"$img")" "$sum"
+status 8 "-n finds that too" "$rjtune" -n -J device="$R" "$V"
+
+# ---- the present journal is read-only: it is there, so it is not lost ----
+truncate -s 4M "$T_DIR/present"; loop_over "$T_DIR/present"; P=$DEV
+check "a journal on a device" "$rjtune" -q -J device="$P" "$V"
+blockdev --setro "$P"
+sync "$V"; sum=$(sha256sum <"$img")
+for force in "" "-f -z $T_DIR/undo-ro"; do
+	status 8 "a read-only journal${force:+, -f}" "$rjtune" $force -J size=2 "$V"
+	is "nothing else is advised" "$OUT" \
+		"rjtune: $P: a read-only device (blockdev --setrw makes it writable)"
+	sync "$V"; is "nothing is changed" "$(sha256sum <"$img")" "$sum"
+done
+blockdev --setrw "$P"
+check "writable, it is left" "$rjtune" -q -J none "$V"
 
 # ---- multi-mount protection ----
 make_volume "$T_DIR/mmp.img" -t ext4 -O mmp
@@ -146,7 +161,22 @@ check "sound, with an internal journal" e2fsck -fn "$T_DIR/c.img"
 truncate -s 4M "$T_DIR/lost"; loop_over "$T_DIR/lost"; L=$DEV
 check "a journal on a device" "$rjtune" -q -J device="$L" "$V"
 mount "$V" "$T_DIR/mnt"; touch "$T_DIR/mnt/new"; sync -f "$T_DIR/mnt"
-cp "$img" "$T_DIR/crash.img"; umount "$T_DIR/mnt"
+cp "$img" "$T_DIR/crash.img"; cp "$T_DIR/lost" "$T_DIR/lost.crash"; umount "$T_DIR/mnt"
+cat "$T_DIR/lost.crash" >"$L"
+blockdev --setro "$L"
+sum=$(sha256sum <"$T_DIR/crash.img")
+for tool in "$rjtune -y -J size=2" "$rjtune -f -z $T_DIR/undo-ro -J size=2" "$RJ_BUILD/rjrecover/rjrecover -y"; do
+	name=${tool#"$RJ_BUILD"/*/}; name=${name%% -z*}
+	status 4 "$name: the device is read-only" among "$L" "$V" -- $tool "$T_DIR/crash.img"
+	like "$name: nothing else is advised" "$OUT" "^[a-z]+: $L: the journal is read-only \\(blockdev --setrw makes it writable\\)\$"
+	is "$name: nothing is changed" "$(sha256sum <"$T_DIR/crash.img")" "$sum"
+done
+blockdev --setrw "$L"; flip "$L" 2048; blockdev --setro "$L"
+status 4 "its log is damaged, and cannot be kept" \
+	among "$L" "$V" -- "$RJ_BUILD/rjrecover/rjrecover" -y "$T_DIR/crash.img"
+like "says so" "$OUT" "^rjrecover: $L: the journal is read-only"
+is "nothing is changed" "$(sha256sum <"$T_DIR/crash.img")" "$sum"
+blockdev --setrw "$L" # or the next file with this number is read-only
 losetup -d "$L"
 lost() { among "$V" -- "$rjtune" "$@" "$T_DIR/crash.img"; }
 status 4 "it needs recovery" lost -J size=2
@@ -154,6 +184,9 @@ status 5 "which cannot be had" lost -y -J size=2
 sum=$(sha256sum <"$T_DIR/crash.img")
 status 1 "-f, and no room for another one" lost -f -z "$T_DIR/undo4" -J size=39
 like "says so" "$OUT" "^rjtune: $T_DIR/crash.img: no room for a journal of 39936 blocks; free some, or give a smaller size=\$"
+is "nothing is changed" "$(sha256sum <"$T_DIR/crash.img")" "$sum"
+status 8 "-f, and the new device is read-only" lost -f -z "$T_DIR/undo5" -J device="$R"
+like "says so" "$OUT" "^rjtune: $R: a read-only device"
 is "nothing is changed" "$(sha256sum <"$T_DIR/crash.img")" "$sum"
 status 0 "-f: without it" lost -f -z "$T_DIR/undo3" -J size=2
 check "sound, with an internal journal" e2fsck -fn "$T_DIR/crash.img"
