@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 
 #include "util/environ.h"
@@ -37,13 +38,21 @@ void log_set_quiet(void)
 	quiet = true;
 }
 
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct rj_repeat said;
+
+void log_forget_repeats(void)
+{
+	pthread_mutex_lock(&lock);
+	memset(&said, 0, sizeof(said));
+	pthread_mutex_unlock(&lock);
+}
+
 /* One write per line, so that lines of several processes do not mix. A warning or
  * an error that was said less than a minute ago is only counted. */
 __attribute__((format(printf, 3, 0))) static void say(
 	int level, const char *kind, const char *fmt, va_list ap)
 {
-	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-	static struct rj_repeat said;
 	char line[1400], times[64] = "";
 	unsigned more = 0;
 	bool now = true;

@@ -6,6 +6,10 @@
 /* -q: no notices; warnings and errors are always said. */
 void log_set_quiet(void);
 
+/* Say in full whatever comes next, also what was said less than a minute ago: an
+ * administrator asked. */
+void log_forget_repeats(void);
+
 void log_notice(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void log_warning(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void log_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));

@@ -133,6 +133,7 @@ void live_reload(struct live *live)
 	struct rj_error err = {0};
 
 	notify_reloading();
+	log_forget_repeats();
 	if (!now)
 		log_error("not reloaded: out of memory");
 	else if (reload(live, now, &err))

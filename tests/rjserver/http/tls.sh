@@ -130,6 +130,8 @@ kill -HUP $SERVER_PID
 check "a CA that is none: said" wait_for 20 reloaded 1
 check "and named" logged "not reloaded, all stays as it was: .*ca.pem: not usable"
 is "and all stays" "$(cert host1 "$K/$O")" 200
+kill -HUP $SERVER_PID
+check "asked again, said again" wait_for 60 reloaded 2
 cp "$PKI/other.pem" "$PKI/ca.pem"
 cp "$PKI/server2.pem" "$PKI/server.pem"
 cp "$PKI/server2.key" "$PKI/server.key"
@@ -137,7 +139,7 @@ cp "$PKI/server2.key" "$PKI/server.key"
 export CURL_CA_BUNDLE=$PKI/ca.copy
 HOST3=$(adduser "$D" host3)
 printf '[server]\nmin-free = 1000T\n' >"$T_DIR/conf"
-n=1
+n=2
 spoilt() { # FILE REGEX
 	cp -p "$1" "$T_DIR/good"
 	echo nonsense >"$1"
@@ -149,7 +151,7 @@ spoilt() { # FILE REGEX
 	is "the certificate stays" "$(serial)" "$was"
 	is "and whose clients are let in" "$(cert host1 "$K/$O")$(cert unknown "$K/$O")" 200000
 	is "and the accounts" "$(as "$HOST3" "$BASE/host3/")$(as "$HOST2" "$BASE/host2/")" 401200
-	is "and the limits" "$(cert host1 -T "$T_DIR/a" "$K/$(seq20 $((n + 1)))")" 201
+	is "and the limits" "$(cert host1 -T "$T_DIR/a" "$K/$(seq20 $n)")" 201
 }
 spoilt "$PKI/server.pem" ' not usable as a certificate'
 spoilt "$PKI/server.key" ' not usable as the certificate'
