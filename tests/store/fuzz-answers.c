@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * libFuzzer target for the client's reading of HTTP answers: rjserver's and S3's,
- * from the status line to the stream of objects, through libcurl and all of lib/store;
- * built and run by scripts/fuzz. connect(), send(), recv() and poll() are replaced
- * here: libcurl's socket is one end of a socket pair, and each whole request is
- * answered with the rest of the input.
+ * from the status line to the stream of objects, through libcurl, http1-put.c and
+ * all of lib/store; built and run by scripts/fuzz. connect(), send(), recv() and poll()
+ * are replaced here: libcurl's socket is one end of a socket pair, and each whole
+ * request is answered with the rest of the input.
  *
  * The first byte of an input says what is asked: bits 0-2: the request (enum ask);
  * bit 3: over s3+http; bit 4: the answer comes one byte at a time; bit 5: the
- * connection breaks, with the answer, before the request's body was sent.
+ * connection breaks, with the answer, before the request's body was sent; bit 6: a put
+ * to rj:// goes by libcurl, as with a password.
  * Checked, besides memory and undefined behaviour: a put succeeds only with a status
  * that says so, and never when its body was not sent; what is read keeps the
  * contract of store.h; each failure has a message that is fit for a terminal.
@@ -37,6 +38,7 @@ enum ask { PUT, GET, LIST, JOURNALS, STREAM, REMOVE, BELOW, ASKS };
 #define S3	 0x08
 #define SLOW	 0x10
 #define EARLY	 0x20
+#define LIBCURL	 0x40
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerInitialize(int *argc, char ***argv);
@@ -132,6 +134,17 @@ ssize_t send(int fd, const void *data, size_t len, int flags)
 	if (!body_left || mode & EARLY)
 		reply();
 	return (ssize_t)n;
+}
+
+/* Of http1-put.c: some of the first part that is not empty. */
+ssize_t sendmsg(int fd, const struct msghdr *msg, int flags)
+{
+	size_t i = 0;
+
+	while (i + 1 < msg->msg_iovlen && !msg->msg_iov[i].iov_len)
+		i++;
+	return send(fd, msg->msg_iov[i].iov_base, msg->msg_iov[i].iov_len,
+		flags);
 }
 
 ssize_t recv(int fd, void *data, size_t len, int flags)
@@ -259,6 +272,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	answer_len = size - 1;
 	answered = 0;
 	must(!rj_store_open(mode & S3	     ? "s3+http://127.0.0.1:9/b/p"
+			    : mode & LIBCURL ? "rj://127.0.0.1:9/w"
 					     : "rj://127.0.0.1:9/v",
 		&opts, &s, &err));
 	if (request(s, &err)) {
@@ -291,10 +305,14 @@ static void write_seeds(const char *dir)
 	write_seed(dir, PUT,
 		"HTTP/1.1 201 Created\r\nContent-Length: 0\r\n"
 		"RJ-Nearly-Full: disk\r\nRJ-Max-Bytes: 1000\r\n\r\n");
+	write_seed(dir, PUT | EARLY,
+		"HTTP/1.1 201 Created\r\nContent-Length: 0\r\n\r\n");
 	write_seed(dir, PUT | SLOW,
 		"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.0 503 Busy\r\n"
 		"Connection: close\r\n\r\nnot now\r\n");
-	write_seed(dir, PUT | EARLY,
+	write_seed(dir, PUT | LIBCURL,
+		"HTTP/1.1 201 Created\r\nContent-Length: 0\r\n\r\n");
+	write_seed(dir, PUT | LIBCURL | EARLY,
 		"HTTP/1.1 201 Created\r\nTransfer-Encoding: chunked\r\n\r\n"
 		"3\r\nno\n\r\n0\r\n\r\n");
 	write_seed(dir, GET,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A server that acknowledges what it cannot have, over rj:// and S3; and the longest URLs
- * of S3. */
+/* A server that acknowledges what it cannot have, by each way a put goes; and
+ * the longest URLs of S3. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,19 +14,25 @@
 
 static struct rj_error err;
 
-static const char *const schemes[] = {"rj", "s3+http"};
-#define SCHEMES (sizeof(schemes) / sizeof(schemes[0]))
+static const char *const ways[] = {
+	"rj",	   /* http1-put.c */
+	"rj",	   /* with a password: http.c */
+	"s3+http",
+};
 
-/* Open a store on B's port with the I-th scheme. */
-static struct rj_store *open_scheme(const struct bad_server *b, size_t i)
+/* A store on B's port, by the I-th way. */
+static struct rj_store *open_way(const struct bad_server *b, size_t i)
 {
 	/* libcurl goes on sending until this is over */
 	const struct rj_store_opts opts = {.request_timeout_ms = 5000};
 	struct rj_store *s;
 	char url[64];
 
-	setenv("RJ_CREDENTIALS", "[s3+http://127.0.0.1]\nuser=u\npassword=p\n", 1);
-	snprintf(url, sizeof(url), "%s://127.0.0.1:%d/vol", schemes[i],
+	if (i)
+		setenv("RJ_CREDENTIALS", "[s3+http://127.0.0.1]\nuser=u\npassword=p\n", 1);
+	else
+		unsetenv("RJ_CREDENTIALS");
+	snprintf(url, sizeof(url), "%s://127.0.0.1:%d/vol", ways[i],
 		bad_port(b));
 	if (rj_store_open(url, &opts, &s, &err))
 		exit(99);
@@ -49,11 +55,11 @@ static void an_early_answer_is_no_acknowledgement(void)
 	struct rj_store *s;
 	size_t i, j;
 
-	for (i = 0; i < SCHEMES; i++) {
+	for (i = 0; i < 3; i++) {
 		/* S3 says 200, all else 201 */
 		for (j = 0; j < 2; j++) {
-			b = bad_start(&acts[j && i == 1 ? 2 : j], 1);
-			s = open_scheme(b, i);
+			b = bad_start(&acts[j && i == 2 ? 2 : j], 1);
+			s = open_way(b, i);
 			T_FAILS(rj_store_put_new(
 					s, &key, body, BODY_BYTES, &err),
 				j ? RJ_E_UNREACHABLE : RJ_E_NOSPACE, "");
@@ -77,9 +83,9 @@ static void an_answer_in_time_is_one(void)
 	struct rj_store *s;
 	size_t i, j;
 
-	for (i = 0; i < SCHEMES; i++) {
+	for (i = 0; i < 3; i++) {
 		b = bad_start(&act, 1);
-		s = open_scheme(b, i);
+		s = open_way(b, i);
 		for (j = 0; j < sizeof(sizes) / sizeof(sizes[0]); j++) {
 			key = t_key(&dir, j + 1);
 			T_WORKS(rj_store_put_new(

@@ -465,6 +465,22 @@ static void requests_share_a_connection(void)
 	bad_stop(b);
 }
 
+/* What answered was not the store, perhaps: the next put goes over a new connection. */
+static void a_wrong_server_is_left(void)
+{
+	static const struct bad_act none = {
+		"HTTP/1.1 404 No\r\nContent-Length: 0\r\n\r\n", BAD_KEEP, 0, 0};
+	struct rj_key dir = t_new_log(RJ_KEY_LOG), key = t_key(&dir, 1);
+	struct bad_server *b = bad_start(&none, 1);
+	struct rj_store *s = open_bad(b);
+
+	T_FAILS(rj_store_put_new(s, &key, "x", 1, &err), RJ_E_PROTOCOL, "404");
+	T_FAILS(rj_store_put_new(s, &key, "x", 1, &err), RJ_E_PROTOCOL, "404");
+	CU_ASSERT_EQUAL(bad_connections(b), 2);
+	rj_store_close(s);
+	bad_stop(b);
+}
+
 /* What came before a request is no answer to it: a proxy said it twice, or grew
  * tired of waiting. */
 static void an_answer_before(void)
@@ -661,6 +677,7 @@ int main(void)
 		RJTEST(lists_of_journals),
 		RJTEST(no_list_of_journals),
 		RJTEST(requests_share_a_connection),
+		RJTEST(a_wrong_server_is_left),
 		RJTEST(an_answer_of_before_is_none),
 		RJTEST(a_closed_connection_is_made_again),
 		RJTEST(an_answer_without_an_end_times_out),

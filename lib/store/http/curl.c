@@ -47,12 +47,7 @@ static void global_init(void)
 void rj_sigpipe_block(struct rj_sigpipe *p)
 {
 	sigset_t pipe, pending;
-	struct sigaction now;
 
-	p->ignored = !sigaction(SIGPIPE, NULL, &now) &&
-		     now.sa_handler == SIG_IGN;
-	if (p->ignored)
-		return;
 	sigemptyset(&pipe);
 	sigaddset(&pipe, SIGPIPE);
 	sigpending(&pending);
@@ -66,8 +61,6 @@ void rj_sigpipe_restore(const struct rj_sigpipe *p)
 	int saved = errno;
 	sigset_t pipe;
 
-	if (p->ignored)
-		return;
 	sigemptyset(&pipe);
 	sigaddset(&pipe, SIGPIPE);
 	if (!p->pending) {

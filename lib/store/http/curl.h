@@ -34,7 +34,6 @@ void rj_curl_cleanup(CURL *e); /* the same; NULL-safe */
 
 /* For multi handles and the like: between hold and release. */
 struct rj_sigpipe {
-	bool ignored; /* by the program: nothing to do */
 	bool pending; /* it was so before us, and stays so */
 	sigset_t old;
 };

@@ -2,7 +2,6 @@
 #include "store/http/http.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stdio.h>
@@ -15,9 +14,7 @@
 #include "store/conf.h"
 #include "store/http/curl.h"
 
-#define KINDS		 8 /* of header arrays that a handle remembers */
-#define PUT_ANSWER_BYTES 4096L
-#define ANSWER_BYTES	 65536L
+#define KINDS 8 /* of header arrays that a handle remembers */
 
 struct rj_http {
 	CURL *easy;
@@ -42,7 +39,6 @@ struct rj_http {
 	size_t error;  /* bytes in call->error */
 	bool head_ended; /* by an empty line */
 	bool framed;   /* the answer says where it ends */
-	bool empty;    /* and that it has no body */
 	bool early;    /* it began before the body was sent whole */
 	bool not_http; /* by its status line */
 	bool too_long; /* of more than call->max bytes */
@@ -67,9 +63,16 @@ bool rj_http_header_is(const char *line, size_t len, const char *name,
 	return true;
 }
 
-static bool is_success(int status)
+bool rj_http_is_success(int status)
 {
 	return status >= 200 && status < 300;
+}
+
+int rj_http_fail_early(const char *name, const char *peer, struct rj_error *err)
+{
+	return rj_fail(err, RJ_E_UNREACHABLE,
+		"%s: the %s answered before all of the request was sent", name,
+		peer);
 }
 
 bool rj_http_loopback(const char *host)
@@ -158,22 +161,19 @@ static size_t on_header(char *line, size_t one, size_t len, void *arg)
 		n--;
 	if (!n) {
 		h->head_ended = true;
-		if (!h->empty)
-			acknowledge_now(h);
+		acknowledge_now(h);
 	}
 	/* libcurl takes "http/" for a status line, too */
 	if (n >= 5 && !strncasecmp(line, "HTTP/", 5)) {
 		/* a new answer, perhaps after a 1xx */
-		h->framed = h->head_ended = h->empty = false;
+		h->framed = h->head_ended = false;
 		h->early = !is_sent(h);
 		h->not_http = !is_status_line(line, n);
 		if (h->not_http)
 			return 0; /* ends the request */
 	} else if (rj_http_header_is(
-			   line, n, "Content-Length", value, sizeof(value))) {
-		h->framed = true;
-		h->empty = !strcmp(value, "0");
-	} else if (rj_http_header_is(line, n, "Transfer-Encoding", value,
+			   line, n, "Content-Length", value, sizeof(value)) ||
+		   rj_http_header_is(line, n, "Transfer-Encoding", value,
 			   sizeof(value))) {
 		h->framed = true;
 	}
@@ -306,12 +306,10 @@ static CURLcode set_headers(struct rj_http *h, const struct rj_http_call *c,
 		    : curl_easy_setopt(h->easy, CURLOPT_HTTPHEADER, list);
 }
 
-bool rj_http_connected(const struct rj_http *h)
+void rj_http_hang_up(struct rj_http *h)
 {
-	char c;
-
-	return h->socket >= 0 && recv(h->socket, &c, 1, MSG_PEEK | MSG_DONTWAIT) == -1 &&
-	       errno == EAGAIN;
+	if (h->socket >= 0)
+		shutdown(h->socket, SHUT_RDWR);
 }
 
 /* Is anything there before we have asked? Then it is no answer to what comes, though
@@ -319,7 +317,10 @@ bool rj_http_connected(const struct rj_http *h)
  * server hears that the connection is not used again. */
 static bool is_stale(const struct rj_http *h)
 {
-	if (h->socket < 0 || rj_http_connected(h))
+	char c;
+
+	if (h->socket < 0 ||
+		recv(h->socket, &c, 1, MSG_PEEK | MSG_DONTWAIT) == -1)
 		return false;
 	shutdown(h->socket, SHUT_RDWR);
 	return true;
@@ -335,9 +336,6 @@ static CURLcode set_call(struct rj_http *h, const struct rj_http_call *c,
 	code = curl_easy_setopt(e, CURLOPT_URL, c->url);
 	if (code)
 		return code;
-	/* libcurl takes a new buffer for each answer, which is wiped when it is freed */
-	curl_easy_setopt(e, CURLOPT_BUFFERSIZE,
-		c->has_body ? PUT_ANSWER_BYTES : ANSWER_BYTES);
 	if (c->has_body) {
 		curl_easy_setopt(e, CURLOPT_NOBODY, 0L);
 		/* POSTFIELDS, not UPLOAD: curl then sends the header and a
@@ -370,8 +368,7 @@ static void set_limits(struct rj_http *h, bool stream)
 		h->easy, CURLOPT_LOW_SPEED_TIME, stream ? seconds : 0L);
 }
 
-/* What STATUS, of an answer that means failure, says is to be mended. */
-static enum rj_cause cause_of(int status)
+enum rj_cause rj_http_cause(int status)
 {
 	switch (status) {
 	case 401:
@@ -389,9 +386,7 @@ static enum rj_cause cause_of(int status)
 	}
 }
 
-/* Does an answer with STATUS tell something only if it is whole? Those that say no more
- * than "refused" or "not now" come from anything in between, often without a length. */
-static bool needs_end(int status)
+bool rj_http_needs_end(int status)
 {
 	return status != 204 && status != 401 && status != 403 &&
 	       status != 407 && status != 408 && status != 429 && status < 500;
@@ -407,18 +402,16 @@ static int check_answer(struct rj_http *h, struct rj_error *err)
 		return rj_fail(err, RJ_E_UNREACHABLE,
 			"%s: the %s's answer was cut short", h->name,
 			h->setup.peer);
-	if (!h->framed && needs_end(status) &&
+	if (!h->framed && rj_http_needs_end(status) &&
 		strcmp(h->call->method, "HEAD"))
 		return rj_fail_cause(
 			rj_fail(err, RJ_E_PROTOCOL,
 				"%s: an HTTP answer without a length (status "
 				"%d): is a %s listening there?",
 				h->name, status, h->setup.peer),
-			cause_of(status), err);
-	if (h->early && is_success(status))
-		return rj_fail(err, RJ_E_UNREACHABLE,
-			"%s: the %s answered before all of the request was sent",
-			h->name, h->setup.peer);
+			rj_http_cause(status), err);
+	if (h->early && rj_http_is_success(status))
+		return rj_http_fail_early(h->name, h->setup.peer, err);
 	return 0;
 }
 
@@ -442,12 +435,10 @@ static int fail_perform(struct rj_http *h, CURLcode code, struct rj_error *err)
 		&h->opts, err);
 }
 
-/* Is STATUS an answer of the store to a client with the right settings? A put that is
- * answered with 404 came to another server, or to a load balancer without one. */
-static bool means_something(const struct rj_http_call *c)
+/* Is STATUS an answer of the store to a client with the right settings? */
+static bool means_something(int status)
 {
-	return c->status < 300 || c->status == 409 || c->status == 412 ||
-	       (c->status == 404 && !c->has_body);
+	return status < 300 || status == 404 || status == 409 || status == 412;
 }
 
 int rj_http_perform(
@@ -457,7 +448,7 @@ int rj_http_perform(
 	CURLcode code;
 	int rc;
 
-	rc = rj_http_renew(h, err);
+	rc = rj_http_renew(h, false, err);
 	if (rc)
 		return rc;
 	h->call = call;
@@ -483,7 +474,7 @@ int rj_http_perform(
 	if (rc && call->out)
 		call->out->len = h->start;
 	h->call = NULL;
-	h->failed = rc || !means_something(call);
+	h->failed = rc || !means_something(call->status);
 	return rc;
 }
 
@@ -506,7 +497,7 @@ static const char *not_taken(const struct rj_http *h, int status)
 int rj_http_fail_status(const struct rj_http *h, const struct rj_http_call *c,
 	const char *doing, const char *why, struct rj_error *err)
 {
-	enum rj_cause cause = cause_of(c->status);
+	enum rj_cause cause = rj_http_cause(c->status);
 	enum rj_code code = RJ_E_PROTOCOL;
 	const char *what = "gave an invalid answer";
 
@@ -611,11 +602,11 @@ static int make_easy(struct rj_http *h, struct rj_error *err)
 	return rc;
 }
 
-int rj_http_renew(struct rj_http *h, struct rj_error *err)
+int rj_http_renew(struct rj_http *h, bool failed, struct rj_error *err)
 {
 	int rc;
 
-	if (!h->failed)
+	if (!failed && !h->failed)
 		return 0;
 	if (rj_conf_renew(&h->opts.conf, &h->looked_ns)) {
 		rj_curl_cleanup(h->easy);

@@ -79,26 +79,33 @@ int rj_http_dup(
 /* NULL-safe. */
 void rj_http_free(struct rj_http *h);
 
+/* What STATUS, of an answer that means failure, says is to be mended. */
+enum rj_cause rj_http_cause(int status);
+/* Does an answer with STATUS tell something only if it is whole? Not those that
+ * say no more than "refused" or "not now", which come from anything in between,
+ * often without a length. */
+bool rj_http_needs_end(int status);
+
 /*
- * Make one request, in one attempt. 0: a whole answer came, of any status (one that means
- * "refused" or "not now" needs no length). RJ_E_UNREACHABLE: no answer, or not in time;
- * RJ_E_PROTOCOL: not HTTP; RJ_E_DENIED: the server's certificate is not trusted, or the
- * server does not trust ours. On failure OUT is as it was.
+ * Make one request, in one attempt. 0: a whole answer came (but see rj_http_needs_end()),
+ * of any status. RJ_E_UNREACHABLE: no answer, or not in time; RJ_E_PROTOCOL: not HTTP;
+ * RJ_E_DENIED: the server's certificate is not trusted, or the server does not trust ours.
+ * On failure OUT is as it was.
  */
 int rj_http_perform(
 	struct rj_http *h, struct rj_http_call *call, struct rj_error *err);
 
 /*
- * After a request over H that failed: read rj.conf again if it changed, and use its new
- * settings from here on. rj_http_perform() does this itself; a caller that needs the new
- * settings before its request calls this first. Errors as of rj_http_new().
+ * If FAILED, or the last request over H failed: read rj.conf again if it changed, and
+ * use its new settings from here on. rj_http_perform() does this itself; a caller that
+ * needs the new settings before its request calls this first. Errors as of rj_http_new().
  */
-int rj_http_renew(struct rj_http *h, struct rj_error *err);
+int rj_http_renew(struct rj_http *h, bool failed, struct rj_error *err);
 /* The settings that H uses; valid until the next request over H. */
 struct rj_conf *rj_http_conf(const struct rj_http *h);
 
-/* Is there a connection that the next request can use, as far as can be told now? */
-bool rj_http_connected(const struct rj_http *h);
+/* Use the connection for no other request: what answers there is not the store. */
+void rj_http_hang_up(struct rj_http *h);
 /* How many connections were made so far. */
 unsigned rj_http_connections(const struct rj_http *h);
 
@@ -110,6 +117,12 @@ unsigned rj_http_connections(const struct rj_http *h);
  */
 int rj_http_fail_status(const struct rj_http *h, const struct rj_http_call *c,
 	const char *doing, const char *why, struct rj_error *err);
+
+/* Does STATUS say that the request was done? */
+bool rj_http_is_success(int status);
+/* RJ_E_UNREACHABLE: such an answer came before the request's body was sent
+ * whole, so the server cannot have what it says it has. */
+int rj_http_fail_early(const char *name, const char *peer, struct rj_error *err);
 
 /* If LINE is header NAME (any case), its value in VALUE (cut to SIZE). */
 bool rj_http_header_is(const char *line, size_t len, const char *name,

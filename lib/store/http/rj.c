@@ -13,6 +13,7 @@
 #include "format/seghdr.h"
 #include "store/backend.h"
 #include "store/http/http.h"
+#include "store/http/http1-put.h"
 #include "store/http/object-stream.h"
 #include "store/store.h"
 
@@ -24,6 +25,9 @@
 struct rj_rj {
 	struct rj_store base;
 	struct rj_http *http;
+	struct rj_http1 *http1; /* for puts; NULL: http sends them, too */
+	const struct rj_key *putting; /* the object under way; NULL: none */
+	bool failed; /* the last put, and rj.conf may be why */
 	unsigned checked; /* the connection of HTTP over which reaches() asked */
 	uint64_t oldest; /* of the segment that was put last; 0: none was */
 	size_t prefix; /* length of "http://host:port/name/" */
@@ -243,28 +247,30 @@ static int see(void *arg, uint64_t number, uint64_t bytes)
 }
 
 /*
- * Does the server's log of KEY reach to the segment before it? What answers over a new
- * connection may be another server, or the same one without what it had: a disk that was
- * not mounted, an old copy that was restored, a power cut that it did not write through.
- * It takes the segment, which is worth nothing without those before it. (What is copied
- * from elsewhere may begin anywhere.) RJ_E_UNREACHABLE: it does not.
+ * Does the server's log reach to the segment before the one that is put? What answers over
+ * a new connection may be another server, or the same one without what it had: a disk that
+ * was not mounted, an old copy that was restored, a power cut that it did not write
+ * through. It would take the segment, which is worth nothing without those before it.
+ * (What is copied from elsewhere may begin anywhere.) RJ_E_UNREACHABLE: it does not.
  */
-static int reaches(struct rj_rj *r, const struct rj_key *key, struct rj_error *err)
+static int reaches(void *arg, struct rj_error *err)
 {
+	struct rj_rj *r = arg;
+	const struct rj_key *key = r->putting;
 	struct before b = {.number = key->number};
 	struct rj_key dir = *key;
 	struct rj_buf page = {0};
 	char text[RJ_KEY_TEXT];
 	uint64_t after = key->number - 2;
 	bool more;
-	int rc = 0;
+	int rc;
 
-	b.there = key->number == 1; /* none is before it */
+	if (key->kind != RJ_KEY_LOG || key->number < 2 || r->base.copying)
+		return 0;
 	dir.number = 0;
 	rj_key_text(&dir, text);
 	/* where it was trimmed meanwhile, later ones are there */
-	if (!b.there)
-		rc = get_page(r, text, after, 2, &page, &more, err);
+	rc = get_page(r, text, after, 2, &page, &more, err);
 	if (!rc)
 		rc = read_page(r, &page, text, &after, see, &b, err);
 	if (!rc && !b.there)
@@ -276,30 +282,35 @@ static int reaches(struct rj_rj *r, const struct rj_key *key, struct rj_error *e
 			RJ_CAUSE_MISSING, err);
 	rj_buf_free(&page);
 	rj_key_text(key, r->url + r->prefix); /* the request's again */
-	if (!rc)
-		r->checked = rj_http_connections(r->http);
 	return rc;
 }
 
-/*
- * Make the request CALL, a put of KEY. Over a connection over which reaches() did not ask
- * it asks first. libcurl may make a new one for the request even so: then the answer
- * counts once reaches() has asked over that one.
- */
-static int put_checked(struct rj_rj *r, const struct rj_key *key,
-	struct rj_http_call *call, struct rj_error *err)
+/* Put with libcurl, which does not say before a request that it has to connect: the
+ * answer counts once reaches() has asked. */
+static int put_by_http(
+	struct rj_rj *r, struct rj_http_call *c, struct rj_error *err)
 {
-	bool follows = key->kind == RJ_KEY_LOG && !r->base.copying;
-	int rc = 0;
+	int rc = rj_http_perform(r->http, c, err);
+	unsigned now = rj_http_connections(r->http);
 
-	if (follows && (r->checked != rj_http_connections(r->http) ||
-			       !rj_http_connected(r->http)))
-		rc = reaches(r, key, err);
+	if (rc || (c->status != 201 && c->status != 412) || r->checked == now)
+		return rc;
+	rc = reaches(r, err);
 	if (!rc)
-		rc = rj_http_perform(r->http, call, err);
-	if (!rc && follows && (call->status == 201 || call->status == 412) &&
-		r->checked != rj_http_connections(r->http))
-		rc = reaches(r, key, err);
+		r->checked = now;
+	return rc;
+}
+
+/* After a put that failed, use what rj.conf says now. */
+static int renew(struct rj_rj *r, struct rj_error *err)
+{
+	int rc = rj_http_renew(r->http, r->failed, err);
+
+	if (!rc && r->http1 &&
+		!rj_http1_use(r->http1, rj_http_conf(r->http))) {
+		rj_http1_free(r->http1);
+		r->http1 = NULL;
+	}
 	return rc;
 }
 
@@ -321,6 +332,15 @@ static bool is_progress(const struct rj_rj *r, const struct rj_key *key,
 	       (r->oldest && h.oldest > r->oldest);
 }
 
+/* What answered was another server, perhaps, or a load balancer without one: the next
+ * request makes new connections. */
+static void hang_up(struct rj_rj *r)
+{
+	rj_http_hang_up(r->http);
+	if (r->http1)
+		rj_http1_hang_up(r->http1);
+}
+
 static int put(struct rj_store *s, const struct rj_key *key, const void *data,
 	size_t len, struct rj_error *err)
 {
@@ -338,11 +358,19 @@ static int put(struct rj_store *s, const struct rj_key *key, const void *data,
 		.header = on_header,
 		.arg = &marks,
 	};
-	int rc;
+	int rc = renew(r, err);
 
+	if (rc)
+		return rc;
 	if (is_progress(r, key, data, len, &oldest))
 		c.extra[0] = "RJ-Progress: 1";
-	rc = put_checked(r, key, &c, err);
+	r->putting = key;
+	rc = r->http1 ? rj_http1_put(r->http1, &c, err)
+			 : put_by_http(r, &c, err);
+	r->putting = NULL;
+	r->failed = rc || (c.status != 201 && c.status != 412);
+	if (r->failed && (rc || c.status < 500))
+		hang_up(r);
 	if (rc)
 		return rc;
 	if (c.status == 201 || c.status == 412) {
@@ -550,12 +578,22 @@ static int rj_dup(
 		return rj_fail(err, RJ_E_NOMEM, "out of memory");
 	*r = *rj_of(s);
 	r->base.copying = false;
+	r->putting = NULL;
 	r->checked = 0;
 	rc = rj_http_dup(r->http, &r->http, err);
 	if (rc) {
 		free(r);
 		return rc;
 	}
+	if (r->http1)
+		rc = rj_http1_dup(r->http1, &r->http1, err);
+	if (rc) {
+		rj_http_free(r->http);
+		free(r);
+		return rc;
+	}
+	if (r->http1)
+		rj_http1_on_connect(r->http1, reaches, r);
 	*out = &r->base;
 	return 0;
 }
@@ -563,6 +601,7 @@ static int rj_dup(
 static void rj_close_store(struct rj_store *s)
 {
 	rj_http_free(rj_of(s)->http);
+	rj_http1_free(rj_of(s)->http1);
 	free(s);
 }
 
@@ -592,6 +631,24 @@ static int check_url(const struct rj_url *url, struct rj_error *err)
 			"%s://host:port/name",
 			url->scheme, url->host, url->path, url->scheme);
 	return 0;
+}
+
+/* Puts go their own way where that can be. */
+static int open_http1(struct rj_rj *r, const struct rj_http_setup *setup,
+	const struct rj_url *url, unsigned port, struct rj_error *err)
+{
+	char base[RJ_URL_BYTES];
+	int rc;
+
+	if (!rj_http1_can(setup->opts))
+		return 0;
+	snprintf(base, sizeof(base), "%s://%s:%u", setup->tls ? "https" : "http",
+		url->host, port);
+	rc = rj_http1_new(setup->name, setup->peer, base, setup->opts,
+		&r->http1, err);
+	if (!rc)
+		rj_http1_on_connect(r->http1, reaches, r);
+	return rc;
 }
 
 int rj_store_rj_open(const struct rj_url *url, const struct rj_store_opts *opts,
@@ -627,7 +684,10 @@ int rj_store_rj_open(const struct rj_url *url, const struct rj_store_opts *opts,
 		tls ? "https" : "http", url->host, port, url->path);
 	setup.name = r->base.url;
 	rc = rj_http_new(&setup, &r->http, err);
+	if (!rc)
+		rc = open_http1(r, &setup, url, port, err);
 	if (rc) {
+		rj_http_free(r->http);
 		free(r);
 		return rc;
 	}

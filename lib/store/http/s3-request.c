@@ -145,7 +145,7 @@ int rj_s3_take_conf(struct rj_s3 *s, struct rj_conf *conf)
 int rj_s3_perform(
 	struct rj_s3 *s, struct rj_http_call *call, struct rj_error *err)
 {
-	int rc = rj_http_renew(s->http, err);
+	int rc = rj_http_renew(s->http, false, err);
 	unsigned i = 0;
 
 	if (!rc && rj_s3_take_conf(s, rj_http_conf(s->http)))
