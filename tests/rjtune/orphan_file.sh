@@ -109,6 +109,7 @@ cp "$img" "$T_DIR/copy" # a mount changes what e2undo goes by
 is "the files, mounted" "$(files "$V")" "$before"
 check "e2undo takes it back" e2undo "$T_DIR/undo" "$T_DIR/copy"
 check "to the orphan file" has_it "$T_DIR/copy"
+losetup -d "$V" # make_volume removes its file, by which the end would know it
 
 # ---- what is in it counts ----
 refused() { # STATUS NAME REGEX
