@@ -65,7 +65,7 @@ for p in $(pgrep -f "rjournald .*$img\$"); do prlimit --pid "$p" --core=unlimite
 case $(cat /proc/sys/kernel/core_pattern) in
 /* | '|'*) skip "a worker that is killed leaves no core" "cores go elsewhere on this machine" ;;
 *)
-	kill -QUIT "${worker:-$DPID}"
+	kill -ABRT "${worker:-$DPID}" # a shell has its background jobs ignore QUIT
 	wait_for 60 gone "${worker:-$DPID}" || exit 99
 	is "a worker that is killed leaves no core" "$(find / -xdev -maxdepth 1 -name 'core*' -newer "$T_DIR/sums" -type f)" ""
 	;;

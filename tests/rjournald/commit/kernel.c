@@ -7,6 +7,12 @@
 #include "jbd2/jbd2.h"
 #include "util/bytes.h"
 
+int tk_no_chance(void *arg, void *out, size_t len)
+{
+	memset(out, 0, len);
+	return 0;
+}
+
 static void keep(struct tk_sink *s, const struct rj_log_append *a)
 {
 	struct tk_segment *seg = &s->segments[++s->last];

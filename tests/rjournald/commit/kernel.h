@@ -48,6 +48,8 @@ struct tk {
 	void *arg; /* the caller's */
 };
 
+/* Zeros, for a struct rj_environ whose random_bytes must draw nothing. */
+int tk_no_chance(void *arg, void *out, size_t len);
 /* An empty journal, already shipped as segment 1. */
 void tk_start(struct tk *k, rj_rule_fn rule, enum rj_on_loss on_loss);
 /* The same on a device without a write cache: an answered write is durable. */

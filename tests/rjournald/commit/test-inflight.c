@@ -28,6 +28,7 @@ static const struct rj_environ no_time = {
 	.realtime_ns = the_time,
 	.monotonic_ns = the_time,
 	.sleep_ns = no_sleep,
+	.random_bytes = tk_no_chance,
 };
 
 static void begin(struct tk *k, enum rj_on_loss on_loss)
@@ -153,6 +154,7 @@ static void a_store_far_away(void)
 		.realtime_ns = slow_time,
 		.monotonic_ns = slow_time,
 		.sleep_ns = no_sleep,
+		.random_bytes = tk_no_chance,
 	};
 	struct tk k;
 

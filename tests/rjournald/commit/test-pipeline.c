@@ -26,6 +26,7 @@ static const struct rj_environ no_time = {
 	.realtime_ns = clock_zero,
 	.monotonic_ns = clock_zero,
 	.sleep_ns = sleep_fast,
+	.random_bytes = tk_no_chance,
 };
 
 static void a_commit_is_one_segment(void)
