@@ -335,6 +335,9 @@ int rj_supervisor_run(const struct rj_supervisor_opts *opts)
 		rj_log(RJ_LOG_ERROR, "signalfd: %s", strerror(errno));
 		return 1;
 	}
+	/* a worker inherits this: what is sent before it listens waits */
+	sigaddset(&set, RJ_SIGNAL_ASKED);
+	sigprocmask(SIG_BLOCK, &set, NULL);
 	if (start_worker(&k) == 0)
 		while (turn(&k))
 			;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The supervisor, when the machine has no process to spare. */
+/* The supervisor, when the machine has no process to spare, and when it is asked
+ * to stop while it starts a worker. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -11,19 +12,43 @@
 #include "rjournald/handover/supervisor.h"
 #include "support/rjtest.h"
 
-#define STATUS 7
+#define STATUS	     7
+#define STATUS_ASKED 8
 
 static int forks, fail_from, fail_to;
+/* The supervisor gets the signal TO_FAILED at each fork that fails. The child of
+ * fork ASKED_AT sends it TO_STARTED, and goes on when it is asked itself. */
+static int to_failed, to_started, asked_at;
+
+static bool is_asked(void)
+{
+	sigset_t pending;
+
+	return !sigpending(&pending) &&
+	       sigismember(&pending, RJ_SIGNAL_ASKED) == 1;
+}
 
 /* The supervisor's, instead of the C library's. */
 pid_t fork(void)
 {
+	pid_t pid;
+
 	forks++;
 	if (forks >= fail_from && forks < fail_to) {
+		if (to_failed)
+			kill((pid_t)syscall(SYS_getpid), to_failed);
 		errno = EAGAIN;
 		return -1;
 	}
-	return (pid_t)syscall(SYS_clone, SIGCHLD, NULL, NULL, NULL, NULL);
+	pid = (pid_t)syscall(SYS_clone, SIGCHLD, NULL, NULL, NULL, NULL);
+	if (pid || forks != asked_at)
+		return pid;
+	alarm(300);
+	if (to_started)
+		kill(getppid(), to_started);
+	while (!is_asked())
+		usleep(1000);
+	return 0;
 }
 
 /* The first worker hands over, and is killed; the next one ends in order. */
@@ -34,7 +59,7 @@ static int work(void *arg, int post, const struct rj_worker_fds *fds)
 	int i;
 
 	if (fds)
-		return STATUS;
+		return is_asked() ? STATUS_ASKED : STATUS;
 	for (i = 0; i < RJ_WORKER_FD_COUNT; i++)
 		mine.fd[i] = open("/dev/null", O_RDWR);
 	if (rj_supervisor_give_fds(post, &mine, &err))
@@ -95,10 +120,36 @@ static void the_first_one_is_not(void)
 	CU_ASSERT_EQUAL(supervisor_status(1, 2), 1);
 }
 
+static void asked_between_two_workers_the_next_one_hears_it(void)
+{
+	to_failed = SIGTERM;
+	asked_at = 3;
+	CU_ASSERT_EQUAL(supervisor_status(2, 3), STATUS_ASKED);
+	to_failed = asked_at = 0;
+}
+
+static void a_worker_that_just_began_hears_it(void)
+{
+	to_started = SIGTERM;
+	asked_at = 2;
+	CU_ASSERT_EQUAL(supervisor_status(0, 0), STATUS_ASKED);
+	to_started = asked_at = 0;
+}
+
+static void the_workers_signal_does_not_kill_the_supervisor(void)
+{
+	to_failed = RJ_SIGNAL_ASKED;
+	CU_ASSERT_EQUAL(supervisor_status(2, 3), STATUS);
+	to_failed = 0;
+}
+
 static const struct rjtest tests[] = {
 	RJTEST(another_worker_is_started),
 	RJTEST(one_that_cannot_be_started_is_tried_again),
 	RJTEST(the_first_one_is_not),
+	RJTEST(asked_between_two_workers_the_next_one_hears_it),
+	RJTEST(a_worker_that_just_began_hears_it),
+	RJTEST(the_workers_signal_does_not_kill_the_supervisor),
 };
 
 int main(void)
