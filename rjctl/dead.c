@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "dead.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,31 +17,53 @@ static void put_text(struct json_object *o, const char *key, const char *text)
 	json_object_object_add(o, key, json_object_new_string(text));
 }
 
+/* Without its extension, or with another journal, a volume needs no daemon. Damage
+ * to the extension proves neither. */
+static bool is_remote(const struct rj_volume_facts *f)
+{
+	return f->has_sbx ? f->sbx.placement == RJ_PLACE_REMOTE
+			  : f->sbx_error.code != RJ_E_NOTRJ;
+}
+
+/* DEVICE could not be opened as a volume: has the volume left it? */
+static bool has_left(const char *device, const struct rj_error *err)
+{
+	bool absent = err->sys_errno == ENOENT || err->sys_errno == ENXIO;
+
+	return (absent || err->code == RJ_E_INVAL) &&
+	       !rj_mountinfo_mounted(device);
+}
+
 /* What the volume on DEVICE needs, in words. False: nothing. */
 static bool look_at(const char *device, const uint8_t uuid[RJ_UUID_BYTES],
 	char why[WHY_BYTES], const char **next)
 {
-	struct rj_volume_facts f;
+	struct rj_volume_facts f = {0};
 	struct rj_volume *v = NULL;
 	char dir[PATH_MAX];
-	struct rj_error err;
+	struct rj_error err = {0};
 	dev_t dev;
+	bool other, mounted;
 	int rc = rj_volume_open(device, RJ_VOLUME_SALVAGE, NULL, &v, &err);
 
 	if (!rc) {
 		f = *rj_volume_facts(v);
 		rc = rj_volume_close(v, &err);
 	}
-	*next = "see rjrecover(8), then mount it again";
-	if (rc) {
-		snprintf(why, WHY_BYTES, "%s", err.msg);
-	} else if (memcmp(f.uuid, uuid, RJ_UUID_BYTES) != 0) {
-		snprintf(why, WHY_BYTES, "%s has another volume now", device);
-		*next = "find its device (blkid), then mount it again";
-	} else if (rj_mountinfo_of_volume(device, dir, sizeof(dir), &dev)) {
+	mounted = rj_mountinfo_of_volume(device, dir, sizeof(dir), &dev);
+	/* another one is told of under its own UUID, if a daemon serves it */
+	other = memcmp(f.uuid, uuid, RJ_UUID_BYTES) != 0;
+	if (!rc && (!is_remote(&f) ||
+			   (other && (!mounted || rj_rundir_served(f.uuid)))))
+		return false;
+	if (mounted) {
 		snprintf(why, WHY_BYTES, "it is mounted on %s without its journal",
 			dir);
 		*next = "unmount it, then rjrecover -p, or mount it again";
+	} else if (rc) {
+		snprintf(why, WHY_BYTES, "%s", err.msg);
+		*next = "see rjrecover(8), then mount it again";
+		return !has_left(device, &err);
 	} else if (f.super != RJ_SUPER_GOOD || f.needs_recovery ||
 		   f.broken_unmount) {
 		snprintf(why, WHY_BYTES, "it needs recovery");

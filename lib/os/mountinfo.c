@@ -167,10 +167,13 @@ bool rj_mountinfo_of_volume(
 {
 	struct volume v = {.dir = dir, .size = size, .dev = dev};
 
-	if (stat(volume, &v.st))
-		return false;
-	if (!S_ISBLK(v.st.st_mode))
+	/* an image that was removed while a loop device shows it */
+	if (stat(volume, &v.st)) {
+		if (asprintf(&v.image, "%s (deleted)", volume) == -1)
+			return false;
+	} else if (!S_ISBLK(v.st.st_mode)) {
 		v.image = realpath(volume, NULL);
+	}
 	if (S_ISBLK(v.st.st_mode) || v.image)
 		each(look_at_volume, &v);
 	free(v.image);

@@ -1,12 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # rjctl status and check of a volume whose rjournald died: it is shown as long as
-# it is mounted or needs recovery, and no longer.
+# it is mounted or needs recovery, and no longer: not once it has another journal, or
+# has left its device.
 . "$RJ_SRC/tests/support/lib.sh" || exit 99
 . "$RJ_SRC/tests/rjournald/daemon.sh"
 command -v jq >/dev/null || skip_all "needs jq"
+RJTUNE=$RJ_BUILD/rjtune/rjtune
 img=$T_DIR/v.img mnt=$T_DIR/mnt
-mkdir "$mnt" "$T_DIR/store"
+mkdir "$mnt" "$T_DIR/store" "$T_DIR/another"
 kill_daemons_at_end "$img"
 at_exit umount -l "$mnt"
 check "a volume" volume "$img" ext4 4096 "file://$T_DIR/store"
@@ -51,4 +53,33 @@ status 1 "a clean volume is not shown" $LIMIT "$RJCTL" status
 like "there is no daemon" "$OUT" '^rjctl: no rjournald is running$'
 check "served again" serve "$img"
 check "stopped" $LIMIT "$RJCTL" stop -q "$img"
+
+lock_left() { find "$RJ_RUN" -name lock | grep -q .; }
+not_shown() { # WHAT
+	status 1 "$1: status" $LIMIT "$RJCTL" status
+	like "$1: nothing is shown" "$OUT" '^rjctl: no rjournald is running$'
+	status 3 "$1: check is not critical" check_all
+	check "$1: though the lock is still there" lock_left
+}
+check "a second name" ln "$img" "$T_DIR/kept"
+check "mounted once more" $LIMIT "$MOUNT_RJ" "$img" "$mnt"
+check "with another file" put_file "$mnt/more"
+check "the daemon dies" dies "$img"
+rm "$img"
+status 1 "status, when the image was removed" $LIMIT "$RJCTL" status
+like "it is mounted still" "$OUT" "^  because       it is mounted on $mnt without its journal\$"
+umount -l "$mnt"
+not_shown "the device is absent"
+check "another volume" volume "$img" ext4 4096 "file://$T_DIR/another"
+not_shown "the device has another volume"
+head -c 32M /dev/zero >"$img"
+not_shown "the device has no volume"
+check "the volume is back" mv -f "$T_DIR/kept" "$img"
+check "it needs recovery" wait_for 60 unmounted
+check "recovered" "$RJRECOVER" -q -p "$img"
+check "the journal moves inside" "$RJTUNE" -q -J size=4 "$img"
+check "mounted without us" mount -o loop "$img" "$mnt"
+not_shown "the volume has a journal of its own"
+check "the files are there, too" sh -c "cd '$mnt' && sha256sum --quiet -c '$T_DIR/sums' && test -s more"
+check "and unmounted" umount "$mnt"
 exit 0
