@@ -5,30 +5,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "jbd2/jbd2.h"
-
-bool rj_barrier_needed(const char *release)
-{
-	unsigned major = 0, minor = 0;
-
-	if (sscanf(release, "%u.%u", &major, &minor) != 2)
-		return true; /* a flush too many does no harm */
-	return major < 6 || (major == 6 && minor < 15);
-}
-
-bool rj_barrier_needed_here(void)
-{
-	struct utsname u;
-
-	return uname(&u) || rj_barrier_needed(u.release);
-}
 
 /*
  * fsync(2) of a block device writes back all of its page cache first, where
@@ -53,14 +35,12 @@ static int map_page(struct rj_barrier *b, const char *device,
 }
 
 int rj_barrier_open(struct rj_barrier *b, const char *device,
-	uint32_t block_size, bool needed, struct rj_error *err)
+	uint32_t block_size, struct rj_error *err)
 {
 	struct stat st;
 	int rc = 0;
 
-	*b = (struct rj_barrier){.fd = -1, .block_size = block_size};
-	if (!needed)
-		return 0;
+	*b = (struct rj_barrier){.block_size = block_size};
 	b->fd = open(device, O_RDWR | O_CLOEXEC);
 	if (b->fd < 0 || fstat(b->fd, &st))
 		rc = rj_fail_errno(err, errno, "%s", device);
@@ -91,7 +71,7 @@ int rj_barrier_before(const struct rj_barrier *b, const void *data, size_t len,
 {
 	int rc;
 
-	if (b->fd < 0 || !has_commit(b, data, len))
+	if (!has_commit(b, data, len))
 		return 0;
 	if (b->page)
 		rc = msync(b->page, (size_t)sysconf(_SC_PAGESIZE), MS_SYNC);

@@ -1,40 +1,37 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The volume's own write cache. An fsync first writes the file's data to the
- * volume, then has JBD2 commit, and leaves it to the commit to flush the
- * volume's device. With an external journal, kernels before 6.15 do that only
- * for transactions that allocated blocks in ordered mode
- * (jbd2_trans_will_send_data_barrier() promises more than
- * jbd2_journal_commit_transaction() keeps): what was overwritten, or written
- * with data=writeback, is then in the disk's volatile cache when fsync
- * returns. On such kernels the daemon flushes the volume itself before a commit
- * block is shipped. (Fast commits flush it always.)
+ * The volume's own write cache. With an external journal the kernel flushes the
+ * volume's device before a commit block only if the transaction allocated
+ * written blocks in ordered mode or, since 6.15, if an fsync asked for it while
+ * the transaction was running. All others say that data is on the volume which
+ * is in the disk's volatile cache:
+ * - before 6.15, an fsync of what was overwritten, or written with
+ *   data=writeback: jbd2_trans_will_send_data_barrier() promises more than
+ *   jbd2_journal_commit_transaction() keeps;
+ * - in every kernel, a commit of extents that ext4 marks as written after
+ *   their data was: without that data they show what the blocks held before,
+ *   another file's bytes.
+ * So the daemon flushes the volume itself before each commit block. (Fast
+ * commits flush it always.)
  */
 #ifndef RJ_JOURNALD_BARRIER_H
 #define RJ_JOURNALD_BARRIER_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "util/error.h"
 
 struct rj_barrier {
-	int fd;	    /* the volume; -1: the kernel does it */
+	int fd;	    /* the volume; -1: not open */
 	void *page; /* of a block device; NULL: it is a file */
 	uint32_t block_size;
 };
 
-/* Must the volumes of the kernel RELEASE (uname -r) be flushed? */
-bool rj_barrier_needed(const char *release);
-/* The same of the kernel that runs; true if it cannot be told. */
-bool rj_barrier_needed_here(void);
-/*
- * For the volume at DEVICE (block device or image) with blocks of BLOCK_SIZE
- * bytes. Unless NEEDED, rj_barrier_before() does nothing.
- */
+/* For the volume at DEVICE (block device or image) with blocks of BLOCK_SIZE
+ * bytes. */
 int rj_barrier_open(struct rj_barrier *b, const char *device,
-	uint32_t block_size, bool needed, struct rj_error *err);
+	uint32_t block_size, struct rj_error *err);
 /*
  * The LEN bytes DATA, from the beginning of a block on, are about to be
  * shipped: if one of their blocks is a commit block, flush the volume. 0 or

@@ -30,7 +30,7 @@ int rj_front_start(const struct rj_front_opts *opts, struct rj_front **out,
 	f->shm = opts->shm;
 	f->fuse_fd = -1;
 	rc = rj_barrier_open(&f->barrier, opts->volume, f->ring->block_size,
-		rj_barrier_needed_here(), err);
+		err);
 	if (!rc && !opts->raw)
 		rc = rj_fs_shutdown_new(opts->volume, &f->fs_shutdown, err);
 	if (!rc)

@@ -10,7 +10,8 @@
  * arrived, some of those torn at a sector. The log has each object whose put
  * was answered, with or without those that were only on their way; what a trim
  * asked to drop is gone. rj_recover() must succeed, e2fsck -fn find nothing,
- * and every operation acknowledged before the cut be there.
+ * and every operation acknowledged before the cut be there. And the volume must be
+ * flushed before each commit block.
  *
  * About WANTED states, spread over all events; 0: every prefix whole and with
  * nothing that is not flushed, and six draws for each. Prints a line of counts;
@@ -28,6 +29,7 @@
 #include <unistd.h>
 
 #include "events.h"
+#include "jbd2/jbd2.h"
 #include "recover/recover.h"
 #include "segment/segment.h"
 #include "verify.h"
@@ -43,6 +45,7 @@ struct object {
 	const struct event *put;
 	bool stored, dropped;
 	uint32_t last_tid; /* of which something is in it; 0: of none */
+	uint32_t commit;   /* the last of which the commit block is; 0: of none */
 };
 
 #define DEVICES 2
@@ -67,13 +70,16 @@ struct states {
 	struct ops ops[THREADS_MAX]; /* what was acknowledged */
 	char volume[256], store[256], objects_dir[256], url[700];
 	uint32_t last_tid; /* that anything in the state's log is of */
+	uint32_t commit;   /* the last that left for the log */
+	bool barrier;	   /* the volume was flushed after that */
 	uint64_t random;
 	/* Of the superblock's two sectors only this one (1, 2) is from the last
 	 * write; 0: as it comes. */
 	int super_sector;
 	/* counts */
 	unsigned long long states, bad, replayed, whole, none, some, torn,
-		missing, on_the_way, local, within, freed, super_log, super_yes;
+		missing, on_the_way, local, within, freed, super_log, super_yes,
+		bare;
 };
 
 static void die(const char *what)
@@ -281,26 +287,50 @@ static struct object *object_named(struct states *s, const char *name)
 	return i ? &s->objects[i - 1] : NULL;
 }
 
-static uint32_t last_tid_of(const struct event *e)
+static void tids_of(struct object *o)
 {
 	struct rj_segment seg = {0};
-	uint32_t tid = 0;
+	enum rj_jbd2_block_type type;
+	uint32_t tid;
+	uint64_t i;
 
-	if (!rj_segment_open(e->data, e->len, &seg, NULL) && seg.body.tid_count)
-		tid = seg.body.last_tid;
+	if (!rj_segment_open(o->put->data, o->put->len, &seg, NULL) &&
+		seg.body.tid_count)
+		o->last_tid = seg.body.last_tid;
+	for (i = 0; o->last_tid && i < seg.block_count; i++) {
+		if (rj_jbd2_block_header(seg.blocks + i * seg.body.block_size,
+			    &type, &tid) &&
+			type == RJ_JBD2_COMMIT && tid > o->commit)
+			o->commit = tid;
+	}
 	rj_segment_release(&seg);
-	return tid;
+}
+
+/*
+ * A commit block leaves for the log: the volume must have been flushed since the
+ * one before left. A trim sends old ones again; what a fallback file had is sent
+ * later.
+ */
+static void leave(struct states *s, const struct object *o)
+{
+	if (s->devices > 1 || o->commit <= s->commit)
+		return;
+	s->bare += !s->barrier;
+	s->commit = o->commit;
+	s->barrier = false;
 }
 
 static void add_object(struct states *s, const struct event *e)
 {
+	struct object *o = &s->objects[s->object_count];
 	char path[600];
 	FILE *f;
 
 	if (object_named(s, e->name))
 		return; /* tried again: the same bytes, or refused */
-	s->objects[s->object_count].put = e;
-	s->objects[s->object_count].last_tid = last_tid_of(e);
+	o->put = e;
+	tids_of(o);
+	leave(s, o);
 	snprintf(path, sizeof(path), "%s/%zu", s->objects_dir,
 		s->object_count++);
 	f = fopen(path, "we");
@@ -345,6 +375,7 @@ static void happen(struct states *s, size_t at)
 		break;
 	case EVENT_FLUSH:
 		flush(s, d);
+		s->barrier = true;
 		break;
 	case EVENT_PUT:
 		add_object(s, e);
@@ -485,6 +516,11 @@ int main(int argc, char **argv)
 	enumerate(&s, atof(argv[6]) / (double)s.count, worker, workers);
 	for (i = 0; i < s.threads; i++)
 		acked += s.ops[i].done;
+	if (s.bare && !worker) {
+		printf("BAD %llu commit blocks left without a flush of the volume\n",
+			s.bare);
+		s.bad++;
+	}
 	printf("events %zu acked %llu objects %zu states %llu whole %llu none "
 	       "%llu some %llu missing %llu torn %llu on-the-way %llu replayed "
 	       "%llu local %llu within %llu freed %llu super %llu yes %llu bad %llu\n",

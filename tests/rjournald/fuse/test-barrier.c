@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The volume is flushed before a commit block, where the kernel forgets to. */
+/* The volume is flushed before a commit block. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,23 +23,12 @@ static void header(unsigned n, uint32_t type)
 	rj_put_be32(blocks + n * BLOCK + 8, 7);
 }
 
-static void which_kernels(void)
-{
-	CU_ASSERT_TRUE(rj_barrier_needed("5.10.0-28-amd64"));
-	CU_ASSERT_TRUE(rj_barrier_needed("6.1.0-56-cloud-amd64"));
-	CU_ASSERT_TRUE(rj_barrier_needed("6.14.11"));
-	CU_ASSERT_TRUE(rj_barrier_needed("who knows"));
-	CU_ASSERT_FALSE(rj_barrier_needed("6.15"));
-	CU_ASSERT_FALSE(rj_barrier_needed("6.18.44"));
-	CU_ASSERT_FALSE(rj_barrier_needed("7.0.1"));
-}
-
 /* a FIFO can not be flushed: that shows when it is tried */
-static int before(const char *path, size_t len, bool needed)
+static int before(const char *path, size_t len)
 {
 	struct rj_barrier b;
 	struct rj_error err;
-	int rc = rj_barrier_open(&b, path, BLOCK, needed, &err);
+	int rc = rj_barrier_open(&b, path, BLOCK, &err);
 
 	CU_ASSERT_EQUAL(rc, 0);
 	rc = rj_barrier_before(&b, blocks, len, &err);
@@ -50,35 +39,31 @@ static int before(const char *path, size_t len, bool needed)
 static void a_commit_block_and_nothing_else(void)
 {
 	memset(blocks, 0, sizeof(blocks));
-	CU_ASSERT_EQUAL(before(fifo, sizeof(blocks), true), 0);
+	CU_ASSERT_EQUAL(before(fifo, sizeof(blocks)), 0);
 	header(0, 1);
 	header(1, 5);
 	header(2, 4);
-	CU_ASSERT_EQUAL(before(fifo, sizeof(blocks), true), 0);
+	CU_ASSERT_EQUAL(before(fifo, sizeof(blocks)), 0);
 	header(3, 2);
-	CU_ASSERT_TRUE(before(fifo, sizeof(blocks), true) < 0);
-	CU_ASSERT_EQUAL(before(fifo, 3 * BLOCK, true), 0);
-	CU_ASSERT_EQUAL(before(fifo, 4 * BLOCK - 512, true), 0);
-	CU_ASSERT_EQUAL(before(file, sizeof(blocks), true), 0);
+	CU_ASSERT_TRUE(before(fifo, sizeof(blocks)) < 0);
+	CU_ASSERT_EQUAL(before(fifo, 3 * BLOCK), 0);
+	CU_ASSERT_EQUAL(before(fifo, 4 * BLOCK - 512), 0);
+	CU_ASSERT_EQUAL(before(file, sizeof(blocks)), 0);
 }
 
-static void not_needed_or_not_there(void)
+static void not_there(void)
 {
 	struct rj_barrier b;
 	struct rj_error err;
 
-	header(0, 2);
-	CU_ASSERT_EQUAL(before(fifo, sizeof(blocks), false), 0);
-	CU_ASSERT_TRUE(rj_barrier_open(&b, "/nowhere/at/all", BLOCK, true,
-			       &err) < 0);
+	CU_ASSERT_TRUE(rj_barrier_open(&b, "/nowhere/at/all", BLOCK, &err) < 0);
 	CU_ASSERT_PTR_NOT_NULL(strstr(err.msg, "/nowhere/at/all"));
 	rj_barrier_close(&b);
 }
 
 static const struct rjtest tests[] = {
-	RJTEST(which_kernels),
 	RJTEST(a_commit_block_and_nothing_else),
-	RJTEST(not_needed_or_not_there),
+	RJTEST(not_there),
 };
 
 int main(void)
