@@ -397,6 +397,8 @@ int commit_mark(struct commit *c, bool clean, struct rj_error *err)
 		return rc;
 	if (s->file_count)
 		s->durable = s->end;
+	if (!clean && s->marked && s->marked == s->end)
+		return 0; /* nothing came since: marks would fill a full disk */
 	it = &c->items[0];
 	memset(it, 0, sizeof(*it));
 	it->rec.type = REC_MARK;
@@ -408,5 +410,7 @@ int commit_mark(struct commit *c, bool clean, struct rj_error *err)
 	rc = commit_write(c, true, err);
 	c->count = 0;
 	c->bytes = 0;
+	if (!rc)
+		s->marked = s->end;
 	return rc;
 }

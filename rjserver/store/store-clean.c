@@ -45,7 +45,8 @@ void clean_stop(struct store *s)
 }
 
 /* The last file is being written, and cleaning needs room: so two files more
- * than twice what lives may stay; but not where writes wait for room. */
+ * than twice what lives may stay; but not where writes wait for room. There the oldest
+ * file may be full of what lives, and those after it empty. */
 static bool worth_it(const struct store *s)
 {
 	uint64_t all = 0, live = 0;
@@ -53,15 +54,15 @@ static bool worth_it(const struct store *s)
 
 	if (s->lost || s->file_count < 2)
 		return false;
-	if (s->tight)
-		return s->files[0].live_bytes < s->files[0].bytes / 2;
+	if (s->tight && s->files[0].live_bytes < s->files[0].bytes / 2)
+		return true;
 	if (s->file_count < 3)
 		return false;
 	for (i = 0; i + 1 < s->file_count; i++) {
 		all += s->files[i].bytes;
 		live += s->files[i].live_bytes;
 	}
-	return all > 2 * live + 2 * s->file_bytes;
+	return all > 2 * live + (s->tight ? 0 : 2 * s->file_bytes);
 }
 
 static void collect(

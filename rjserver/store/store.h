@@ -63,6 +63,7 @@ struct store {
 	uint64_t end;     /* where the next batch goes (place) */
 	uint64_t last;    /* the last record; 0: none */
 	uint64_t durable; /* all before is on stable storage */
+	uint64_t marked; /* end after the last mark; 0: none was written */
 	bool dirty;       /* written, and not yet synced */
 	bool failed;      /* a write or fsync failed: no writes until restart */
 	unsigned lost;    /* records lost whose names are not known */

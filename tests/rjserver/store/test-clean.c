@@ -207,6 +207,58 @@ static void idle_steps_come_to_an_end(void)
 	CU_ASSERT_EQUAL(store_close(s, &err), 0);
 }
 
+/* Where writes wait for room, a first file full of what lives does not keep those after it. */
+static void a_full_first_file_is_cleaned(void)
+{
+	const unsigned first = FILE_SMALL / BODY - 8, last = 300;
+	unsigned steps = 0, n;
+	struct store *s;
+	uint64_t before;
+
+	fresh("full-first");
+	s = open_store();
+	for (n = 1; n <= last; n++)
+		put(s, n);
+	for (n = first; n < last; n++)
+		del(s, n);
+	CU_ASSERT_TRUE(s->file_count > 3);
+	CU_ASSERT_TRUE(s->files[0].live_bytes > s->files[0].bytes / 2);
+	before = s->files[0].number;
+	s->tight = true;
+	while (clean_step(s) && steps < 1000)
+		steps++;
+	CU_ASSERT_TRUE(steps < 1000);
+	CU_ASSERT_TRUE(s->files[0].number > before || s->files[0].live_bytes == 0);
+	for (n = 1; n < first; n++)
+		CU_ASSERT_EQUAL(get(s, n), 0);
+	CU_ASSERT_EQUAL(get(s, last), 0);
+	CU_ASSERT_EQUAL(store_close(s, &err), 0);
+}
+
+/* A mark says that all before it is durable; a second one says nothing. */
+static void one_mark_is_enough(void)
+{
+	struct store *s;
+	uint64_t end;
+	unsigned i;
+
+	fresh("marks");
+	s = open_store();
+	CU_ASSERT_EQUAL(put(s, 1), 0);
+	end = s->end;
+	CU_ASSERT_EQUAL(commit_mark(s->commit, false, &err), 0);
+	CU_ASSERT_TRUE(s->end > end);
+	end = s->end;
+	for (i = 0; i < 100; i++)
+		CU_ASSERT_EQUAL(commit_mark(s->commit, false, &err), 0);
+	CU_ASSERT_EQUAL(s->end, end);
+	CU_ASSERT_EQUAL(put(s, 2), 0);
+	end = s->end;
+	CU_ASSERT_EQUAL(commit_mark(s->commit, false, &err), 0);
+	CU_ASSERT_TRUE(s->end > end);
+	CU_ASSERT_EQUAL(store_close(s, &err), 0);
+}
+
 /* What a store has told its watcher, in bytes and objects. */
 struct told {
 	uint64_t bytes, objects;
@@ -413,6 +465,8 @@ int main(void)
 	static const struct rjtest tests[] = {
 		RJTEST(what_lives_is_copied),
 		RJTEST(idle_steps_come_to_an_end),
+		RJTEST(a_full_first_file_is_cleaned),
+		RJTEST(one_mark_is_enough),
 		RJTEST(damage_is_set_aside),
 		RJTEST(a_file_that_is_gone_is_missed),
 		RJTEST(all_files_gone_are_missed),
