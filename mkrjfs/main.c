@@ -8,6 +8,7 @@
 #include "journal/attach.h"
 #include "mkrjfs/mke2fs.h"
 #include "mkrjfs/options.h"
+#include "os/fileio.h"
 #include "os/rundir.h"
 #include "util/log.h"
 
@@ -182,6 +183,7 @@ int main(int argc, char **argv)
 	struct options o;
 	int status = 1;
 
+	rj_fill_standard_fds();
 	rj_log_set(say_log, NULL);
 	switch (options_parse(&o, argc, argv)) {
 	case VERDICT_RUN:

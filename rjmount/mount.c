@@ -12,6 +12,7 @@
 #include "journal/move.h"
 #include "kernel-options.h"
 #include "options.h"
+#include "os/fileio.h"
 #include "os/mountinfo.h"
 #include "os/proc.h"
 #include "os/rundir.h"
@@ -317,8 +318,10 @@ static int mount_volume(const struct rj_mount_options *o)
 int main(int argc, char **argv)
 {
 	struct rj_mount_options o;
-	int status = rj_mount_options_parse(argc, argv, &o);
+	int status;
 
+	rj_fill_standard_fds();
+	status = rj_mount_options_parse(argc, argv, &o);
 	if (status == -1 && geteuid() != 0) {
 		fprintf(stderr, "mount.rj: only root can mount\n");
 		status = RJ_MOUNT_USAGE;

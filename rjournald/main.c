@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "daemon.h"
+#include "os/fileio.h"
 
 /* Tests build a daemon with a rule of theirs that is known to be wrong, to show
  * that they would notice. */
@@ -21,6 +22,7 @@ int main(int argc, char **argv)
 	char *device = NULL;
 	int status;
 
+	rj_fill_standard_fds();
 	switch (rj_options_parse(argc, argv, &opts)) {
 	case RJ_OPTIONS_DONE:
 		return fflush(stdout) ? 1 : 0;

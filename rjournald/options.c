@@ -87,7 +87,7 @@ static int parse_fd(const char *text)
 {
 	unsigned fd;
 
-	return parse_number(text, INT_MAX, &fd) &&
+	return parse_number(text, INT_MAX, &fd) && fd > 2 &&
 			       fcntl((int)fd, F_SETFD, FD_CLOEXEC) != -1
 		       ? (int)fd
 		       : -1;

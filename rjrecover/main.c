@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "options.h"
+#include "os/fileio.h"
 #include "progress.h"
 #include "raw.h"
 #include "recover/recover.h"
@@ -93,6 +94,7 @@ int main(int argc, char **argv)
 	struct rj_error err;
 	int rc;
 
+	rj_fill_standard_fds();
 	switch (options_parse(argc, argv, &c.options)) {
 	case OPTIONS_DONE:
 		return fflush(stdout) ? RJ_FSCK_ERROR : 0;

@@ -101,7 +101,8 @@ static void say_giving_up(void *arg, const char *line)
 }
 
 /* Is there room for the new journal on the volume, now that it has none? */
-static int check_new(void *arg, struct rj_error *err)
+static int check_new(
+	void *arg, const struct rj_log_id *old, const char *fallback, struct rj_error *err)
 {
 	struct giving_up *g = arg;
 	struct rj_move_report report;
@@ -112,6 +113,8 @@ static int check_new(void *arg, struct rj_error *err)
 		return 0;
 	mo.dry_run = true;
 	mo.say = NULL;
+	mo.given_up = old;
+	mo.given_up_fallback = fallback;
 	g->refused = rj_move(g->o->device, &mo, &report, err) != 0;
 	return g->refused ? -(int)err->code : 0;
 }

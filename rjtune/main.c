@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "os/fileio.h"
 #include "rjtune.h"
 #include "segment/sealkey.h"
 #include "util/log.h"
@@ -204,6 +205,7 @@ int main(int argc, char **argv)
 	static struct options o;
 	enum status status;
 
+	rj_fill_standard_fds();
 	switch (options_parse(argc, argv, &o)) {
 	case OPTIONS_DONE:
 		return fflush(stdout) ? STATUS_FAILED : STATUS_OK;

@@ -134,8 +134,7 @@ static int open_file(struct rj_volume *v, struct rj_error *err)
 	if (v->fd < 0 && errno == EBUSY)
 		return rj_fail(err, RJ_E_BUSY,
 			"%s: another program holds it exclusively", v->path);
-	if (flags & O_EXCL &&
-		(v->fd < 0 ? errno == EROFS : rj_device_read_only(v->fd)))
+	if (flags & O_EXCL && rj_device_read_only(v->fd, errno))
 		return rj_fail(err, RJ_E_DENIED,
 			"%s: a read-only device (blockdev --setrw makes it writable)",
 			v->path);

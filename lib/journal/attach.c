@@ -149,7 +149,7 @@ int rj_attach_check_fallback(const struct rj_journal_opts *opts,
 
 	if (!opts->fallback[0])
 		return 0;
-	return rj_fallback_check(opts->fallback, &nobody, NULL,
+	return rj_fallback_check(opts->fallback, &nobody, NULL, NULL,
 		rj_attach_fallback_bytes(opts, block_size, blocks), err);
 }
 

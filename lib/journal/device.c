@@ -52,14 +52,13 @@ static int open_file(struct rj_jdev *d, bool write,
 		return rj_fail(err, RJ_E_BUSY,
 			"%s: in use: by a mounted volume whose journal it is, or another program",
 			d->path);
-	if (write && S_ISBLK(st.st_mode) &&
-		(d->fd < 0 ? errno == EROFS || errno == EACCES
-			   : rj_device_read_only(d->fd)))
+	if (flags & O_EXCL && rj_device_read_only(d->fd, errno))
 		return rj_fail(err, RJ_E_DENIED,
 			"%s: a read-only device (blockdev --setrw makes it writable)",
 			d->path);
 	if (d->fd < 0)
-		return rj_fail_errno(err, errno, "%s: cannot open", d->path);
+		return rj_fail_errno(err, errno, "%s: cannot open%s", d->path,
+			write ? " for writing" : "");
 	return 0;
 }
 

@@ -18,6 +18,8 @@
 #include "os/bio.h"
 #include "store/store.h"
 
+struct rj_log_id;
+
 /* struct rj_sbx.intent_op */
 enum rj_move_op {
 	RJ_MOVE_NONE = 0,
@@ -61,6 +63,10 @@ struct rj_move_opts {
 	/* Go on without the old journal, which cannot be reached or used: the
 	 * caller has made sure that it is not needed. */
 	bool abandon;
+	/* With dry_run: the log that the volume has just given up, and its fallback
+	 * file, removed or renamed before the move itself. May be NULL. */
+	const struct rj_log_id *given_up;
+	const char *given_up_fallback;
 	/* The volume's UUID becomes this one. NULL: stays. */
 	const uint8_t *new_uuid;
 	/* Where the old external journal (for a resume: any) may be found, also

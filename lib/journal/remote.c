@@ -159,14 +159,15 @@ static void new_id(const struct rj_move_ctx *m, bool switched, struct rj_log_id 
 int rj_move_check_fallback(const struct rj_move_ctx *m, bool switched,
 	struct rj_error *err)
 {
-	const char *path = new_fallback(m);
+	const char *path = new_fallback(m), *gone = m->opts->given_up_fallback;
 	struct rj_log_id id;
 
 	/* the old log's own was looked at with that */
 	if (!path[0] || !strcmp(path, m->f.sbx.fallback))
 		return 0;
 	new_id(m, switched, &id);
-	return rj_fallback_check(path, &id, m->path,
+	return rj_fallback_check(path, &id,
+		gone && !strcmp(path, gone) ? m->opts->given_up : NULL, m->path,
 		rj_attach_fallback_bytes(
 			&m->opts->to, m->f.block_size, m->blocks),
 		err);

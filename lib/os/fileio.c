@@ -203,9 +203,22 @@ int rj_fd_size(int fd, const char *what, uint64_t *bytes, struct rj_error *err)
 	return 0;
 }
 
-bool rj_device_read_only(int fd)
+void rj_fill_standard_fds(void)
+{
+	int fd;
+
+	do {
+		fd = open("/dev/null", O_RDONLY);
+	} while (fd >= 0 && fd <= 2);
+	if (fd > 2)
+		close(fd);
+}
+
+bool rj_device_read_only(int fd, int sys_errno)
 {
 	int ro = 0;
 
+	if (fd < 0)
+		return sys_errno == EROFS;
 	return !ioctl(fd, BLKROGET, &ro) && ro;
 }

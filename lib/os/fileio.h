@@ -34,7 +34,11 @@ int rj_read_file(const char *path, size_t max, struct rj_buf *out,
 /* Size in bytes of a regular file or block device. */
 int rj_fd_size(int fd, const char *what, uint64_t *bytes, struct rj_error *err);
 
-/* Is FD that of a block device that the kernel takes no writes for? */
-bool rj_device_read_only(int fd);
+/* Keep 0 to 2 from files that are opened later: each that is closed reads as
+ * empty, and takes no writes. First in main(). */
+void rj_fill_standard_fds(void);
+/* Does the kernel take no writes for the block device that open() for writing gave
+ * FD for, or failed with -1 and SYS_ERRNO? */
+bool rj_device_read_only(int fd, int sys_errno);
 
 #endif

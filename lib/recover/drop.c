@@ -86,6 +86,12 @@ static int drop_orphan_file(struct rj_recovery *r, struct rj_error *err)
 	return patch(r, &p, err);
 }
 
+static const char *old_fallback(const struct rj_recovery *r)
+{
+	return r->facts.sbx.placement == RJ_PLACE_REMOTE ? r->facts.sbx.fallback
+							 : "";
+}
+
 /*
  * What the log's fallback file holds may have been acknowledged: it is kept as it
  * is, for e2undo, but under a name that no new fallback file wants. No failure:
@@ -93,18 +99,16 @@ static int drop_orphan_file(struct rj_recovery *r, struct rj_error *err)
  */
 static void leave_fallback(struct rj_recovery *r)
 {
+	const char *path = old_fallback(r);
 	char kept[RJ_FALLBACK_ASIDE_BYTES];
 	struct rj_fallback_facts f;
 	struct rj_error why;
 	int rc;
 
-	if (r->facts.sbx.placement != RJ_PLACE_REMOTE ||
-		!r->facts.sbx.fallback[0])
+	if (!path[0])
 		return;
-	memcpy(r->id.volume_uuid, r->facts.uuid, RJ_UUID_BYTES);
-	memcpy(r->id.journal_uuid, r->facts.journal_uuid, RJ_UUID_BYTES);
-	rc = rj_fallback_file_open(r->facts.sbx.fallback, &r->id, r->device,
-		false, &r->fallback, &why);
+	rc = rj_fallback_file_open(
+		path, &r->id, r->device, false, &r->fallback, &why);
 	if (rc == -RJ_E_NOTFOUND)
 		return;
 	if (rc) {
@@ -115,8 +119,7 @@ static void leave_fallback(struct rj_recovery *r)
 	rj_fallback_facts(r->fallback.log, &f);
 	if (f.state == RJ_FALLBACK_IDLE) {
 		rj_fallback_file_close(&r->fallback);
-		rc = rj_fallback_file_remove(
-			r->facts.sbx.fallback, &r->id, &why);
+		rc = rj_fallback_file_remove(path, &r->id, &why);
 	} else {
 		rc = rj_fallback_file_set_aside(&r->fallback, kept, &why);
 		rj_fallback_file_close(&r->fallback);
@@ -134,6 +137,8 @@ static int drop(struct rj_recovery *r, struct rj_error *err)
 	struct rj_error undo;
 	int rc;
 
+	memcpy(r->id.volume_uuid, r->facts.uuid, RJ_UUID_BYTES);
+	memcpy(r->id.journal_uuid, r->facts.journal_uuid, RJ_UUID_BYTES);
 	rj_recovery_say(r, "the volume gives up its journal");
 	rc = take_away(r, err);
 	/* e2fsck shall not look for a journal any more */
@@ -143,7 +148,8 @@ static int drop(struct rj_recovery *r, struct rj_error *err)
 	if (!rc)
 		rc = rj_recovery_verified_e2fsck(r, err);
 	if (!rc && r->opts->dropped)
-		rc = r->opts->dropped(r->opts->arg, err);
+		rc = r->opts->dropped(
+			r->opts->arg, &r->id, old_fallback(r), err);
 	r->report->placement = RJ_PLACE_NONE;
 	if (!rc) {
 		r->report->outcome = RJ_OUTCOME_FSCK;

@@ -10,7 +10,6 @@
  * log that says there is nothing to replay.
  */
 #include "recover/session.h"
-#include "util/error-class.h"
 
 static int give_up_log(
 	struct rj_recovery *r, struct rj_volume *v, struct rj_error *err)
@@ -25,7 +24,8 @@ static int give_up_log(
 
 	rc = rj_recovery_open_nonremote(r, v, true, err);
 	/* gone for good, or not ours: there is nothing to save or to empty */
-	if (rc && !rj_code_ours(rc) && r->report->placement == RJ_PLACE_DEVICE)
+	if ((rc == -RJ_E_NOTFOUND || rc == -RJ_E_FOREIGN) &&
+		r->report->placement == RJ_PLACE_DEVICE)
 		return rj_volume_patch(v, &p, err);
 	if (rc && rc != -RJ_E_CORRUPT)
 		return rc;

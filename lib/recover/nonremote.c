@@ -36,11 +36,15 @@ static int open_device(struct rj_recovery *r, struct rj_volume *volume,
 		flags |= O_EXCL;
 	r->device_fd = open(r->device_path, flags | O_CLOEXEC);
 	/* not RJ_E_DENIED, for which a log is taken as lost */
-	if (write && (r->device_fd < 0 ? errno == EROFS || errno == EACCES
-				       : rj_device_read_only(r->device_fd)))
+	if (flags & O_EXCL && rj_device_read_only(r->device_fd, errno))
 		return rj_fail(err, RJ_E_REFUSED,
 			"%s: the journal is read-only (blockdev --setrw makes it writable)",
 			r->device_path);
+	if (write && r->device_fd < 0 &&
+		(errno == EROFS || errno == EACCES || errno == EPERM))
+		return rj_fail(err, RJ_E_REFUSED,
+			"%s: cannot open the journal for writing: %s",
+			r->device_path, strerror(errno));
 	if (r->device_fd < 0)
 		return rj_fail_errno(err, errno, "%s: cannot open the journal",
 			r->device_path);

@@ -54,8 +54,10 @@ struct rj_recover_opts {
 	 * one is replayed. PLAN is valid during the call. */
 	void (*planned)(void *arg, const struct rj_jbd2_plan *plan);
 	/* rj_recover_drop_journal(): the volume is sound, and has no journal. A
-	 * failure puts it back as it was. */
-	int (*dropped)(void *arg, struct rj_error *err);
+	 * failure puts it back as it was; else FALLBACK ("": none), the file of
+	 * OLD, the log that it had, is removed or renamed next. */
+	int (*dropped)(void *arg, const struct rj_log_id *old,
+		const char *fallback, struct rj_error *err);
 	void *arg;
 };
 

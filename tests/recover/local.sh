@@ -79,6 +79,16 @@ like "journal device gone: says which, and how to name it" "$OUT" "external jour
 check "journal device gone: untouched" cmp "$T_DIR/d3.img" "$T_DIR/a"
 status 1 "journal device gone for good: -y" "$RJRECOVER" -q -y "$T_DIR/a"
 
+# ---- it is there, but takes no writes: it is not lost ----
+cp "$T_DIR/d3.img" "$T_DIR/a"; cp "$T_DIR/d3.jdev" "$T_DIR/ja"
+if chattr +i "$T_DIR/ja" 2>/dev/null; then
+	at_exit chattr -i "$T_DIR/ja"
+	status 4 "immutable journal: -y refuses" "$RJRECOVER" -y -J "device=$T_DIR/ja" "$T_DIR/a"
+	like "immutable journal: says why" "$OUT" "^rjrecover: $T_DIR/ja: cannot open the journal for writing: "
+	check "immutable journal: untouched" cmp "$T_DIR/d3.img" "$T_DIR/a"
+	chattr -i "$T_DIR/ja"
+else skip "immutable journal" "no chattr +i here"; fi
+
 # ---- another volume's journal device ----
 cp "$T_DIR/d3.img" "$T_DIR/a"; cp "$T_DIR/d4.jdev" "$T_DIR/ja"
 status 4 "a foreign journal device: refused" "$RJRECOVER" -p -J "device=$T_DIR/ja" "$T_DIR/a"

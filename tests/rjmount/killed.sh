@@ -54,6 +54,15 @@ kill -CONT "$SRV_PID"
 check "mount.rj is killed before: its daemon ends" ended_first "$img"
 check "the one that waited is stopped" $LIMIT "$RJCTL" stop -q "$other"
 
+# a descriptor that is closed must not become one that the daemon replaces
+serves_closed() { (eval "exec $1" && $LIMIT "$MOUNT_RJ" "$img" "$mnt") && [ -n "$(daemon_pid "$img")" ]; }
+for closed in '>&-' '2>&-' '<&- >&- 2>&-'; do
+	check "mounted with $closed" serves_closed "$closed"
+	check "the daemon watches mount.rj, and stays" $LIMIT "$RJCTL" status "$img"
+	check "unmounted" $LIMIT "$UMOUNT_RJ" "$mnt"
+	check "nothing is left" wait_for 60 nothing_left_of "$img"
+done
+
 check "mount(8) has mounted, and hangs" mount_hangs
 pid=$(daemon_pid "$img")
 kill -KILL "$HELPER"

@@ -363,9 +363,27 @@ static int check_folder(const struct rj_fallback_path *p, const char *volume,
 	return 0;
 }
 
+/* Is the file that of journal OLD, which it leaves before a new one is made?
+ * *NEEDS_ROOM: it is renamed, not removed. */
+static bool goes_away(struct rj_bio *bio, const struct stat *st,
+	const struct rj_log_id *old, bool *needs_room)
+{
+	struct rj_fallback_facts facts;
+	struct rj_fallback *s = NULL;
+
+	if (!old || !S_ISREG(st->st_mode) ||
+		rj_fallback_open(bio, old, &s, NULL))
+		return false;
+	rj_fallback_facts(s, &facts);
+	rj_fallback_close(s);
+	*needs_room = facts.state != RJ_FALLBACK_IDLE;
+	return true;
+}
+
 static int look(const char *path, const struct rj_log_id *id,
-	const char *volume, uint64_t bytes, struct rj_fallback_path *file,
-	bool *ours, bool *fresh, struct rj_error *err)
+	const struct rj_log_id *old, const char *volume, uint64_t bytes,
+	struct rj_fallback_path *file, bool *ours, bool *fresh,
+	struct rj_error *err)
 {
 	struct rj_bio *bio = NULL;
 	struct stat st;
@@ -381,8 +399,9 @@ static int look(const char *path, const struct rj_log_id *id,
 		return check_folder(file, volume, bytes, err);
 	}
 	if (!rc) {
-		rc = judge(bio, &st, id, ours, err);
 		*fresh = S_ISREG(st.st_mode) && !st.st_size;
+		if (!goes_away(bio, &st, old, fresh))
+			rc = judge(bio, &st, id, ours, err);
 		rj_bio_free(bio);
 	}
 	if (!rc && *fresh)
@@ -391,13 +410,13 @@ static int look(const char *path, const struct rj_log_id *id,
 }
 
 int rj_fallback_check(const char *path, const struct rj_log_id *id,
-	const char *volume, uint64_t bytes, struct rj_error *err)
+	const struct rj_log_id *old, const char *volume, uint64_t bytes, struct rj_error *err)
 {
 	struct rj_fallback_path file;
 	bool ours, fresh;
 	int rc;
 
-	rc = look(path, id, volume, bytes ? bytes : RJ_FALLBACK_MIN_BYTES,
+	rc = look(path, id, old, volume, bytes ? bytes : RJ_FALLBACK_MIN_BYTES,
 		&file, &ours, &fresh, err);
 	rj_fallback_path_close(&file);
 	return rc;
@@ -414,7 +433,7 @@ int rj_fallback_make(const char *path, const struct rj_log_id *id,
 
 	if (!bytes)
 		bytes = RJ_FALLBACK_MIN_BYTES;
-	rc = look(path, id, volume, bytes, &file, &ours, &fresh, err);
+	rc = look(path, id, NULL, volume, bytes, &file, &ours, &fresh, err);
 	if (rc || ours)
 		goto out;
 	if (fresh)

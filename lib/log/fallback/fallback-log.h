@@ -161,9 +161,11 @@ struct rj_fallback_path {
  */
 int rj_fallback_make(const char *path, const struct rj_log_id *id,
 	const char *volume, uint64_t bytes, struct rj_error *err);
-/* Check whether rj_fallback_make() can succeed. Changes nothing. Same errors. */
+/* Check whether rj_fallback_make() can succeed. Changes nothing. Same errors. OLD
+ * (may be NULL): a regular file of that journal is removed or renamed before. */
 int rj_fallback_check(const char *path, const struct rj_log_id *id,
-	const char *volume, uint64_t bytes, struct rj_error *err);
+	const struct rj_log_id *old, const char *volume, uint64_t bytes,
+	struct rj_error *err);
 
 struct rj_fallback_file {
 	struct rj_bio *bio;
