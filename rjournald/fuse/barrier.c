@@ -71,7 +71,7 @@ int rj_barrier_before(const struct rj_barrier *b, const void *data, size_t len,
 {
 	int rc;
 
-	if (!has_commit(b, data, len))
+	if (b->fd < 0 || !has_commit(b, data, len))
 		return 0;
 	if (b->page)
 		rc = msync(b->page, (size_t)sysconf(_SC_PAGESIZE), MS_SYNC);

@@ -23,7 +23,7 @@
 #include "util/error.h"
 
 struct rj_barrier {
-	int fd;	    /* the volume; -1: not open */
+	int fd;	    /* the volume; -1: there is none */
 	void *page; /* of a block device; NULL: it is a file */
 	uint32_t block_size;
 };

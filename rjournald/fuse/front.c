@@ -12,7 +12,7 @@ int rj_front_start(const struct rj_front_opts *opts, struct rj_front **out,
 {
 	struct rj_front *f = calloc(1, sizeof(*f));
 	unsigned i;
-	int rc;
+	int rc = 0;
 
 	*out = NULL;
 	if (!f)
@@ -29,8 +29,10 @@ int rj_front_start(const struct rj_front_opts *opts, struct rj_front **out,
 		sem_init(&f->called[i], 0, 0);
 	f->shm = opts->shm;
 	f->fuse_fd = -1;
-	rc = rj_barrier_open(&f->barrier, opts->volume, f->ring->block_size,
-		err);
+	f->barrier.fd = -1; /* a raw log has no volume */
+	if (!opts->raw)
+		rc = rj_barrier_open(
+			&f->barrier, opts->volume, f->ring->block_size, err);
 	if (!rc && !opts->raw)
 		rc = rj_fs_shutdown_new(opts->volume, &f->fs_shutdown, err);
 	if (!rc)
