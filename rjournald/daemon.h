@@ -12,7 +12,7 @@
 #include "os/thread.h"
 #include "rjournald/commit/pipeline.h"
 #include "rjournald/commit/rule.h"
-#include "rjournald/fuse/front.h"
+#include "rjournald/fuse/fuse-fs.h"
 #include "rjournald/fuse/loopdev.h"
 #include "rjournald/fuse/zeroout.h"
 #include "rjournald/load/load.h"

@@ -71,7 +71,7 @@ struct rj_worker_shm {
 	uint8_t nonce[RJ_SEG_NONCE_BYTES]; /* of the claim made, or begun */
 	uint64_t served_since; /* the first worker's: the volume has its mark */
 
-	/* ---- front*.c ---- */
+	/* ---- fuse*.c ---- */
 	uint8_t init[RJ_WORKER_SHM_INIT]; /* FUSE_INIT as the kernel sent it */
 	uint32_t init_bytes;
 	_Atomic uint64_t opens[RJ_WORKER_SHM_OPENS]; /* the processes that have the file open */

@@ -12,7 +12,7 @@
 
 #include "load.h"
 #include "rjournald/commit/pipeline.h"
-#include "rjournald/fuse/front.h"
+#include "rjournald/fuse/fuse-fs.h"
 
 struct rj_takeover {
 	struct rj_loaded *loaded;

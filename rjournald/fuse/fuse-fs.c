@@ -5,7 +5,7 @@
 #include <sys/mount.h>
 #include <unistd.h>
 
-#include "front-priv.h"
+#include "fuse-priv.h"
 
 int rj_front_start(const struct rj_front_opts *opts, struct rj_front **out,
 	struct rj_error *err)

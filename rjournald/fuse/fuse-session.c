@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "front-priv.h"
+#include "fuse-priv.h"
 #include "util/log.h"
 
 /* Linux 6.9; older headers do not have them. */

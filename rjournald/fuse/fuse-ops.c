@@ -4,7 +4,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "front-priv.h"
+#include "fuse-priv.h"
 #include "util/log.h"
 
 #define FILE_INO   2

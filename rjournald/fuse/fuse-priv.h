@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The front's inside: front.c is what the daemon calls, front-lock.c what the daemon
- * and the threads share, front-session.c how the kernel is met, front-threads.c which
- * thread reads its requests, front-ops.c what is answered.
+ * The front's inside: fuse-fs.c is what the daemon calls, fuse-lock.c what the daemon
+ * and the threads share, fuse-session.c how the kernel is met, fuse-threads.c which
+ * thread reads its requests, fuse-ops.c what is answered.
  */
 #ifndef RJ_JOURNALD_FRONT_PRIV_H
 #define RJ_JOURNALD_FRONT_PRIV_H
@@ -18,7 +18,7 @@
 #include <stdint.h>
 
 #include "barrier.h"
-#include "front.h"
+#include "fuse-fs.h"
 #include "fs-shutdown.h"
 
 /*
@@ -26,7 +26,7 @@
  * when a write waits for a store that is lost: reads of the device must be
  * answered meanwhile, or every blkid and e2fsck on the machine, which look
  * at each block device there is, would wait with it. Reads and all else that
- * does not wait for the store always find 4 of them (front-threads.c).
+ * does not wait for the store always find 4 of them (fuse-threads.c).
  */
 #define RJ_FRONT_THREADS 16
 /* A request with the longest write. */
@@ -61,25 +61,25 @@ struct rj_front {
 	char mountpoint[256];
 };
 
-/* ---- front-lock.c ---- */
+/* ---- fuse-lock.c ---- */
 void rj_front_lock(struct rj_front *f);
 /* Wake the thread that waits at the event descriptor. */
 void rj_front_wake(const struct rj_front *f);
 
-/* ---- front-session.c ---- */
+/* ---- fuse-session.c ---- */
 /* Make F's session and bring it to life, as OPTS say. RJ_E_IO, RJ_E_PROTOCOL. */
 int rj_front_meet(struct rj_front *f, const struct rj_front_opts *opts,
 	struct rj_error *err);
 /* Answer the request of SIZE bytes in MEM. */
 void rj_front_process(struct rj_front *f, uint8_t *mem, size_t size);
 
-/* ---- front-threads.c ---- */
+/* ---- fuse-threads.c ---- */
 /* Memory for requests, one buffer a thread. RJ_E_NOMEM. */
 int rj_front_get_buffers(struct rj_front *f, struct rj_error *err);
 /* Begin to read. RJ_E_IO; some may run then. */
 int rj_front_start_threads(struct rj_front *f, struct rj_error *err);
 
-/* ---- front-ops.c ---- */
+/* ---- fuse-ops.c ---- */
 extern const struct fuse_lowlevel_ops rj_front_ops;
 /* The number of the request that this thread answers. */
 extern _Thread_local uint64_t rj_front_current;

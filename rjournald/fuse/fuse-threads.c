@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "front-priv.h"
+#include "fuse-priv.h"
 
 /*
  * READERS threads wait in read(2); the others wait aside until the last of these

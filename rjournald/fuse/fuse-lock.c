@@ -4,7 +4,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "front-priv.h"
+#include "fuse-priv.h"
 
 void rj_front_wake(const struct rj_front *f)
 {
