@@ -14,7 +14,7 @@
 #include <strings.h>
 #include <sys/prctl.h>
 
-#include "store/conf-file.h"
+#include "store/secret-file.h"
 #include "store/url.h"
 #include "util/environ.h"
 #include "util/log.h"

@@ -17,7 +17,7 @@
 #include "format/sbx.h"
 #include "log/log.h"
 #include "log/ring.h"
-#include "marker.h"
+#include "volume-mark.h"
 #include "rjournald/fallback/state.h"
 #include "rjournald/handover/segment-size.h"
 #include "rjournald/handover/worker-shm.h"

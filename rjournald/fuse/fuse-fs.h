@@ -31,7 +31,7 @@ int rj_front_mount(const char *mountpoint, const char *source, int *fd,
 
 struct rj_front_opts {
 	const char *mountpoint;
-	const char *volume;           /* for barrier.h */
+	const char *volume;           /* for volume-flush.h */
 	int fuse_fd;                  /* of rj_front_mount(); stays the caller's */
 	struct rj_worker_shm *shm;         /* stays the caller's */
 	struct rj_ring *ring;         /* read from; stays the caller's */

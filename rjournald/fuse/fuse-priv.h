@@ -17,7 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "barrier.h"
+#include "volume-flush.h"
 #include "fuse-fs.h"
 #include "fs-shutdown.h"
 

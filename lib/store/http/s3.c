@@ -19,7 +19,7 @@
 #include <strings.h>
 
 #include "store/backend.h"
-#include "store/conf-file.h"
+#include "store/secret-file.h"
 #include "store/conf.h"
 #include "store/http/xml.h"
 

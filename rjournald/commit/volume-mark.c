@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Raise the volume's mark (format/mark.h): bytes of the volume itself, and no commit
  * block or other part of the journal. */
-#include "marker.h"
+#include "volume-mark.h"
 
 #include <errno.h>
 #include <fcntl.h>

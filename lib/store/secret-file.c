@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Open and read rj.conf, or a file of a secret that it names, if its owner and mode
  * keep other users out. */
-#include "store/conf-file.h"
+#include "store/secret-file.h"
 
 #include <errno.h>
 #include <fcntl.h>
