@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dead.h"
+#include "dead-daemon.h"
 #include "os/rundir.h"
 #include "volume.h"
 

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "check.h"
-#include "dead.h"
+#include "dead-daemon.h"
 #include "options.h"
 #include "os/rundir.h"
 #include "status.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What daemon.c, start.c, phases.c, background.c and sink.c share: for them alone. */
+/* What daemon.c, start.c, phases.c, background.c and daemon-sink.c share: for them alone. */
 #ifndef RJ_JOURNALD_DAEMON_PRIV_H
 #define RJ_JOURNALD_DAEMON_PRIV_H
 
@@ -7,7 +7,7 @@
 #include "rjournald/commit/pipeline.h"
 #include "rjournald/handover/supervisor.h"
 
-/* ---- sink.c ---- */
+/* ---- daemon-sink.c ---- */
 
 /* For the pipeline. L stays the caller's. */
 struct rj_sink rj_daemon_sink(struct rj_loaded *l);

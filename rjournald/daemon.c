@@ -11,7 +11,7 @@
 #include "daemonize.h"
 #include "log.h"
 #include "metrics.h"
-#include "rjournald/load/fallback.h"
+#include "rjournald/load/load-fallback.h"
 #include "util/log.h"
 
 /* --until-unmount: how often to look whether the mount is there. */

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "log/raw.h"
+#include "log/raw-log.h"
 #include "util/badopt.h"
 
 enum { OPT_HELP = 256, OPT_UNTIL_UNMOUNT, OPT_TAKE_OVER, OPT_METRICS, OPT_MOUNT_HELPER,

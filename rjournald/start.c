@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "rjournald/handover/harden.h"
-#include "rjournald/load/fallback.h"
+#include "rjournald/load/load-fallback.h"
 #include "store/conf.h"
 #include "util/environ.h"
 #include "util/log.h"

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "log/log.h"
-#include "log/raw.h"
+#include "log/raw-log.h"
 #include "log/sealing.h"
 #include "os/fileio.h"
 

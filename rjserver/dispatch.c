@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "format/key.h"
+#include "format/object-key.h"
 #include "handlers.h"
 #include "rjserver/access/access.h"
 #include "rjserver/access/admit.h"

@@ -11,7 +11,7 @@
 #include "log.h"
 #include "options.h"
 #include "reload.h"
-#include "rjserver/access/owner.h"
+#include "rjserver/access/become-owner.h"
 #include "rjserver/http/listen.h"
 #include "rjserver/status/control.h"
 #include "server.h"

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "format/key.h"
+#include "format/object-key.h"
 #include "inifile.h"
 #include "rjserver/access/accounts.h"
 

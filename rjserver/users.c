@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "format/key.h"
+#include "format/object-key.h"
 #include "inifile.h"
 #include "log.h"
 #include "rjserver/access/accounts.h"

@@ -11,7 +11,7 @@
  * of a primary without an intent, unless that is from another time.
  *
  * A copy of the whole volume that is old has old backups, too: it is not found here
- * but in lib/recover/older.c, by its mark and by the log.
+ * but in lib/recover/older-copy.c, by its mark and by the log.
  */
 #include "ext4/ext4-priv.h"
 

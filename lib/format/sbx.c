@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Encode and decode the bytes of the superblock's extension; lib/ext4/patch.c writes
+/* Encode and decode the bytes of the superblock's extension; lib/ext4/super-write.c writes
  * them. */
 #include "format/sbx.h"
 

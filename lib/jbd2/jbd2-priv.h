@@ -118,7 +118,7 @@ int jbd2_window_get(struct jbd2_window *w, uint32_t block, const uint8_t **out,
 /* ---- copies.c: one record of 16 bytes per tag ---- */
 
 #define JBD2_COPY_ESCAPED    (1ull << 63)
-#define JBD2_COPY_FREED      (1ull << 62) /* freed.c: not to be replayed */
+#define JBD2_COPY_FREED      (1ull << 62) /* implied-revoke.c: not to be replayed */
 #define JBD2_COPY_BLOCK      ((1ull << 56) - 1)
 #define JBD2_COPY_BLOCKS_MAX (1ull << 54) /* a byte offset needs to fit too */
 
@@ -224,7 +224,7 @@ int jbd2_lookahead(struct jbd2_scan *s, struct rj_error *err);
 int jbd2_look_beyond(struct jbd2_scan *s, struct rj_error *err);
 /* fastcommit.c: RJ_E_UNSUPPORTED if records are to be replayed. */
 int jbd2_fast_commits(struct jbd2_scan *s, struct rj_error *err);
-/* freed.c: mark the copies (sorted, all of them) of blocks that the log shows as
+/* implied-revoke.c: mark the copies (sorted, all of them) of blocks that the log shows as
  * free later on. LOG is read where the plan has not kept it. RJ_E_NOMEM. */
 int jbd2_freed_mark(struct rj_jbd2_plan *p, struct rj_bio *log,
 	const struct rj_jbd2_scan_opts *opts, struct rj_error *err);

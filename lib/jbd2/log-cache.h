@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "os/queue.h"
+#include "os/bio-queue.h"
 
 #define JBD2_PIECE_BYTES (4u << 20)
 #define JBD2_AHEAD       8u /* pieces that the walk lets be read ahead */

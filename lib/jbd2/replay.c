@@ -4,7 +4,7 @@
  * once, with the same bytes whatever was written before, and the log is not
  * touched: a replay that was cut anywhere is simply run again.
  */
-#include "jbd2/engine.h"
+#include "jbd2/replay-io.h"
 
 struct job {
 	const struct rj_jbd2_plan *p;

@@ -37,7 +37,7 @@ struct rj_bio {
 	 * that follow each other. */
 	int (*writev)(struct rj_bio *bio, const struct iovec *iov, int count,
 		uint64_t off, struct rj_error *err);
-	/* NULL where there is none: where the bytes at OFF are, for os/queue.h.
+	/* NULL where there is none: where the bytes at OFF are, for os/bio-queue.h.
 	 * Sets FD, a descriptor open for direct I/O that the bio keeps until it is
 	 * freed, and the byte AT in it; returns how many of LEN stand there
 	 * together. 0: it cannot be said; use read() and writev(). WRITE: the

@@ -81,7 +81,7 @@ int rj_recovery_gather(struct rj_recovery *r, bool resume,
 /* Scan r->log_bio into r->plan and check that the journal is this volume's. */
 int rj_recovery_plan(struct rj_recovery *r, struct rj_error *err);
 /*
- * fallback.c: bring what only the fallback file has to the store; if that is
+ * fallback-file.c: bring what only the fallback file has to the store; if that is
  * away, or nothing may be changed, show both as one (r->merged).
  */
 int rj_recovery_open_fallback(struct rj_recovery *r, struct rj_error *err);
@@ -95,23 +95,23 @@ int rj_recovery_settle_fallback(struct rj_recovery *r, struct rj_error *err);
 void rj_recovery_close_fallback(struct rj_recovery *r);
 void rj_recovery_drop_ring(struct rj_recovery *r);
 
-/* older.c: the log is read. Is this an older copy of the volume, into which what
+/* older-copy.c: the log is read. Is this an older copy of the volume, into which what
  * the log still holds cannot be replayed? RJ_E_REFUSED. */
 int rj_recovery_judge_age(struct rj_recovery *r, struct rj_error *err);
 
 /*
- * unmount.c: a volume that needs no recovery, and a log with transactions. 0 if the
+ * failed-unmount.c: a volume that needs no recovery, and a log with transactions. 0 if the
  * kernel's last unmount is certain to have left that: then the volume needs recovery,
  * and facts.needs_recovery is set. Otherwise RJ_E_REFUSED. When the log was read, and
  * again when more of it was.
  */
 int rj_recovery_judge_clean(struct rj_recovery *r, struct rj_error *err);
 
-/* memory.c: bytes of the log that may stay in memory: a quarter of what is
+/* memory-limit.c: bytes of the log that may stay in memory: a quarter of what is
  * free (of the machine, and of the control groups), at most 2 GiB. */
 uint64_t rj_recovery_memory(void);
 
-/* super.c: may the volume be recovered, with the superblock that it has? When
+/* damaged-super.c: may the volume be recovered, with the superblock that it has? When
  * the log was read, and again when more of it was. */
 int rj_recovery_judge_super(struct rj_recovery *r, struct rj_error *err);
 /* The last primary superblock in the log. -RJ_E_NOTFOUND, without a message: none. */

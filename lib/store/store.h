@@ -4,7 +4,7 @@
  * backend implements struct rj_store_ops; layers (faults, tracing) wrap
  * another store. One conformance suite (tests/store) runs on all of them.
  *
- * A store keeps immutable objects under names of lib/format/key.h. A handle
+ * A store keeps immutable objects under names of lib/format/object-key.h. A handle
  * serves one thread at a time; open one handle per thread.
  *
  * One call is one attempt, bounded by the handle's time limits; lib/log decides
@@ -19,7 +19,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "format/key.h"
+#include "format/object-key.h"
 #include "util/buf.h"
 #include "util/error.h"
 #include "util/uuid.h"

@@ -12,7 +12,7 @@
 #include "log/log.h"
 #include "log/ring.h"
 #include "pending.h"
-#include "rjournald/handover/track.h"
+#include "rjournald/handover/journal-track.h"
 
 /* The journal superblock is among the PENDING blocks: mark what a replay reads
  * beside the log (blocks 0..sb_block, live fast commits), too, so that it never

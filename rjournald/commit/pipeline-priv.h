@@ -13,7 +13,7 @@
 #include "needed.h"
 #include "pending.h"
 #include "pipeline.h"
-#include "rjournald/handover/track.h"
+#include "rjournald/handover/journal-track.h"
 
 struct rj_pipeline {
 	struct rj_ring *ring;

@@ -17,7 +17,7 @@
 #include <stdint.h>
 
 #include "log/ring.h"
-#include "rjournald/handover/track.h"
+#include "rjournald/handover/journal-track.h"
 #include "segment/segment.h"
 
 struct rj_rule_in {

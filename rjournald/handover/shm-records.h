@@ -13,7 +13,7 @@
 
 #include "ext4/volume.h"
 #include "log/write/writer-state.h"
-#include "track.h"
+#include "journal-track.h"
 #include "util/error.h"
 
 /* N: a number, type, member, offset. A: an array, type, member, length, offset.

@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include "load.h"
-#include "log/raw.h"
+#include "log/raw-log.h"
 #include "store/probe.h"
 #include "util/log.h"
 

@@ -8,7 +8,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-#include "fallback.h"
+#include "load-fallback.h"
 #include "format/mark.h"
 #include "jbd2/jbd2.h"
 #include "journal/attach.h"

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "fallback.h"
+#include "load-fallback.h"
 #include "log/verify.h"
 #include "rjournald/handover/saved-writer.h"
 #include "util/log.h"

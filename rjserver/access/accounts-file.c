@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "accounts.h"
-#include "format/key.h"
+#include "format/object-key.h"
 #include "os/fileio.h"
 #include "rjserver/inifile.h"
 #include "util/buf.h"

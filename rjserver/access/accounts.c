@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "format/key.h"
+#include "format/object-key.h"
 #include "util/environ.h"
 #include "util/hex.h"
 

@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "format/key.h"
+#include "format/object-key.h"
 
 #define REC_HEAD_BYTES  192
 #define REC_ALIGN       64   /* records start on this */

@@ -14,7 +14,7 @@
 #include <strings.h>
 
 #include "format/epoch-claim.h"
-#include "format/floorrec.h"
+#include "format/floor-record.h"
 #include "format/sbx.h"
 #include "format/fallback-hdr.h"
 #include "util/bytes.h"

@@ -2,7 +2,7 @@
 /* The local floor's record: as doc/floor.md has it; no flipped bit passes. */
 #include <string.h>
 
-#include "format/floorrec.h"
+#include "format/floor-record.h"
 #include "format/table.h"
 #include "support/rjtest.h"
 #include "util/bytes.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <string.h>
 
-#include "format/key.h"
+#include "format/object-key.h"
 #include "support/rjtest.h"
 
 #define UUID "0fedcba9-8765-4321-0123-456789abcdef"

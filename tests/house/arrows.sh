@@ -95,7 +95,7 @@ is "no include goes against the arrows" "$(violations "$RJ_SRC")" ""
 cases=$(cd "$RJ_SRC" && find lib tests -name '*.[ch]' | wc -l)
 check "there are sources to look at ($cases)" test "$cases" -gt 20
 
-refused "upwards" lib/util/a.c '#include "format/key.h"'
+refused "upwards" lib/util/a.c '#include "format/object-key.h"'
 refused "files in what is pure" lib/format/a.c '#include "os/fileio.h"'
 refused "to a sibling" lib/jbd2/a.c '#include "ext4/volume.h"'
 refused "recover from journal" lib/journal/a.h '#include "recover/recover.h"'
@@ -123,7 +123,7 @@ refused "how the log is written, from outside" lib/recover/a.c '#include "log/wr
 mkdir -p "$T_DIR/good/lib/recover" "$T_DIR/good/rjserver/store"
 printf '#include "%s"\n' journal/attach.h log/log.h jbd2/jbd2.h ext4/volume.h \
 	>"$T_DIR/good/lib/recover/a.c"
-printf '#include %s\n' '<event2/http.h>' '"rjserver/x.h"' '"format/key.h"' \
+printf '#include %s\n' '<event2/http.h>' '"rjserver/x.h"' '"format/object-key.h"' \
 	'"local.h"' '<sys/stat.h>' >"$T_DIR/good/rjserver/a.c"
 printf '#include %s\n' '"rjserver/log.h"' >"$T_DIR/good/rjserver/store/a.c"
 is "allowed includes pass" "$(violations "$T_DIR/good")" ""

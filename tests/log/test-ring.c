@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "log/raw.h"
+#include "log/raw-log.h"
 #include "log/ring.h"
 #include "support/rjtest.h"
 

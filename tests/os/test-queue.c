@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "os/queue.h"
+#include "os/bio-queue.h"
 #include "support/rjtest.h"
 #include "util/bytes.h"
 

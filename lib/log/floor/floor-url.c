@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "format/floorrec.h"
+#include "format/floor-record.h"
 #include "log/trim.h"
 #include "segment/digest.h"
 #include "store/conf.h"

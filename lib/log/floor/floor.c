@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "format/floorrec.h"
+#include "format/floor-record.h"
 #include "os/fileio.h"
 #include "store/conf.h"
 #include "util/log.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "owner.h"
+#include "become-owner.h"
 
 #include <errno.h>
 #include <grp.h>

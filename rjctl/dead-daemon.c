@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "dead.h"
+#include "dead-daemon.h"
 
 #include <errno.h>
 #include <limits.h>

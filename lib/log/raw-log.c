@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "log/raw.h"
+#include "log/raw-log.h"
 
 #include <string.h>
 

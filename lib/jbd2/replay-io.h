@@ -9,7 +9,7 @@
 #define RJ_JBD2_ENGINE_H
 
 #include "jbd2/jbd2-priv.h"
-#include "os/queue.h"
+#include "os/bio-queue.h"
 
 #define JBD2_BATCH_BYTES (16u << 20)
 #define JBD2_READ_BYTES  (1u << 20)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "jbd2/engine.h"
+#include "jbd2/replay-io.h"
 
 #include <stdlib.h>
 #include <string.h>

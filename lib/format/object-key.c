@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "format/key.h"
+#include "format/object-key.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * A volume that says "clean", and a log that says "replay me". The kernel leaves
- * that when its unmount loses the journal (ext4/unmount.c), and then the volume
+ * that when its unmount loses the journal (ext4/failed-unmount.c), and then the volume
  * needs recovery as after a crash. A copy that was made before the transactions, or
  * a volume that a tool changed after them, says the same, and must not get them.
  */
@@ -21,7 +21,7 @@ static int same_mount(struct rj_recovery *r, bool *same, struct rj_error *err)
 
 /* The unmount came after all of the log (an older copy's was before some of it), and
  * in the epoch that wrote the log last. A copy that lacks what the log has dropped is
- * refused before, by its mark (older.c). */
+ * refused before, by its mark (older-copy.c). */
 static bool after_the_log(const struct rj_recovery *r)
 {
 	const struct rj_volume_facts *f = &r->facts;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "os/queue.h"
+#include "os/bio-queue.h"
 
 #include "config.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "fallback.h"
+#include "load-fallback.h"
 
 #include "journal/attach.h"
 #include "rjournald/handover/harden.h"

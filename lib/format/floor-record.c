@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "format/floorrec.h"
+#include "format/floor-record.h"
 
 #include <stddef.h>
 #include <string.h>

@@ -4,7 +4,7 @@
  * the tail, commit blocks tell the running transaction, and every block of the log
  * moves the head on.
  */
-#include "track.h"
+#include "journal-track.h"
 
 #include <string.h>
 
