@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A volume whose rjournald died: its runtime directory is still there. */
-#ifndef RJCTL_DEAD_H
-#define RJCTL_DEAD_H
+#ifndef RJCTL_DEAD_DAEMON_H
+#define RJCTL_DEAD_DAEMON_H
 
 #include <json-c/json.h>
 #include <stdint.h>

@@ -116,10 +116,10 @@ static void finish(struct rj_daemon *d)
 			d->loaded.device, err.msg);
 	rj_floor_recorder_stop(d->floor, d->loaded.left);
 	rj_takeover_finish(&d->takeover);
-	rj_front_stop(d->front);
+	rj_fuse_stop(d->fuse);
 	rj_trimmer_stop(d->trimmer);
 	rj_pipeline_free(d->pipeline);
-	rj_marker_free(d->marker);
+	rj_mark_writer_free(d->mark_writer);
 	if (d->listen_fd != -1)
 		close(d->listen_fd);
 	if (d->metrics_fd != -1)
@@ -151,7 +151,7 @@ static int announce(struct rj_daemon *d, struct job *job, struct rj_error *err)
 	}
 	rj_log(RJ_LOG_NOTICE, "serving the journal of %s from %s as %s",
 		d->loaded.device, d->loaded.store->url, d->loop.path);
-	if (!rj_front_can_resume(d->front))
+	if (!rj_fuse_can_resume(d->fuse))
 		rj_log(RJ_LOG_NOTICE,
 			"this kernel is older than Linux 6.9: should rjournald be killed, the journal fails");
 	return 0;

@@ -32,8 +32,8 @@ struct rj_daemon {
 	struct rj_options opts;
 	struct rj_loaded loaded;
 	struct rj_pipeline *pipeline;
-	struct rj_marker *marker; /* the pipeline's; NULL: none */
-	struct rj_front *front;
+	struct rj_mark_writer *mark_writer; /* the pipeline's; NULL: none */
+	struct rj_fuse *fuse;
 	struct rj_trimmer *trimmer; /* NULL: nothing is trimmed */
 	struct rj_log_yield *yield;
 	struct rj_floor_recorder *floor; /* NULL: none is kept */

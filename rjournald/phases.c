@@ -25,7 +25,7 @@ static void *drain(void *arg)
 	struct rj_error err;
 	uint64_t one = 1;
 
-	d->drain_rc = rj_front_drain(d->front, &err);
+	d->drain_rc = rj_fuse_drain(d->fuse, &err);
 	if (d->drain_rc)
 		snprintf(answer, sizeof(answer), "error: %s", err.msg);
 	if (d->drain_client != -1)
@@ -104,11 +104,11 @@ void rj_daemon_force(struct rj_daemon *d)
 
 bool rj_daemon_restart(struct rj_daemon *d, int client)
 {
-	if (!rj_front_can_resume(d->front))
+	if (!rj_fuse_can_resume(d->fuse))
 		return false;
 	/* it makes no difference to the kernel, but for a request less to be
 	 * handed out again */
-	rj_front_hold(d->front, HOLD_MS);
+	rj_fuse_hold(d->fuse, HOLD_MS);
 	rj_control_answer(client, "ok");
 	rj_supervisor_tell(d->post, RJ_WORD_RESTART);
 	_exit(0);
@@ -147,7 +147,7 @@ void rj_daemon_step(struct rj_daemon *d)
 	if (d->phase == RJ_PHASE_HOLDING && d->opts.until_unmount &&
 		(rj_loop_mounted(&d->loop) || waited > MOUNT_WAIT_NS))
 		let_go(d);
-	if (rj_front_ended(d->front) && d->phase < RJ_PHASE_DRAINING) {
+	if (rj_fuse_ended(d->fuse) && d->phase < RJ_PHASE_DRAINING) {
 		rj_log(RJ_LOG_ERROR, "%s: somebody unmounted it",
 			d->loaded.dir.mnt);
 		d->status = 1;
@@ -155,7 +155,7 @@ void rj_daemon_step(struct rj_daemon *d)
 		set_phase(d, RJ_PHASE_DRAINING);
 		rj_daemon_drain(d, -1);
 	}
-	if (d->phase == RJ_PHASE_LEAVING && !rj_front_users(d->front))
+	if (d->phase == RJ_PHASE_LEAVING && !rj_fuse_users(d->fuse))
 		set_phase(d, RJ_PHASE_DRAINING);
 	if (d->phase == RJ_PHASE_DRAINING && !d->draining &&
 		!rj_daemon_drain(d, -1))
@@ -166,7 +166,7 @@ void rj_daemon_step(struct rj_daemon *d)
  * With the process goes /dev/fuse, and the kernel fails what still waits. */
 void rj_daemon_exit_now(struct rj_daemon *d)
 {
-	rj_front_last_word(d->front);
+	rj_fuse_last_word(d->fuse);
 	umount2(d->loaded.dir.mnt, MNT_DETACH);
 	rj_release_dir(&d->loaded.dir);
 	rj_supervisor_tell(d->post, RJ_WORD_BYE);

@@ -59,7 +59,7 @@ static int start_pipeline(struct rj_daemon *d, rj_rule_fn rule, bool resumed,
 		l->memory.shm->early_bytes = conf_ship_early(l->store->url);
 	opts.early_bytes = l->memory.shm->early_bytes;
 	if (!opts.raw)
-		opts.marker = d->marker = rj_marker_new(l->device, &l->facts);
+		opts.mark_writer = d->mark_writer = rj_mark_writer_new(l->device, &l->facts);
 	rj_live_init(&l->live);
 	if (l->writer)
 		opts.tail = *rj_log_writer_tail(l->writer);
@@ -69,7 +69,7 @@ static int start_pipeline(struct rj_daemon *d, rj_rule_fn rule, bool resumed,
 
 static int start_front(struct rj_daemon *d, bool resumed, struct rj_error *err)
 {
-	struct rj_front_opts opts = {
+	struct rj_fuse_opts opts = {
 		.volume = d->loaded.device,
 		.mountpoint = d->loaded.dir.mnt,
 		.fuse_fd = d->fuse_fd,
@@ -81,17 +81,17 @@ static int start_front(struct rj_daemon *d, bool resumed, struct rj_error *err)
 		.event_fd = d->event_fd,
 	};
 
-	return rj_front_start(&opts, &d->front, err);
+	return rj_fuse_start(&opts, &d->fuse, err);
 }
 
 /* The loop device takes its own reference of the open file; ours is closed
  * again, so that the last user is the loop device. */
 static int start_loop(struct rj_daemon *d, struct rj_error *err)
 {
-	char path[RJ_RUNDIR_PATH + sizeof(RJ_FRONT_FILE)];
+	char path[RJ_RUNDIR_PATH + sizeof(RJ_FUSE_FILE)];
 	int fd, rc;
 
-	snprintf(path, sizeof(path), "%s/%s", d->loaded.dir.mnt, RJ_FRONT_FILE);
+	snprintf(path, sizeof(path), "%s/%s", d->loaded.dir.mnt, RJ_FUSE_FILE);
 	fd = open(path, O_RDWR | O_CLOEXEC);
 	if (fd == -1)
 		return rj_fail_errno(err, errno, "%s", path);
@@ -132,7 +132,7 @@ static int hand_over(struct rj_daemon *d, struct rj_error *err)
 		[RJ_WORKER_FD_LISTEN] = d->listen_fd,
 	}};
 
-	if (!rj_front_can_resume(d->front))
+	if (!rj_fuse_can_resume(d->fuse))
 		rj_supervisor_tell(d->post, RJ_WORD_FINAL);
 	return rj_supervisor_give_fds(d->post, &fds, err);
 }
@@ -177,7 +177,7 @@ int rj_daemon_start(
 	if (!rc)
 		rc = rj_load_fallback_start(&d->loaded, err);
 	if (!rc)
-		rc = rj_front_mount(d->loaded.dir.mnt, d->loaded.device,
+		rc = rj_fuse_mount(d->loaded.dir.mnt, d->loaded.device,
 			&d->fuse_fd, err);
 	if (!rc)
 		rc = start_front(d, false, err);
@@ -220,7 +220,7 @@ int rj_daemon_start_again(struct rj_daemon *d, rj_rule_fn rule,
 		return rc;
 	d->takeover.loaded = &d->loaded;
 	d->takeover.pipeline = d->pipeline;
-	d->takeover.front = d->front;
+	d->takeover.fuse = d->fuse;
 	d->takeover.post = d->post;
 	d->takeover.event_fd = d->event_fd;
 	return rj_takeover_start(&d->takeover, err);

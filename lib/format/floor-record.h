@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The local floor: what this host saw acknowledged last of a journal. Its bytes
  * and what it is for: doc/floor.md. */
-#ifndef RJ_FORMAT_FLOORREC_H
-#define RJ_FORMAT_FLOORREC_H
+#ifndef RJ_FORMAT_FLOOR_RECORD_H
+#define RJ_FORMAT_FLOOR_RECORD_H
 
 #include <stdint.h>
 

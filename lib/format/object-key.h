@@ -4,8 +4,8 @@
  *   <journal uuid>/epoch/<E20>     <journal uuid>/log/<seq20>
  * The numbers are decimal, zero padded to 20 digits, and start at 1.
  */
-#ifndef RJ_FORMAT_KEY_H
-#define RJ_FORMAT_KEY_H
+#ifndef RJ_FORMAT_OBJECT_KEY_H
+#define RJ_FORMAT_OBJECT_KEY_H
 
 #include <stdbool.h>
 #include <stddef.h>

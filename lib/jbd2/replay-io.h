@@ -5,8 +5,8 @@
  * batch is read from the log in log order into a buffer in volume order, and
  * written from that, in long runs.
  */
-#ifndef RJ_JBD2_ENGINE_H
-#define RJ_JBD2_ENGINE_H
+#ifndef RJ_JBD2_REPLAY_IO_H
+#define RJ_JBD2_REPLAY_IO_H
 
 #include "jbd2/jbd2-priv.h"
 #include "os/bio-queue.h"

@@ -3,8 +3,8 @@
  * A raw log: of a device that is not a JBD2 journal and belongs to no ext3 or
  * ext4 volume (rjournald --raw). Nothing but its URL names it.
  */
-#ifndef RJ_LOG_RAW_H
-#define RJ_LOG_RAW_H
+#ifndef RJ_LOG_RAW_LOG_H
+#define RJ_LOG_RAW_LOG_H
 
 #include "log/ring.h"
 #include "util/uuid.h"

@@ -9,8 +9,8 @@
  * Transfers that are under way at the same time have no order. A flush of the
  * bio covers those that were waited for.
  */
-#ifndef RJ_OS_QUEUE_H
-#define RJ_OS_QUEUE_H
+#ifndef RJ_OS_BIO_QUEUE_H
+#define RJ_OS_BIO_QUEUE_H
 
 #include "os/bio.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Files that hold secrets. Private to lib/store. */
-#ifndef RJ_STORE_CONF_FILE_H
-#define RJ_STORE_CONF_FILE_H
+#ifndef RJ_STORE_SECRET_FILE_H
+#define RJ_STORE_SECRET_FILE_H
 
 #include <stddef.h>
 

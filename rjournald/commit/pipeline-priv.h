@@ -21,7 +21,7 @@ struct rj_pipeline {
 	enum rj_on_loss on_loss;
 	rj_rule_fn rule;
 	struct rj_sink sink;
-	struct rj_marker *marker; /* NULL: none */
+	struct rj_mark_writer *mark_writer; /* NULL: none */
 	uint64_t marked; /* the volume's mark is that; 0: not known */
 	bool write_through, raw;
 	bool however_far; /* ahead_blocks are enough to send ahead */

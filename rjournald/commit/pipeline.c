@@ -186,7 +186,7 @@ int rj_pipeline_new(const struct rj_pipeline_opts *opts,
 	p->write_through = opts->write_through;
 	p->raw = opts->raw;
 	p->sink = opts->sink;
-	p->marker = opts->marker;
+	p->mark_writer = opts->mark_writer;
 	p->shm = opts->map ? opts->map->shm : NULL;
 	/* a small journal: ship before a batch could go round it */
 	p->ship_blocks = RJ_PIPELINE_SHIP_BYTES / ring->block_size;

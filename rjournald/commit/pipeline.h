@@ -46,7 +46,7 @@ struct rj_pipeline_opts {
 	rj_rule_fn rule;
 	struct rj_sink sink;
 	struct rj_log_tail tail; /* what the sink appends after */
-	struct rj_marker *marker; /* the caller's; NULL: the volume has no mark */
+	struct rj_mark_writer *mark_writer; /* the caller's; NULL: the volume has no mark */
 	/* The device has no write cache to flush: a write that is answered must
 	 * be durable, but for what the commit rule lets wait. */
 	bool write_through;

@@ -8,8 +8,8 @@
  */
 static void mark(struct rj_pipeline *p, uint64_t oldest, bool emptied)
 {
-	if (p->marker && oldest > p->marked)
-		p->marked = rj_marker_raise(p->marker, oldest, emptied)
+	if (p->mark_writer && oldest > p->marked)
+		p->marked = rj_mark_writer_raise(p->mark_writer, oldest, emptied)
 				    ? oldest
 				    : 0;
 }

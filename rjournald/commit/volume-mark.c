@@ -10,17 +10,17 @@
 
 #include "util/log.h"
 
-struct rj_marker {
+struct rj_mark_writer {
 	const char *device;
 	const struct rj_volume_facts *facts;
 	int fd, look; /* past the page cache, and through it; -1: not open */
 	bool failed;
 };
 
-struct rj_marker *rj_marker_new(
+struct rj_mark_writer *rj_mark_writer_new(
 	const char *device, const struct rj_volume_facts *facts)
 {
-	struct rj_marker *m = facts->mark_at ? calloc(1, sizeof(*m)) : NULL;
+	struct rj_mark_writer *m = facts->mark_at ? calloc(1, sizeof(*m)) : NULL;
 
 	if (!m)
 		return NULL;
@@ -30,7 +30,7 @@ struct rj_marker *rj_marker_new(
 	return m;
 }
 
-static void close_volume(struct rj_marker *m)
+static void close_volume(struct rj_mark_writer *m)
 {
 	if (m->fd != -1)
 		close(m->fd);
@@ -49,7 +49,7 @@ static int open_volume(const char *device)
 	return fd == -1 && errno == EINVAL ? open(device, flags) : fd;
 }
 
-bool rj_marker_raise(struct rj_marker *m, uint64_t oldest, bool last)
+bool rj_mark_writer_raise(struct rj_mark_writer *m, uint64_t oldest, bool last)
 {
 	struct rj_error err;
 	int rc = 0;
@@ -76,7 +76,7 @@ bool rj_marker_raise(struct rj_marker *m, uint64_t oldest, bool last)
 	return !rc;
 }
 
-void rj_marker_free(struct rj_marker *m)
+void rj_mark_writer_free(struct rj_mark_writer *m)
 {
 	if (m)
 		close_volume(m);

@@ -4,25 +4,25 @@
  * oldest segment moves, so that an older copy of the volume, whose mark is lower,
  * can be told from one that crashed.
  */
-#ifndef RJ_JOURNALD_MARKER_H
-#define RJ_JOURNALD_MARKER_H
+#ifndef RJ_JOURNALD_VOLUME_MARK_H
+#define RJ_JOURNALD_VOLUME_MARK_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "ext4/volume.h"
 
-struct rj_marker;
+struct rj_mark_writer;
 
 /* Of the volume DEVICE with FACTS, both the caller's. NULL: no memory, or this
  * volume can have no mark. */
-struct rj_marker *rj_marker_new(
+struct rj_mark_writer *rj_mark_writer_new(
 	const char *device, const struct rj_volume_facts *facts);
 /* The mark is OLDEST, durably. False: it is what it was before, or lost; why is
  * said in the log, once. LAST: perhaps for long, so the volume does not stay
  * open; an unmount may take its device away. One thread at a time. */
-bool rj_marker_raise(struct rj_marker *m, uint64_t oldest, bool last);
+bool rj_mark_writer_raise(struct rj_mark_writer *m, uint64_t oldest, bool last);
 /* NULL-safe. */
-void rj_marker_free(struct rj_marker *m);
+void rj_mark_writer_free(struct rj_mark_writer *m);
 
 #endif

@@ -7,10 +7,10 @@
 
 #include "fuse-priv.h"
 
-int rj_front_start(const struct rj_front_opts *opts, struct rj_front **out,
+int rj_fuse_start(const struct rj_fuse_opts *opts, struct rj_fuse **out,
 	struct rj_error *err)
 {
-	struct rj_front *f = calloc(1, sizeof(*f));
+	struct rj_fuse *f = calloc(1, sizeof(*f));
 	unsigned i;
 	int rc = 0;
 
@@ -25,41 +25,41 @@ int rj_front_start(const struct rj_front_opts *opts, struct rj_front **out,
 	pthread_mutex_init(&f->aside, NULL);
 	pthread_mutex_init(&f->waiters_lock, NULL);
 	f->parked_end = &f->parked;
-	for (i = 0; i < RJ_FRONT_THREADS; i++)
+	for (i = 0; i < RJ_FUSE_THREADS; i++)
 		sem_init(&f->called[i], 0, 0);
 	f->shm = opts->shm;
 	f->fuse_fd = -1;
-	f->barrier.fd = -1; /* a raw log has no volume */
+	f->volume_flush.fd = -1; /* a raw log has no volume */
 	if (!opts->raw)
-		rc = rj_barrier_open(
-			&f->barrier, opts->volume, f->ring->block_size, err);
+		rc = rj_volume_flush_open(
+			&f->volume_flush, opts->volume, f->ring->block_size, err);
 	if (!rc && !opts->raw)
 		rc = rj_fs_shutdown_new(opts->volume, &f->fs_shutdown, err);
 	if (!rc)
-		rc = rj_front_get_buffers(f, err);
+		rc = rj_fuse_get_buffers(f, err);
 	if (!rc)
-		rc = rj_front_meet(f, opts, err);
+		rc = rj_fuse_meet(f, opts, err);
 	if (!rc)
-		rc = rj_front_start_threads(f, err);
+		rc = rj_fuse_start_threads(f, err);
 	if (rc) {
-		rj_front_stop(f);
+		rj_fuse_stop(f);
 		return rc;
 	}
 	*out = f;
 	return 0;
 }
 
-bool rj_front_ended(const struct rj_front *f)
+bool rj_fuse_ended(const struct rj_fuse *f)
 {
 	return f->ended;
 }
 
-void rj_front_last_word(struct rj_front *f)
+void rj_fuse_last_word(struct rj_fuse *f)
 {
 	rj_fs_shutdown_wait(f->fs_shutdown);
 }
 
-void rj_front_stop(struct rj_front *f)
+void rj_fuse_stop(struct rj_fuse *f)
 {
 	unsigned i;
 
@@ -75,13 +75,13 @@ void rj_front_stop(struct rj_front *f)
 	else if (f->fuse_fd != -1)
 		close(f->fuse_fd);
 	if (f->buffers)
-		munmap(f->buffers, (size_t)RJ_FRONT_THREADS * RJ_FRONT_BUFFER);
+		munmap(f->buffers, (size_t)RJ_FUSE_THREADS * RJ_FUSE_BUFFER);
 	sem_destroy(&f->lock);
-	for (i = 0; i < RJ_FRONT_THREADS; i++)
+	for (i = 0; i < RJ_FUSE_THREADS; i++)
 		sem_destroy(&f->called[i]);
 	pthread_mutex_destroy(&f->aside);
 	pthread_mutex_destroy(&f->waiters_lock);
-	rj_barrier_close(&f->barrier);
+	rj_volume_flush_close(&f->volume_flush);
 	rj_fs_shutdown_free(f->fs_shutdown);
 	free(f);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The front end: a FUSE file system with one file, "journal", whose bytes are
+ * A FUSE file system with one file, "journal", whose bytes are
  * the ring. The thread that reads a request runs the pipeline itself: a
  * hand-over to another one would cost more than it gains.
  *
@@ -9,8 +9,8 @@
  * it again by the one before (rj_worker_shm), and asks for what was read and
  * never answered (FUSE_NOTIFY_RESEND).
  */
-#ifndef RJ_JOURNALD_FRONT_H
-#define RJ_JOURNALD_FRONT_H
+#ifndef RJ_JOURNALD_FUSE_FS_H
+#define RJ_JOURNALD_FUSE_FS_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -20,19 +20,19 @@
 #include "rjournald/handover/worker-shm.h"
 #include "util/error.h"
 
-#define RJ_FRONT_FILE "journal"
+#define RJ_FUSE_FILE "journal"
 
-struct rj_front;
+struct rj_fuse;
 
 /* Open /dev/fuse as *FD, and mount it at MOUNTPOINT. SOURCE is shown in the
  * mount table. RJ_E_IO. */
-int rj_front_mount(const char *mountpoint, const char *source, int *fd,
+int rj_fuse_mount(const char *mountpoint, const char *source, int *fd,
 	struct rj_error *err);
 
-struct rj_front_opts {
+struct rj_fuse_opts {
 	const char *mountpoint;
 	const char *volume;           /* for volume-flush.h */
-	int fuse_fd;                  /* of rj_front_mount(); stays the caller's */
+	int fuse_fd;                  /* of rj_fuse_mount(); stays the caller's */
 	struct rj_worker_shm *shm;         /* stays the caller's */
 	struct rj_ring *ring;         /* read from; stays the caller's */
 	struct rj_pipeline *pipeline; /* stays the caller's */
@@ -44,27 +44,27 @@ struct rj_front_opts {
 
 /*
  * Start answering. RESUMED: only what needs no pipeline (reads, stat); the
- * rest waits for rj_front_release(). RJ_E_IO, RJ_E_NOMEM, RJ_E_PROTOCOL.
+ * rest waits for rj_fuse_release(). RJ_E_IO, RJ_E_NOMEM, RJ_E_PROTOCOL.
  */
-int rj_front_start(const struct rj_front_opts *opts, struct rj_front **out,
+int rj_fuse_start(const struct rj_fuse_opts *opts, struct rj_fuse **out,
 	struct rj_error *err);
 /* Can this kernel hand out again what a worker that died has read (Linux
  * 6.9)? */
-bool rj_front_can_resume(const struct rj_front *f);
+bool rj_fuse_can_resume(const struct rj_fuse *f);
 /* The pipeline is ready. */
-void rj_front_release(struct rj_front *f);
+void rj_fuse_release(struct rj_fuse *f);
 /* Take the pipeline away again, so that no request is in it; waits for the one
  * that is, but no longer than MS. False: it still is. */
-bool rj_front_hold(struct rj_front *f, int ms);
+bool rj_fuse_hold(struct rj_fuse *f, int ms);
 /* How many have the file open. */
-unsigned rj_front_users(const struct rj_front *f);
+unsigned rj_fuse_users(const struct rj_fuse *f);
 /* The session has ended: unmounted or aborted by somebody else. */
-bool rj_front_ended(const struct rj_front *f);
+bool rj_fuse_ended(const struct rj_fuse *f);
 /* Ship all that is pending, from another thread. */
-int rj_front_drain(struct rj_front *f, struct rj_error *err);
+int rj_fuse_drain(struct rj_fuse *f, struct rj_error *err);
 /* The journal is about to be lost with the process: see fs-shutdown.h. */
-void rj_front_last_word(struct rj_front *f);
+void rj_fuse_last_word(struct rj_fuse *f);
 /* Unmount, wait for the thread to end, free. NULL-safe. */
-void rj_front_stop(struct rj_front *f);
+void rj_fuse_stop(struct rj_fuse *f);
 
 #endif

@@ -6,7 +6,7 @@
 
 #include "fuse-priv.h"
 
-void rj_front_wake(const struct rj_front *f)
+void rj_fuse_wake(const struct rj_fuse *f)
 {
 	uint64_t one = 1;
 
@@ -15,18 +15,18 @@ void rj_front_wake(const struct rj_front *f)
 		return;
 }
 
-void rj_front_lock(struct rj_front *f)
+void rj_fuse_lock(struct rj_fuse *f)
 {
 	while (sem_wait(&f->lock) == -1) /* EINTR */
 		;
 }
 
-void rj_front_release(struct rj_front *f)
+void rj_fuse_release(struct rj_fuse *f)
 {
 	sem_post(&f->lock);
 }
 
-bool rj_front_hold(struct rj_front *f, int ms)
+bool rj_fuse_hold(struct rj_fuse *f, int ms)
 {
 	struct timespec until;
 	int rc;
@@ -44,17 +44,17 @@ bool rj_front_hold(struct rj_front *f, int ms)
 	return rc == 0;
 }
 
-int rj_front_drain(struct rj_front *f, struct rj_error *err)
+int rj_fuse_drain(struct rj_fuse *f, struct rj_error *err)
 {
 	int rc;
 
-	rj_front_lock(f);
+	rj_fuse_lock(f);
 	rc = rj_pipeline_drain(f->pipeline, err);
 	sem_post(&f->lock);
 	return rc;
 }
 
-unsigned rj_front_users(const struct rj_front *f)
+unsigned rj_fuse_users(const struct rj_fuse *f)
 {
 	unsigned i, n = 0;
 

@@ -15,14 +15,14 @@
  * of up to 2 writes. */
 #define BACKGROUND 512
 
-_Thread_local uint64_t rj_front_current;
+_Thread_local uint64_t rj_fuse_current;
 
-static uint64_t file_bytes(const struct rj_front *f)
+static uint64_t file_bytes(const struct rj_fuse *f)
 {
 	return (uint64_t)f->ring->blocks * f->ring->block_size;
 }
 
-static struct rj_front *front_of(fuse_req_t req)
+static struct rj_fuse *front_of(fuse_req_t req)
 {
 	return fuse_req_userdata(req);
 }
@@ -43,7 +43,7 @@ static void op_init(void *arg, struct fuse_conn_info *conn)
 				  FUSE_CAP_FLOCK_LOCKS | FUSE_CAP_POSIX_LOCKS);
 }
 
-static int stat_of(const struct rj_front *f, fuse_ino_t ino, struct stat *st)
+static int stat_of(const struct rj_fuse *f, fuse_ino_t ino, struct stat *st)
 {
 	memset(st, 0, sizeof(*st));
 	st->st_ino = ino;
@@ -70,7 +70,7 @@ static void op_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)
 		.entry_timeout = KEEP_S,
 	};
 
-	if (parent != FUSE_ROOT_ID || strcmp(name, RJ_FRONT_FILE) != 0) {
+	if (parent != FUSE_ROOT_ID || strcmp(name, RJ_FUSE_FILE) != 0) {
 		fuse_reply_err(req, ENOENT);
 		return;
 	}
@@ -104,7 +104,7 @@ static void op_setattr(fuse_req_t req, fuse_ino_t ino, struct stat *attr,
 static void op_readdir(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off,
 	struct fuse_file_info *fi)
 {
-	static const char *const names[] = {".", "..", RJ_FRONT_FILE};
+	static const char *const names[] = {".", "..", RJ_FUSE_FILE};
 	char buf[512];
 	size_t used = 0, n;
 	struct stat st;
@@ -130,7 +130,7 @@ static void op_readdir(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off,
  * so an open or a release that comes a second time, because a worker died
  * before it was answered, is not counted twice.
  */
-static bool note_open(struct rj_front *f, uint64_t number)
+static bool note_open(struct rj_fuse *f, uint64_t number)
 {
 	uint64_t none;
 	unsigned i;
@@ -147,7 +147,7 @@ static bool note_open(struct rj_front *f, uint64_t number)
 	return false;
 }
 
-static void note_release(struct rj_front *f, uint64_t number)
+static void note_release(struct rj_fuse *f, uint64_t number)
 {
 	unsigned i;
 
@@ -158,36 +158,36 @@ static void note_release(struct rj_front *f, uint64_t number)
 
 static void op_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
-	struct rj_front *f = front_of(req);
+	struct rj_fuse *f = front_of(req);
 
 	if (ino != FILE_INO) {
 		fuse_reply_err(req, EISDIR);
 		return;
 	}
 	fi->direct_io = 1;
-	fi->fh = rj_front_current;
-	if (!note_open(f, rj_front_current))
+	fi->fh = rj_fuse_current;
+	if (!note_open(f, rj_fuse_current))
 		fuse_reply_err(req, ENFILE);
 	else if (fuse_reply_open(req, fi))
-		note_release(f, rj_front_current); /* interrupted: there will be no
+		note_release(f, rj_fuse_current); /* interrupted: there will be no
 					   * release */
 }
 
 static void op_release(
 	fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
-	struct rj_front *f = front_of(req);
+	struct rj_fuse *f = front_of(req);
 
 	note_release(f, fi->fh);
 	fuse_reply_err(req, 0);
-	if (!rj_front_users(f))
-		rj_front_wake(f);
+	if (!rj_fuse_users(f))
+		rj_fuse_wake(f);
 }
 
 static void op_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off,
 	struct fuse_file_info *fi)
 {
-	struct rj_front *f = front_of(req);
+	struct rj_fuse *f = front_of(req);
 	uint64_t bytes = file_bytes(f), at = (uint64_t)off;
 
 	if (at >= bytes)
@@ -208,14 +208,14 @@ static void fail(fuse_req_t req, int rc)
 static void op_write(fuse_req_t req, fuse_ino_t ino, const char *data,
 	size_t size, off_t off, struct fuse_file_info *fi)
 {
-	struct rj_front *f = front_of(req);
+	struct rj_fuse *f = front_of(req);
 	struct rj_error err;
 	int rc;
 
-	rc = rj_barrier_before(&f->barrier, data, size, &err);
+	rc = rj_volume_flush_before_commit(&f->volume_flush, data, size, &err);
 	if (rc)
 		rj_log(RJ_LOG_ERROR, "%s", err.msg);
-	rj_front_lock(f);
+	rj_fuse_lock(f);
 	if (!rc)
 		rc = rj_pipeline_write(
 			f->pipeline, data, size, (uint64_t)off, NULL);
@@ -242,10 +242,10 @@ static void op_write(fuse_req_t req, fuse_ino_t ino, const char *data,
 static void op_fsync(
 	fuse_req_t req, fuse_ino_t ino, int datasync, struct fuse_file_info *fi)
 {
-	struct rj_front *f = front_of(req);
+	struct rj_fuse *f = front_of(req);
 	int rc;
 
-	rj_front_lock(f);
+	rj_fuse_lock(f);
 	rc = rj_pipeline_flush(f->pipeline, NULL);
 	sem_post(&f->lock);
 	if (rc)
@@ -257,10 +257,10 @@ static void op_fsync(
 /* A close(2) of the file. Not a request for durability, but an honest one. */
 static void op_flush(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
-	fuse_reply_err(req, errno_of(rj_front_drain(front_of(req), NULL)));
+	fuse_reply_err(req, errno_of(rj_fuse_drain(front_of(req), NULL)));
 }
 
-const struct fuse_lowlevel_ops rj_front_ops = {
+const struct fuse_lowlevel_ops rj_fuse_ops = {
 	.init = op_init,
 	.lookup = op_lookup,
 	.getattr = op_getattr,

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The front's inside: fuse-fs.c is what the daemon calls, fuse-lock.c what the daemon
- * and the threads share, fuse-session.c how the kernel is met, fuse-threads.c which
- * thread reads its requests, fuse-ops.c what is answered.
+ * What the files of the FUSE file system share. fuse-fs.c has what the daemon calls;
+ * fuse-session.c mounts it and resumes the kernel's session; fuse-threads.c has the threads
+ * that read requests, fuse-ops.c the answers, fuse-lock.c the lock between threads and
+ * daemon.
  */
-#ifndef RJ_JOURNALD_FRONT_PRIV_H
-#define RJ_JOURNALD_FRONT_PRIV_H
+#ifndef RJ_JOURNALD_FUSE_PRIV_H
+#define RJ_JOURNALD_FUSE_PRIV_H
 
 #define FUSE_USE_VERSION 35
 
@@ -28,19 +29,19 @@
  * at each block device there is, would wait with it. Reads and all else that
  * does not wait for the store always find 4 of them (fuse-threads.c).
  */
-#define RJ_FRONT_THREADS 16
+#define RJ_FUSE_THREADS 16
 /* A request with the longest write. */
-#define RJ_FRONT_BUFFER (RJ_PIPELINE_WRITE_BYTES + 4096u)
+#define RJ_FUSE_BUFFER (RJ_PIPELINE_WRITE_BYTES + 4096u)
 
-struct rj_front {
+struct rj_fuse {
 	struct fuse_session *session;
 	struct rj_worker_shm *shm;
 	struct rj_ring *ring;
 	struct rj_pipeline *pipeline;
-	struct rj_barrier barrier;
+	struct rj_volume_flush volume_flush;
 	struct rj_fs_shutdown *fs_shutdown; /* NULL: raw */
 	sem_t lock; /* the pipeline; another thread may give it back */
-	pthread_t threads[RJ_FRONT_THREADS];
+	pthread_t threads[RJ_FUSE_THREADS];
 	unsigned running;
 	int fuse_fd; /* the session's own; -1: none yet */
 	int event_fd;
@@ -50,38 +51,38 @@ struct rj_front {
 	/* The other threads wait aside: the last to come is the first to be called,
 	 * as its stack and its buffer are still in the cache. */
 	pthread_mutex_t aside;
-	unsigned waiting[RJ_FRONT_THREADS], waiting_count;
-	sem_t called[RJ_FRONT_THREADS];
+	unsigned waiting[RJ_FUSE_THREADS], waiting_count;
+	sem_t called[RJ_FUSE_THREADS];
 	/* Requests that wait for the pipeline: as many threads as WAITERS, and
 	 * the rest parked, first come first served. */
 	pthread_mutex_t waiters_lock;
 	unsigned waiters;
-	struct rj_front_parked *parked, **parked_end;
+	struct rj_fuse_parked *parked, **parked_end;
 	atomic_bool ended;
 	char mountpoint[256];
 };
 
 /* ---- fuse-lock.c ---- */
-void rj_front_lock(struct rj_front *f);
+void rj_fuse_lock(struct rj_fuse *f);
 /* Wake the thread that waits at the event descriptor. */
-void rj_front_wake(const struct rj_front *f);
+void rj_fuse_wake(const struct rj_fuse *f);
 
 /* ---- fuse-session.c ---- */
 /* Make F's session and bring it to life, as OPTS say. RJ_E_IO, RJ_E_PROTOCOL. */
-int rj_front_meet(struct rj_front *f, const struct rj_front_opts *opts,
+int rj_fuse_meet(struct rj_fuse *f, const struct rj_fuse_opts *opts,
 	struct rj_error *err);
 /* Answer the request of SIZE bytes in MEM. */
-void rj_front_process(struct rj_front *f, uint8_t *mem, size_t size);
+void rj_fuse_process(struct rj_fuse *f, uint8_t *mem, size_t size);
 
 /* ---- fuse-threads.c ---- */
 /* Memory for requests, one buffer a thread. RJ_E_NOMEM. */
-int rj_front_get_buffers(struct rj_front *f, struct rj_error *err);
+int rj_fuse_get_buffers(struct rj_fuse *f, struct rj_error *err);
 /* Begin to read. RJ_E_IO; some may run then. */
-int rj_front_start_threads(struct rj_front *f, struct rj_error *err);
+int rj_fuse_start_threads(struct rj_fuse *f, struct rj_error *err);
 
 /* ---- fuse-ops.c ---- */
-extern const struct fuse_lowlevel_ops rj_front_ops;
+extern const struct fuse_lowlevel_ops rj_fuse_ops;
 /* The number of the request that this thread answers. */
-extern _Thread_local uint64_t rj_front_current;
+extern _Thread_local uint64_t rj_fuse_current;
 
 #endif

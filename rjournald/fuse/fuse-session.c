@@ -28,17 +28,17 @@ __attribute__((format(printf, 2, 0))) static void fuse_says(
 	rj_log(level <= FUSE_LOG_ERR ? RJ_LOG_ERROR : RJ_LOG_INFO, "%s", line);
 }
 
-void rj_front_process(struct rj_front *f, uint8_t *mem, size_t size)
+void rj_fuse_process(struct rj_fuse *f, uint8_t *mem, size_t size)
 {
 	struct fuse_buf buf = {.mem = mem, .size = size};
 	struct fuse_in_header head;
 
 	memcpy(&head, mem, sizeof(head));
-	rj_front_current = head.unique & ~UNIQUE_RESEND;
+	rj_fuse_current = head.unique & ~UNIQUE_RESEND;
 	fuse_session_process_buf(f->session, &buf);
 }
 
-int rj_front_mount(const char *mountpoint, const char *source, int *fd,
+int rj_fuse_mount(const char *mountpoint, const char *source, int *fd,
 	struct rj_error *err)
 {
 	char options[128], name[512];
@@ -64,7 +64,7 @@ int rj_front_mount(const char *mountpoint, const char *source, int *fd,
 }
 
 /* The session answers on a descriptor of its own, over /dev/null for now. */
-static int new_session(struct rj_front *f, struct rj_error *err)
+static int new_session(struct rj_fuse *f, struct rj_error *err)
 {
 	struct fuse_args args = FUSE_ARGS_INIT(0, NULL);
 	char name[32];
@@ -77,7 +77,7 @@ static int new_session(struct rj_front *f, struct rj_error *err)
 	if (fuse_opt_add_arg(&args, "rjournald"))
 		rc = rj_fail(err, RJ_E_NOMEM, "out of memory");
 	if (!rc) {
-		f->session = fuse_session_new(&args, &rj_front_ops, sizeof(rj_front_ops), f);
+		f->session = fuse_session_new(&args, &rj_fuse_ops, sizeof(rj_fuse_ops), f);
 		if (!f->session || fuse_session_mount(f->session, name))
 			rc = rj_fail(err, RJ_E_IO, "cannot set up FUSE");
 	}
@@ -86,11 +86,11 @@ static int new_session(struct rj_front *f, struct rj_error *err)
 }
 
 /* The kernel's greeting: the first request after the mount. */
-static int take_greeting(struct rj_front *f, int fuse_fd, struct rj_error *err)
+static int take_greeting(struct rj_fuse *f, int fuse_fd, struct rj_error *err)
 {
 	struct rj_worker_shm *k = f->shm;
 	struct fuse_in_header head;
-	ssize_t n = read(fuse_fd, f->buffers, RJ_FRONT_BUFFER);
+	ssize_t n = read(fuse_fd, f->buffers, RJ_FUSE_BUFFER);
 
 	if (n == -1)
 		return rj_fail_errno(err, errno, "/dev/fuse");
@@ -105,7 +105,7 @@ static int take_greeting(struct rj_front *f, int fuse_fd, struct rj_error *err)
 	return 0;
 }
 
-static int ask_again(const struct rj_front *f, struct rj_error *err)
+static int ask_again(const struct rj_fuse *f, struct rj_error *err)
 {
 	const struct fuse_out_header resend = {
 		.len = sizeof(resend),
@@ -122,7 +122,7 @@ static int ask_again(const struct rj_front *f, struct rj_error *err)
  * Bring the session to life: the greeting is processed now, or, if another
  * worker has answered it, once more with its answer thrown away.
  */
-static int greet(struct rj_front *f, const struct rj_front_opts *opts,
+static int greet(struct rj_fuse *f, const struct rj_fuse_opts *opts,
 	struct rj_error *err)
 {
 	uint8_t greeting[RJ_WORKER_SHM_INIT];
@@ -134,16 +134,16 @@ static int greet(struct rj_front *f, const struct rj_front_opts *opts,
 		return rc;
 	memcpy(greeting, f->shm->init, sizeof(greeting));
 	if (opts->resumed)
-		rj_front_process(f, greeting, f->shm->init_bytes);
+		rj_fuse_process(f, greeting, f->shm->init_bytes);
 	if (dup3(opts->fuse_fd, f->fuse_fd, O_CLOEXEC) == -1)
 		return rj_fail_errno(err, errno, "dup3");
 	if (opts->resumed)
 		return ask_again(f, err);
-	rj_front_process(f, greeting, f->shm->init_bytes);
+	rj_fuse_process(f, greeting, f->shm->init_bytes);
 	return 0;
 }
 
-bool rj_front_can_resume(const struct rj_front *f)
+bool rj_fuse_can_resume(const struct rj_fuse *f)
 {
 	struct fuse_init_in in = {0};
 	const struct rj_worker_shm *k = f->shm;
@@ -154,7 +154,7 @@ bool rj_front_can_resume(const struct rj_front *f)
 	return in.flags & FUSE_INIT_EXT && in.flags2 & HAS_RESEND_2;
 }
 
-int rj_front_meet(struct rj_front *f, const struct rj_front_opts *opts,
+int rj_fuse_meet(struct rj_fuse *f, const struct rj_fuse_opts *opts,
 	struct rj_error *err)
 {
 	int rc;

@@ -21,17 +21,17 @@
 #define STACK_BYTES (256u << 10)
 /* As many threads may be at work for the pipeline, or wait for it. The rest
  * answers reads. */
-#define WAITERS	    (RJ_FRONT_THREADS - 4)
+#define WAITERS	    (RJ_FUSE_THREADS - 4)
 
 /* A request that waits for the pipeline without a thread. */
-struct rj_front_parked {
-	struct rj_front_parked *next;
+struct rj_fuse_parked {
+	struct rj_fuse_parked *next;
 	size_t size;
 	uint8_t mem[];
 };
 
 /* Wait to be called, unless a reader is wanted now. */
-static void wait_aside(struct rj_front *f, unsigned me)
+static void wait_aside(struct rj_fuse *f, unsigned me)
 {
 	bool wanted;
 
@@ -44,7 +44,7 @@ static void wait_aside(struct rj_front *f, unsigned me)
 		;
 }
 
-static void call_one(struct rj_front *f)
+static void call_one(struct rj_fuse *f)
 {
 	pthread_mutex_lock(&f->aside);
 	if (f->waiting_count)
@@ -53,7 +53,7 @@ static void call_one(struct rj_front *f)
 }
 
 /* Count the calling thread among the readers, when one more is wanted. */
-static void line_up(struct rj_front *f, unsigned me)
+static void line_up(struct rj_fuse *f, unsigned me)
 {
 	unsigned n = f->reading;
 
@@ -70,7 +70,7 @@ static void line_up(struct rj_front *f, unsigned me)
 
 /* It is no longer. The last one calls another: a request can come meanwhile,
  * and this one may take long. */
-static void leave(struct rj_front *f)
+static void leave(struct rj_fuse *f)
 {
 	if (--f->reading == 0)
 		call_one(f);
@@ -87,9 +87,9 @@ static bool waits_for_store(const uint8_t *mem)
 
 /* Leave a copy of a request for the next thread that is through with its own.
  * False: no memory. */
-static bool park(struct rj_front *f, const uint8_t *mem, size_t size)
+static bool park(struct rj_fuse *f, const uint8_t *mem, size_t size)
 {
-	struct rj_front_parked *p = malloc(sizeof(*p) + size);
+	struct rj_fuse_parked *p = malloc(sizeof(*p) + size);
 
 	if (!p)
 		return false;
@@ -103,9 +103,9 @@ static bool park(struct rj_front *f, const uint8_t *mem, size_t size)
 
 /* The first parked request; NULL: there is none, and the calling thread is no
  * longer counted as one that waits. */
-static struct rj_front_parked *unpark(struct rj_front *f)
+static struct rj_fuse_parked *unpark(struct rj_fuse *f)
 {
-	struct rj_front_parked *p;
+	struct rj_fuse_parked *p;
 
 	pthread_mutex_lock(&f->waiters_lock);
 	p = f->parked;
@@ -122,9 +122,9 @@ static struct rj_front_parked *unpark(struct rj_front *f)
 /* Answer what may have to wait for the store. While the store is away such
  * requests come by the dozen: were each to keep a thread, none would be left
  * to answer reads. */
-static void serve_slow(struct rj_front *f, uint8_t *mem, size_t size)
+static void serve_slow(struct rj_fuse *f, uint8_t *mem, size_t size)
 {
-	struct rj_front_parked *p;
+	struct rj_fuse_parked *p;
 	bool parked;
 
 	pthread_mutex_lock(&f->waiters_lock);
@@ -134,9 +134,9 @@ static void serve_slow(struct rj_front *f, uint8_t *mem, size_t size)
 	pthread_mutex_unlock(&f->waiters_lock);
 	if (parked)
 		return;
-	rj_front_process(f, mem, size);
+	rj_fuse_process(f, mem, size);
 	while ((p = unpark(f))) {
-		rj_front_process(f, p->mem, p->size);
+		rj_fuse_process(f, p->mem, p->size);
 		free(p);
 	}
 }
@@ -147,14 +147,14 @@ static void serve_slow(struct rj_front *f, uint8_t *mem, size_t size)
  */
 static void *serve(void *arg)
 {
-	struct rj_front *f = arg;
+	struct rj_fuse *f = arg;
 	unsigned me = f->threads_begun++;
-	uint8_t *mem = f->buffers + (size_t)me * RJ_FRONT_BUFFER;
+	uint8_t *mem = f->buffers + (size_t)me * RJ_FUSE_BUFFER;
 	ssize_t n;
 
 	while (!fuse_session_exited(f->session)) {
 		line_up(f, me);
-		n = read(f->fuse_fd, mem, RJ_FRONT_BUFFER);
+		n = read(f->fuse_fd, mem, RJ_FUSE_BUFFER);
 		leave(f);
 		/* ENOENT: the request was interrupted before we had it */
 		if (n == -1 && (errno == EINTR || errno == EAGAIN ||
@@ -165,29 +165,29 @@ static void *serve(void *arg)
 		if (waits_for_store(mem))
 			serve_slow(f, mem, (size_t)n);
 		else
-			rj_front_process(f, mem, (size_t)n);
+			rj_fuse_process(f, mem, (size_t)n);
 	}
 	f->ended = true;
 	call_one(f); /* and so each one lets the next one go */
-	rj_front_wake(f);
+	rj_fuse_wake(f);
 	return NULL;
 }
 
-int rj_front_get_buffers(struct rj_front *f, struct rj_error *err)
+int rj_fuse_get_buffers(struct rj_fuse *f, struct rj_error *err)
 {
-	void *p = mmap(NULL, (size_t)RJ_FRONT_THREADS * RJ_FRONT_BUFFER,
+	void *p = mmap(NULL, (size_t)RJ_FUSE_THREADS * RJ_FUSE_BUFFER,
 		PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	if (p == MAP_FAILED)
 		return rj_fail(err, RJ_E_NOMEM, "out of memory");
 	/* touched one by one: MAP_POPULATE has no effect where memory is locked
 	 * on fault (harden.c) */
-	memset(p, 0, (size_t)RJ_FRONT_THREADS * RJ_FRONT_BUFFER);
+	memset(p, 0, (size_t)RJ_FUSE_THREADS * RJ_FUSE_BUFFER);
 	f->buffers = p;
 	return 0;
 }
 
-int rj_front_start_threads(struct rj_front *f, struct rj_error *err)
+int rj_fuse_start_threads(struct rj_fuse *f, struct rj_error *err)
 {
 	pthread_attr_t attr;
 	sigset_t all, old;
@@ -198,7 +198,7 @@ int rj_front_start_threads(struct rj_front *f, struct rj_error *err)
 	/* signals are the main thread's */
 	sigfillset(&all);
 	pthread_sigmask(SIG_BLOCK, &all, &old);
-	while (!e && f->running < RJ_FRONT_THREADS) {
+	while (!e && f->running < RJ_FUSE_THREADS) {
 		e = pthread_create(
 			&f->threads[f->running], &attr, serve, f);
 		if (!e)

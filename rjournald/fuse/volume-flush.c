@@ -19,7 +19,7 @@
  * only, and then flushes the device just the same. The last page is part of a
  * file or of nothing.
  */
-static int map_page(struct rj_barrier *b, const char *device,
+static int map_page(struct rj_volume_flush *b, const char *device,
 	struct rj_error *err)
 {
 	off_t end = lseek(b->fd, 0, SEEK_END), page = sysconf(_SC_PAGESIZE);
@@ -34,25 +34,25 @@ static int map_page(struct rj_barrier *b, const char *device,
 	return rj_fail_errno(err, errno, "%s: cannot map it", device);
 }
 
-int rj_barrier_open(struct rj_barrier *b, const char *device,
+int rj_volume_flush_open(struct rj_volume_flush *b, const char *device,
 	uint32_t block_size, struct rj_error *err)
 {
 	struct stat st;
 	int rc = 0;
 
-	*b = (struct rj_barrier){.block_size = block_size};
+	*b = (struct rj_volume_flush){.block_size = block_size};
 	b->fd = open(device, O_RDWR | O_CLOEXEC);
 	if (b->fd < 0 || fstat(b->fd, &st))
 		rc = rj_fail_errno(err, errno, "%s", device);
 	else if (S_ISBLK(st.st_mode))
 		rc = map_page(b, device, err);
 	if (rc)
-		rj_barrier_close(b);
+		rj_volume_flush_close(b);
 	return rc;
 }
 
 static bool has_commit(
-	const struct rj_barrier *b, const uint8_t *data, size_t len)
+	const struct rj_volume_flush *b, const uint8_t *data, size_t len)
 {
 	enum rj_jbd2_block_type type;
 	uint32_t tid;
@@ -66,8 +66,8 @@ static bool has_commit(
 	return false;
 }
 
-int rj_barrier_before(const struct rj_barrier *b, const void *data, size_t len,
-	struct rj_error *err)
+int rj_volume_flush_before_commit(const struct rj_volume_flush *b,
+	const void *data, size_t len, struct rj_error *err)
 {
 	int rc;
 
@@ -80,11 +80,11 @@ int rj_barrier_before(const struct rj_barrier *b, const void *data, size_t len,
 	return rc ? rj_fail_errno(err, errno, "cannot flush the volume") : 0;
 }
 
-void rj_barrier_close(struct rj_barrier *b)
+void rj_volume_flush_close(struct rj_volume_flush *b)
 {
 	if (b->page)
 		munmap(b->page, (size_t)sysconf(_SC_PAGESIZE));
 	if (b->fd >= 0)
 		close(b->fd);
-	*b = (struct rj_barrier){.fd = -1};
+	*b = (struct rj_volume_flush){.fd = -1};
 }

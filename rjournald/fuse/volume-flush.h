@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The volume's own write cache. With an external journal the kernel flushes the
+ * Flush the volume's own write cache. With an external journal the kernel flushes the
  * volume's device before a commit block only if the transaction allocated
  * written blocks in ordered mode or, since 6.15, if an fsync asked for it while
  * the transaction was running. All others say that data is on the volume which
@@ -14,15 +14,15 @@
  * So the daemon flushes the volume itself before each commit block. (Fast
  * commits flush it always.)
  */
-#ifndef RJ_JOURNALD_BARRIER_H
-#define RJ_JOURNALD_BARRIER_H
+#ifndef RJ_JOURNALD_VOLUME_FLUSH_H
+#define RJ_JOURNALD_VOLUME_FLUSH_H
 
 #include <stddef.h>
 #include <stdint.h>
 
 #include "util/error.h"
 
-struct rj_barrier {
+struct rj_volume_flush {
 	int fd;	    /* the volume; -1: there is none */
 	void *page; /* of a block device; NULL: it is a file */
 	uint32_t block_size;
@@ -30,15 +30,15 @@ struct rj_barrier {
 
 /* For the volume at DEVICE (block device or image) with blocks of BLOCK_SIZE
  * bytes. */
-int rj_barrier_open(struct rj_barrier *b, const char *device,
+int rj_volume_flush_open(struct rj_volume_flush *b, const char *device,
 	uint32_t block_size, struct rj_error *err);
 /*
  * The LEN bytes DATA, from the beginning of a block on, are about to be
  * shipped: if one of their blocks is a commit block, flush the volume. 0 or
  * -RJ_E_IO.
  */
-int rj_barrier_before(const struct rj_barrier *b, const void *data, size_t len,
-	struct rj_error *err);
-void rj_barrier_close(struct rj_barrier *b);
+int rj_volume_flush_before_commit(const struct rj_volume_flush *b,
+	const void *data, size_t len, struct rj_error *err);
+void rj_volume_flush_close(struct rj_volume_flush *b);
 
 #endif

@@ -4,8 +4,8 @@
  * blocks themselves, as they arrive. Pure. Whatever it can not follow makes
  * it forget ("known" becomes false), and the daemon then ships everything.
  */
-#ifndef RJ_JOURNALD_TRACK_H
-#define RJ_JOURNALD_TRACK_H
+#ifndef RJ_JOURNALD_JOURNAL_TRACK_H
+#define RJ_JOURNALD_JOURNAL_TRACK_H
 
 #include <stdbool.h>
 #include <stdint.h>

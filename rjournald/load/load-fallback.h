@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What serving with a fallback file needs around it: find the file, bring what
  * it holds to the store, two handles with short time limits. */
-#ifndef RJ_JOURNALD_FALLBACK_H
-#define RJ_JOURNALD_FALLBACK_H
+#ifndef RJ_JOURNALD_LOAD_FALLBACK_H
+#define RJ_JOURNALD_LOAD_FALLBACK_H
 
 #include "load.h"
 #include "util/error.h"

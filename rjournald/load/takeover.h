@@ -17,7 +17,7 @@
 struct rj_takeover {
 	struct rj_loaded *loaded;
 	struct rj_pipeline *pipeline;
-	struct rj_front *front;
+	struct rj_fuse *fuse;
 	int post; /* the supervisor is told there when it is done */
 	int event_fd; /* an eventfd, written to then */
 	pthread_t thread;
@@ -25,7 +25,7 @@ struct rj_takeover {
 	atomic_bool cancelled, done;
 };
 
-/* All but the flags is filled in. Each way it ends lets the front's writes go
+/* All but the flags is filled in. Each way it ends lets the kernel's writes go
  * on: with a log to append to, or with a pipeline that has failed. RJ_E_IO. */
 int rj_takeover_start(struct rj_takeover *t, struct rj_error *err);
 /* Do not wait for the store any longer; from any thread. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#ifndef RJSERVER_OWNER_H
-#define RJSERVER_OWNER_H
+#ifndef RJSERVER_BECOME_OWNER_H
+#define RJSERVER_BECOME_OWNER_H
 
 #include "util/error.h"
 

@@ -22,7 +22,7 @@ int rj_writer_seal(struct rj_log_writer *w, struct rj_seg_draft *draft,
 
 int rj_writer_put(struct rj_log_writer *w, struct rj_error *err)
 {
-	int rc = rj_sealed_put(w->store, &w->id, w->next.sequence, w->out.data,
+	int rc = rj_log_put_bytes(w->store, &w->id, w->next.sequence, w->out.data,
 		w->out.len, &w->back, err);
 
 	if (!rc)

@@ -28,7 +28,7 @@ static int read_back(struct rj_store *store, const struct rj_key *key,
 	return rj_fail(err, RJ_E_EXISTS, "another segment has that number");
 }
 
-int rj_sealed_put(struct rj_store *store, const struct rj_log_id *id,
+int rj_log_put_bytes(struct rj_store *store, const struct rj_log_id *id,
 	uint64_t sequence, const void *data, size_t len, struct rj_buf *back,
 	struct rj_error *err)
 {
@@ -82,7 +82,7 @@ int rj_log_put_sealed(struct rj_store *store, const struct rj_log_id *id,
 
 	if (!err)
 		err = &unseen;
-	rc = rj_sealed_put(store, id, sequence, data, len, back, err);
+	rc = rj_log_put_bytes(store, id, sequence, data, len, back, err);
 	/* in mode B it is the store that says so */
 	over = rc == -RJ_E_EXISTS || rc == -RJ_E_FENCED;
 	if (rc == -RJ_E_EXISTS)

@@ -64,7 +64,7 @@ int rj_writer_seal(struct rj_log_writer *w, struct rj_seg_draft *draft,
  * Put LEN bytes DATA as segment SEQUENCE, once. RJ_E_EXISTS: another's segment
  * has the number; its bytes are in BACK.
  */
-int rj_sealed_put(struct rj_store *store, const struct rj_log_id *id,
+int rj_log_put_bytes(struct rj_store *store, const struct rj_log_id *id,
 	uint64_t sequence, const void *data, size_t len, struct rj_buf *back,
 	struct rj_error *err);
 /*

@@ -12,7 +12,7 @@
 
 #define BLOCK 1024
 
-static char scratch[] = "/tmp/rjbarrier.XXXXXX";
+static char scratch[] = "/tmp/rjvolflush.XXXXXX";
 static char fifo[64], file[64];
 static uint8_t blocks[4 * BLOCK];
 
@@ -26,13 +26,13 @@ static void header(unsigned n, uint32_t type)
 /* a FIFO can not be flushed: that shows when it is tried */
 static int before(const char *path, size_t len)
 {
-	struct rj_barrier b;
+	struct rj_volume_flush b;
 	struct rj_error err;
-	int rc = rj_barrier_open(&b, path, BLOCK, &err);
+	int rc = rj_volume_flush_open(&b, path, BLOCK, &err);
 
 	CU_ASSERT_EQUAL(rc, 0);
-	rc = rj_barrier_before(&b, blocks, len, &err);
-	rj_barrier_close(&b);
+	rc = rj_volume_flush_before_commit(&b, blocks, len, &err);
+	rj_volume_flush_close(&b);
 	return rc;
 }
 
@@ -53,12 +53,12 @@ static void a_commit_block_and_nothing_else(void)
 
 static void not_there(void)
 {
-	struct rj_barrier b;
+	struct rj_volume_flush b;
 	struct rj_error err;
 
-	CU_ASSERT_TRUE(rj_barrier_open(&b, "/nowhere/at/all", BLOCK, &err) < 0);
+	CU_ASSERT_TRUE(rj_volume_flush_open(&b, "/nowhere/at/all", BLOCK, &err) < 0);
 	CU_ASSERT_PTR_NOT_NULL(strstr(err.msg, "/nowhere/at/all"));
-	rj_barrier_close(&b);
+	rj_volume_flush_close(&b);
 }
 
 static const struct rjtest tests[] = {
@@ -78,7 +78,7 @@ int main(void)
 	f = fopen(file, "we");
 	if (mkfifo(fifo, 0600) || !f || fclose(f))
 		return 99;
-	rc = RJTEST_RUN("barrier", tests);
+	rc = RJTEST_RUN("volume-flush", tests);
 	unlink(fifo);
 	unlink(file);
 	rmdir(scratch);
