@@ -24,6 +24,13 @@ static int fail(const struct rj_error *err)
 	return 1;
 }
 
+static void print_json(struct json_object *json)
+{
+	printf("%s\n", json_object_to_json_string_ext(json,
+				JSON_C_TO_STRING_PLAIN |
+					JSON_C_TO_STRING_NOSLASHESCAPE));
+}
+
 /* False: the volume UUID is not one whose daemon died. */
 static bool show_dead(
 	const struct rj_ctl_options *o, const uint8_t uuid[RJ_UUID_BYTES])
@@ -33,29 +40,31 @@ static bool show_dead(
 	if (!json)
 		return false;
 	if (o->json)
-		printf("%s\n", json_object_to_json_string_ext(json,
-					JSON_C_TO_STRING_PLAIN |
-						JSON_C_TO_STRING_NOSLASHESCAPE));
+		print_json(json);
 	else
 		dead_print(json);
 	json_object_put(json);
 	return true;
 }
 
-static int show_status(const struct rj_ctl_options *o, const char *answer)
+static int show_status(const struct rj_ctl_options *o,
+	const uint8_t uuid[RJ_UUID_BYTES], const char *answer)
 {
-	struct json_object *json;
+	struct json_object *json = json_tokener_parse(answer);
+	char held[RJ_HOLDER_TEXT];
+	struct rj_holder h;
 
-	if (o->json) {
-		printf("%s\n", answer);
-		return 0;
-	}
-	json = json_tokener_parse(answer);
 	if (!json) {
 		fprintf(stderr, "rjctl: rjournald's answer is malformed\n");
 		return 1;
 	}
-	status_print(json);
+	if (volume_held(uuid, &h))
+		json_object_object_add(json, "held",
+			json_object_new_string(rj_holder_text(&h, held)));
+	if (o->json)
+		print_json(json);
+	else
+		status_print(json);
 	json_object_put(json);
 	return 0;
 }
@@ -124,7 +133,8 @@ static int refused(const struct rj_ctl_options *o,
 	const uint8_t uuid[RJ_UUID_BYTES], const char *answer)
 {
 	static const char *const kinds[] = {"busy: ", "error: "};
-	char text[RJ_UUID_TEXT];
+	char text[RJ_UUID_TEXT], held[RJ_HOLDER_TEXT];
+	struct rj_holder h;
 	size_t i;
 
 	for (i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
@@ -132,6 +142,8 @@ static int refused(const struct rj_ctl_options *o,
 			answer += strlen(kinds[i]);
 			break;
 		}
+	if (!strcmp(o->command, "stop") && volume_held(uuid, &h))
+		answer = rj_holder_text(&h, held);
 	fprintf(stderr, "rjctl: %s: %s\n",
 		o->volume ? o->volume : rj_uuid_text(uuid, text), answer);
 	return 1;
@@ -159,7 +171,7 @@ static int ask_one(const struct rj_ctl_options *o,
 			rj_fail_prefix(&err, "%s", o->volume);
 		rc = fail(&err);
 	} else if (status) {
-		rc = show_status(o, (char *)answer.data);
+		rc = show_status(o, uuid, (char *)answer.data);
 	} else if (metrics && answer.data[0] == '#') {
 		metrics_print((char *)answer.data, heads);
 		rc = 0;

@@ -104,6 +104,8 @@ void status_print(struct json_object *o)
 
 	printf("%s: %s, journal %s\n", text_of(o, "device"),
 		text_of(o, "state"), text_of(o, "journal_device"));
+	if (json_object_object_get_ex(o, "held", NULL))
+		printf("  held          %s\n", text_of(o, "held"));
 	printf("  store         %s\n", text_of(o, "store"));
 	if (json_object_object_get_ex(o, "nearly_full", NULL))
 		printf("  nearly full   %s\n", text_of(o, "nearly_full"));

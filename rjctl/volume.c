@@ -43,3 +43,13 @@ void volumes_here(void (*each)(void *arg, const uint8_t uuid[RJ_UUID_BYTES]),
 	if (dir)
 		closedir(dir);
 }
+
+bool volume_held(
+	const uint8_t uuid[RJ_UUID_BYTES], struct rj_holder *out)
+{
+	char device[PATH_MAX];
+	long pid;
+
+	return rj_rundir_left(uuid, &pid, device, sizeof(device)) &&
+	       rj_holder_find(device, out);
+}

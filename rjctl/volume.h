@@ -4,6 +4,7 @@
 
 #include <stdint.h>
 
+#include "os/holder.h"
 #include "util/error.h"
 #include "util/uuid.h"
 
@@ -15,5 +16,8 @@ int volume_uuid(const char *volume, uint8_t uuid[RJ_UUID_BYTES],
 /* Call EACH for every volume that rjournald serves here, or served when it died. */
 void volumes_here(void (*each)(void *arg, const uint8_t uuid[RJ_UUID_BYTES]),
 	void *arg);
+/* rj_holder_find() for the volume UUID, which a daemon serves. */
+bool volume_held(
+	const uint8_t uuid[RJ_UUID_BYTES], struct rj_holder *out);
 
 #endif

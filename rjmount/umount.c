@@ -7,6 +7,7 @@
 #include "ext4/volume.h"
 
 #include "options.h"
+#include "os/holder.h"
 #include "os/mountinfo.h"
 #include "os/proc.h"
 #include "os/rundir.h"
@@ -50,16 +51,26 @@ static int run_umount(
 	return rc;
 }
 
-/* The volume is unmounted; its daemon ends by itself. */
-static void wait_for_daemon(const uint8_t uuid[RJ_UUID_BYTES], const char *dir)
+/* The volume SOURCE is unmounted; its daemon ends by itself, unless a copy of the mount
+ * is left in another namespace. */
+static void wait_for_daemon(const uint8_t uuid[RJ_UUID_BYTES],
+	const char *source, const char *dir)
 {
 	int64_t start = rj_monotonic_ns(), waited = 0;
+	char held[RJ_HOLDER_TEXT];
+	struct rj_holder h;
 	bool said = false;
 
 	while (waited < WAIT_NS && rj_rundir_served(uuid)) {
 		rj_sleep_ns(WAIT_TICK_NS);
 		waited = rj_monotonic_ns() - start;
 		if (!said && waited > WAIT_SAY_NS) {
+			if (rj_holder_find(source, &h)) {
+				fprintf(stderr,
+					"umount.rj: %s is unmounted, but rjournald serves the volume on: it is %s\n",
+					dir, rj_holder_text(&h, held));
+				return;
+			}
 			fprintf(stderr,
 				"umount.rj: %s: waiting until rjournald has "
 				"shipped the rest of the journal\n",
@@ -94,7 +105,7 @@ static int unmount(const struct rj_mount_options *o)
 		return fail(&err);
 	if (!status && facts.has_sbx && !o->lazy &&
 		!rj_mountinfo_mounted(source))
-		wait_for_daemon(facts.uuid, o->dir);
+		wait_for_daemon(facts.uuid, source, o->dir);
 	return status;
 }
 

@@ -57,10 +57,13 @@ static bool fields(char *text, struct line *out)
 	return true;
 }
 
-/* Calls FN for each mount, the last one last: it is on top. */
-static void each(void (*fn)(const struct line *l, void *arg), void *arg)
+#define OURS "/proc/self/mountinfo"
+
+/* Calls FN for each mount of PATH, the last one last: it is on top. */
+static void each(const char *path,
+	void (*fn)(const struct line *l, void *arg), void *arg)
 {
-	FILE *file = fopen("/proc/self/mountinfo", "re");
+	FILE *file = fopen(path, "re");
 	struct line l;
 	char *line = NULL;
 	size_t room = 0;
@@ -100,7 +103,7 @@ static bool find(const char *dir, const char *device, char *source, size_t size)
 	struct wanted w = {
 		.dir = dir, .device = device, .source = source, .size = size};
 
-	each(look, &w);
+	each(OURS, look, &w);
 	return w.found;
 }
 
@@ -162,8 +165,9 @@ static void look_at_volume(const struct line *l, void *arg)
 	v->found = true;
 }
 
-bool rj_mountinfo_of_volume(
-	const char *volume, char *dir, size_t size, dev_t *dev)
+/* rj_mountinfo_of_volume(), by the mounts of PATH. */
+static bool find_volume(const char *path, const char *volume, char *dir,
+	size_t size, dev_t *dev)
 {
 	struct volume v = {.dir = dir, .size = size, .dev = dev};
 
@@ -175,9 +179,25 @@ bool rj_mountinfo_of_volume(
 		v.image = realpath(volume, NULL);
 	}
 	if (S_ISBLK(v.st.st_mode) || v.image)
-		each(look_at_volume, &v);
+		each(path, look_at_volume, &v);
 	free(v.image);
 	return v.found;
+}
+
+bool rj_mountinfo_of_volume(
+	const char *volume, char *dir, size_t size, dev_t *dev)
+{
+	return find_volume(OURS, volume, dir, size, dev);
+}
+
+bool rj_mountinfo_of_process(
+	long pid, const char *volume, char *dir, size_t size)
+{
+	char path[64];
+	dev_t dev;
+
+	snprintf(path, sizeof(path), "/proc/%ld/mountinfo", pid);
+	return find_volume(path, volume, dir, size, &dev);
 }
 
 bool rj_mountinfo_device_name(dev_t dev, char *name, size_t size)

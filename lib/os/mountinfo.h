@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What is mounted where, from /proc/self/mountinfo. */
+/* What is mounted where, from /proc/PID/mountinfo. */
 #ifndef RJ_OS_MOUNTINFO_H
 #define RJ_OS_MOUNTINFO_H
 
@@ -18,6 +18,9 @@ bool rj_mountinfo_mounted(const char *source);
  * directory. */
 bool rj_mountinfo_of_volume(
 	const char *volume, char *dir, size_t size, dev_t *dev);
+/* The same for the mount namespace of the process PID. */
+bool rj_mountinfo_of_process(
+	long pid, const char *volume, char *dir, size_t size);
 /* The kernel's name of the block device DEV ("sda1"), as it stands below
  * /sys/fs/ext4 and /proc/fs/ext4; SIZE bytes with the NUL. */
 bool rj_mountinfo_device_name(dev_t dev, char *name, size_t size);

@@ -65,11 +65,9 @@ void rj_fuse_stop(struct rj_fuse *f)
 
 	if (!f)
 		return;
-	/* the threads wait in read(2) and see ENODEV once this is gone */
 	if (f->running)
 		umount2(f->mountpoint, MNT_DETACH);
-	while (f->running)
-		pthread_join(f->threads[--f->running], NULL);
+	rj_fuse_join_threads(f);
 	if (f->session) /* closes its descriptor, too */
 		fuse_session_destroy(f->session);
 	else if (f->fuse_fd != -1)

@@ -79,6 +79,9 @@ void rj_fuse_process(struct rj_fuse *f, uint8_t *mem, size_t size);
 int rj_fuse_get_buffers(struct rj_fuse *f, struct rj_error *err);
 /* Begin to read. RJ_E_IO; some may run then. */
 int rj_fuse_start_threads(struct rj_fuse *f, struct rj_error *err);
+/* Wait until each has answered what it has read, and has ended: also while another mount
+ * namespace has a copy of the mount, with which read(2) waits for ever. */
+void rj_fuse_join_threads(struct rj_fuse *f);
 
 /* ---- fuse-ops.c ---- */
 extern const struct fuse_lowlevel_ops rj_fuse_ops;

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "fuse-priv.h"
+#include "os/thread.h"
 
 /*
  * READERS threads wait in read(2); the others wait aside until the last of these
@@ -22,6 +23,9 @@
 /* As many threads may be at work for the pipeline, or wait for it. The rest
  * answers reads. */
 #define WAITERS	    (RJ_FUSE_THREADS - 4)
+/* Interrupts a thread in read(2). */
+#define SIGNAL_LEAVE SIGUSR2
+#define LEAVE_NS     10000000LL
 
 /* A request that waits for the pipeline without a thread. */
 struct rj_fuse_parked {
@@ -187,16 +191,23 @@ int rj_fuse_get_buffers(struct rj_fuse *f, struct rj_error *err)
 	return 0;
 }
 
+static void interrupted(int sig)
+{
+}
+
 int rj_fuse_start_threads(struct rj_fuse *f, struct rj_error *err)
 {
+	const struct sigaction leave = {.sa_handler = interrupted};
 	pthread_attr_t attr;
 	sigset_t all, old;
 	int e = 0;
 
 	pthread_attr_init(&attr);
 	pthread_attr_setstacksize(&attr, STACK_BYTES);
-	/* signals are the main thread's */
+	/* the other signals are the main thread's */
+	sigaction(SIGNAL_LEAVE, &leave, NULL);
 	sigfillset(&all);
+	sigdelset(&all, SIGNAL_LEAVE);
 	pthread_sigmask(SIG_BLOCK, &all, &old);
 	while (!e && f->running < RJ_FUSE_THREADS) {
 		e = pthread_create(
@@ -207,4 +218,22 @@ int rj_fuse_start_threads(struct rj_fuse *f, struct rj_error *err)
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	pthread_attr_destroy(&attr);
 	return e ? rj_fail_errno(err, e, "cannot start a thread") : 0;
+}
+
+/* A thread may be on its way to read(2) when the signal comes: it is sent again. */
+void rj_fuse_join_threads(struct rj_fuse *f)
+{
+	struct timespec until;
+	unsigned i;
+
+	if (f->running)
+		fuse_session_exit(f->session);
+	while (f->running) {
+		for (i = 0; i < f->running; i++)
+			pthread_kill(f->threads[i], SIGNAL_LEAVE);
+		until = rj_cond_until(LEAVE_NS);
+		if (!pthread_clockjoin_np(f->threads[f->running - 1], NULL,
+			    CLOCK_MONOTONIC, &until))
+			f->running--;
+	}
 }

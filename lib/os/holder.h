@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Who keeps a volume mounted that the caller cannot unmount. */
+#ifndef RJ_OS_HOLDER_H
+#define RJ_OS_HOLDER_H
+
+#include <limits.h>
+#include <stdbool.h>
+
+struct rj_holder {
+	long pid;
+	char command[32]; /* its name, as ps(1) shows it */
+	char dir[PATH_MAX]; /* in its mount namespace */
+};
+
+/*
+ * Find a process in another mount namespace than the caller's, where VOLUME (a block
+ * device, or an image) is mounted; of several the first one in /proc. False: there is
+ * none, or VOLUME is mounted in the caller's namespace, too.
+ */
+bool rj_holder_find(const char *volume, struct rj_holder *out);
+
+#define RJ_HOLDER_TEXT (2 * PATH_MAX + 256)
+/* "mounted on DIR in the mount namespace of process ...", and how it is unmounted there. */
+const char *rj_holder_text(const struct rj_holder *h, char out[RJ_HOLDER_TEXT]);
+
+#endif
