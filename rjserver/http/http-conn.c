@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A connection: its life, its time limits, and the bytes that come. A stranger,
- * on whose connection no request was let in, gets HEAD_MOST bytes of memory and
- * STRANGER_SECONDS.
+ * A connection: its life from one request to the next, its time limits, and the
+ * bytes that come. A stranger, on whose connection no request was let in, gets
+ * HEAD_MOST bytes of memory and STRANGER_SECONDS.
  */
 #include <errno.h>
 #include <event2/event.h>
-#include <netdb.h>
-#include <netinet/in.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -17,8 +14,9 @@
 #include "tls.h"
 #include "util/environ.h"
 
-#define FIRST_HEAD     200 /* bytes that the first head may have */
-#define TURNS	       64 /* pieces of one connection, then others' */
+#define SKIP_MEMBER    (32u << 20) /* bytes of a body that is not wanted */
+#define SKIP_STRANGER  (64u << 10)
+#define LINGER_SECONDS 5
 
 int request_seconds(const struct http *http)
 {
@@ -84,11 +82,31 @@ void conn_place(struct conn *c, struct conns *list)
 		TAILQ_INSERT_TAIL(list, c, place);
 }
 
+void conn_free_answer(struct conn *c)
+{
+	rj_buf_free(&c->out);
+	rj_buf_free(&c->body);
+	c->sent = 0;
+}
+
+void conn_end_stream(struct conn *c)
+{
+	struct http_stream *st = c->stream;
+
+	if (!st)
+		return;
+	c->stream = NULL;
+	st->done(st->arg);
+	conn_finish(c, 200, st->bytes);
+	free(st);
+}
+
 static void conn_free(struct conn *c)
 {
 	struct http *http = c->http;
 
-	conn_drop_answer(c);
+	conn_end_stream(c);
+	conn_free_answer(c);
 	conn_finish(c, 0, 0); /* it will not be answered */
 	conn_count(c, false);
 	if (c->state == CONN_MEMORY)
@@ -192,83 +210,58 @@ bool conn_untake(struct conn *c, const void *p, size_t len)
 	return !rj_buf_append(&c->ahead, p, len);
 }
 
-/* Is C reading, and may there be bytes that do not show at its socket? */
-static bool reads_hidden(const struct conn *c)
+static size_t skip_most(const struct conn *c)
 {
-	bool reads = c->state == CONN_HEAD || c->state == CONN_BODY ||
-		     c->state == CONN_SKIP || c->state == CONN_LINGER;
-
-	return reads && !c->ended &&
-	       (c->ssl || c->ahead.len > c->ahead_at);
+	return c->member ? SKIP_MEMBER : SKIP_STRANGER;
 }
 
-/* TLS, and what was taken too early, do not show at the socket: read until there
- * is nothing more, or others want their turn. */
-static void on_readable(evutil_socket_t fd, short what, void *arg)
+bool conn_closes(const struct conn *c)
 {
-	struct conn *c = arg;
-	bool was = conn_enter(c), on;
-	int turns = 0;
-
-	http_work(c->http);
-	do {
-		on = conn_read_step(c) == STEP_ON && reads_hidden(c);
-	} while (on && c->state != CONN_HEAD && ++turns < TURNS);
-	if (on)
-		event_active(c->readable, EV_READ, 0);
-	conn_leave(c, was);
+	return c->close || c->untaken > skip_most(c);
 }
 
-static void on_writable(evutil_socket_t fd, short what, void *arg)
+void conn_linger(struct conn *c)
 {
-	struct conn *c = arg;
+	if (!c->untaken) {
+		conn_end(c);
+		return;
+	}
+	if (c->ssl) {
+		tls_end(c->ssl);
+		c->ssl = NULL;
+	}
+	shutdown(c->fd, SHUT_WR);
+	rj_buf_free(&c->ahead);
+	c->ahead_at = 0;
+	c->state = CONN_LINGER;
+	c->untaken = skip_most(c);
+	conn_limit(c, LINGER_SECONDS);
+	conn_read_soon(c);
+}
+
+void conn_next_request(struct conn *c)
+{
+	conn_drop_input(c);
+	c->begun = c->expects = false;
+	if (c->close) {
+		conn_linger(c);
+		return;
+	}
+	c->state = c->untaken ? CONN_SKIP : CONN_HEAD;
+	conn_limit(c, !c->member	     ? STRANGER_SECONDS
+		      : c->untaken ? request_seconds(c->http)
+				     : IDLE_SECONDS);
+	conn_read_soon(c);
+}
+
+void conn_sent(struct conn *c)
+{
 	bool was = conn_enter(c);
 
-	/* a client that reads as fast as it gets keeps no commit waiting */
-	http_work(c->http);
-	if (c->state == CONN_SEND) {
-		conn_push(c);
-	} else if (c->retry) {
-		c->retry = false;
-		event_active(c->readable, EV_READ, 0);
-	}
+	conn_count(c, false);
+	if (c->judging)
+		c->answered = true;
+	else
+		conn_next_request(c);
 	conn_leave(c, was);
-}
-
-static void name_peer(struct conn *c, const struct sockaddr *sa, socklen_t len)
-{
-	strcpy(c->peer, "?");
-	if (sa->sa_family != AF_INET && sa->sa_family != AF_INET6)
-		return;
-	memcpy(&c->address, sa, len);
-	getnameinfo(sa, len, c->peer, sizeof(c->peer), NULL, 0, NI_NUMERICHOST);
-}
-
-bool conn_begin(struct http *http, int fd, const struct sockaddr *sa,
-	socklen_t len)
-{
-	struct conn *c = calloc(1, sizeof(*c));
-
-	if (!c) {
-		close(fd); /* never used */
-		return false;
-	}
-	c->http = http;
-	c->fd = fd;
-	c->guess = FIRST_HEAD;
-	name_peer(c, sa, len);
-	conn_place(c, &http->strangers);
-	http->count++;
-	c->readable = event_new(
-		http->base, fd, EV_READ | EV_PERSIST, on_readable, c);
-	c->writable = event_new(http->base, fd, EV_WRITE, on_writable, c);
-	if (http->tls)
-		c->ssl = tls_accept(http->tls, fd, c->peer);
-	conn_limit(c, STRANGER_SECONDS);
-	if (!c->readable || !c->writable || (http->tls && !c->ssl) ||
-		event_add(c->readable, NULL)) {
-		conn_end(c);
-		return false;
-	}
-	return true;
 }

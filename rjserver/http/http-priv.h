@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What http.c (listener, limits), http-conn.c (a connection), http-read.c
- * (reads requests) and http-send.c (sends answers) share. */
+/* What the files of the HTTP engine share. Each uses the ones after it: http.c
+ * (listener, limits), http-events.c (what a connection's events call), http-read.c
+ * (reads requests), http-send.c (sends answers), http-conn.c (a connection). */
 #ifndef RJSERVER_HTTP_PRIV_H
 #define RJSERVER_HTTP_PRIV_H
 
@@ -17,6 +18,7 @@
 /* From the connection to a request that was let in, TLS handshake and all; and
  * from one that was not to the next. */
 #define STRANGER_SECONDS 10
+#define HTTP_FIRST_HEAD	 200 /* bytes that the first head may have */
 #define READ_AT_ONCE	 (1u << 20) /* then others get their turn */
 
 struct conn;
@@ -131,17 +133,19 @@ enum step {
 	STEP_WAIT, /* nothing there, or the connection is ended */
 };
 
+/* http-events.c */
+/* Begin the connection FD, which is taken over, also on failure. False: no memory. */
+bool conn_begin(struct http *http, int fd, const struct sockaddr *sa,
+	socklen_t len);
+
 /* http-conn.c */
 /* How long a request may take. */
 int request_seconds(const struct http *http);
-/* The connection FD, which is taken over, also on failure. False: no memory. */
-bool conn_begin(struct http *http, int fd, const struct sockaddr *sa,
-	socklen_t len);
 /* End C, now or as soon as it is not in use. A body that was handed over must
  * have been answered. */
 void conn_end(struct conn *c);
 void conn_limit(struct conn *c, int seconds);
-/* Ends the exchange: BYTES of body are sent. */
+/* End the exchange: BYTES of body are sent. */
 void conn_finish(struct conn *c, int status, uint64_t bytes);
 /* The request counts as unsent, or does no more. */
 void conn_count(struct conn *c, bool unsent);
@@ -163,16 +167,25 @@ void conn_read_soon(struct conn *c);
 ssize_t conn_take(struct conn *c, void *p, size_t len);
 /* The last LEN bytes taken, at P, are to be taken again. False: no memory. */
 bool conn_untake(struct conn *c, const void *p, size_t len);
+/* Free what is yet to be sent of the answer. */
+void conn_free_answer(struct conn *c);
+/* End the stream that is being sent, if there is one. */
+void conn_end_stream(struct conn *c);
+/* The answer is sent. */
+void conn_sent(struct conn *c);
+/* Get ready for the next request, or end the connection if the answer was its last. */
+void conn_next_request(struct conn *c);
+/* The last answer is sent: discard what still comes for LINGER_SECONDS. Were the
+ * socket closed at once, the other end could lose the answer. */
+void conn_linger(struct conn *c);
+/* Will the connection be closed after the answer? */
+bool conn_closes(const struct conn *c);
 
 /* http-read.c */
 /* Do one thing of what C's state says. */
 enum step conn_read_step(struct conn *c);
 /* C waits for memory: try again. */
 void conn_memory(struct conn *c);
-/* The answer is sent. */
-void conn_sent(struct conn *c);
-/* Will the connection be closed after the answer? */
-bool conn_closes(const struct conn *c);
 
 /* http-send.c */
 /* Answer something that is no request; the connection ends. */
@@ -181,6 +194,5 @@ void conn_refuse(struct conn *c, int status, const char *text);
 bool conn_say(struct conn *c, const char *text);
 /* The socket is writable. */
 void conn_push(struct conn *c);
-void conn_drop_answer(struct conn *c);
 
 #endif

@@ -12,69 +12,7 @@
 #include "tls.h"
 #include "util/crc32c.h"
 
-#define FIRST_HEAD     200 /* bytes that the first head may have */
 #define TRASH	       65536
-#define SKIP_MEMBER    (32u << 20) /* bytes of a body that is not wanted */
-#define SKIP_STRANGER  (64u << 10)
-#define LINGER_SECONDS 5
-
-static size_t skip_most(const struct conn *c)
-{
-	return c->member ? SKIP_MEMBER : SKIP_STRANGER;
-}
-
-bool conn_closes(const struct conn *c)
-{
-	return c->close || c->untaken > skip_most(c);
-}
-
-/* The last answer was sent. Something may still be coming that is not read:
- * were the socket closed now, that would cost the other end the answer. */
-static void linger(struct conn *c)
-{
-	if (!c->untaken) {
-		conn_end(c);
-		return;
-	}
-	if (c->ssl) {
-		tls_end(c->ssl);
-		c->ssl = NULL;
-	}
-	shutdown(c->fd, SHUT_WR);
-	rj_buf_free(&c->ahead);
-	c->ahead_at = 0;
-	c->state = CONN_LINGER;
-	c->untaken = skip_most(c);
-	conn_limit(c, LINGER_SECONDS);
-	conn_read_soon(c);
-}
-
-static void next_request(struct conn *c)
-{
-	conn_drop_input(c);
-	c->begun = c->expects = false;
-	if (c->close) {
-		linger(c);
-		return;
-	}
-	c->state = c->untaken ? CONN_SKIP : CONN_HEAD;
-	conn_limit(c, !c->member	     ? STRANGER_SECONDS
-		      : c->untaken ? request_seconds(c->http)
-				     : IDLE_SECONDS);
-	conn_read_soon(c);
-}
-
-void conn_sent(struct conn *c)
-{
-	bool was = conn_enter(c);
-
-	conn_count(c, false);
-	if (c->judging)
-		c->answered = true;
-	else
-		next_request(c);
-	conn_leave(c, was);
-}
 
 static void body_whole(struct conn *c)
 {
@@ -245,7 +183,7 @@ static void judge(struct conn *c, size_t have)
 	}
 	conn_drop_input(c);
 	if (c->answered)
-		next_request(c);
+		conn_next_request(c);
 }
 
 /* Where the next head goes. False: no memory. */
@@ -266,7 +204,7 @@ static bool head_space(struct conn *c)
 	}
 	/* a head as long as the last one ends where the body begins */
 	if (c->guess > BUFFER_BODY)
-		c->guess = FIRST_HEAD;
+		c->guess = HTTP_FIRST_HEAD;
 	c->at = (char *)r->mem + BUFFER_BODY - c->guess;
 	c->space = r->bytes - (BUFFER_BODY - c->guess);
 	return true;
@@ -280,7 +218,7 @@ static enum step read_head(struct conn *c)
 	n = head_space(c) ? conn_take(c, c->at + c->got, c->space - c->got) : -1;
 	if (n < 0 && c->ssl && !tls_ready(c->ssl)) {
 		c->untaken = 1; /* for the alert to get through */
-		linger(c);
+		conn_linger(c);
 	} else if (n < 0) {
 		conn_end(c);
 	}
@@ -330,7 +268,7 @@ static enum step discard(struct conn *c)
 	if (!c->untaken && c->state == CONN_LINGER)
 		conn_pause(c);
 	else if (!c->untaken)
-		next_request(c);
+		conn_next_request(c);
 	return STEP_ON;
 }
 

@@ -52,31 +52,6 @@ static void begin_taking(struct conn *c)
 	conn_limit(c, request_seconds(c->http));
 }
 
-static void free_answer(struct conn *c)
-{
-	rj_buf_free(&c->out);
-	rj_buf_free(&c->body);
-	c->sent = 0;
-}
-
-static void end_stream(struct conn *c)
-{
-	struct http_stream *st = c->stream;
-
-	if (!st)
-		return;
-	c->stream = NULL;
-	st->done(st->arg);
-	conn_finish(c, 200, st->bytes);
-	free(st);
-}
-
-void conn_drop_answer(struct conn *c)
-{
-	end_stream(c);
-	free_answer(c);
-}
-
 /* The next piece into c->out and c->body. False: the connection is cut. */
 static bool next_piece(struct conn *c)
 {
@@ -116,13 +91,13 @@ void http_stream_on(struct http_exchange *x)
 /* All that was to be sent is. */
 static void whole(struct conn *c)
 {
-	free_answer(c);
+	conn_free_answer(c);
 	if (c->stream && !c->stream->ended) {
 		if (!next_piece(c))
 			conn_end(c);
 		return;
 	}
-	end_stream(c);
+	conn_end_stream(c);
 	conn_sent(c);
 }
 
@@ -176,7 +151,7 @@ static void send_answer(struct conn *c, struct rj_buf *head, struct rj_buf *body
 	}
 	n = give(c, v);
 	if (n == (ssize_t)(v[0].iov_len + v[1].iov_len)) {
-		free_answer(c);
+		conn_free_answer(c);
 		conn_sent(c);
 		return;
 	}

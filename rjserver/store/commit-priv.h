@@ -20,6 +20,7 @@ struct item {
 
 struct commit {
 	struct store *s;
+	commit_fill_fn fill;
 	commit_wanted_fn wanted;
 	void *wanted_arg;
 	struct item *items;

@@ -6,17 +6,17 @@
 
 #include "rjserver/log.h"
 #include "store-checkpoint.h"
-#include "store-clean.h"
 #include "util/crc32c.h"
 #include "util/environ.h"
 
-struct commit *commit_new(struct store *s)
+struct commit *commit_new(struct store *s, commit_fill_fn fill)
 {
 	struct commit *c = calloc(1, sizeof(*c));
 
 	if (!c)
 		return NULL;
 	c->s = s;
+	c->fill = fill;
 	c->items = calloc(BATCH_ITEMS, sizeof(*c->items));
 	if (!c->items) {
 		free(c);
@@ -145,7 +145,7 @@ void commit_flush(struct commit *c)
 		return;
 	/* what lives in the oldest file goes along */
 	if (c->has_object && !c->moved && !c->s->failed)
-		clean_add(c->s, c->bytes);
+		c->fill(c->s, c->bytes);
 	rc = commit_write(c, !c->s->received, &err);
 	if (rc == -RJ_E_NOSPACE && c->moved && c->moved < c->count) {
 		forget_moves(c);

@@ -17,7 +17,12 @@ typedef void (*commit_fn)(void *arg, int rc, const struct rj_error *err);
  * when no request is waiting to be read. */
 typedef void (*commit_wanted_fn)(void *arg);
 
-struct commit *commit_new(struct store *s);
+/* Called before a batch with a new object is written, whose records have BYTES:
+ * may add copies by commit_move(). */
+typedef void (*commit_fill_fn)(struct store *s, uint64_t bytes);
+
+/* NULL: no memory. */
+struct commit *commit_new(struct store *s, commit_fill_fn fill);
 void commit_free(struct commit *c); /* NULL-safe; nothing may be pending */
 void commit_on_wanted(struct commit *c, commit_wanted_fn fn, void *arg);
 

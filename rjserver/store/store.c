@@ -101,7 +101,7 @@ int store_open(
 	s->scan_all = opts->scan_all;
 	s->file_bytes = opts->file_bytes ? opts->file_bytes : FILE_BYTES;
 	s->index = idx_new();
-	s->commit = commit_new(s);
+	s->commit = commit_new(s, clean_add);
 	rc = s->index && s->commit ? make_dirs(s, opts->dir, err)
 				   : rj_fail(err, RJ_E_NOMEM, "out of memory");
 	if (!rc)
