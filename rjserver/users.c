@@ -37,6 +37,12 @@ static void end(struct accounts *a, int lock)
 		close(lock); /* nothing was written to it */
 }
 
+static bool says_nothing(const struct options *o)
+{
+	return !o->rights && !o->volumes && !o->certificate && !o->max_bytes &&
+	       !o->max_objects && !o->max_volumes && !o->no_token && !o->new_token;
+}
+
 /* What the command line says of X. */
 static int change(
 	const struct options *o, struct account *x, bool new, struct rj_error *err)
@@ -45,6 +51,10 @@ static int change(
 	const char *volumes = new && !o->volumes ? x->name : o->volumes;
 	int rc = 0;
 
+	if (!new && says_nothing(o))
+		return rj_fail(err, RJ_E_INVAL,
+			"account %s exists already, and keeps its token: --new-token gives it another one",
+			x->name);
 	if (rights) {
 		x->rights = 0;
 		rc = account_add_rights(x, rights, err);
@@ -155,6 +165,9 @@ int users_add(const struct options *o, const struct settings *s)
 		log_error("%s", err.msg);
 	else if (token[0])
 		printf("%s\n", token);
+	else if (!s->quiet && !new)
+		log_notice("account %s is changed, and %s token", x->name,
+			x->has_token ? "keeps its" : "has no");
 	if (!rc && (fflush(stdout) || ferror(stdout))) {
 		log_error("stdout: cannot write the token");
 		rc = -RJ_E_IO;

@@ -139,6 +139,16 @@ for u in "/host1/../web7/$UUID/log/$O" "/host1/..%2fweb7/$UUID/log/$O" "/host1%2
 	if grep -q segment "$T_DIR/body"; then not_ok "read by $u"; fi
 done
 
+# adduser of an account that is there
+for q in '' -q; do
+	status 1 "adduser $q once more: refused" timeout 120 "$RJSERVER" adduser $q -d "$D" host1
+	is "it says so, and how to get a token" "$OUT" \
+		"rjserver: account host1 exists already, and keeps its token: --new-token gives it another one"
+done
+status 0 "its limit is changed" timeout 120 "$RJSERVER" adduser -d "$D" --max-objects 500 host1
+like "the token stays, and adduser says so" "$OUT" '^rjserver: account host1 is changed, and keeps its token$'
+is "it does" "$(as "$HOST1" "$BASE/host1/")" 200
+
 # changes take effect at SIGHUP, and not before
 NEW=$(adduser "$D" host1 --new-token)
 timeout 120 "$RJSERVER" deluser -q -d "$D" reader
