@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "os/fileio.h"
 #include "os/proc.h"
 #include "util/environ.h"
 #include "util/log.h"
@@ -35,8 +36,22 @@ static bool has_line(const char *text, const char *line)
 	}
 }
 
-/* An answer that says neither, or none, leaves it at what was KNOWN: at the end
- * of a shutdown systemd does not answer. */
+/* At the end of a shutdown process 1 is systemd-shutdown, which systemctl gets no
+ * answer from; a volume that a process holds is still mounted then. */
+static bool last_part(void)
+{
+	static const char name[] = "systemd-shutdow"; /* comm has 15 bytes */
+	struct rj_buf comm = {0};
+	struct rj_error err;
+	bool is = !rj_read_file("/proc/1/comm", 64, &comm, &err) &&
+		  comm.len >= sizeof(name) - 1 &&
+		  !memcmp(comm.data, name, sizeof(name) - 1);
+
+	rj_buf_free(&comm);
+	return is;
+}
+
+/* An answer that says neither, or none, leaves it at what was KNOWN. */
 static bool going_down(bool known)
 {
 	static const char *const up[] = {"running", "degraded", "maintenance",
@@ -48,6 +63,8 @@ static bool going_down(bool known)
 	bool down = known;
 	unsigned i;
 
+	if (last_part())
+		return true;
 	if (!rj_proc_find("systemctl", &path, &err)) {
 		argv[0] = (char *)path.data;
 		if (!rj_proc_run(argv,

@@ -128,6 +128,13 @@ lost() {
 		done; echo end" | awk 'END {print NR - 1}'
 }
 
+# ordered UNIT: the mounted unit comes after the network, as a remote file system
+ordered() {
+	vm systemctl show -p After,Before "$1" | tee "$T/order" &&
+		grep -q '^After=.*network-online\.target' "$T/order" &&
+		grep -q '^Before=.*remote-fs\.target' "$T/order" &&
+		! grep -q '^Before=.*local-fs\.target' "$T/order"
+}
 is_mounted() { vm "ls $D >/dev/null; findmnt -n -t ext4 $D >/dev/null && rjctl check $D"; }
 # error_lines BOOT: of the kernel's log and the daemon's, in the boot BOOT (-1, 0)
 error_lines() {
@@ -139,7 +146,8 @@ mount_seconds() {
 	vm "systemctl show -p ActiveEnterTimestampMonotonic --value $(systemd-escape -p --suffix=mount $D) |
 		awk '{printf \"%.1f\", \$1 / 1e6}'"
 }
-not_on_console() { ! grep -aF "$1" "$VM/console.log"; }
+on_console() { grep -aF "$1" "$VM/console.log"; }
+not_on_console() { ! on_console "$1"; }
 no_errors() { [ "$1" = 0+0 ] || { [ "$2" = ended-badly ] && [ "${1#*+}" = 0 ]; }; }
 tenths() { [ -z "$1" ] && echo - || echo "$(($1 / 10)).$(($1 % 10))"; }
 
