@@ -30,7 +30,7 @@ vm_start() { # [WORD...]: more for QEMU
 	[ -z "${VM_MONITOR:-}" ] || exec {VM_MONITOR}>&-
 	mkfifo "$VM/monitor" && exec {VM_MONITOR}<>"$VM/monitor" || return 1
 	qemu-system-x86_64 -accel tcg,thread=multi -cpu qemu64,-svm,-cx16,+rdrand -smp 2 -m 768 \
-		-display none -no-reboot -serial file:"$VM/console.log" \
+		-nodefaults -display none -no-reboot -serial file:"$VM/console.log" \
 		-kernel "$WORK/vmlinuz-$KERNEL" -initrd "$WORK/initrd-$KERNEL" \
 		-append "root=LABEL=root rw console=ttyS0 panic=-1 net.ifnames=0 mitigations=off" \
 		"${disks[@]}" -netdev user,id=n,hostfwd=tcp:127.0.0.1:"$VM_SSH"-:22 \
@@ -50,12 +50,11 @@ vm() { vm_in "$@" </dev/null; }
 
 vm_up() { # wait until boot has ended, 10 minutes at most
 	local end=$((SECONDS + 600))
-	while ! VM_PATIENCE=20 vm true; do
+	# one login for most of what follows: each costs seconds here
+	until VM_PATIENCE=20 vm_login -n -M -N -f -o ControlPath="$VM/ssh"; do
 		kill -0 "$VM_PID" 2>/dev/null && [ $SECONDS -lt $end ] || return 1
 		sleep 1
 	done
-	# one login for most of what follows: each costs seconds here
-	vm_login -n -M -N -f -o ControlPath="$VM/ssh"
 	# status 1: a unit failed, which the scene looks at
 	vm timeout 300 systemctl is-system-running --wait >/dev/null || true
 }
