@@ -81,7 +81,8 @@ END {
 			for (m = 1; m <= nmodes; m++) {
 				if (plot != "")
 					printf "%s\t%s\t%.3f\n", load[l] ", " mode[m],
-						name[journal[j]], ratio(mode[m], load[l], journal[j], "internal")
+						name[journal[j]],
+						ratio(mode[m], load[l], journal[j], "internal")
 				if (!rate(mode[m], load[l], journal[j])) {
 					line = line " - | - | - | - |"
 					continue

@@ -34,7 +34,9 @@ END {
 		for (s = 1; s <= many; s++) {
 			if (!((g, s) in v)) continue
 			h = v[g, s] / max * height
-			printf "<rect x=\"%.1f\" y=\"%.1f\" width=\"%d\" height=\"%.1f\" fill=\"%s\"><title>%s: %.2f</title></rect>\n", x0 + (s - 1) * bar, top + height - h, bar - 1, h, colour[s], esc(sname[s]), v[g, s]
+			printf "<rect x=\"%.1f\" y=\"%.1f\" width=\"%d\" height=\"%.1f\" fill=\"%s\"><title>%s: %.2f</title></rect>\n",
+				x0 + (s - 1) * bar, top + height - h, bar - 1, h,
+				colour[s], esc(sname[s]), v[g, s]
 		}
 		printf "<text transform=\"translate(%.1f,%d) rotate(-50)\" text-anchor=\"end\">%s</text>\n", x0 + many * bar / 2, top + height + 14, esc(gname[g])
 	}

@@ -5,7 +5,9 @@
 RGW_AK=RJACCESSKEY000000001 RGW_SK=rjsecretkeyrjsecretkeyrjsecretkey000001
 RGW_BUCKET=logs
 
-rgw_missing() { b_missing ceph-mon ceph-osd radosgw ceph ceph-authtool radosgw-admin monmaptool openssl curl; }
+rgw_missing() {
+	b_missing ceph-mon ceph-osd radosgw ceph ceph-authtool radosgw-admin monmaptool openssl curl
+}
 
 rgw_config() { # DIR MONPORT PORT TLSPORT
 	cat <<END

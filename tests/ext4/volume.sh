@@ -162,7 +162,8 @@ for type in ext3 ext4; do
 	survives "$type: resize2fs" resize2fs "$img"
 	check "$type: new backups carry it" test -z "$(
 		for off in $(copies "$img" 1024); do
-			dd if="$img" bs=1 skip=$((off + 0x2FC)) count=4 status=none | grep -q RJSB || echo "$off"
+			dd if="$img" bs=1 skip=$((off + 0x2FC)) count=4 status=none | grep -q RJSB ||
+				echo "$off"
 		done)"
 	if [ "$(id -u)" = 0 ]; then
 		mkdir -p "$T_DIR/mnt"

@@ -18,7 +18,8 @@ options() {
 			gsub(/,/, " "); n = split($0, w, " ")
 			for (i = 1; i <= n; i++)
 				if (w[i] ~ /^-/) {sub(/[=[].*/, "", w[i]); print w[i]}
-			if (match(also, /\(also --[a-z-]+/)) print substr(also, RSTART + 6, RLENGTH - 6)
+			if (match(also, /\(also --[a-z-]+/))
+				print substr(also, RSTART + 6, RLENGTH - 6)
 		}' | LC_ALL=C sort -u
 }
 tools=$(sed -n 's/^complete -F _rjprogs //p' "$RJ_SRC/contrib/bash-completion/rjprogs")

@@ -26,11 +26,14 @@ rpm_files() {
 		$1 == "%files" {on = p == "rjprogs" ? NF == 1 : $3 == p; next}
 		on && NF && $1 != "%license"' "$1" |
 		sed -E "s|^%doc +|usr/share/doc/$2/|; s|^%config[^ ]* +||
-			s|%\{_sysconfdir\}|etc|; s|%\{_datadir\}|usr/share|; s|%\{_sbindir\}|usr/sbin|
+			s|%\{_sysconfdir\}|etc|
+			s|%\{_datadir\}|usr/share|; s|%\{_sbindir\}|usr/sbin|
 			s|%\{_docdir\}|usr/share/doc|; s|%\{_mandir\}|usr/share/man|
 			s|%\{_includedir\}|usr/include|; s|%\{_libdir\}|LIBDIR|
-			s|%\{_unitdir\}|usr/lib/systemd/system|; s|%\{_sysusersdir\}|usr/lib/sysusers.d|
-			s|%\{_tmpfilesdir\}|usr/lib/tmpfiles.d|; s|%\{_udevrulesdir\}|usr/lib/udev/rules.d|
+			s|%\{_unitdir\}|usr/lib/systemd/system|
+			s|%\{_sysusersdir\}|usr/lib/sysusers.d|
+			s|%\{_tmpfilesdir\}|usr/lib/tmpfiles.d|
+			s|%\{_udevrulesdir\}|usr/lib/udev/rules.d|
 			s|%\{_modulesloaddir\}|usr/lib/modules-load.d|" | plain
 }
 # build_needs: Debian's names and Fedora's, as scripts/deps pairs them

@@ -53,7 +53,8 @@ check "a log" "$bin/make-log" 5 j 5900 60 before expect less
 debugfs -R "stat <8>" v 2>/dev/null | sed '1,/^EXTENTS:/d' | tr -d ' ' | tr , '\n' |
 	sed -n 's/^(\([0-9]*\)-\([0-9]*\)):\([0-9]*\)-.*/\1 \3 \2/p' |
 	while read -r log at last; do
-		dd if=j of=v bs=4096 skip="$log" seek="$at" count=$((last - log + 1)) conv=notrunc status=none
+		dd if=j of=v bs=4096 skip="$log" seek="$at" count=$((last - log + 1)) \
+			conv=notrunc status=none
 	done
 cp v v.was; : >j.was
 least=8
@@ -62,7 +63,8 @@ check "internal: and that is right" eval 'dd if=v.good bs=4096 skip=5900 count=6
 
 # a device, made without one: a journal of the right UUID and user
 dev() {
-	truncate -s 24M v && truncate -s 6000k j && mke2fs -q -F -O journal_dev -b 4096 j && loop_over j &&
+	truncate -s 24M v && truncate -s 6000k j &&
+		mke2fs -q -F -O journal_dev -b 4096 j && loop_over j &&
 		mke2fs -q -F -t ext4 -b 4096 -O ^resize_inode -J "device=$DEV" v && sync "$DEV" && losetup -d "$DEV" &&
 		debugfs -w -R "feature needs_recovery" v
 }

@@ -159,7 +159,8 @@ rm "$img"
 check "a key" "$RJ_BUILD/rjtune/rjtune" --genkey "$T_DIR/key"
 main=$SRV_PID main_port=$SRV_PORT
 check "a server for floors" start_server "$T_DIR/floors"
-other=$SRV_PID floors=$SRV_URL/f floors_port=$SRV_PORT SRV_PID=$main SRV_PORT=$main_port SRV_URL=rj://127.0.0.1:$main_port
+other=$SRV_PID floors=$SRV_URL/f floors_port=$SRV_PORT
+SRV_PID=$main SRV_PORT=$main_port SRV_URL=rj://127.0.0.1:$main_port
 conf "$floors" && RJ_CREDENTIALS+=$'\n'"keyfile = $T_DIR/key"
 check "a volume with a fallback file" "$MKRJFS" -q -F -t ext4 \
 	-J "remote=$SRV_URL/k,size=4,key=$T_DIR/key,fallback=$T_DIR/fb" "$img" 32M

@@ -20,7 +20,8 @@ work() {
 	cd "$mnt" || return
 	for ((i = 0; ; i++)); do
 		dd if="$T_DIR/noise" of="w$((i % 20))" bs=50k conv=fsync,notrunc status=none 2>/dev/null &&
-			dd if=/dev/urandom of="f$1.$i" bs=1k count=2 conv=fsync status=none 2>/dev/null || return
+			dd if=/dev/urandom of="f$1.$i" bs=1k count=2 conv=fsync \
+				status=none 2>/dev/null || return
 		sha256sum "f$1.$i" >>"$T_DIR/sums" 2>/dev/null || return
 	done
 }

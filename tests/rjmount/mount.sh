@@ -133,11 +133,13 @@ if [ "$(printf '%s\n' 5.17 "$(uname -r)" | sort -V | head -n 1)" = 5.17 ]; then
 	status 32 "-f refuses it as well" mountrj -f "$img" "$mnt" -o data=bogus
 	is "and no epoch was claimed" "$(claimed)" "$before"
 fi
-status 32 "an option that takes another one" mountrj "$img" "$mnt" -o data=writeback,journal_async_commit,data_err=abort,journal_checksum,usrjquota=x
+status 32 "an option that takes another one" mountrj "$img" "$mnt" \
+	-o data=writeback,journal_async_commit,data_err=abort,journal_checksum,usrjquota=x
 like "mount's own message" "$OUT" '^mount: '
 like "is followed by the device's name" "$OUT" "^mount.rj: $img: not mounted"
 check "the daemon is stopped" wait_for 30 nothing_left "$img"
-check "every word of mount(8) passes" mountrj "$img" "$mnt" -o defaults,rw,exec,suid,dev,async,atime,diratime,norelatime,nolazytime,symfollow,silent,commit=7
+words=defaults,rw,exec,suid,dev,async,atime,diratime,norelatime,nolazytime,symfollow,silent
+check "every word of mount(8) passes" mountrj "$img" "$mnt" -o "$words,commit=7"
 umountrj "$mnt"
 wait_for 60 nothing_left "$img" || exit 99
 before=$(claimed)

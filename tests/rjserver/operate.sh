@@ -151,7 +151,8 @@ format() {
 	}
 	/^#/ || /^$/ {bad("neither comment nor sample"); next}
 	{
-		if (!match($0, /^[a-z_]+(\{[a-z_]+="[^"\\]*"(,[a-z_]+="[^"\\]*")*\})? -?[0-9]+(\.[0-9]+)?$/)) bad("form")
+		if (!match($0, /^[a-z_]+(\{[a-z_]+="[^"\\]*"(,[a-z_]+="[^"\\]*")*\})? -?[0-9]+(\.[0-9]+)?$/))
+			bad("form")
 		name = $0; sub(/[{ ].*/, "", name)
 		base = name
 		if (type == "histogram") sub(/_(bucket|sum|count)$/, "", base)

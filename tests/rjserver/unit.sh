@@ -98,7 +98,8 @@ if command -v systemd-analyze >/dev/null; then
 			n = split(words, w, " ")
 			mark("@default", 1)
 			for (i = 1; i <= n; i++) {
-				if (w[i] ~ /^~/) {on = 0; sub(/^~/, "", w[i])} else if (w[i] == "+") {on = 1; continue}
+				if (w[i] ~ /^~/) {on = 0; sub(/^~/, "", w[i])}
+				else if (w[i] == "+") {on = 1; continue}
 				mark(w[i], on)
 			}
 			for (c in is) if (is[c]) print c

@@ -162,11 +162,13 @@ like "the metrics are there" "$(cat "$M/out")" '^rjserver_info'
 
 # the account has less room than its volume writes before the kernel lets the log
 # be trimmed
-rjserver adduser -q -d /var/lib/rjserver --max-bytes 64K host1 2>/dev/null && systemctl reload rjserver
+rjserver adduser -q -d /var/lib/rjserver --max-bytes 64K host1 2>/dev/null &&
+	systemctl reload rjserver
 many() {
 	local i
 	for ((i = 0; i < 200; i++)); do
-		dd if=/dev/urandom of=/srv/data/many.$i bs=4k count=1 conv=fsync status=none || return 1
+		dd if=/dev/urandom of=/srv/data/many.$i bs=4k count=1 conv=fsync status=none ||
+			return 1
 	done
 }
 many &

@@ -13,8 +13,9 @@ flood() { # CONNECTIONS: sets FLOOD
 	wait_for 20 test -s "$T_DIR/flood" || { not_ok "a flood"; exit 1; }
 }
 put_came() { # of the first connection
-	[ "$(code "$BASE/load/$(printf %08x $(($1 * 1000 + 1)))-0000-4000-8000-000000000000/log/")" = 200 ] &&
-		[ -s "$T_DIR/body" ]
+	local first
+	first=$(printf %08x $(($1 * 1000 + 1)))-0000-4000-8000-000000000000
+	[ "$(code "$BASE/load/$first/log/")" = 200 ] && [ -s "$T_DIR/body" ]
 }
 start "$T_DIR/store" || { not_ok "rjserver starts"; exit 1; }
 flood 4
