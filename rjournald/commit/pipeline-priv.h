@@ -41,6 +41,8 @@ struct rj_pipeline {
 	/* what rj_pipeline_stat() shows */
 	_Atomic uint64_t acked, oldest, segments, bytes, flushes, ordered;
 	_Atomic uint64_t ship_ns, remote_tid;
+	_Atomic uint64_t last_tid;  /* the last that was acknowledged anywhere */
+	_Atomic int64_t online_ns; /* the LIVE one, when remote_tid was set */
 	_Atomic uint64_t small_put_ns; /* what a small put takes, of late */
 	_Atomic int64_t remote_ns, put_since_ns;
 	_Atomic uint32_t pending_shown;
@@ -60,6 +62,9 @@ int rj_pl_put(struct rj_pipeline *p, const struct rj_log_append *a,
 	struct rj_error *err);
 /* For rj_pipeline_stat(). */
 void rj_pl_show_pending(struct rj_pipeline *p);
+/* Get the last transaction that the store has, and when (realtime). A state that became
+ * ONLINE after the last segment means that the store has all that was acknowledged. */
+void rj_pl_remote(const struct rj_pipeline *p, uint64_t *tid, int64_t *ns);
 /* A segment was acknowledged. */
 void rj_pl_account(struct rj_pipeline *p, const struct rj_log_append *a,
 	uint32_t blocks, uint64_t sequence, uint64_t oldest);

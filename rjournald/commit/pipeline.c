@@ -104,8 +104,7 @@ void rj_pipeline_stat(const struct rj_pipeline *p, struct rj_pipeline_stat *out)
 	out->flushes = p->flushes;
 	out->flushes_ordered = p->ordered;
 	out->ship_ns = p->ship_ns;
-	out->remote_tid = p->remote_tid;
-	out->remote_ns = p->remote_ns;
+	rj_pl_remote(p, &out->remote_tid, &out->remote_ns);
 	out->put_since_ns = p->put_since_ns;
 	/* Last: a thread that sees "online" and trims below OLDEST must know that the store
 	 * had all of it by then. */
@@ -127,7 +126,7 @@ static void resume(struct rj_pipeline *p)
 	rj_shm_load_track(&p->track, &k->track[k->track_turn]);
 	p->acked = k->acked;
 	p->oldest = k->oldest;
-	p->remote_tid = k->remote_tid;
+	p->remote_tid = p->last_tid = k->remote_tid;
 	p->remote_ns = k->remote_ns;
 	p->pending_shown = p->pending.count;
 	/* not known: so nothing of it waits longer than the next write */

@@ -131,17 +131,35 @@ void rj_pl_show_pending(struct rj_pipeline *p)
 	p->pending_shown = p->pending.count + p->away;
 }
 
+void rj_pl_remote(const struct rj_pipeline *p, uint64_t *tid, int64_t *ns)
+{
+	int64_t online = p->live->online_ns;
+	bool brought = online != p->online_ns && p->last_tid != p->remote_tid;
+
+	*tid = brought ? p->last_tid : p->remote_tid;
+	*ns = brought ? online : p->remote_ns;
+}
+
 void rj_pl_account(struct rj_pipeline *p, const struct rj_log_append *a,
 	uint32_t blocks, uint64_t sequence, uint64_t oldest)
 {
+	uint64_t tid;
+	int64_t ns;
+
 	p->bytes += (uint64_t)blocks * p->ring->block_size;
 	p->segments++;
 	p->acked = sequence;
 	p->oldest = oldest;
+	rj_pl_remote(p, &tid, &ns);
+	p->online_ns = p->live->online_ns;
+	if (a->body.tid_count)
+		p->last_tid = a->body.last_tid;
 	if (a->body.tid_count && p->live->state == RJ_STATE_ONLINE) {
-		p->remote_tid = a->body.last_tid;
-		p->remote_ns = rj_realtime_ns();
+		tid = a->body.last_tid;
+		ns = rj_realtime_ns();
 	}
+	p->remote_tid = tid;
+	p->remote_ns = ns;
 	if (p->shm) {
 		p->shm->acked = sequence;
 		p->shm->oldest = oldest;

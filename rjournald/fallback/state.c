@@ -88,6 +88,7 @@ void rj_live_init(struct rj_live *l)
 {
 	l->state = RJ_STATE_ONLINE;
 	l->since_ns = rj_realtime_ns();
+	l->online_ns = 0;
 	pthread_mutex_init(&l->why_lock, NULL);
 	l->why.msg[0] = 0;
 	l->trimmer = NULL;
@@ -158,6 +159,9 @@ void rj_live_event(struct rj_live *l, enum rj_event e)
 			return;
 		}
 	} while (!atomic_compare_exchange_weak(&l->state, &was, (int)next));
-	if ((int)next != was)
-		l->since_ns = rj_realtime_ns();
+	if ((int)next == was)
+		return;
+	l->since_ns = rj_realtime_ns();
+	if (next == RJ_STATE_ONLINE)
+		l->online_ns = l->since_ns;
 }

@@ -59,6 +59,7 @@ bool rj_state_local(enum rj_state s);
 struct rj_live {
 	_Atomic int state;
 	_Atomic int64_t since_ns; /* realtime */
+	_Atomic int64_t online_ns; /* realtime: last back to ONLINE; 0: never */
 	pthread_mutex_t why_lock; /* never held for long */
 	struct rj_error why;
 	struct rj_ticker *trimmer; /* NULL: none */

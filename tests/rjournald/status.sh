@@ -91,6 +91,32 @@ check "and not in the median" test "$(json .put_p50_us)" -lt 1500000
 check "unmounted" umount "$mnt"
 $LIMIT "$RJCTL" stop -q "$img" 2>/dev/null
 
+# ---- the store is lost, and gets what the fallback file holds ----
+img3=$T_DIR/img3
+now_is() { [ "$($LIMIT "$RJCTL" status --json "$img3" | jq -r .mode)" = "$1" ]; }
+printf '[%s]\nloss_timeout = 1\n' "$SRV_URL" >"$RJ_CONF"; chmod 600 "$RJ_CONF"
+check "a volume with a fallback file" volume "$img3" ext4 1024 "$SRV_URL/vol3" "fallback=$T_DIR/fb,fallback_size=48"
+check "served" serve "$img3"
+# no commit but by fsync
+FSTYPE=ext4 check "mounted" mount_served "$img3" "$mnt" commit=3000,noatime
+check "a file" put_file "$mnt/a"
+before=$($LIMIT "$RJCTL" status --json "$img3" | jq .remote_tid)
+kill_pid "$SRV_PID"
+check "the store is lost: a file" put_file "$mnt/b"
+check "and another" put_file "$mnt/c"
+check "are in the fallback file" now_is degraded
+is "the transaction at the store is the one before" "$($LIMIT "$RJCTL" status --json "$img3" | jq .remote_tid)" "$before"
+check "the server is back" start_server "$T_DIR/srv" "$SRV_PORT"
+back=$(date +%s)
+check "and gets them" wait_for 60 now_is online
+$LIMIT "$RJCTL" status --json "$img3" >"$T_DIR/status"
+is "the last transaction is that of the log, with no new commit" "$(jq .remote_tid "$T_DIR/status")" \
+	"$("$RJLOG" ls --json "$SRV_URL/vol3/$(jq -r .journal_uuid "$T_DIR/status")" | jq '[.segments[].last_tid // 0] | max')"
+check "it is another one" test "$(jq .remote_tid "$T_DIR/status")" -gt "$before"
+check "its time is that of the resync" test "$(jq .remote_time "$T_DIR/status")" -ge "$back"
+check "unmounted" umount "$mnt"
+$LIMIT "$RJCTL" stop -q "$img3" 2>/dev/null
+
 # ---- by TCP; and an address that is taken ----
 at() { $LIMIT "$RJCTL" status --json "$img2" | jq -r .metrics; }
 tcp_page() { curl -sf -m 120 "http://127.0.0.1:$1/metrics" | grep -q '^rjournald_info{'; }
