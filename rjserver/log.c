@@ -12,7 +12,10 @@
 #include "util/environ.h"
 #include "util/repeat.h"
 
-#define LEVEL_NOTICE 5 /* of syslog(3) */
+/* of syslog(3) */
+#define LEVEL_ERROR   3
+#define LEVEL_WARNING 4
+#define LEVEL_NOTICE  5
 
 static bool quiet;
 
@@ -89,7 +92,33 @@ void log_warning(const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	say(4, "warning: ", fmt, ap);
+	say(LEVEL_WARNING, "warning: ", fmt, ap);
+	va_end(ap);
+}
+
+void log_refused(const char *fmt, ...)
+{
+	static int64_t since_ns; /* 0: never */
+	static unsigned count;
+	int64_t now = rj_monotonic_ns();
+	unsigned unsaid = 0;
+	bool tell;
+	va_list ap;
+
+	pthread_mutex_lock(&lock);
+	if (!since_ns || now - since_ns > LOG_REFUSALS_NS) {
+		unsaid = count > LOG_REFUSALS ? count - LOG_REFUSALS : 0;
+		since_ns = now;
+		count = 0;
+	}
+	tell = count++ < LOG_REFUSALS;
+	pthread_mutex_unlock(&lock);
+	if (unsaid)
+		log_warning("refused: %u more", unsaid);
+	if (!tell)
+		return;
+	va_start(ap, fmt);
+	say(LEVEL_WARNING, "warning: ", fmt, ap);
 	va_end(ap);
 }
 
@@ -98,6 +127,6 @@ void log_error(const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	say(3, "", fmt, ap);
+	say(LEVEL_ERROR, "", fmt, ap);
 	va_end(ap);
 }

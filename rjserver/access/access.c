@@ -8,8 +8,6 @@
 #include "util/environ.h"
 
 #define SPACE_NS    200000000ll   /* how old a look at the disk may be */
-#define SAY_NS      10000000000ll /* at most SAY_MOST refusals said in that */
-#define SAY_MOST    20
 #define DEFAULT_FREE (1ull << 30)
 
 int access_start(struct access_control *g, struct store *store,
@@ -58,22 +56,11 @@ void access_free(struct access_control *g)
 void access_refuse(struct access_control *g, enum refusal why, const char *peer,
 	const char *who, const char *what)
 {
-	int64_t now = rj_monotonic_ns();
-
 	if (who && !*who)
 		who = NULL; /* everybody */
 	g->metrics.refused[why]++;
-	if (!g->said_since_ns || now - g->said_since_ns > SAY_NS) {
-		if (g->unsaid)
-			log_warning("refused: %u more", g->unsaid);
-		g->said_since_ns = now;
-		g->said = g->unsaid = 0;
-	}
-	if (g->said++ < SAY_MOST)
-		log_warning("refused: %s%s%s: %s", peer, who ? ", account " : "",
-			who ? who : "", what);
-	else
-		g->unsaid++;
+	log_refused("refused: %s%s%s: %s", peer, who ? ", account " : "",
+		who ? who : "", what);
 }
 
 void access_refused_tls(void *arg, const char *peer, const char *why)

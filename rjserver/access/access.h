@@ -28,9 +28,6 @@ struct access_control {
 	uint64_t wanted; /* bytes of the last object that the disk had no room for */
 	uint64_t free_bytes, disk_bytes;
 	struct reserve reserve; /* of the disk */
-	/* refusals said in this stretch of time, and those only counted */
-	int64_t said_since_ns;
-	unsigned said, unsaid;
 };
 
 /* ACCOUNTS is taken over (and emptied). */

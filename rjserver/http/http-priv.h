@@ -106,7 +106,6 @@ struct http {
 	struct event *accept_again;	 /* while no client can be accepted */
 	struct event *tick;		 /* each second */
 	struct event *memory; /* there may be some for those that wait */
-	int64_t said_ns;      /* when a refusal was said last; 0: never */
 	struct http_handlers on;
 	struct http_limits limits;
 	struct tls *tls; /* NULL: none */

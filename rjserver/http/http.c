@@ -14,20 +14,9 @@
 #include "tls.h"
 #include "util/environ.h"
 
-#define SAY_NS	    60000000000ll /* how often to say which clients are refused */
+#define FULL	    "too many connections: %s"
 #define MOST_STRANGERS 2048 /* of all addresses: they have memory, too */
 #define IDLE_MISSED 10 /* seconds: a member that asks more often is missed */
-
-/* True: it is time to say it. */
-static bool may_say(struct http *http)
-{
-	int64_t now = rj_monotonic_ns();
-
-	if (http->said_ns && now - http->said_ns < SAY_NS)
-		return false;
-	http->said_ns = now;
-	return true;
-}
 
 /* Addresses of one machine, as far as that can be told: of IPv6 the network. */
 static bool same_address(
@@ -62,10 +51,8 @@ static void bound_address(struct http *http, const struct sockaddr *address)
 	if (!oldest || !http->limits.per_address ||
 		count < http->limits.per_address)
 		return;
-	if (may_say(http))
-		log_warning("%s has %u connections without a request that was "
-			    "let in: the oldest are closed",
-			oldest->peer, count);
+	log_refused("%s has %u connections without a request that was let in: the oldest are closed",
+		oldest->peer, count);
 	conn_end(oldest);
 }
 
@@ -90,12 +77,6 @@ static bool end_one(struct http *http, int idle_s)
 	return c != NULL;
 }
 
-static void say_full(struct http *http, int e)
-{
-	if (may_say(http))
-		log_error("too many connections: %s", strerror(e));
-}
-
 static void on_accept(struct evconnlistener *listener, evutil_socket_t fd,
 	struct sockaddr *sa, int len, void *arg)
 {
@@ -104,7 +85,7 @@ static void on_accept(struct evconnlistener *listener, evutil_socket_t fd,
 	http_work(http);
 	if (http->count >= http->limits.connections ||
 		http->stranger_count >= MOST_STRANGERS) {
-		say_full(http, EMFILE);
+		log_error(FULL, strerror(EMFILE));
 		if (!end_one(http, IDLE_MISSED)) {
 			close(fd); /* never used */
 			return;
@@ -112,7 +93,7 @@ static void on_accept(struct evconnlistener *listener, evutil_socket_t fd,
 	}
 	bound_address(http, sa);
 	if (!conn_begin(http, fd, sa, (socklen_t)len))
-		say_full(http, ENOMEM);
+		log_error(FULL, strerror(ENOMEM));
 }
 
 static void on_accept_again(evutil_socket_t fd, short what, void *arg)
@@ -133,7 +114,7 @@ static void on_accept_failed(struct evconnlistener *listener, void *arg)
 	static const struct timeval soon = {0, 100000};
 	struct http *http = arg;
 
-	say_full(http, EVUTIL_SOCKET_ERROR());
+	log_error(FULL, strerror(EVUTIL_SOCKET_ERROR()));
 	end_one(http, 0);
 	evconnlistener_disable(listener);
 	if (event_add(http->accept_again, &soon))

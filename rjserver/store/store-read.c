@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* The threads that wait for the disk, and what they are given to read. */
 #include "store-read.h"
 
 #include <errno.h>
@@ -12,8 +13,6 @@
 
 #include "os/fileio.h"
 #include "os/thread.h"
-#include "rjserver/log.h"
-#include "util/crc32c.h"
 
 #define READERS 4
 
@@ -43,107 +42,6 @@ struct reader {
 	struct read_jobs given, read;
 	bool stop;
 };
-
-uint64_t object_offset(const struct object_place *at)
-{
-	return pos_offset(at->pos) + REC_HEAD_BYTES;
-}
-
-/* Are these the object's bytes? */
-static bool object_whole(const struct object_place *at, const void *data)
-{
-	return rj_crc32c(~0u, data, at->length) == at->crc;
-}
-
-/* They are not, or cannot be read. */
-static int object_damaged(struct store *s, const struct okey *okey,
-	const struct object_place *at, struct rj_error *err)
-{
-	char key[RJ_KEY_TEXT];
-
-	log_error("%s: byte %llu: DAMAGED: the object /%s/%s",
-		at->f ? at->f->path : s->dir,
-		(unsigned long long)pos_offset(at->pos), okey->name,
-		rj_key_text(&okey->key, key));
-	return rj_fail(err, RJ_E_CORRUPT,
-		"the object is damaged: its bytes fail their checksum");
-}
-
-int object_find(struct store *s, const struct okey *okey,
-	struct object_place *out, struct rj_error *err)
-{
-	struct idx_entry *e = idx_find(s->index, okey);
-
-	if (!e && s->lost)
-		return rj_fail(err, RJ_E_CORRUPT,
-			"not found, but this store lost records it cannot "
-			"name");
-	if (!e || e->state == IDX_PENDING)
-		return rj_fail(err, RJ_E_NOTFOUND, "no such object");
-	*out = (struct object_place){
-		.f = store_file(s, pos_file(e->pos)),
-		.pos = e->pos,
-		.length = e->length,
-		.crc = e->body_crc,
-	};
-	if (e->state == IDX_DAMAGED || !out->f)
-		return object_damaged(s, okey, out, err);
-	return 0;
-}
-
-/* The place of OKEY, and memory for its bytes at the end of OUT. */
-static int find_with_memory(struct store *s, const struct okey *okey,
-	struct object_place *at, struct rj_buf *out, struct rj_error *err)
-{
-	int rc = object_find(s, okey, at, err);
-
-	/* an empty one, too, needs something to point at */
-	if (!rc && rj_buf_reserve(out, at->length ? at->length : 1))
-		rc = rj_fail(err, RJ_E_NOMEM, "out of memory");
-	return rc;
-}
-
-/* They were read, READ tells: are they right? */
-static int take(struct store *s, const struct okey *okey,
-	const struct object_place *at, bool read, struct rj_buf *out,
-	struct rj_error *err)
-{
-	if (!read || !object_whole(at, out->data + out->len))
-		return object_damaged(s, okey, at, err);
-	out->len += at->length;
-	return 0;
-}
-
-int object_get(struct store *s, const struct okey *okey, struct rj_buf *out,
-	struct rj_error *err)
-{
-	struct object_place at;
-	int rc = find_with_memory(s, okey, &at, out, err);
-
-	if (rc)
-		return rc;
-	rc = rj_pread_all(at.f->fd, out->data + out->len, at.length,
-		object_offset(&at), at.f->path, err);
-	return take(s, okey, &at, !rc, out, err);
-}
-
-int store_time(struct store *s, struct idx_entry *e, uint64_t *time_ns)
-{
-	struct datafile *f = store_file(s, pos_file(e->pos));
-	uint8_t raw[REC_HEAD_BYTES];
-	struct rec rec;
-
-	if (!e->time_s) {
-		if (!f ||
-			rj_pread_all(f->fd, raw, sizeof(raw),
-				pos_offset(e->pos), f->path, NULL) ||
-			!rec_decode(raw, false, s->store_id, &rec))
-			return -RJ_E_CORRUPT;
-		e->time_s = rec_time_s(&rec);
-	}
-	*time_ns = (uint64_t)e->time_s * 1000000000;
-	return 0;
-}
 
 static void job_free(struct read_job *j)
 {
@@ -369,11 +267,11 @@ int reader_get(struct store *s, const struct okey *okey, struct rj_buf *out,
 
 	if (!s->reader || !s->reader->wake)
 		return object_get(s, okey, out, err);
-	rc = find_with_memory(s, okey, &at, out, err);
+	rc = object_reserve(s, okey, &at, out, err);
 	if (rc)
 		return rc;
 	if (read_now(&at, out->data + out->len))
-		return take(s, okey, &at, true, out, err);
+		return object_take(s, okey, &at, true, out, err);
 	if (!have_thread(s->reader))
 		return object_get(s, okey, out, err);
 	j = calloc(1, sizeof(*j));

@@ -8,28 +8,10 @@
 #ifndef RJSERVER_STORE_READ_H
 #define RJSERVER_STORE_READ_H
 
-#include "store.h"
+#include "store-object.h"
 
 struct event_base;
 struct read_job;
-
-/* Where the bytes of an object are; F until the next flush. */
-struct object_place {
-	struct datafile *f;
-	uint64_t pos; /* of the record */
-	uint32_t length, crc;
-};
-
-/* The place of OKEY, of which nothing is in the batch. Errors as of store_get(). */
-int object_find(struct store *s, const struct okey *okey,
-	struct object_place *out, struct rj_error *err);
-uint64_t object_offset(const struct object_place *at);
-/* store_get() of an object of which nothing is in the batch. */
-int object_get(struct store *s, const struct okey *okey, struct rj_buf *out,
-	struct rj_error *err);
-/* When the object of E was stored, to the second before; what an old checkpoint
- * does not say is read, once. RJ_E_CORRUPT: it cannot be. */
-int store_time(struct store *s, struct idx_entry *e, uint64_t *time_ns);
 
 /* RC as store_get() returns it; BODY may be taken over (and emptied). */
 typedef void (*read_fn)(
