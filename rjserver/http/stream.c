@@ -18,49 +18,38 @@ struct stream {
 	struct http_exchange *x;
 	struct okey okey;
 	uint64_t after, last; /* numbers: last sent; the last to be sent */
-	/* the object that the disk was waited for: its number (0: none) and what
-	 * came; JOB while it is waited for */
-	struct read_job *job;
-	uint64_t number;
-	struct rj_buf body;
-	int rc;
+	uint64_t number; /* of the object that the disk was waited for; 0: none */
+	struct read_wait wait;
 };
 
-static void on_read(
-	void *arg, int rc, struct rj_buf *body, const struct rj_error *err)
+static void on_ready(void *arg)
 {
 	struct stream *st = arg;
 
-	st->job = NULL;
-	st->rc = rc;
-	rj_buf_free(&st->body); /* of one that was deleted before it was sent */
-	st->body = *body;
-	*body = (struct rj_buf){0};
 	http_stream_on(st->x);
 }
 
-/* Its bytes after what OUT has; RJ_E_BUSY: on_read() gets them. */
+/* Append the object's bytes to OUT; RJ_E_BUSY: they come to st->wait. */
 static int object_bytes(
 	struct stream *st, uint64_t number, struct rj_buf *out)
 {
 	struct okey okey = st->okey;
-	int rc = st->rc;
+	int rc = st->wait.rc;
 
 	okey.key.number = number;
 	if (st->number != number) {
 		if (!commit_entry(st->s->commit, &okey))
 			return -RJ_E_NOTFOUND;
-		rc = reader_get(
-			st->s, &okey, out, on_read, st, &st->job, NULL);
+		rc = read_wait_begin(st->s, &okey, out, &st->wait, NULL);
 		st->number = rc == -RJ_E_BUSY ? number : 0;
 		return rc;
 	}
 	st->number = 0;
 	if (rc == -RJ_E_NOTFOUND) /* it was deleted, and is there again */
 		return object_bytes(st, number, out);
-	if (!rc && rj_buf_append(out, st->body.data, st->body.len))
+	if (!rc && rj_buf_append(out, st->wait.body.data, st->wait.body.len))
 		rc = -RJ_E_NOMEM;
-	rj_buf_free(&st->body);
+	rj_buf_free(&st->wait.body);
 	return rc;
 }
 
@@ -70,8 +59,8 @@ static int add_object(struct stream *st, uint64_t number, uint32_t length,
 	size_t start = out->len;
 	int rc;
 
-	if (st->number == number && !st->rc)
-		length = (uint32_t)st->body.len;
+	if (st->number == number && !st->wait.rc)
+		length = (uint32_t)st->wait.body.len;
 	rc = rj_buf_printf(out, "%020llu %u\n", (unsigned long long)number,
 		length);
 	if (!rc)
@@ -115,8 +104,7 @@ static void end(void *arg)
 {
 	struct stream *st = arg;
 
-	reader_cancel(st->job);
-	rj_buf_free(&st->body);
+	read_wait_end(&st->wait);
 	free(st);
 }
 
@@ -134,6 +122,8 @@ void stream_objects(struct store *s, struct http_exchange *x,
 	commit_flush(s->commit); /* all that was acknowledged, no less */
 	st->s = s;
 	st->x = x;
+	st->wait.ready = on_ready;
+	st->wait.arg = st;
 	st->okey = *okey;
 	st->after = from ? from - 1 : 0;
 	e = idx_last(s->index, okey);

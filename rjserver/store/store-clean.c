@@ -17,10 +17,8 @@ struct clean {
 	struct rj_buf bodies[256];
 	size_t body_count; /* in the batch */
 	/* the object that a thread reads, or has read */
-	struct read_job *reading; /* NULL: it has */
+	struct read_wait wait;
 	uint64_t read_pos; /* where it was; nothing else is ever there */
-	struct rj_buf read;
-	int read_rc;
 	bool wanted, stopped;
 };
 
@@ -33,8 +31,7 @@ void clean_free(struct clean *cl)
 	for (i = 0; i < sizeof(cl->bodies) / sizeof(cl->bodies[0]); i++)
 		rj_buf_free(&cl->bodies[i]);
 	rj_buf_free(&cl->keys);
-	reader_cancel(cl->reading);
-	rj_buf_free(&cl->read);
+	read_wait_end(&cl->wait);
 	free(cl);
 }
 
@@ -96,39 +93,27 @@ static struct clean *begin(struct store *s)
 	return cl->keys.len ? cl : NULL;
 }
 
-static void on_read(
-	void *arg, int rc, struct rj_buf *body, const struct rj_error *err)
-{
-	struct clean *cl = arg;
-
-	cl->reading = NULL;
-	cl->read_rc = rc;
-	rj_buf_free(&cl->read); /* of one that was deleted before it was copied */
-	cl->read = *body;
-	*body = (struct rj_buf){0};
-}
-
 /* The bytes of OKEY, whose entry is E. RJ_E_BUSY: they are waited for, without
  * holding anybody up. */
 static int bytes_of(struct store *s, struct clean *cl, const struct okey *okey,
 	const struct idx_entry *e, struct rj_buf *body)
 {
 	struct rj_error err = {0};
-	int rc = cl->read_rc;
+	int rc = cl->wait.rc;
 
 	body->len = 0;
-	if (cl->reading)
+	if (cl->wait.job)
 		return -RJ_E_BUSY;
 	if (!cl->wanted || cl->read_pos != e->pos) {
 		cl->read_pos = e->pos;
-		rc = reader_get(s, okey, body, on_read, cl, &cl->reading, &err);
+		rc = read_wait_begin(s, okey, body, &cl->wait, &err);
 		cl->wanted = rc == -RJ_E_BUSY;
 		return rc;
 	}
 	cl->wanted = false;
 	rj_buf_free(body);
-	*body = cl->read;
-	cl->read = (struct rj_buf){0};
+	*body = cl->wait.body;
+	cl->wait.body = (struct rj_buf){0};
 	return rc;
 }
 
@@ -195,7 +180,7 @@ bool clean_step(struct store *s)
 	commit_flush(s->commit);
 	end = s->end;
 	if (!add(s, STEP_MOST))
-		return s->clean && s->clean->reading;
+		return s->clean && s->clean->wait.job;
 	commit_flush(s->commit);
 	return !s->failed && s->end != end; /* there may be no room for it */
 }

@@ -293,3 +293,29 @@ void reader_cancel(struct read_job *job)
 	if (job)
 		job->done = NULL;
 }
+
+static void on_read(
+	void *arg, int rc, struct rj_buf *body, const struct rj_error *err)
+{
+	struct read_wait *w = arg;
+
+	w->job = NULL;
+	w->rc = rc;
+	rj_buf_free(&w->body); /* of an object that was deleted before it was used */
+	w->body = *body;
+	*body = (struct rj_buf){0};
+	if (w->ready)
+		w->ready(w->arg);
+}
+
+int read_wait_begin(struct store *s, const struct okey *okey, struct rj_buf *out,
+	struct read_wait *w, struct rj_error *err)
+{
+	return reader_get(s, okey, out, on_read, w, &w->job, err);
+}
+
+void read_wait_end(struct read_wait *w)
+{
+	reader_cancel(w->job);
+	rj_buf_free(&w->body);
+}

@@ -31,7 +31,22 @@ void reader_free(struct store *s);
  */
 int reader_get(struct store *s, const struct okey *okey, struct rj_buf *out,
 	read_fn done, void *arg, struct read_job **job, struct rj_error *err);
-/* Its DONE is not called. NULL-safe. */
+/* The DONE of JOB is not called. NULL-safe. */
 void reader_cancel(struct read_job *job);
+
+/* An object that the disk is waited for. All zero: none. */
+struct read_wait {
+	struct read_job *job; /* NULL: the bytes are here, or none are wanted */
+	struct rj_buf body;
+	int rc; /* as store_get() returns it */
+	void (*ready)(void *arg); /* called when JOB has ended; NULL: nothing is */
+	void *arg;
+};
+
+/* reader_get(); with RJ_E_BUSY the result comes to W. */
+int read_wait_begin(struct store *s, const struct okey *okey, struct rj_buf *out,
+	struct read_wait *w, struct rj_error *err);
+/* Cancel what W waits for, and free what came. */
+void read_wait_end(struct read_wait *w);
 
 #endif
