@@ -352,13 +352,13 @@ static int refuse(struct rj_recovery *r, int rc, struct rj_error *err)
 			" (start rjournald on it, then mount -i -t ext4 -o journal_path= what that prints)");
 	if (rc == -RJ_E_UNSUPPORTED)
 		rj_fail_suffix(err,
-			"; only -y -f gives such a log up, and checks the whole volume with e2fsck instead");
+			"; only rjrecover -y -f gives such a log up, and checks the whole volume with e2fsck instead");
 	else if (away)
 		rj_fail_suffix(err,
-			"; try again when it is there, or -y checks the whole volume with e2fsck instead");
+			"; try again when it is there, or rjrecover -y checks the whole volume with e2fsck instead");
 	else if (!damaged_end(&r->report->plan))
 		rj_fail_suffix(err,
-			"; -y checks the whole volume with e2fsck instead, and keeps the log");
+			"; rjrecover -y checks the whole volume with e2fsck instead, and keeps the log");
 	return rc;
 }
 

@@ -145,6 +145,13 @@ mv "$T_DIR/a-f" "$T_DIR/gone"
 status 5 "the store is gone" "$rjtune" -O ^has_journal "$V"
 like "-f is named, whatever the address has in it" "$OUT" '; if that journal is lost for good, -f gives it up$'
 is "listed as such" "$(get reachable)" false
+status 5 "nor has the volume another UUID" "$rjtune" -U random "$V"
+like "-f is named for that, too" "$OUT" '; -U needs that journal: if it is lost for good, rjtune -f -J gives the volume another one$'
+sync "$V"; cp "$T_DIR/crash.img" "$T_DIR/crash2.img"
+check "a copy that needs recovery" debugfs -w -R "feature needs_recovery" "$T_DIR/crash2.img"
+status 5 "-y, and its store is gone" "$rjtune" -y -J size=2 "$T_DIR/crash2.img"
+like "both ways on are named: whose -y, and -f" "$OUT" \
+	'or rjrecover -y checks the whole volume with e2fsck instead; if that journal is lost for good, -f gives it up$'
 status 0 "-f gives it up" "$rjtune" -f -z "$T_DIR/undo" -O ^has_journal "$V"
 check "sound" sound "$V"
 is "no journal" "$(get placement)" none
