@@ -148,8 +148,6 @@ static int with_remote_journal(const struct options *o)
 		rc = rj_attach_check(&o->journal, &err);
 	if (!rc)
 		rc = mke2fs_ask(o, &plan, &err);
-	if (rc == -RJ_E_REFUSED && plan.output.len)
-		fputs((char *)plan.output.data, stderr);
 	if (!rc)
 		rc = rj_attach_blocks(&o->journal, plan.block_size, plan.blocks,
 			&blocks, &err);

@@ -172,6 +172,27 @@ static int stand_in(const struct options *o, char name[64])
 	return fd;
 }
 
+/* The reason in what mke2fs said: the first line, or the first sentence of it, that is
+ * not its version. TEXT is changed. */
+static const char *reason(char *text)
+{
+	static const char name[] = "mke2fs: ";
+	char *line, *save = NULL, *end;
+
+	for (line = strtok_r(text, "\n", &save);
+		line && !strncmp(line, "mke2fs 1.", 9);
+		line = strtok_r(NULL, "\n", &save))
+		;
+	if (!line)
+		return "it does not say why";
+	if (!strncmp(line, name, sizeof(name) - 1))
+		line += sizeof(name) - 1;
+	end = strstr(line, ".  ");
+	if (end)
+		*end = 0;
+	return line;
+}
+
 int mke2fs_ask(
 	const struct options *o, struct mke2fs_plan *plan, struct rj_error *err)
 {
@@ -196,8 +217,8 @@ int mke2fs_ask(
 	plan->output = result.out;
 	result.out = (struct rj_buf){0};
 	if (rj_proc_exit_status(&result))
-		rc = rj_fail(err, RJ_E_REFUSED, "mke2fs refuses (status %d)",
-			rj_proc_exit_status(&result));
+		rc = rj_fail(err, RJ_E_REFUSED, "mke2fs refuses: %s",
+			reason((char *)plan->output.data));
 	else if (!find_geometry(plan))
 		rc = rj_fail(err, RJ_E_PROTOCOL,
 			"%s -n does not say how many blocks the filesystem "

@@ -17,7 +17,7 @@ struct mke2fs_plan {
 
 /*
  * Run mke2fs -n with the options of O. Nothing is changed, nothing asked.
- * RJ_E_REFUSED: it does not want to; its own words are in PLAN->output.
+ * RJ_E_REFUSED: it does not want to, for the reason in ERR.
  * PLAN->output is the caller's to free, on failure too.
  */
 int mke2fs_ask(const struct options *o, struct mke2fs_plan *plan,

@@ -16,6 +16,7 @@
 #include "os/mountinfo.h"
 #include "os/proc.h"
 #include "os/rundir.h"
+#include "said.h"
 #include "serve.h"
 #include "sibling.h"
 #include "util/environ.h"
@@ -139,10 +140,22 @@ static bool busy(const struct rj_mount_options *o, const char *text)
 	       !rj_mountinfo_of_volume(o->device, dir, sizeof(dir), &dev);
 }
 
+/* Show what mount(8) said; WITH: the journal is there. */
+static void show_said(const struct rj_mount_options *o, int status, bool with, char *text)
+{
+	const char *why = status && with ? rj_said(text, "mount", o->device) : NULL;
+
+	if (why)
+		fprintf(stderr, "mount.rj: %s: not mounted: %s; the kernel's log may say more\n",
+			o->device, why);
+	else
+		fputs(text, status ? stderr : stdout);
+}
+
 /* Run mount(8) as ARGV says until the device is not in use any more, and show
- * what it said at last. */
+ * what it said at last. WITH: the journal is there. */
 static int try_mount(const struct rj_mount_options *o, const char *const *argv,
-	int *status, struct rj_error *err)
+	bool with, int *status, struct rj_error *err)
 {
 	int64_t end = rj_monotonic_ns() + BUSY_NS;
 	struct rj_proc_result r = {0};
@@ -161,7 +174,7 @@ static int try_mount(const struct rj_mount_options *o, const char *const *argv,
 		if (again)
 			rj_sleep_ns(BUSY_TICK);
 	} while (again);
-	fputs((char *)r.out.data, *status ? stderr : stdout);
+	show_said(o, *status, with, (char *)r.out.data);
 	rj_proc_release(&r);
 	return 0;
 }
@@ -207,7 +220,7 @@ static int run_mount(const struct rj_mount_options *o, const char *type,
 	argv[n++] = o->dir;
 	argv[n] = NULL;
 	setenv("LC_ALL", "C", 1); /* its messages are read */
-	rc = try_mount(o, argv, status, err);
+	rc = try_mount(o, argv, loop != NULL, status, err);
 out:
 	rj_buf_free(&words);
 	rj_buf_free(&path);
@@ -221,7 +234,9 @@ static void tell(const struct rj_volume_facts *f, const char *what)
 	struct rj_buf answer = {0};
 	struct rj_error err;
 
-	if (rj_rundir_ask(f->uuid, what, ASK_MS, &answer, &err))
+	/* one that has ended needs not be told to stop */
+	if (rj_rundir_ask(f->uuid, what, ASK_MS, &answer, &err) &&
+		!strcmp(what, "mounted"))
 		fprintf(stderr, "mount.rj: warning: %s\n", err.msg);
 	rj_buf_free(&answer);
 }
@@ -306,11 +321,6 @@ static int mount_volume(const struct rj_mount_options *o)
 	if (o->verbose)
 		printf("mount.rj: the journal of %s is %s\n", o->device, loop);
 	rc = run_mount(o, type, loop, &status, &err);
-	if (!rc && status)
-		fprintf(stderr,
-			"mount.rj: %s: not mounted; the kernel's log may say "
-			"more\n",
-			o->device);
 	tell(&f, rc || status ? "stop" : "mounted");
 	return rc ? fail(&err) : status;
 }

@@ -10,6 +10,7 @@
 
 #include "options.h"
 #include "os/proc.h"
+#include "said.h"
 #include "sibling.h"
 
 #define ARGS_MAX 24
@@ -30,6 +31,17 @@ static bool take_answer(char *text, char *loop, size_t size)
 		}
 	}
 	return got;
+}
+
+/* rjournald ended, and this is what it said. */
+static int not_served(const char *device, char *text, struct rj_error *err)
+{
+	const char *why = rj_said(text, "rjournald", device);
+
+	return why ? rj_fail(err, RJ_E_IO, "%s: not mounted: %s", device, why)
+		   : rj_fail(err, RJ_E_IO,
+			     "%s: not mounted, since rjournald could not serve its journal",
+			     device);
 }
 
 /*
@@ -140,11 +152,8 @@ int rj_serve_until_unmount(const struct rj_mount_options *o,
 		rc = rj_proc_run(
 			daemon, RJ_PROC_CAPTURE | RJ_PROC_STDIN_NULL, &r, err);
 	}
-	if (!rc && (!take_answer((char *)r.out.data, loop, size) || r.status))
-		rc = rj_fail(err, RJ_E_IO,
-			"%s: not mounted, since rjournald could not serve its "
-			"journal",
-			o->device);
+	if (!rc && (r.status || !take_answer((char *)r.out.data, loop, size)))
+		rc = not_served(o->device, (char *)r.out.data, err);
 	rj_proc_release(&r);
 	for (n = 0; n < 3; n++)
 		rj_buf_free(&words[n]);

@@ -160,8 +160,12 @@ refused "-O fast_commit" 'fast_commit: .* leave it out' -t ext4 -O fast_commit -
 refused "-t ext2" 'ext2' -t ext2 -J remote="$url" "$img"
 refused "-r 0" 'revision 0' -r 0 -J remote="$url" "$img"
 refused "-E offset=" 'offset=' -E discard,offset=4096 -J remote="$url" "$img"
-refused "what mke2fs refuses" 'mke2fs refuses' -b 77 -J remote="$url" "$img"
-like "with mke2fs's own words" "$OUT" "invalid block size - 77"
+refused "what mke2fs refuses" 'mke2fs refuses: invalid block size - 77; nothing was changed$' \
+	-b 77 -J remote="$url" "$img"
+is "in one line" "$(wc -l <<<"$OUT")" 1
+refused "mke2fs's extended options, without its list of them" \
+	'mke2fs refuses: Bad option.* foo; nothing was changed$' -E foo=1 -J remote="$url" "$img"
+is "in one line, too" "$(wc -l <<<"$OUT")" 1
 refused "mke2fs's features" 'mke2fs refuses' -O nosuchfeature -J remote="$url" "$img"
 refused "unknown option" "unknown option: -Z" -Z "$img"
 refused "unknown long option" "unknown option: --json-lines" --json-lines "$img"
