@@ -103,7 +103,7 @@ static enum verdict check_remote(const struct options *o)
 			   "ours to replace; leave out -J remote=",
 			NULL);
 	if (revision && !strcmp(revision, "0"))
-		return bad("a filesystem of revision 0 has no room for a "
+		return bad("a filesystem of revision 0 has no space for a "
 			   "journal; leave out -r 0",
 			NULL);
 	if (has_word((char *)o->features.data, "journal_dev", false))

@@ -48,7 +48,7 @@ static int bad(const char *why, const char *what)
 
 static void pass_on(struct rj_mount_options *o, const char *word)
 {
-	/* a word given often enough to run out of room says nothing new */
+	/* a word given often enough to run out of space says nothing new */
 	if (o->pass_count < RJ_PASS_MAX)
 		o->pass[o->pass_count++] = word;
 }

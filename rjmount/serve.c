@@ -93,7 +93,7 @@ static int open_lifeline(struct rj_error *err)
 	return fd[0];
 }
 
-/* What the mount says to the daemon. Room in ARGV: three words. */
+/* What the mount says to the daemon. Space in ARGV: three words. */
 static int add_options(const struct rj_mount_options *o, int lifeline,
 	const char **argv, unsigned *n, struct rj_buf words[3])
 {

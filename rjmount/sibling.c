@@ -11,7 +11,7 @@
 
 #include "os/proc.h"
 
-#define BUILD_ROOM "rjmount"
+#define BUILD_FOLDER "rjmount"
 
 static bool is_program(const char *path)
 {
@@ -69,7 +69,7 @@ int rj_sibling_find(const char *tool, struct rj_buf *out, struct rj_error *err)
 		/* build/rjmount/.libs/mount.rj: build/TOOL/TOOL */
 		if (last_is(dir, ".libs"))
 			cut(dir);
-		if (last_is(dir, BUILD_ROOM)) {
+		if (last_is(dir, BUILD_FOLDER)) {
 			cut(dir);
 			snprintf(path, sizeof(path), "%s/%s/%s", dir, tool,
 				tool);

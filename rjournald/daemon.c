@@ -59,7 +59,7 @@ static void loop(struct rj_daemon *d, struct rj_daemon_log *say)
 	int ms;
 
 	while (rj_daemon_step(d), d->phase != RJ_PHASE_DONE && !d->forced) {
-		ms = d->phase == RJ_PHASE_HOLDING && d->opts.until_unmount
+		ms = d->phase == RJ_PHASE_ATTACHED && d->opts.until_unmount
 			     ? MOUNT_POLL_MS
 		     : RJ_POWEROFF_TICK;
 		rj_daemon_log_late(say);

@@ -22,8 +22,8 @@
 #include "rjournald/upkeep/trim.h"
 
 enum rj_phase {
-	RJ_PHASE_HOLDING,  /* we hold the loop device; it stays */
-	RJ_PHASE_LEAVING,  /* let go; goes away with its last opener */
+	RJ_PHASE_ATTACHED,  /* the loop device is open here, so it stays */
+	RJ_PHASE_LEAVING,  /* it goes away with its last opener */
 	RJ_PHASE_DRAINING, /* no more writes can come; the rest is shipped */
 	RJ_PHASE_DONE,
 };

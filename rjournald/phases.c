@@ -16,7 +16,7 @@
 #define MOUNT_WAIT_NS 60000000000LL
 
 /* rjctl restart: how long to wait for a request that is being answered. */
-#define HOLD_MS 500
+#define LOCK_MS 500
 
 static void *drain(void *arg)
 {
@@ -62,7 +62,7 @@ static void set_phase(struct rj_daemon *d, enum rj_phase phase)
 
 static void let_go(struct rj_daemon *d)
 {
-	if (d->phase != RJ_PHASE_HOLDING)
+	if (d->phase != RJ_PHASE_ATTACHED)
 		return;
 	set_phase(d, RJ_PHASE_LEAVING);
 	rj_loop_let_go(&d->loop);
@@ -71,7 +71,7 @@ static void let_go(struct rj_daemon *d)
 
 bool rj_daemon_in_use(struct rj_daemon *d)
 {
-	return d->phase <= RJ_PHASE_LEAVING && rj_loop_held(&d->loop);
+	return d->phase <= RJ_PHASE_LEAVING && rj_loop_exclusive(&d->loop);
 }
 
 void rj_daemon_stop(struct rj_daemon *d)
@@ -108,7 +108,7 @@ bool rj_daemon_restart(struct rj_daemon *d, int client)
 		return false;
 	/* it makes no difference to the kernel, but for a request less to be
 	 * handed out again */
-	rj_fuse_hold(d->fuse, HOLD_MS);
+	rj_fuse_lock_for(d->fuse, LOCK_MS);
 	rj_control_answer(client, "ok");
 	rj_supervisor_tell(d->post, RJ_WORD_RESTART);
 	_exit(0);
@@ -144,7 +144,7 @@ void rj_daemon_step(struct rj_daemon *d)
 				d->status = 1;
 		}
 	}
-	if (d->phase == RJ_PHASE_HOLDING && d->opts.until_unmount &&
+	if (d->phase == RJ_PHASE_ATTACHED && d->opts.until_unmount &&
 		(rj_loop_mounted(&d->loop) || waited > MOUNT_WAIT_NS))
 		let_go(d);
 	if (rj_fuse_ended(d->fuse) && d->phase < RJ_PHASE_DRAINING) {

@@ -207,7 +207,7 @@ int rj_daemon_start_again(struct rj_daemon *d, rj_rule_fn rule,
 	d->phase = (enum rj_phase)d->loaded.memory.shm->phase;
 	snprintf(d->loop.path, sizeof(d->loop.path), "%s",
 		d->loaded.memory.shm->loop_path);
-	if (d->phase != RJ_PHASE_HOLDING)
+	if (d->phase != RJ_PHASE_ATTACHED)
 		rj_loop_let_go(&d->loop);
 	rj_harden();
 	rj_harden_ring(d->loaded.ring);

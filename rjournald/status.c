@@ -16,10 +16,10 @@
 static const char *phase_name(const struct rj_daemon *d)
 {
 	switch (d->phase) {
-	case RJ_PHASE_HOLDING:
+	case RJ_PHASE_ATTACHED:
 	case RJ_PHASE_LEAVING:
 		return rj_loop_mounted(&d->loop)      ? "mounted"
-		       : d->phase == RJ_PHASE_HOLDING ? "ready"
+		       : d->phase == RJ_PHASE_ATTACHED ? "ready"
 						      : "stopping";
 	default:
 		return "stopping";
@@ -170,7 +170,7 @@ static const struct number {
 	{"put_p50_us", NULL, NULL, 0, N(put_p50_us), NULL},
 	{"put_p99_us", NULL, NULL, 0, N(put_p99_us), NULL},
 	{NULL, "fallback_capacity_bytes", "gauge", 1, N(fallback_capacity),
-		"Room in the fallback file; 0: there is none."},
+		"Space in the fallback file; 0: there is none."},
 	{NULL, "fallback_used_bytes", "gauge", 1, N(fallback_used),
 		"Of that not free."},
 	{NULL, "fallback_backlog_bytes", "gauge", 1, N(fallback_backlog),

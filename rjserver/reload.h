@@ -23,7 +23,7 @@ struct live {
  */
 int live_check(const struct settings *set, bool loopback, struct accounts *a,
 	struct rj_error *err);
-/* Set up tls and gate; live_end() also after a failure. */
+/* Set up tls and access; live_end() also after a failure. */
 int live_begin(struct live *live, struct store *store, struct rj_error *err);
 /* SIGHUP: take up all or nothing, and say which. */
 void live_reload(struct live *live);

@@ -96,12 +96,12 @@ static void on_flush(evutil_socket_t fd, short what, void *arg)
 		limits = limits_now(srv);
 		http_set_limits(srv->http, &limits);
 	}
-	if (srv->store->tight) /* what was deleted may make room at once */
+	if (srv->store->tight) /* what was deleted may make space at once */
 		event_add(srv->events[EVENT_IDLE], &soon);
 }
 
 /* A client that never pauses, whatever it sends, does not keep others waiting; and
- * what was refused for lack of room has the cleaner begin. */
+ * what was refused for lack of space has the cleaner begin. */
 static void on_work(void *arg)
 {
 	static const struct timeval soon = {0, 5000};
@@ -306,7 +306,7 @@ static void tear_down(struct server *srv)
 	for (i = 0; i < EVENTS; i++)
 		if (srv->events[i])
 			event_free(srv->events[i]);
-	/* frees what connections left, and tells the gate of them */
+	/* frees what connections left, and tells the access control of them */
 	if (srv->base)
 		event_base_free(srv->base);
 	live_end(&srv->live);

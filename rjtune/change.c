@@ -76,7 +76,7 @@ static int recover(const struct options *o, struct result *r)
 	return rc;
 }
 
-/* The undo file that was not named: where there is room, and not on the
+/* The undo file that was not named: where there is space, and not on the
  * volume. */
 static const char *undo_name(const struct options *o, char *out, size_t size)
 {
@@ -100,7 +100,7 @@ static void say_giving_up(void *arg, const char *line)
 	say_step((void *)g->o, line);
 }
 
-/* Is there room for the new journal on the volume, now that it has none? */
+/* Is there space for the new journal on the volume, now that it has none? */
 static int check_new(
 	void *arg, const struct rj_log_id *old, const char *fallback, struct rj_error *err)
 {

@@ -8,7 +8,7 @@
 /* Exit statuses: in rjtune(8), and scripts rely on them. */
 enum status {
 	STATUS_OK = 0,		/* done, or there was nothing to do */
-	STATUS_FAILED = 1,	/* I/O, memory, no room; nothing was changed */
+	STATUS_FAILED = 1,	/* I/O, memory, no space; nothing was changed */
 	STATUS_REFUSED = 2,	/* not possible with this volume or target */
 	STATUS_BUSY = 3,	/* mounted, served, or otherwise in use */
 	STATUS_RECOVER = 4,	/* its journal must be replayed first: -y */

@@ -127,13 +127,13 @@ static bool has_super(const uint8_t *raw, uint32_t group)
 }
 
 static int add_backup(struct rj_volume *v, uint32_t group, uint64_t offset,
-	uint32_t *room, struct rj_error *err)
+	uint32_t *capacity, struct rj_error *err)
 {
 	struct backup *more;
 
-	if (v->facts.backups == *room) {
-		*room = *room ? *room * 2 : 32;
-		more = realloc(v->backups, *room * sizeof(*more));
+	if (v->facts.backups == *capacity) {
+		*capacity = *capacity ? *capacity * 2 : 32;
+		more = realloc(v->backups, *capacity * sizeof(*more));
 		if (!more)
 			return rj_fail(
 				err, RJ_E_NOMEM, "%s: out of memory", v->path);
@@ -149,7 +149,7 @@ int rj_ext4_find_backups(struct rj_volume *v, struct rj_error *err)
 	uint64_t first = SB_LE32(v->super, s_first_data_block);
 	uint64_t per_group = SB_LE32(v->super, s_blocks_per_group);
 	uint64_t groups, group, offset;
-	uint32_t room = 0;
+	uint32_t capacity = 0;
 	int rc = 0;
 
 	groups = (v->facts.blocks - first - 1) / per_group + 1;
@@ -167,7 +167,7 @@ int rj_ext4_find_backups(struct rj_volume *v, struct rj_error *err)
 		offset = (first + group * per_group) * v->facts.block_size;
 		if (offset + RJ_SUPER_BYTES > v->bio.size_bytes)
 			break;
-		rc = add_backup(v, (uint32_t)group, offset, &room, err);
+		rc = add_backup(v, (uint32_t)group, offset, &capacity, err);
 	}
 	return rc;
 }

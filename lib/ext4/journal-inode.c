@@ -15,7 +15,7 @@ struct inode_bio {
 	struct rj_bio bio;
 	struct rj_volume *v;
 	struct extent *extents; /* ascending and without holes */
-	size_t count, room;
+	size_t count, capacity;
 	bool bad; /* a hole, a block outside, or no memory */
 };
 
@@ -34,16 +34,16 @@ static int add_block(ext2_filsys fs, blk64_t *nr, e2_blkcnt_t at, blk64_t ref,
 		e->count++;
 		return 0;
 	}
-	if (b->count == b->room) {
-		size_t room = b->room ? b->room * 2 : 64;
-		struct extent *p = realloc(b->extents, room * sizeof(*p));
+	if (b->count == b->capacity) {
+		size_t capacity = b->capacity ? b->capacity * 2 : 64;
+		struct extent *p = realloc(b->extents, capacity * sizeof(*p));
 
 		if (!p) {
 			b->bad = true;
 			return BLOCK_ABORT;
 		}
 		b->extents = p;
-		b->room = room;
+		b->capacity = capacity;
 	}
 	b->extents[b->count++] =
 		(struct extent){.logical = want, .physical = *nr, .count = 1};

@@ -68,7 +68,7 @@ void rj_volume_mark_again(const char *path, struct rj_volume_facts *f)
 	close(fd);
 }
 
-/* Is RAW the volume's superblock, with room for a mark or with one? */
+/* Is RAW the volume's superblock, with space for a mark or with one? */
 static bool takes_mark(const struct rj_volume_facts *f, const uint8_t *raw)
 {
 	static const uint8_t none[RJ_MARK_BYTES];
@@ -91,7 +91,7 @@ static void set_mark(
 	rj_ext4_super_seal(raw);
 }
 
-void rj_volume_mark_keep(
+void rj_volume_mark_copy(
 	const struct rj_volume_facts *f, uint8_t raw[RJ_SUPER_BYTES])
 {
 	if (f->mark && takes_mark(f, raw))

@@ -98,7 +98,7 @@ int rj_ext4_load(struct rj_volume *v, struct rj_error *err)
 	fits = device_bytes / v->facts.block_size;
 	if (v->facts.blocks > fits && !(v->flags & RJ_VOLUME_FORCE))
 		return rj_fail(err, RJ_E_CORRUPT,
-			"%s: has room for %llu blocks, but its filesystem has "
+			"%s: has space for %llu blocks, but its filesystem has "
 			"%llu; is the image or partition whole?",
 			v->path, (unsigned long long)fits,
 			(unsigned long long)v->facts.blocks);

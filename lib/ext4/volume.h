@@ -135,7 +135,7 @@ int rj_volume_mark_put(int fd, int look, const char *name,
 void rj_volume_mark_again(const char *path, struct rj_volume_facts *f);
 /* Give RAW, a copy of the superblock at mark_at of the volume that F is of, the
  * mark that the volume has. Leave it alone if it is none, or there is no mark. */
-void rj_volume_mark_keep(
+void rj_volume_mark_copy(
 	const struct rj_volume_facts *f, uint8_t raw[1024]);
 
 /* Let TAP (NULL: none), which must outlive V, see and forbid every later write

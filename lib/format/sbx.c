@@ -52,7 +52,7 @@ bool rj_sbx_url_valid(const char *url, struct rj_error *err)
 
 	if (len >= RJ_SBX_URL_BYTES) {
 		rj_fail(err, RJ_E_INVAL,
-			"URL of %zu characters: the superblock has room for "
+			"URL of %zu characters: the superblock has space for "
 			"%d; "
 			"use a shorter name",
 			len, RJ_SBX_URL_BYTES - 1);
@@ -80,7 +80,7 @@ bool rj_sbx_url_valid(const char *url, struct rj_error *err)
 bool rj_sbx_fallback_valid(
 	const char *url, const char *path, struct rj_error *err)
 {
-	size_t len = strlen(path), i, room = RJ_SBX_URL_BYTES - 2 - strlen(url);
+	size_t len = strlen(path), i, space = RJ_SBX_URL_BYTES - 2 - strlen(url);
 
 	if (path[0] != '/') {
 		rj_fail(err, RJ_E_INVAL,
@@ -88,9 +88,9 @@ bool rj_sbx_fallback_valid(
 			path);
 		return false;
 	}
-	if (strlen(url) > RJ_SBX_URL_BYTES - 2 || len > room) {
+	if (strlen(url) > RJ_SBX_URL_BYTES - 2 || len > space) {
 		rj_fail(err, RJ_E_INVAL,
-			"fallback: a path of %zu characters and a URL of %zu are too long together; the superblock has room for %d",
+			"fallback: a path of %zu characters and a URL of %zu are too long together; the superblock has space for %d",
 			len, strlen(url), RJ_SBX_URL_BYTES - 2);
 		return false;
 	}

@@ -110,7 +110,7 @@ int rj_sbx_encode(const struct rj_sbx *sbx, uint8_t raw[RJ_SBX_BYTES],
  */
 bool rj_sbx_url_valid(const char *url, struct rj_error *err);
 /* May PATH be a fallback's, beside URL? It begins with '/', is printable and as
- * long as there is room. ERR as above. */
+ * long as there is space. ERR as above. */
 bool rj_sbx_fallback_valid(
 	const char *url, const char *path, struct rj_error *err);
 const char *rj_placement_name(enum rj_placement p);

@@ -40,7 +40,7 @@ struct freed {
 	 * copies and that no later transaction shows as free; a block each. */
 	uint8_t *kept;
 	bool *begun; /* kept is filled in */
-	uint32_t round; /* descriptors that kept has room for */
+	uint32_t round; /* descriptors that kept has space for */
 };
 
 /* What kept may take: a block of 64 KiB has up to 2048 descriptors. */

@@ -105,7 +105,7 @@ static bool start_thread(struct jbd2_log_cache *k)
 void jbd2_log_cache_start(struct jbd2_log_cache *k, struct rj_bio *bio,
 	uint32_t block_size, uint32_t end, uint32_t start, uint64_t bytes)
 {
-	uint64_t room;
+	uint64_t capacity;
 	void *p;
 
 	k->block_size = block_size;
@@ -113,13 +113,13 @@ void jbd2_log_cache_start(struct jbd2_log_cache *k, struct rj_bio *bio,
 	k->piece = JBD2_PIECE_BYTES / block_size;
 	k->pieces = (end - 1) / k->piece + 1;
 	k->first = start / k->piece;
-	room = bytes / JBD2_PIECE_BYTES;
-	k->room = room < k->pieces ? (uint32_t)room : k->pieces;
-	k->most = k->room;
-	if (!k->room)
+	capacity = bytes / JBD2_PIECE_BYTES;
+	k->capacity = capacity < k->pieces ? (uint32_t)capacity : k->pieces;
+	k->most = k->capacity;
+	if (!k->capacity)
 		return;
-	k->bad = calloc(k->room, 1);
-	p = mmap(NULL, k->room * piece_bytes(k), PROT_READ | PROT_WRITE,
+	k->bad = calloc(k->capacity, 1);
+	p = mmap(NULL, k->capacity * piece_bytes(k), PROT_READ | PROT_WRITE,
 		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (p != MAP_FAILED)
 		k->data = p;
@@ -129,7 +129,7 @@ void jbd2_log_cache_start(struct jbd2_log_cache *k, struct rj_bio *bio,
 		return;
 	}
 	/* only for speed */
-	(void)madvise(p, k->room * piece_bytes(k), MADV_HUGEPAGE);
+	(void)madvise(p, k->capacity * piece_bytes(k), MADV_HUGEPAGE);
 	if (!start_thread(k))
 		jbd2_log_cache_free(k);
 }
@@ -171,8 +171,8 @@ const uint8_t *jbd2_log_cache_fetch(struct jbd2_log_cache *k, uint32_t block)
 		return NULL;
 	pthread_mutex_lock(&k->lock);
 	if (idx < k->most && idx <= k->done + JBD2_AHEAD && idx >= k->seen) {
-		limit = k->room - idx > JBD2_AHEAD + 1 ? idx + 1 + JBD2_AHEAD
-						       : k->room;
+		limit = k->capacity - idx > JBD2_AHEAD + 1 ? idx + 1 + JBD2_AHEAD
+						       : k->capacity;
 		if (limit > k->limit)
 			k->limit = limit;
 		pthread_cond_broadcast(&k->change);
@@ -232,7 +232,7 @@ void jbd2_log_cache_free(struct jbd2_log_cache *k)
 	jbd2_log_cache_stop(k);
 	rj_queue_free(k->queue);
 	if (k->data)
-		munmap(k->data, k->room * piece_bytes(k));
+		munmap(k->data, k->capacity * piece_bytes(k));
 	free(k->bad);
 	k->queue = NULL;
 	k->data = NULL;

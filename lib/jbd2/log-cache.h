@@ -27,7 +27,7 @@ struct jbd2_log_cache {
 	uint32_t piece;           /* blocks in one */
 	uint32_t pieces;          /* in the whole log */
 	uint32_t first;           /* the piece that is read first */
-	uint32_t room;            /* pieces that may be kept */
+	uint32_t capacity;            /* pieces that may be kept */
 	uint32_t most;            /* pieces that may be asked for */
 	uint32_t seen;            /* pieces that are there, as the walk knows */
 	/* shared with the thread */

@@ -138,7 +138,7 @@ uint64_t rj_attach_fallback_bytes(const struct rj_journal_opts *opts,
 {
 	if (opts && opts->fallback_mb)
 		return (uint64_t)opts->fallback_mb << 20;
-	/* room for all that a replay may need, twice, and some more */
+	/* space for all that a replay may need, twice, and some more */
 	return 2 * (uint64_t)blocks * block_size + RJ_FALLBACK_MIN_BYTES;
 }
 

@@ -176,10 +176,10 @@ int rj_jdev_check_free(const struct rj_jdev *d,
 	int rc;
 
 	if (d->blank) {
-		if (rj_jdev_room(d) < MIN_BLOCKS)
+		if (rj_jdev_space(d) < MIN_BLOCKS)
 			return rj_fail(err, RJ_E_INVAL,
-				"%s: has room for %u blocks of %u bytes; a journal needs %d",
-				d->path, rj_jdev_room(d), d->block_size,
+				"%s: has space for %u blocks of %u bytes; a journal needs %d",
+				d->path, rj_jdev_space(d), d->block_size,
 				MIN_BLOCKS);
 		return 0;
 	}
@@ -208,7 +208,7 @@ int rj_jdev_check_mine(const struct rj_jdev *d,
 	return rc;
 }
 
-uint32_t rj_jdev_room(const struct rj_jdev *d)
+uint32_t rj_jdev_space(const struct rj_jdev *d)
 {
 	uint64_t blocks = d->bio->size_bytes / d->block_size;
 
@@ -219,7 +219,7 @@ int rj_jdev_format(struct rj_jdev *d, const uint8_t uuid[RJ_UUID_BYTES],
 	const uint8_t user[RJ_UUID_BYTES], uint32_t fc_blocks,
 	struct rj_error *err)
 {
-	uint32_t blocks = rj_jdev_room(d);
+	uint32_t blocks = rj_jdev_space(d);
 	uint8_t super[1024], jsb[RJ_JBD2_SB_BYTES];
 	int rc = 0;
 

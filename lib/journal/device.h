@@ -45,7 +45,7 @@ int rj_jdev_wipe(struct rj_jdev *d, struct rj_error *err);
  * touched. One write, flushed; none if nothing changes. */
 int rj_jdev_change_user(struct rj_jdev *d, const uint8_t *old,
 	const uint8_t *new, struct rj_error *err);
-/* How many blocks of BLOCK_SIZE it has room for. */
-uint32_t rj_jdev_room(const struct rj_jdev *d);
+/* How many blocks of BLOCK_SIZE fit on it. */
+uint32_t rj_jdev_space(const struct rj_jdev *d);
 
 #endif

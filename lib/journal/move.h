@@ -122,7 +122,7 @@ struct rj_move_report {
  * new journal is another volume's. RJ_E_BUSY: mounted, held, served by a
  * rjournald, MMP in use, or the journal device is. RJ_E_NOTFOUND,
  * RJ_E_UNREACHABLE and others with report->journal_lost. RJ_E_NOSPACE: no
- * room for the internal journal. RJ_E_FOREIGN: the device holds something else
+ * space for the internal journal. RJ_E_FOREIGN: the device holds something else
  * than a journal, or one of another volume. RJ_E_INVAL: size, block size.
  */
 int rj_move(const char *device, const struct rj_move_opts *opts,

@@ -178,7 +178,7 @@ static int check_device(struct rj_move_ctx *m, bool *same, struct rj_error *err)
 		rc = rj_jdev_check_free(&m->new_device, m->uuid, err);
 	if (rc)
 		return rc;
-	m->blocks = m->new_device.blank ? rj_jdev_room(&m->new_device)
+	m->blocks = m->new_device.blank ? rj_jdev_space(&m->new_device)
 					: m->new_device.sb.maxlen;
 	if (m->f.fast_commit && w.fc_given)
 		m->fc_blocks = (uint32_t)((uint64_t)w.fc_kb * 1024 /

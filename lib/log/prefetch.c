@@ -32,7 +32,7 @@ struct rj_prefetch {
 	int retry_ms;
 	atomic_bool stop;
 	pthread_mutex_t lock; /* of all below */
-	pthread_cond_t room;  /* a segment may be begun, or stop */
+	pthread_cond_t space;  /* a segment may be begun, or stop */
 	pthread_cond_t came;  /* one came by the stream, or it is over, or stop */
 	pthread_cond_t ready; /* a segment came */
 	uint64_t left;        /* not yet begun */
@@ -58,8 +58,8 @@ static uint64_t oldest(const struct rj_prefetch *a)
 	return a->lent ? a->want - 1 : a->want;
 }
 
-/* Is there room for BYTES more? Nothing held is always room: the one that is
- * waited for is never kept from being fetched. */
+/* Is there space for BYTES more? Where nothing is held there always is: the segment
+ * that the reader waits for is always fetched. */
 static bool may_begin(const struct rj_prefetch *a, uint64_t bytes)
 {
 	if (a->begin - oldest(a) >= RJ_PREFETCH_SEGMENTS)
@@ -100,7 +100,7 @@ static bool take(struct rj_prefetch *a, uint64_t *number, bool *came)
 			a->check = a->begin;
 			got = true;
 		} else {
-			pthread_cond_wait(&a->room, &a->lock);
+			pthread_cond_wait(&a->space, &a->lock);
 		}
 	}
 	pthread_mutex_unlock(&a->lock);
@@ -141,14 +141,14 @@ static void *work(void *arg)
 	return NULL;
 }
 
-/* Wait for room for NUMBER, which the stream brought. False: it is of no use,
+/* Wait for space for NUMBER, which the stream brought. False: it is of no use,
  * or we are to stop. */
-static bool wait_for_room(
+static bool wait_for_space(
 	struct rj_prefetch *a, uint64_t number, uint64_t bytes)
 {
 	while (!a->stop && a->left && number == a->begin &&
 		!may_begin(a, bytes))
-		pthread_cond_wait(&a->room, &a->lock);
+		pthread_cond_wait(&a->space, &a->lock);
 	return !a->stop && a->left && number == a->begin;
 }
 
@@ -162,7 +162,7 @@ static int on_object(void *arg, uint64_t number, struct rj_buf *object)
 	int end = 1;
 
 	pthread_mutex_lock(&a->lock);
-	if (!wait_for_room(a, number, bytes))
+	if (!wait_for_space(a, number, bytes))
 		goto out;
 	f = &slot_of(a, number)->fetched;
 	f->fetch_rc = 0;
@@ -206,7 +206,7 @@ static void give_back(struct rj_prefetch *a)
 	s->ready = false;
 	a->held -= s->bytes;
 	a->lent = false;
-	pthread_cond_broadcast(&a->room);
+	pthread_cond_broadcast(&a->space);
 }
 
 struct rj_fetched *rj_prefetch_next(struct rj_prefetch *a)
@@ -239,7 +239,7 @@ void rj_prefetch_stop(struct rj_prefetch *a)
 		return;
 	pthread_mutex_lock(&a->lock);
 	a->stop = true;
-	pthread_cond_broadcast(&a->room);
+	pthread_cond_broadcast(&a->space);
 	pthread_cond_broadcast(&a->came);
 	pthread_mutex_unlock(&a->lock);
 	end_worker(&a->streamer);
@@ -251,7 +251,7 @@ void rj_prefetch_stop(struct rj_prefetch *a)
 	}
 	pthread_cond_destroy(&a->ready);
 	pthread_cond_destroy(&a->came);
-	pthread_cond_destroy(&a->room);
+	pthread_cond_destroy(&a->space);
 	pthread_mutex_destroy(&a->lock);
 	free(a);
 }
@@ -305,7 +305,7 @@ struct rj_prefetch *rj_prefetch_start(struct rj_store *store,
 	a->begin = a->check = a->want = first;
 	a->left = last - first + 1;
 	pthread_mutex_init(&a->lock, NULL);
-	pthread_cond_init(&a->room, NULL);
+	pthread_cond_init(&a->space, NULL);
 	pthread_cond_init(&a->came, NULL);
 	pthread_cond_init(&a->ready, NULL);
 	count = last - first < RJ_PREFETCH_THREADS

@@ -12,7 +12,7 @@
  *
  * At most RJ_PREFETCH_SEGMENTS are held at a time and, by the sizes that
  * the listing gave, RJ_PREFETCH_BYTES (a single larger one is let through); and
- * one that the stream has brought and that waits for room.
+ * one that the stream has brought and that waits for space.
  */
 #ifndef RJ_LOG_PREFETCH_H
 #define RJ_LOG_PREFETCH_H

@@ -9,7 +9,7 @@
 #include <stddef.h>
 
 /* BYTES of zeros; *FD stays open for rj_spill_clear(). NULL: there is no such
- * directory, or no room; errno says why. */
+ * directory, or no space; errno says why. */
 void *rj_spill_map(size_t bytes, int *fd);
 /* Zeros again. Returns 0, or -1 if it must be done by hand. */
 int rj_spill_clear(int fd, size_t bytes);

@@ -20,7 +20,7 @@ struct slot {
 	bool busy, write, failed;
 	unsigned requests; /* under way */
 	struct iovec *iov; /* of a read: &own; of a write: vec */
-	int count, room; /* in iov, in vec */
+	int count, capacity; /* in iov, in vec */
 	uint64_t off;
 	struct iovec own, *vec;
 	int rc; /* once not busy */
@@ -66,7 +66,7 @@ static void ring_close(struct rj_queue *q)
 	q->async = false;
 }
 
-/* A request, handing to the kernel what waits when there is no room. */
+/* A request, handing to the kernel what waits when there is no space. */
 static struct io_uring_sqe *request(struct rj_queue *q)
 {
 	struct io_uring_sqe *e = io_uring_get_sqe(&q->ring);
@@ -220,13 +220,13 @@ static int copy_iov(struct rj_queue *q, struct slot *s,
 {
 	struct iovec *v;
 
-	if (count > s->room) {
+	if (count > s->capacity) {
 		v = reallocarray(s->vec, (size_t)count, sizeof(*v));
 		if (!v)
 			return rj_fail(err, RJ_E_NOMEM, "%s: out of memory",
 				q->bio->name);
 		s->vec = v;
-		s->room = count;
+		s->capacity = count;
 	}
 	s->iov = s->vec;
 	memcpy(s->iov, iov, (size_t)count * sizeof(*iov));

@@ -66,11 +66,11 @@ static void each(const char *path,
 	FILE *file = fopen(path, "re");
 	struct line l;
 	char *line = NULL;
-	size_t room = 0;
+	size_t capacity = 0;
 
 	if (!file)
 		return;
-	while (getline(&line, &room, file) != -1) {
+	while (getline(&line, &capacity, file) != -1) {
 		line[strcspn(line, "\n")] = 0;
 		if (fields(line, &l))
 			fn(&l, arg);

@@ -31,7 +31,7 @@ enum rj_recover_phase {
 
 struct rj_recover_opts {
 	bool dry_run; /* tell, change nothing: neither volume nor log */
-	bool yes;     /* the e2fsck fallback is allowed */
+	bool yes;     /* if the log cannot be used, e2fsck may mend the volume */
 	bool preen;   /* never ask for or do anything but a safe replay */
 	bool force;   /* check a clean volume too; replay a log although the
 		       * volume says that it needs none */

@@ -97,7 +97,7 @@ static void keep_mark(struct rj_recovery *r)
 	uint32_t at = rj_jbd2_plan_where(r->plan, r->facts.mark_at / bs);
 
 	if (r->facts.mark && at)
-		rj_volume_mark_keep(&r->facts,
+		rj_volume_mark_copy(&r->facts,
 			r->ring->data + (size_t)at * bs +
 				r->facts.mark_at % bs);
 }

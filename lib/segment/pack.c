@@ -60,18 +60,18 @@ static struct packer *get_packer(void)
 int rj_pack(uint8_t *data, size_t len, size_t *packed, struct rj_error *err)
 {
 	struct packer *p = get_packer();
-	size_t room = len - len / 8, n;
+	size_t space = len - len / 8, n;
 
 	*packed = len;
-	if (p && p->scratch_bytes < room) {
+	if (p && p->scratch_bytes < space) {
 		free(p->scratch);
-		p->scratch = malloc(room);
-		p->scratch_bytes = p->scratch ? room : 0;
+		p->scratch = malloc(space);
+		p->scratch_bytes = p->scratch ? space : 0;
 	}
-	if (!p || p->scratch_bytes < room)
+	if (!p || p->scratch_bytes < space)
 		return rj_fail(err, RJ_E_NOMEM, "out of memory to compress");
 	/* "does not fit" is the answer "does not pay" */
-	n = ZSTD_compressCCtx(p->c, p->scratch, room, data, len, LEVEL);
+	n = ZSTD_compressCCtx(p->c, p->scratch, space, data, len, LEVEL);
 	if (ZSTD_isError(n) || n >= len)
 		return 0;
 	memcpy(data, p->scratch, n);

@@ -15,7 +15,7 @@ struct rj_put_throttle {
 	_Atomic uint64_t passed;  /* puts so far */
 };
 
-/* A put comes by: count it, and wait until the gate is open. */
+/* Count a put, and delay it if puts are to be delayed now. */
 void rj_put_throttle_pass(struct rj_put_throttle *g);
 
 #endif

@@ -15,7 +15,7 @@ struct rj_buf {
 	size_t cap;
 };
 
-/* Make room for LEN more bytes. Returns 0 or -RJ_E_NOMEM. */
+/* Make space for LEN more bytes. Returns 0 or -RJ_E_NOMEM. */
 int rj_buf_reserve(struct rj_buf *b, size_t len);
 /* Append LEN bytes of DATA. Returns 0 or -RJ_E_NOMEM (B unchanged). */
 int rj_buf_append(struct rj_buf *b, const void *data, size_t len);

@@ -180,7 +180,7 @@ int rj_fail_prefix(struct rj_error *err, const char *fmt, ...)
 int rj_fail_suffix(struct rj_error *err, const char *fmt, ...)
 {
 	char suffix[RJ_ERROR_BYTES];
-	size_t len, room;
+	size_t len, space;
 	va_list ap;
 
 	if (!err)
@@ -189,8 +189,8 @@ int rj_fail_suffix(struct rj_error *err, const char *fmt, ...)
 	vsnprintf(suffix, sizeof(suffix), fmt, ap);
 	va_end(ap);
 	len = strlen(err->msg);
-	room = sizeof(err->msg) - 1 - strlen(suffix);
-	strcpy(err->msg + (len < room ? len : room), suffix);
+	space = sizeof(err->msg) - 1 - strlen(suffix);
+	strcpy(err->msg + (len < space ? len : space), suffix);
 	rj_make_printable(err->msg);
 	return -(int)err->code;
 }

@@ -15,7 +15,7 @@
 
 struct rj_inflight;
 
-/* One of them. Its runs are the job's own: an array with room for a run of each
+/* One of them. Its runs are the job's own: an array with space for a run of each
  * block of the ring. */
 struct rj_inflight_job {
 	struct rj_log_append a;

@@ -31,7 +31,7 @@ void rj_pending_release(struct rj_pending *p);
 void rj_pending_mark(struct rj_pending *p, uint32_t block, uint32_t count);
 bool rj_pending_test(const struct rj_pending *p, uint32_t block);
 /*
- * The marked blocks as runs, ascending, into RUNS, which has room for MAX.
+ * The marked blocks as runs, ascending, into RUNS, which has space for MAX.
  * Returns how many; MAX is enough when it is at least p->count.
  */
 uint32_t rj_pending_runs(

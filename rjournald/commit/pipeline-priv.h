@@ -70,7 +70,7 @@ void rj_pl_account(struct rj_pipeline *p, const struct rj_log_append *a,
 	uint32_t blocks, uint64_t sequence, uint64_t oldest);
 /* All that was pending is in a segment now. */
 void rj_pl_nothing_pending(struct rj_pipeline *p);
-/* All that is pending, numbered in the ring, as segment SEQUENCE. RUNS has room
+/* All that is pending, numbered in the ring, as segment SEQUENCE. RUNS has space
  * for a run of each block. */
 struct rj_log_append rj_pl_gather(
 	struct rj_pipeline *p, struct rj_seg_run *runs, uint64_t sequence);
@@ -86,7 +86,7 @@ int rj_pl_ship(struct rj_pipeline *p, struct rj_error *err);
  * a failure, which rj_pl_put() has told, there is nothing to account for. */
 void rj_pl_take_back(struct rj_pipeline *p, bool wait);
 /*
- * All that is pending goes to the store, if there is room for one more under way,
+ * All that is pending goes to the store, if there is space for one more under way,
  * and the kernel may write what comes next. Nothing of it is written again
  * before it is there, so what the ring says of it stays true: a worker that takes
  * over finds it by its number, which is above what was acknowledged.

@@ -25,7 +25,7 @@ static enum content content_of(const struct rj_rule_in *in, uint32_t block)
 }
 
 static bool run_unfinished(const struct rj_rule_in *in,
-	const struct rj_seg_run *run, uint32_t room)
+	const struct rj_seg_run *run, uint32_t space)
 {
 	const struct rj_track *t = in->track;
 	uint32_t b, end = run->block + run->count;
@@ -33,7 +33,7 @@ static bool run_unfinished(const struct rj_rule_in *in,
 	if (run->block < t->first || end > t->last)
 		return false;
 	for (b = run->block; b < end; b++)
-		if (rj_track_distance(t, t->commit_end, b) >= room ||
+		if (rj_track_distance(t, t->commit_end, b) >= space ||
 			content_of(in, b) == OTHER)
 			return false;
 	return true;
@@ -42,15 +42,15 @@ static bool run_unfinished(const struct rj_rule_in *in,
 bool rj_rule_unfinished(const struct rj_rule_in *in)
 {
 	const struct rj_track *t = in->track;
-	uint32_t i, room;
+	uint32_t i, space;
 
 	if (in->partial || !t->sb_good || !t->known)
 		return false;
 	if (content_of(in, t->commit_end) != HEAD)
 		return false;
-	room = rj_track_room(t);
+	space = rj_track_space(t);
 	for (i = 0; i < in->run_count; i++)
-		if (!run_unfinished(in, &in->runs[i], room))
+		if (!run_unfinished(in, &in->runs[i], space))
 			return false;
 	return true;
 }

@@ -37,7 +37,7 @@ typedef bool (*rj_rule_fn)(const struct rj_rule_in *in);
  *    was seen) and where it begins;
  *  - the block there is a descriptor or revoke block of it;
  *  - every pending write covered whole blocks;
- *  - every pending block lies in the log proper, in the room after the last
+ *  - every pending block lies in the log proper, in the space after the last
  *    commit: not in the superblock area, not among the fast commits, not in
  *    the live log;
  *  - every pending block with the JBD2 magic is a descriptor or a revoke block

@@ -137,7 +137,7 @@ static int keep(struct rj_fallback_sink *s, struct rj_error *err)
 		return -RJ_E_UNREACHABLE;
 	}
 	if (s->told_full)
-		event(s, RJ_EVENT_ROOM);
+		event(s, RJ_EVENT_SPACE);
 	s->told_full = false;
 	s->kept_segments++;
 	s->kept_bytes += seg.len;

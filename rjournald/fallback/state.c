@@ -20,7 +20,7 @@
 
 static const enum rj_state table[RJ_STATES][RJ_EVENTS] = {
 	/* clang-format off */
-	/*      LOST_BLOCK LOST_LOCAL RETURNED CAUGHT_UP FULL ROOM LEAVE BACK FENCED BROKEN FORCE */
+	/*   LOST_BLOCK LOST_LOCAL RETURNED CAUGHT_UP FULL SPACE LEAVE BACK FENCED BROKEN FORCE */
 	[ONL] = {WAI,      DEG,       ONL,     X,        X,   X,   LOC,  ONL, FEN,   FAI,   FAI},
 	[WAI] = {WAI,      DEG,       ONL,     X,        WAI, X,   LOC,  WAI, FEN,   FAI,   FAI},
 	[DEG] = {DEG,      DEG,       RES,     X,        FUL, DEG, LOC,  DEG, FEN,   FAI,   FAI},
@@ -62,7 +62,7 @@ const char *rj_event_name(enum rj_event e)
 		[RJ_EVENT_RETURNED] = "returned",
 		[RJ_EVENT_CAUGHT_UP] = "caught up",
 		[RJ_EVENT_FULL] = "full",
-		[RJ_EVENT_ROOM] = "room",
+		[RJ_EVENT_SPACE] = "space",
 		[RJ_EVENT_LEAVE] = "leave",
 		[RJ_EVENT_BACK] = "back",
 		[RJ_EVENT_FENCED] = "fenced",

@@ -19,7 +19,7 @@ enum rj_state {
 	RJ_STATE_ONLINE,    /* the store acknowledges */
 	RJ_STATE_WAITING,   /* the store is lost; requests wait for it */
 	RJ_STATE_DEGRADED,  /* lost; the fallback file acknowledges */
-	RJ_STATE_FULL,	    /* lost, and the file has no room: requests wait */
+	RJ_STATE_FULL,	    /* lost, and the file has no space: requests wait */
 	RJ_STATE_RESYNCING, /* it is back, and gets what the file holds; commits
 			     * still go to the file, after that */
 	RJ_STATE_LOCAL,	    /* the fallback file acknowledges by choice (the
@@ -35,8 +35,8 @@ enum rj_event {
 	RJ_EVENT_LOST_LOCAL, /* ... to go on in the fallback file */
 	RJ_EVENT_RETURNED,   /* a put was acknowledged */
 	RJ_EVENT_CAUGHT_UP,  /* the store has all that we have */
-	RJ_EVENT_FULL,	     /* no room in the file, or it failed */
-	RJ_EVENT_ROOM,	     /* there is room again */
+	RJ_EVENT_FULL,	     /* no space in the file, or it failed */
+	RJ_EVENT_SPACE,	     /* there is space again */
 	RJ_EVENT_LEAVE,	     /* the arbiter wants the file */
 	RJ_EVENT_BACK,	     /* ... the store */
 	RJ_EVENT_FENCED,

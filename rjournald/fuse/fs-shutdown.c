@@ -20,11 +20,10 @@
 #include "util/environ.h"
 #include "util/log.h"
 
-/* From when it is down, for a thread that is between its data and the commit to
- * arrive there, on a machine that has much else to do. The journal is lost: there
- * is no hurry. */
-#define HOLD_NS 3000000000LL
-/* In all, if it does not go down. */
+/* How long to withhold the error after the shutdown, so that a thread between writing
+ * its data and waiting for the commit still sees the failure, on a busy machine too. */
+#define WITHHOLD_NS 3000000000LL
+/* How long if the file system does not go down. */
 #define LIMIT_NS 15000000000LL
 #define LOOK_NS	 5000000L
 
@@ -104,10 +103,10 @@ static bool sleeps(pid_t child)
 	return name_end && !strncmp(name_end, ") D", 3);
 }
 
-/* It is down: from now on the error is kept back for HOLD_NS. */
+/* Withhold the error for WITHHOLD_NS after the shutdown. */
 static void is_down(struct rj_fs_shutdown *s)
 {
-	int64_t until = rj_monotonic_ns() + HOLD_NS;
+	int64_t until = rj_monotonic_ns() + WITHHOLD_NS;
 
 	pthread_mutex_lock(&s->lock);
 	if (s->until_ns > until)

@@ -51,11 +51,11 @@ int rj_fuse_start(const struct rj_fuse_opts *opts, struct rj_fuse **out,
 /* Can this kernel hand out again what a worker that died has read (Linux
  * 6.9)? */
 bool rj_fuse_can_resume(const struct rj_fuse *f);
-/* The pipeline is ready. */
+/* Let requests into the pipeline: it is ready. */
 void rj_fuse_release(struct rj_fuse *f);
-/* Take the pipeline away again, so that no request is in it; waits for the one
- * that is, but no longer than MS. False: it still is. */
-bool rj_fuse_hold(struct rj_fuse *f, int ms);
+/* Lock requests out of the pipeline, after waiting at most MS milliseconds for the
+ * one that is in it. False: it still is. */
+bool rj_fuse_lock_for(struct rj_fuse *f, int ms);
 /* How many have the file open. */
 unsigned rj_fuse_users(const struct rj_fuse *f);
 /* The session has ended: unmounted or aborted by somebody else. */

@@ -26,7 +26,7 @@ void rj_fuse_release(struct rj_fuse *f)
 	sem_post(&f->lock);
 }
 
-bool rj_fuse_hold(struct rj_fuse *f, int ms)
+bool rj_fuse_lock_for(struct rj_fuse *f, int ms)
 {
 	struct timespec until;
 	int rc;

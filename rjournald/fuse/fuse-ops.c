@@ -8,8 +8,8 @@
 #include "util/log.h"
 
 #define FILE_INO   2
-/* Nothing here ever changes: let the kernel keep it. Seconds. */
-#define KEEP_S	   86400.0
+/* Seconds that the kernel may cache names and attributes, which never change. */
+#define CACHE_S	  86400.0
 /* Requests that the kernel lets be under way at once. One more than these, a
  * read as well, waits in the kernel. A loop device hands out fewer: 128, each
  * of up to 2 writes. */
@@ -66,8 +66,8 @@ static void op_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)
 {
 	struct fuse_entry_param e = {
 		.ino = FILE_INO,
-		.attr_timeout = KEEP_S,
-		.entry_timeout = KEEP_S,
+		.attr_timeout = CACHE_S,
+		.entry_timeout = CACHE_S,
 	};
 
 	if (parent != FUSE_ROOT_ID || strcmp(name, RJ_FUSE_FILE) != 0) {
@@ -87,7 +87,7 @@ static void op_getattr(
 	if (e)
 		fuse_reply_err(req, e);
 	else
-		fuse_reply_attr(req, &st, KEEP_S);
+		fuse_reply_attr(req, &st, CACHE_S);
 }
 
 /* Size, owner and mode are fixed; times are not kept. */

@@ -75,7 +75,7 @@ bool rj_loop_mounted(const struct rj_loop *loop)
 	return access(stats, F_OK) == 0;
 }
 
-bool rj_loop_held(const struct rj_loop *loop)
+bool rj_loop_exclusive(const struct rj_loop *loop)
 {
 	int fd = open(loop->path, O_RDONLY | O_EXCL | O_CLOEXEC);
 

@@ -23,7 +23,7 @@ int rj_loop_attach(
 /* Is it the journal of a mounted filesystem right now? */
 bool rj_loop_mounted(const struct rj_loop *loop);
 /* Does somebody (a mount, mke2fs, ...) hold it exclusively? */
-bool rj_loop_held(const struct rj_loop *loop);
+bool rj_loop_exclusive(const struct rj_loop *loop);
 /* Let go: the device disappears with its last other opener. */
 void rj_loop_let_go(struct rj_loop *loop);
 

@@ -19,7 +19,7 @@ void rj_harden_supervisor(void);
 void rj_harden_ring(const struct rj_ring *ring);
 /* And what W needs for the largest segment that the pipeline makes of RING. */
 void rj_harden_writer(struct rj_log_writer *w, const struct rj_ring *ring);
-/* With a fallback file: the outbox has room for the same, too. */
+/* With a fallback file: the outbox has space for the same, too. */
 void rj_harden_outbox(const struct rj_worker_map *m);
 
 #endif

@@ -26,7 +26,7 @@ uint32_t rj_track_distance(const struct rj_track *t, uint32_t from, uint32_t to)
 	return to >= from ? to - from : to - from + (t->last - t->first);
 }
 
-uint32_t rj_track_room(const struct rj_track *t)
+uint32_t rj_track_space(const struct rj_track *t)
 {
 	uint32_t len = t->last - t->first;
 

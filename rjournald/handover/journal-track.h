@@ -47,6 +47,6 @@ uint32_t rj_track_distance(
 	const struct rj_track *t, uint32_t from, uint32_t to);
 /* How many blocks after commit_end the running transaction may fill without
  * running into the live log. 0 unless t->known. */
-uint32_t rj_track_room(const struct rj_track *t);
+uint32_t rj_track_space(const struct rj_track *t);
 
 #endif

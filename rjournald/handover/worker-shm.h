@@ -89,7 +89,7 @@ struct rj_worker_map {
 	struct rj_worker_shm *shm;
 	uint8_t *data;
 	uint64_t *seq, *bits;
-	uint8_t *outbox; /* RJ_SEG_MAX_BYTES; what is not touched takes no room */
+	uint8_t *outbox; /* RJ_SEG_MAX_BYTES; what is not touched takes no space */
 	size_t bytes;	 /* of it all */
 	int fd;	      /* of the memory; the caller's to close */
 };

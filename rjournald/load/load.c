@@ -214,7 +214,7 @@ static void warn_small(const struct rj_loaded *l)
 
 	if (most && most < 2 * journal)
 		rj_log(RJ_LOG_WARNING,
-			"%s takes %llu bytes of this volume at most, less than twice its journal (%llu bytes): commits will wait for room",
+			"%s takes %llu bytes of this volume at most, less than twice its journal (%llu bytes): commits will wait for space",
 			l->store->url, (unsigned long long)most,
 			(unsigned long long)journal);
 }

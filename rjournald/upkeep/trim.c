@@ -32,7 +32,7 @@ static void say_nearly_full(struct rj_trimmer *t)
 }
 
 /* In every state in which the log is ours: while a full store is waited for,
- * this is what makes room in it. A tail that the kernel has moved, but whose
+ * this is what makes space in it. A tail that the kernel has moved, but whose
  * superblock the store has not got yet, does not count. */
 static void trim(void *arg)
 {

@@ -25,7 +25,7 @@ struct access_control {
 	/* what statvfs() said last, and when; free: with what the store has set
 	 * aside */
 	int64_t space_ns;
-	uint64_t wanted; /* bytes of the last object that the disk had no room for */
+	uint64_t wanted; /* bytes of the last object that the disk had no space for */
 	uint64_t free_bytes, disk_bytes;
 	struct reserve reserve; /* of the disk */
 };

@@ -8,7 +8,7 @@
 #include "rjserver/store/commit.h"
 
 /* Of a limit this much is kept for what lets a log be trimmed: a sixteenth, but
- * never less than room for some claims, nor more than for some segments. */
+ * never less than space for some claims, nor more than for some segments. */
 #define RESERVE_SHARE  16
 #define RESERVE_LEAST  (64u << 10)
 #define RESERVE_MOST   (2u << 20)
@@ -118,7 +118,7 @@ static int check_disk(struct access_control *g, const struct volume *v,
 			g->wanted = 0;
 		return 0;
 	}
-	/* what is half empty is cleaned until there is room for this */
+	/* what is half empty is cleaned until there is space for this */
 	g->wanted = out->stored;
 	g->store->tight = true;
 	out->least -= share;
@@ -210,8 +210,8 @@ static enum urgency urgency_of(const struct admit_ask *ask)
 	return ask->body_bytes <= FENCE_MOST ? URGENCY_CLAIM : URGENCY_PROGRESS;
 }
 
-/* Is there room within all limits? OUT->why: of a refusal. */
-static int check_room(struct access_control *g, const struct admit_ask *ask,
+/* Is there space within all limits? OUT->why: of a refusal. */
+static int check_space(struct access_control *g, const struct admit_ask *ask,
 	const struct volume *v, struct admission *out, struct rj_error *err)
 {
 	int rc = check_volume(g, ask, v, out->stored, err);
@@ -247,11 +247,11 @@ int admit_put(struct access_control *g, const struct admit_ask *given,
 	v = usage_find(&g->usage, ask.okey);
 	if (!v)
 		v = &none; /* a PUT that is refused leaves nothing behind */
-	rc = rc ? rc : check_room(g, &ask, v, out, err);
+	rc = rc ? rc : check_space(g, &ask, v, out, err);
 	if (rc == -RJ_E_NOSPACE && ask.urgency == URGENCY_PROGRESS &&
 		ask.body_bytes <= BASE_MOST) {
 		ask.urgency = URGENCY_BASE;
-		rc = check_room(g, &ask, v, out, err);
+		rc = check_space(g, &ask, v, out, err);
 	}
 	if (rc)
 		return rc;

@@ -33,12 +33,12 @@ struct admission {
 /*
  * 0: hand it to the store, and give OUT to admit_done() when it was answered;
  * an object that is there already is let through, to be answered 412.
- * RJ_E_NOSPACE: no room, or a limit; RJ_E_REFUSED: the log would get a gap;
+ * RJ_E_NOSPACE: no space, or a limit; RJ_E_REFUSED: the log would get a gap;
  * RJ_E_NOMEM.
  */
 int admit_put(struct access_control *g, const struct admit_ask *ask,
 	struct admission *out, struct rj_error *err);
-/* Its body is there: is there still room? More may have been let in than that.
+/* Its body is there: is there still space? More may have been let in than that.
  * RJ_E_NOSPACE. */
 int admit_body(
 	struct access_control *g, struct admission *a, struct rj_error *err);
@@ -49,7 +49,7 @@ void admit_done(
 /* What is nearly used up for V: "disk", "volume", "account"; NULL: nothing. */
 const char *admit_warning(
 	const struct access_control *g, const struct volume *v);
-/* Is the disk below the floor, or did the last write find no room? */
+/* Is the disk below the floor, or did the last write find no space? */
 bool admit_disk_full(const struct access_control *g);
 /* Is there less than twice the floor left on the disk? */
 bool admit_disk_low(const struct access_control *g);

@@ -7,7 +7,7 @@
 
 #define BLOCK 4096 /* a batch, be it one record, ends on this */
 
-/* Bytes, from when the disk became full until it has room. Claims are small. */
+/* Bytes, from when the disk became full until it has space. Claims are small. */
 static const struct {
 	uint64_t volume, taker;
 } most[] = {

@@ -30,7 +30,7 @@ struct reserve {
  * bases and claims, half of that only for claims. */
 uint64_t reserve_share(enum urgency urgency, uint64_t bytes);
 
-/* The disk was looked at. With room, all is forgotten that was taken. */
+/* The disk was looked at. With space, all is forgotten that was taken. */
 void reserve_look(struct reserve *r, bool full);
 /* May BYTES more of the disk's reserve, of which SHARE is for URGENCY, go to V,
  * and to WHO (an account, or the name of a volume that is everybody's)? */

@@ -43,20 +43,20 @@ static bool has_limits(const struct account *x)
 }
 
 /* Memory for the owners that V may have among A, beside those it has. */
-static int owner_room(struct volume *v, const struct accounts *a)
+static int owner_space(struct volume *v, const struct accounts *a)
 {
 	size_t most = 0, i;
 	unsigned *owners;
 
 	for (i = 0; a && i < a->count; i++)
 		most += has_limits(&a->list[i]);
-	if (most <= v->owner_room)
+	if (most <= v->owner_space)
 		return 0;
 	owners = reallocarray(v->owners, most, sizeof(*owners));
 	if (!owners)
 		return -1;
 	v->owners = owners;
-	v->owner_room = (unsigned)most;
+	v->owner_space = (unsigned)most;
 	return 0;
 }
 
@@ -91,7 +91,7 @@ struct volume *usage_volume(struct usage *u, const struct okey *okey)
 	}
 	memcpy(v->name, okey->name, sizeof(v->name));
 	memcpy(v->uuid, okey->key.journal_uuid, sizeof(v->uuid));
-	if (owner_room(v, u->accounts)) {
+	if (owner_space(v, u->accounts)) {
 		free(v);
 		return NULL;
 	}
@@ -231,7 +231,7 @@ int usage_prepare(struct usage *u, const struct accounts *a, struct rj_error *er
 	size_t i;
 
 	for (i = 0; i < u->count; i++)
-		if (owner_room(u->list[i], a))
+		if (owner_space(u->list[i], a))
 			return rj_fail(err, RJ_E_NOMEM, "out of memory");
 	return 0;
 }

@@ -29,7 +29,7 @@ struct volume {
 	char last_peer[USAGE_PEER], last_account[NAME_BYTES];
 	uint32_t rate[USAGE_SAMPLES]; /* bytes taken in; rate[at] is now */
 	unsigned *owners;             /* accounts with limits, by place */
-	unsigned owner_count, owner_room;
+	unsigned owner_count, owner_space;
 };
 
 struct usage {

@@ -34,7 +34,7 @@ void bodies_free(struct bodies *b); /* nothing may be held */
 struct purse *purse_get(struct bodies *b, const char *name);
 void purse_drop(struct bodies *b, struct purse *p); /* NULL-safe */
 
-/* Room for a body of LEN bytes, at the cost of P. NULL: none for now. */
+/* Space for a body of LEN bytes, at the cost of P. NULL: none for now. */
 struct record_buffer *body_take(struct bodies *b, struct purse *p, size_t len);
 /* Give it back; NULL-safe. */
 void body_give(struct bodies *b, struct purse *p, struct record_buffer *r);

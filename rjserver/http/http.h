@@ -50,7 +50,7 @@ struct http_handlers {
 	/* True: take the body, which BODY gets; else it is discarded, and the
 	 * request was answered or will be. */
 	bool (*request)(void *arg, const struct http_request *req);
-	/* The body, LEN bytes in their place in ROOM until the answer; CRC is
+	/* The body, LEN bytes in their place in BUFFER until the answer; CRC is
 	 * its CRC-32C, not inverted. TAG as http_set_tag() left it. */
 	void (*body)(void *arg, struct http_exchange *x, void *tag,
 		struct record_buffer *buffer, size_t len, uint32_t crc);

@@ -218,7 +218,7 @@ struct idx_entry *idx_find(struct index *idx, const struct okey *okey)
 	return e && e->number == okey->key.number ? e : NULL;
 }
 
-/* A new chunk at place AT of D, with room for CAP entries. */
+/* A new chunk at place AT of D, with space for CAP entries. */
 static struct chunk *new_chunk(struct dir *d, size_t at, uint16_t cap)
 {
 	struct idx_entry *base = calloc(cap, sizeof(*base));
@@ -251,7 +251,7 @@ static void drop_chunk(struct dir *d, size_t at)
 		(d->count - at) * sizeof(*d->chunks));
 }
 
-/* Room for one more entry after those of C, which has fewer than CHUNK_MOST. */
+/* Space for one more entry after those of C, which has fewer than CHUNK_MOST. */
 static int chunk_reserve(struct chunk *c)
 {
 	struct idx_entry *base;
@@ -272,8 +272,8 @@ static int chunk_reserve(struct chunk *c)
 	return 0;
 }
 
-/* The chunk for NUMBER, with room for it. NULL: no memory. */
-static struct chunk *make_room(struct dir *d, uint64_t number)
+/* The chunk for NUMBER, with space for it. NULL: no memory. */
+static struct chunk *make_space(struct dir *d, uint64_t number)
 {
 	size_t at = d->count ? chunk_of(d, number) : 0;
 	struct chunk *c = d->count ? &d->chunks[at] : NULL, *half;
@@ -312,7 +312,7 @@ struct idx_entry *idx_insert(struct index *idx, const struct okey *okey)
 		j = make_journal(idx, okey->name, uuid);
 	if (!j)
 		return NULL;
-	c = make_room(&j->dirs[okey->key.kind], okey->key.number);
+	c = make_space(&j->dirs[okey->key.kind], okey->key.number);
 	if (!c) {
 		drop_if_empty(idx, j);
 		return NULL;

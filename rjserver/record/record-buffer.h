@@ -14,7 +14,7 @@
 
 struct record_buffer {
 	uint8_t *mem;  /* aligned to BATCH_ALIGN */
-	size_t most;   /* bytes of a body that it has room for */
+	size_t most;   /* bytes of a body that it has space for */
 	size_t bytes;  /* all of it */
 	struct record_buffer *next;
 };

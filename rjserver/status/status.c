@@ -194,7 +194,7 @@ int status_metrics(
 	rc = rc ?: metrics_value(out, "rjserver_disk_bytes", "gauge",
 			"Size of the disk of the store.", g->disk_bytes);
 	rc = rc ?: metrics_value(out, "rjserver_disk_full", "gauge",
-			"1: no room: writes are refused.", admit_disk_full(g));
+			"1: no space: writes are refused.", admit_disk_full(g));
 	rc = rc ?: metrics_value(out, "rjserver_disk_nearly_full", "gauge",
 			"1: less than twice the space with which writes are "
 			"refused, or none.",

@@ -63,7 +63,7 @@ static int write_failed(struct commit *c, const struct datafile *f, int err_no,
 	return rc;
 }
 
-/* Where the batch is laid out: around the body, if it is one that has room for
+/* Where the batch is laid out: around the body, if it is one that has space for
  * that, else in memory of the store. */
 static uint8_t *batch_memory(struct commit *c)
 {
@@ -83,7 +83,7 @@ int commit_write(struct commit *c, bool sync, struct rj_error *err)
 	if (s->failed)
 		return rj_fail(err, RJ_E_REFUSED,
 			"an earlier write failed: no writes until restart");
-	rc = store_room(s, c->bytes, !c->has_object, err);
+	rc = store_space(s, c->bytes, !c->has_object, err);
 	if (rc)
 		return rc;
 	f = &s->files[s->file_count - 1];

@@ -178,7 +178,7 @@ void commit_flush(struct commit *c)
 			tell[i].done(tell[i].arg, rc, &err);
 }
 
-/* Room for one more record; the first of a batch asks for the flush. */
+/* Space for one more record; the first of a batch asks for the flush. */
 static struct item *next_item(struct commit *c, uint32_t len)
 {
 	struct item *it;

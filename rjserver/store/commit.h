@@ -40,7 +40,7 @@ struct idx_entry *commit_entry(struct commit *c, const struct okey *okey);
 int commit_put(struct commit *c, const struct okey *okey,
 	const struct iovec *body, int count, uint32_t len, commit_fn done,
 	void *arg, struct rj_error *err);
-/* The same for a body of LEN bytes in its place in ROOM, whose CRC is CRC. What
+/* The same for a body of LEN bytes in its place in BUFFER, whose CRC is CRC. What
  * lies beside it there is overwritten until DONE is called. */
 int commit_put_buffer(struct commit *c, const struct okey *okey,
 	struct record_buffer *buffer, uint32_t len, uint32_t crc,
@@ -60,7 +60,7 @@ int commit_delete_below(struct commit *c, const struct okey *okey,
 /*
  * Add a copy of the object OKEY, whose entry is E and which was written at
  * TIME_NS, from the oldest file; BODY stays as it is until the flush. NULL: the
- * bytes are damaged, and only that is written down. False: no room in this batch.
+ * bytes are damaged, and only that is written down. False: no space in this batch.
  */
 bool commit_move(struct commit *c, const struct okey *okey,
 	const struct idx_entry *e, uint64_t time_ns, const void *body);

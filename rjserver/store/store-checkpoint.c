@@ -111,7 +111,7 @@ static int finish(struct store *s)
 	return rc;
 }
 
-/* Only an older checkpoint keeps a file that is empty, and room is needed. */
+/* Only an older checkpoint keeps a file that is empty, and space is needed. */
 static bool in_the_way(const struct store *s)
 {
 	return s->tight && s->file_count > 1 && !s->files[0].live &&

@@ -41,8 +41,8 @@ void clean_stop(struct store *s)
 		s->clean->stopped = true;
 }
 
-/* The last file is being written, and cleaning needs room: so two files more
- * than twice what lives may stay; but not where writes wait for room. There the oldest
+/* The last file is being written, and cleaning needs space: so two files more
+ * than twice what lives may stay; but not where writes wait for space. There the oldest
  * file may be full of what lives, and those after it empty. */
 static bool worth_it(const struct store *s)
 {
@@ -182,5 +182,5 @@ bool clean_step(struct store *s)
 	if (!add(s, STEP_MOST))
 		return s->clean && s->clean->wait.job;
 	commit_flush(s->commit);
-	return !s->failed && s->end != end; /* there may be no room for it */
+	return !s->failed && s->end != end; /* there may be no space for it */
 }

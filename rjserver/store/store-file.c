@@ -53,7 +53,7 @@ static int create_file(struct store *s, uint64_t bytes, struct rj_error *err)
 	return rc ? rc : begin_file(s, fd, &head, err);
 }
 
-/* A new file, as large as the disk has room for and a batch of LEN needs. */
+/* A new file, as large as the disk has space for and a batch of LEN needs. */
 static int roll(struct store *s, uint64_t len, struct rj_error *err)
 {
 	uint64_t least = FILE_HEAD_BYTES + len, bytes;
@@ -74,7 +74,7 @@ static int roll(struct store *s, uint64_t len, struct rj_error *err)
 	}
 }
 
-/* Make room on a full disk. */
+/* Make space on a full disk. */
 static bool give_up_spares(struct store *s)
 {
 	size_t before = s->file_count;
@@ -114,7 +114,7 @@ uint64_t store_next_batch(const struct store *s, uint64_t end)
 	return align_up(end, reserve ? RESERVE_ALIGN : BATCH_ALIGN);
 }
 
-int store_room(
+int store_space(
 	struct store *s, uint64_t len, bool reserve, struct rj_error *err)
 {
 	struct datafile *f;

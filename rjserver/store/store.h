@@ -79,8 +79,8 @@ struct store {
 	uint64_t appended; /* bytes, since the last checkpoint was begun */
 	struct checkpoint *checkpoint; /* being written */
 	struct clean *clean;
-	bool full; /* the last batch found no room on the disk */
-	bool tight; /* no room for writes: what is half empty is cleaned */
+	bool full; /* the last batch found no space on the disk */
+	bool tight; /* no space for writes: what is half empty is cleaned */
 	struct ahead *ahead;  /* the next data file is being made */
 	uint32_t ahead_tried; /* or was not, while this one was the last */
 	struct reader *reader; /* store-read.h; NULL: reads wait */
@@ -113,7 +113,7 @@ int store_get(struct store *s, const struct okey *okey, struct rj_buf *out,
 /* Aligned memory for a batch of LEN bytes, and the padding after it; NULL:
  * no memory. Valid until store_batch_done(). */
 uint8_t *store_batch_buffer(struct store *s, uint64_t len);
-/* Write LEN bytes of DATA, which is such memory (a room's will do), at s->end in F.
+/* Write LEN bytes of DATA, which is such memory (a record buffer's will do), at s->end in F.
  * Returns 0 or the errno; DONE counts what was written. */
 int store_write(struct store *s, const struct datafile *f, uint8_t *data,
 	uint64_t len, uint64_t *done);
@@ -136,12 +136,12 @@ int store_file_add(struct store *s, uint32_t number, int fd, const char *path,
 
 /* store-file.c */
 /*
- * Make sure that the last file has room for a batch of LEN bytes at s->end;
+ * Make sure that the last file has space for a batch of LEN bytes at s->end;
  * begin a new file where it has not. Each file keeps a reserve that only
  * batches of tombstones may use, so that a full disk can still be
  * emptied. RJ_E_NOSPACE.
  */
-int store_room(
+int store_space(
 	struct store *s, uint64_t len, bool reserve, struct rj_error *err);
 /*
  * Sync the last file, if anything was written. A failed sync may have dropped

@@ -16,7 +16,7 @@
 
 #define FILE_INO 2 /* and those behind it */
 #define FILES	 2
-#define KEEP_S	 86400.0
+#define CACHE_S	86400.0
 
 static struct {
 	struct fuse_session *session;
@@ -47,7 +47,7 @@ static void op_init(void *arg, struct fuse_conn_info *conn)
 static void op_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)
 {
 	struct fuse_entry_param e = {
-		.attr_timeout = KEEP_S, .entry_timeout = KEEP_S};
+		.attr_timeout = CACHE_S, .entry_timeout = CACHE_S};
 	unsigned i;
 
 	for (i = 0; i < V.count && strcmp(name, V.file[i].name) != 0; i++)
@@ -66,7 +66,7 @@ static void op_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi
 	struct stat st;
 
 	stat_of(ino, &st);
-	fuse_reply_attr(req, &st, KEEP_S);
+	fuse_reply_attr(req, &st, CACHE_S);
 }
 
 static void op_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)

@@ -12,14 +12,14 @@ static int grow_run(struct run_list *l, uint64_t nr)
 		last->count++;
 		return 0;
 	}
-	if (l->count == l->room) {
-		size_t room = l->room ? l->room * 2 : 16;
+	if (l->count == l->capacity) {
+		size_t capacity = l->capacity ? l->capacity * 2 : 16;
 
-		more = realloc(l->runs, room * sizeof(*more));
+		more = realloc(l->runs, capacity * sizeof(*more));
 		if (!more)
 			return -1;
 		l->runs = more;
-		l->room = room;
+		l->capacity = capacity;
 	}
 	l->runs[l->count++] = (struct run){.first = nr, .count = 1};
 	return 0;

@@ -11,7 +11,7 @@ struct run {
 
 struct run_list {
 	struct run *runs;
-	size_t count, room;
+	size_t count, capacity;
 };
 
 struct rj_change {
@@ -24,7 +24,7 @@ struct rj_change {
 	uint32_t journal_blocks;
 	uint8_t *jsb;	    /* its first block */
 	uint64_t redo_at;   /* where the redo record may stand, and */
-	uint64_t redo_room; /* how many blocks there are; 0: nowhere */
+	uint64_t redo_space; /* how many blocks there are; 0: nowhere */
 };
 
 /* Inode INO's blocks, added to lists of the caller's (either may be NULL): of

@@ -64,7 +64,7 @@ static int make_inode(ext2_filsys fs, struct rj_change *c,
 		EXT2_MKJOURNAL_NO_MNT_CHECK | EXT2_MKJOURNAL_LAZYINIT);
 	if (e == EXT2_ET_BLOCK_ALLOC_FAIL)
 		return rj_fail(err, RJ_E_NOSPACE,
-			"%s: no room for a journal of %u blocks; free some, or give a smaller size=",
+			"%s: no space for a journal of %u blocks; free some, or give a smaller size=",
 			path, o->blocks + o->fc_blocks);
 	if (!e)
 		e = rj_change_collect(
@@ -203,16 +203,16 @@ static void best_run(struct rj_change *c, const struct run_list *l)
 	for (i = 0; i < l->count; i++) {
 		uint64_t skip = i == 0;
 
-		if (l->runs[i].count - skip > c->redo_room) {
+		if (l->runs[i].count - skip > c->redo_space) {
 			c->redo_at = l->runs[i].first + skip;
-			c->redo_room = l->runs[i].count - skip;
+			c->redo_space = l->runs[i].count - skip;
 		}
 	}
 }
 
 /* Where no journal comes or goes the record stands in blocks that are free, now
  * and at the end: of ORPHAN, the bitmap in memory knows only the latter. */
-static int find_room(struct rj_volume *v, ext2_filsys fs, struct rj_change *c,
+static int find_space(struct rj_volume *v, ext2_filsys fs, struct rj_change *c,
 	const struct run_list *orphan, struct rj_error *err)
 {
 	uint64_t need = rj_change_redo_blocks(c);
@@ -229,7 +229,7 @@ static int find_room(struct rj_volume *v, ext2_filsys fs, struct rj_change *c,
 			"%s: no %llu free blocks in a row for the record of what is to change",
 			v->path, (unsigned long long)need);
 	c->redo_at = at;
-	c->redo_room = need;
+	c->redo_space = need;
 	return 0;
 }
 
@@ -275,7 +275,7 @@ static int plan_blocks(struct rj_volume *v, struct rj_change *c,
 		if (!c->journal.count)
 			best_run(c, &old);
 		if (c->count && !c->journal.count && !old.count)
-			rc = find_room(v, fs, c, &orphan, err);
+			rc = find_space(v, fs, c, &orphan, err);
 	}
 	if (fs)
 		ext2fs_free(fs);

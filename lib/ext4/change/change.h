@@ -24,7 +24,7 @@ struct rj_change_opts {
 	uint32_t blocks;
 	uint32_t fc_blocks; /* after the log proper; 0: none */
 	bool goal_given;
-	uint64_t goal; /* begin looking for room at this block */
+	uint64_t goal; /* begin looking for space at this block */
 	/* The volume's UUID becomes this (NULL: stays), and group descriptors
 	 * whose checksums it is part of get new checksums. */
 	const uint8_t *uuid;
@@ -32,7 +32,7 @@ struct rj_change_opts {
 
 /*
  * Work out the change; reads only. With neither inode nor UUID to change it is
- * empty, and rj_change_blocks() 0. RJ_E_NOSPACE: no room for the journal, or for
+ * empty, and rj_change_blocks() 0. RJ_E_NOSPACE: no space for the journal, or for
  * the redo record. RJ_E_REFUSED: inodes are in the orphan file.
  */
 int rj_change_plan(struct rj_volume *v, const struct rj_change_opts *opts,

@@ -57,14 +57,14 @@ static errcode_t own_block(struct overlay *o, uint64_t nr, uint8_t **out)
 		*out = o->blocks[at].data;
 		return 0;
 	}
-	if (o->count == o->room) {
-		size_t room = o->room ? o->room * 2 : 64;
+	if (o->count == o->capacity) {
+		size_t capacity = o->capacity ? o->capacity * 2 : 64;
 
-		more = realloc(o->blocks, room * sizeof(*more));
+		more = realloc(o->blocks, capacity * sizeof(*more));
 		if (!more)
 			return EXT2_ET_NO_MEMORY;
 		o->blocks = more;
-		o->room = room;
+		o->capacity = capacity;
 	}
 	data = malloc(o->block_size);
 	if (!data)

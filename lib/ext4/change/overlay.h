@@ -15,7 +15,7 @@ struct overlay {
 	struct rj_bio *below;
 	uint32_t block_size;
 	struct overlay_block *blocks;
-	size_t count, room;
+	size_t count, capacity;
 };
 
 /*

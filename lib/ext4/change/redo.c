@@ -92,7 +92,7 @@ int rj_change_write_redo(struct rj_volume *v, struct rj_change *c,
 	size_t i;
 	int rc;
 
-	if (blocks > c->redo_room)
+	if (blocks > c->redo_space)
 		return rj_fail(err, RJ_E_NOSPACE,
 			"%s: no %llu free blocks in a row for the record of what is to change",
 			v->path, (unsigned long long)blocks);

@@ -283,10 +283,10 @@ static int judge(struct rj_bio *bio, const struct stat *st,
 	return 0;
 }
 
-static int no_room(const char *path, uint64_t bytes, struct rj_error *err)
+static int no_space(const char *path, uint64_t bytes, struct rj_error *err)
 {
 	return rj_fail(err, RJ_E_NOSPACE,
-		"%s: no room for a fallback file of %llu MiB", path,
+		"%s: no space for a fallback file of %llu MiB", path,
 		(unsigned long long)bytes >> 20);
 }
 
@@ -300,7 +300,7 @@ static int fill(const char *path, int fd, uint64_t bytes, struct rj_error *err)
 		return rj_fail(err, RJ_E_NOMEM, "out of memory");
 	e = posix_fallocate(fd, 0, (off_t)bytes);
 	if (e == ENOSPC || e == EFBIG)
-		rc = no_room(path, bytes, err);
+		rc = no_space(path, bytes, err);
 	/* blocks that were written once: a write there is one flush, and the
 	 * file system's own journal has no part in it */
 	for (off = 0; !rc && off < bytes; off += len) {
@@ -335,7 +335,7 @@ static int make_file(const struct rj_fallback_path *p, uint64_t bytes,
 	return rc;
 }
 
-/* The folder that a new file would go to, and its room. */
+/* The folder that a new file would go to, and its space. */
 static int check_folder(const struct rj_fallback_path *p, const char *volume,
 	uint64_t bytes, struct rj_error *err)
 {
@@ -359,14 +359,14 @@ static int check_folder(const struct rj_fallback_path *p, const char *volume,
 		return rj_fail_errno(err, errno, "%s", path);
 	if (!fstatvfs(p->dir, &fs) &&
 		(unsigned __int128)fs.f_bfree * fs.f_frsize < bytes)
-		return no_room(path, bytes, err);
+		return no_space(path, bytes, err);
 	return 0;
 }
 
 /* Is the file that of journal OLD, which it leaves before a new one is made?
- * *NEEDS_ROOM: it is renamed, not removed. */
+ * *NEEDS_SPACE: it is renamed, not removed. */
 static bool goes_away(struct rj_bio *bio, const struct stat *st,
-	const struct rj_log_id *old, bool *needs_room)
+	const struct rj_log_id *old, bool *needs_space)
 {
 	struct rj_fallback_facts facts;
 	struct rj_fallback *s = NULL;
@@ -376,7 +376,7 @@ static bool goes_away(struct rj_bio *bio, const struct stat *st,
 		return false;
 	rj_fallback_facts(s, &facts);
 	rj_fallback_close(s);
-	*needs_room = facts.state != RJ_FALLBACK_IDLE;
+	*needs_space = facts.state != RJ_FALLBACK_IDLE;
 	return true;
 }
 

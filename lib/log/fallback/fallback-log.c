@@ -115,13 +115,13 @@ const char *rj_fallback_name(const struct rj_fallback *s)
 	return s->bio->name;
 }
 
-/* Where a record of ROOM bytes goes that is to follow POSITION. */
+/* Where a record of SPACE bytes goes that is to follow POSITION. */
 static uint64_t place_behind(
-	const struct rj_fallback *s, uint64_t position, uint64_t room)
+	const struct rj_fallback *s, uint64_t position, uint64_t space)
 {
 	uint64_t at = position % s->h.area_bytes;
 
-	return at + room <= s->h.area_bytes ? position
+	return at + space <= s->h.area_bytes ? position
 					    : position + s->h.area_bytes - at;
 }
 
@@ -184,7 +184,7 @@ int rj_fallback_begin(struct rj_fallback *s, const struct rj_log_tail *tail,
 	return 0;
 }
 
-/* Say on disk what was shipped, so that its room can be used. */
+/* Say on disk what was shipped, so that its space can be used. */
 static int release_shipped(struct rj_fallback *s, struct rj_error *err)
 {
 	struct rj_fallback_header h = s->h;
@@ -203,8 +203,8 @@ int rj_fallback_note(struct rj_fallback *s, struct rj_error *err)
 	return release_shipped(s, err);
 }
 
-/* Is there room for a record up to END? What is shipped makes some. */
-static int make_room(struct rj_fallback *s, uint64_t end, struct rj_error *err)
+/* Is there space for a record up to END? What is shipped makes some. */
+static int make_space(struct rj_fallback *s, uint64_t end, struct rj_error *err)
 {
 	if (end - s->h.position <= s->h.area_bytes)
 		return 0;
@@ -217,7 +217,7 @@ static int make_room(struct rj_fallback *s, uint64_t end, struct rj_error *err)
 }
 
 static void encode_record(const struct rj_fallback *s,
-	const struct rj_log_sealed *seg, uint64_t position, uint64_t room)
+	const struct rj_log_sealed *seg, uint64_t position, uint64_t space)
 {
 	struct rj_fallback_record rec = {
 		.session = s->h.session,
@@ -231,13 +231,13 @@ static void encode_record(const struct rj_fallback *s,
 
 	rj_fallback_record_encode(&rec, s->out);
 	memcpy(s->out + RJ_FALLBACK_RECORD_HEAD, seg->bytes, seg->len);
-	memset(s->out + end, 0, room - end);
+	memset(s->out + end, 0, space - end);
 }
 
 int rj_fallback_append(struct rj_fallback *s, const struct rj_log_sealed *seg,
 	struct rj_error *err)
 {
-	uint64_t room = rj_fallback_record_bytes(seg->len), at;
+	uint64_t space = rj_fallback_record_bytes(seg->len), at;
 	int rc;
 
 	if (s->h.state != RJ_FALLBACK_LOCAL || seg->at.sequence != s->last + 1)
@@ -245,18 +245,18 @@ int rj_fallback_append(struct rj_fallback *s, const struct rj_log_sealed *seg,
 			"%s: segment %llu is not the next one",
 			s->bio->name, (unsigned long long)seg->at.sequence);
 	/* nothing to keep: begin where a record of any size fits */
-	at = place_behind(s, s->tail, room);
+	at = place_behind(s, s->tail, space);
 	rc = settle_header(s, err);
 	if (!rc)
-		rc = make_room(s, at + room, err);
+		rc = make_space(s, at + space, err);
 	if (!rc && s->unsure)
 		rc = release_shipped(s, err);
 	if (rc)
 		return rc;
-	if (!write_buffer(s, room))
+	if (!write_buffer(s, space))
 		return rj_fail(err, RJ_E_NOMEM, "out of memory");
-	encode_record(s, seg, at, room);
-	rc = durable(s->bio, s->out, room, rj_fallback_place_of(s, at), err);
+	encode_record(s, seg, at, space);
+	rc = durable(s->bio, s->out, space, rj_fallback_place_of(s, at), err);
 	if (rc)
 		return rc;
 	rj_fallback_took(s, seg->at.sequence, at, (uint32_t)seg->len);
@@ -267,7 +267,7 @@ int rj_fallback_append(struct rj_fallback *s, const struct rj_log_sealed *seg,
 int rj_fallback_append_again(struct rj_fallback *s,
 	const struct rj_log_sealed *seg, struct rj_error *err)
 {
-	uint64_t room = rj_fallback_record_bytes(seg->len);
+	uint64_t space = rj_fallback_record_bytes(seg->len);
 	struct rj_fallback_place at;
 	struct rj_buf bytes = {0};
 	int rc;
@@ -283,13 +283,13 @@ int rj_fallback_append_again(struct rj_fallback *s,
 		rc = rj_fail(err, RJ_E_CORRUPT,
 			"%s: segment %llu is another one than was sealed",
 			s->bio->name, (unsigned long long)at.sequence);
-	if (!rc && !write_buffer(s, room))
+	if (!rc && !write_buffer(s, space))
 		rc = rj_fail(err, RJ_E_NOMEM, "out of memory");
 	rj_buf_free(&bytes);
 	if (rc)
 		return rc;
-	encode_record(s, seg, at.position, room);
-	return durable(s->bio, s->out, room,
+	encode_record(s, seg, at.position, space);
+	return durable(s->bio, s->out, space,
 		rj_fallback_place_of(s, at.position), err);
 }
 

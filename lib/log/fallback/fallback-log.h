@@ -61,7 +61,7 @@ const char *rj_fallback_name(const struct rj_fallback *s);
  * of EPOCH, whose fence has the number FENCE: "local from TAIL + 1". */
 int rj_fallback_begin(struct rj_fallback *s, const struct rj_log_tail *tail,
 	uint64_t epoch, uint64_t fence, struct rj_error *err);
-/* Keep the next segment, durably. RJ_E_NOSPACE: no room before more is shipped;
+/* Keep the next segment, durably. RJ_E_NOSPACE: no space before more is shipped;
  * nothing was written. RJ_E_INVAL: not the next one. */
 int rj_fallback_append(struct rj_fallback *s, const struct rj_log_sealed *seg,
 	struct rj_error *err);
@@ -99,7 +99,7 @@ void rj_fallback_noted_tail(
 /* Set the state RJ_FALLBACK_GIVEN_UP, durably. */
 int rj_fallback_give_up(struct rj_fallback *s, struct rj_error *err);
 
-/* Where a record is; good until its room is used again. */
+/* Where a record is; good until its space is used again. */
 struct rj_fallback_place {
 	uint64_t session, sequence, position;
 	uint32_t bytes;
@@ -157,7 +157,7 @@ struct rj_fallback_path {
  * VOLUME is the volume's device: it must not be on it (RJ_E_INVAL).
  * RJ_E_EXISTS: it holds something else. RJ_E_BUSY: a block device that is mounted,
  * or otherwise in use. RJ_E_REFUSED: segments that may be needed; or rj.conf does
- * not allow PATH. RJ_E_NOSPACE: too small, or no room; a file made here is removed.
+ * not allow PATH. RJ_E_NOSPACE: too small, or no space; a file made here is removed.
  */
 int rj_fallback_make(const char *path, const struct rj_log_id *id,
 	const char *volume, uint64_t bytes, struct rj_error *err);
@@ -187,7 +187,7 @@ void rj_fallback_file_close(struct rj_fallback_file *f);
  * block device, stays. 0: it is gone, or there was none. */
 int rj_fallback_file_remove(const char *path, const struct rj_log_id *id,
 	struct rj_error *err);
-/* Room for PATH.kept-EPOCH, or PATH.kept-EPOCH.N. */
+/* Space for PATH.kept-EPOCH, or PATH.kept-EPOCH.N. */
 #define RJ_FALLBACK_ASIDE_BYTES (RJ_FALLBACK_PATH_BYTES + 32)
 /* Rename the file to such a name that is free (KEPT gets it), its bytes as they
  * are; a block device keeps its name. RJ_E_IO. */

@@ -122,7 +122,7 @@ int rj_log_retry(struct rj_log_writer *w, struct rj_error *err)
 	return send_pending(w, err);
 }
 
-/* Room for BYTES, each page of it written to. What B holds is kept. */
+/* Space for BYTES, each page of it written to. What B holds is kept. */
 static int reserve(struct rj_buf *b, size_t bytes)
 {
 	if (rj_buf_reserve(b, bytes > b->len ? bytes - b->len : 0))

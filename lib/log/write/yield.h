@@ -31,7 +31,7 @@ struct rj_log_yield_opts {
  */
 int rj_log_yield_start(const struct rj_log_yield_opts *opts,
 	struct rj_log_yield **out, struct rj_error *err);
-/* Ends the thread (a request under way is waited for) and opens the gate.
+/* End the thread, after a request that is under way, and let puts go on at once.
  * NULL-safe. */
 void rj_log_yield_stop(struct rj_log_yield *g);
 

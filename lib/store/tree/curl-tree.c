@@ -46,17 +46,17 @@ static size_t on_body(char *data, size_t one, size_t len, void *arg)
 	return len;
 }
 
-static size_t on_send(char *to, size_t one, size_t room, void *arg)
+static size_t on_send(char *to, size_t one, size_t space, void *arg)
 {
 	struct rj_net *n = arg;
 	size_t left = n->call->body_len - n->sent;
 
-	if (room > left)
-		room = left;
-	if (room)
-		memcpy(to, (const char *)n->call->body + n->sent, room);
-	n->sent += room;
-	return room;
+	if (space > left)
+		space = left;
+	if (space)
+		memcpy(to, (const char *)n->call->body + n->sent, space);
+	n->sent += space;
+	return space;
 }
 
 /* Sent again on a fresh connection. */
