@@ -9,20 +9,13 @@
 #include "ext4/volume.h"
 #include "os/mountinfo.h"
 #include "os/rundir.h"
+#include "volume.h"
 
 #define WHY_BYTES (PATH_MAX + RJ_ERROR_BYTES)
 
 static void put_text(struct json_object *o, const char *key, const char *text)
 {
 	json_object_object_add(o, key, json_object_new_string(text));
-}
-
-/* Without its extension, or with another journal, a volume needs no daemon. Damage
- * to the extension proves neither. */
-static bool is_remote(const struct rj_volume_facts *f)
-{
-	return f->has_sbx ? f->sbx.placement == RJ_PLACE_REMOTE
-			  : f->sbx_error.code != RJ_E_NOTRJ;
 }
 
 /* DEVICE could not be opened as a volume: has the volume left it? */
@@ -53,7 +46,7 @@ static bool look_at(const char *device, const uint8_t uuid[RJ_UUID_BYTES],
 	mounted = rj_mountinfo_of_volume(device, dir, sizeof(dir), &dev);
 	/* another one is told of under its own UUID, if a daemon serves it */
 	other = memcmp(f.uuid, uuid, RJ_UUID_BYTES) != 0;
-	if (!rc && (!is_remote(&f) ||
+	if (!rc && (!volume_is_remote(&f) ||
 			   (other && (!mounted || rj_rundir_served(f.uuid)))))
 		return false;
 	if (mounted) {

@@ -9,13 +9,31 @@
 #include "os/mountinfo.h"
 #include "os/rundir.h"
 
+bool volume_is_remote(const struct rj_volume_facts *f)
+{
+	return f->has_sbx ? f->sbx.placement == RJ_PLACE_REMOTE
+			  : f->sbx_error.code != RJ_E_NOTRJ;
+}
+
+/* No daemon is to be expected for VOLUME. */
+static int not_remote(const char *volume, const struct rj_volume_facts *f,
+	struct rj_error *err)
+{
+	return rj_fail(err, RJ_E_INVAL,
+		"%s: no rjournald serves it, as %s", volume,
+		!f->has_journal	     ? "it has no journal"
+		: f->journal_inode ? "its journal is internal"
+				     : "its journal is on a device of this machine");
+}
+
 int volume_uuid(
 	const char *volume, uint8_t uuid[RJ_UUID_BYTES], struct rj_error *err)
 {
+	const struct rj_volume_facts *f;
 	struct rj_volume *v = NULL;
 	char source[4096];
 	struct stat st;
-	int rc;
+	int rc, rc2;
 
 	if (stat(volume, &st) == 0 && S_ISDIR(st.st_mode)) {
 		if (!rj_mountinfo_source(volume, source, sizeof(source)))
@@ -26,8 +44,12 @@ int volume_uuid(
 	rc = rj_volume_open(volume, 0, NULL, &v, err);
 	if (rc)
 		return rc;
-	memcpy(uuid, rj_volume_facts(v)->uuid, RJ_UUID_BYTES);
-	return rj_volume_close(v, err);
+	f = rj_volume_facts(v);
+	memcpy(uuid, f->uuid, RJ_UUID_BYTES);
+	if (!volume_is_remote(f) && !rj_rundir_served(uuid))
+		rc = not_remote(volume, f, err);
+	rc2 = rj_volume_close(v, rc ? NULL : err);
+	return rc ? rc : rc2;
 }
 
 void volumes_here(void (*each)(void *arg, const uint8_t uuid[RJ_UUID_BYTES]),

@@ -4,12 +4,16 @@
 
 #include <stdint.h>
 
+#include "ext4/volume.h"
 #include "os/holder.h"
 #include "util/error.h"
 #include "util/uuid.h"
 
+/* Is the journal remote? Damage to the extension does not prove that it is not. */
+bool volume_is_remote(const struct rj_volume_facts *f);
 /* The UUID of VOLUME: a device, an image, or the directory where a volume is
- * mounted. Errors name VOLUME. */
+ * mounted. Errors name VOLUME. RJ_E_INVAL: also a journal that is not remote, and that
+ * no daemon serves. */
 int volume_uuid(const char *volume, uint8_t uuid[RJ_UUID_BYTES],
 	struct rj_error *err);
 

@@ -17,6 +17,12 @@ status 3 "a volume that is not there" $LIMIT "$RJCTL" check "$T_DIR/none"
 like "is named" "$OUT" "^RJPROGS UNKNOWN: $T_DIR/none: "
 status 2 "no daemon" $LIMIT "$RJCTL" check "$img"
 like "is critical" "$OUT" "^RJPROGS CRITICAL: $img: .*no rjournald"
+truncate -s 8M "$T_DIR/own.img" && mke2fs -q -F -t ext4 "$T_DIR/own.img"
+for command in check status stop; do
+	want=1; [ $command != check ] || want=3
+	status $want "$command: a volume whose journal is its own" $LIMIT "$RJCTL" $command "$T_DIR/own.img"
+	like "$command: is called so" "$OUT" "$T_DIR/own.img: no rjournald serves it, as its journal is internal\$"
+done
 echo "$img $mnt rj _netdev,noauto 0 0" >"$fstab"
 status 3 "fstab: noauto is not looked at" with_fstab $LIMIT "$RJCTL" check
 echo "$img $mnt rj _netdev 0 0" >"$fstab"
