@@ -500,6 +500,7 @@ int rj_http_fail_status(const struct rj_http *h, const struct rj_http_call *c,
 	enum rj_cause cause = rj_http_cause(c->status);
 	enum rj_code code = RJ_E_PROTOCOL;
 	const char *what = "gave an invalid answer";
+	int shown = (int)strlen(doing);
 
 	if (!why)
 		why = c->text[0] == '<' ? "" : c->text; /* HTML is no message */
@@ -522,14 +523,20 @@ int rj_http_fail_status(const struct rj_http *h, const struct rj_http_call *c,
 		code = RJ_E_UNREACHABLE;
 		what = "cannot do it now";
 	}
+	/* it is the account that matters, or what may be done, and no object */
+	if (c->status == 401)
+		shown = 0;
+	else if (c->status == 403)
+		shown = (int)strcspn(doing, " ");
 	if (code == RJ_E_INVAL) /* by something in between, perhaps */
 		cause = RJ_CAUSE_RIGHTS;
 	if (cause == RJ_CAUSE_TOKEN && h->opts.conf->user)
 		cause = RJ_CAUSE_LOGIN;
 	return rj_fail_cause(
-		rj_fail(err, code, "%s: %s: the %s %s (status %d%s%s)%s",
-			h->name, doing, h->setup.peer, what, c->status,
-			*why ? ": " : "", why, not_taken(h, c->status)),
+		rj_fail(err, code, "%s: %.*s%sthe %s %s (status %d%s%s)%s",
+			h->name, shown, doing, shown ? ": " : "",
+			h->setup.peer, what, c->status, *why ? ": " : "", why,
+			not_taken(h, c->status)),
 		cause, err);
 }
 
