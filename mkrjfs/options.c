@@ -133,7 +133,7 @@ static enum verdict take_journal(struct options *o, const struct rj_buf *text)
 	if (!text->len)
 		return VERDICT_RUN;
 	if (rj_journal_opts_parse((char *)text->data, &o->journal, &err)) {
-		fprintf(stderr, "mkrjfs: -J: %s\n", err.msg);
+		fprintf(stderr, "mkrjfs: %s\n", err.msg);
 		return VERDICT_BAD;
 	}
 	o->own_journal = o->journal.placement == RJ_PLACE_REMOTE ||

@@ -118,7 +118,7 @@ static bool parse_journal(const char *text, struct options *o)
 		return true;
 	}
 	if (rj_journal_opts_parse(text, &j, &err)) {
-		fprintf(stderr, "rjrecover: -J: %s\n", err.msg);
+		fprintf(stderr, "rjrecover: %s\n", err.msg);
 		return false;
 	}
 	if (j.placement != RJ_PLACE_REMOTE && j.placement != RJ_PLACE_DEVICE) {

@@ -82,7 +82,7 @@ static enum options_verdict take_journal(struct options *o, const char *text)
 		return bad("only one of -J and -O can say where the journal is to be", NULL);
 	o->journal_given = true;
 	if (rj_journal_opts_parse(text, &o->journal, &err)) {
-		fprintf(stderr, "rjtune: -J: %s\n", err.msg);
+		fprintf(stderr, "rjtune: %s\n", err.msg);
 		return OPTIONS_BAD;
 	}
 	return OPTIONS_RUN;

@@ -46,14 +46,17 @@ static int take_size(
 static int take_remote(
 	struct rj_journal_opts *o, const char *value, struct rj_error *err)
 {
+	int rc;
+
 	if (strlen(value) >= sizeof(o->url))
 		return rj_fail(err, RJ_E_INVAL,
 			"journal option \"remote=\": a URL of %zu characters "
 			"is "
 			"too long",
 			strlen(value));
-	if (rj_store_check_url(value, err))
-		return rj_fail_prefix(err, "journal option \"remote=\"");
+	rc = rj_store_check_url(value, err);
+	if (rc) /* names the URL, or rj.conf */
+		return rc;
 	if (!rj_sbx_url_valid(value, err))
 		return rj_fail_prefix(err, "journal option \"remote=\"");
 	strcpy(o->url, value);

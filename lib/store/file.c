@@ -339,9 +339,8 @@ int rj_store_file_open(const struct rj_url *url,
 
 	if (url->host[0] || url->path[0] != '/')
 		return rj_fail(err, RJ_E_INVAL,
-			"file://%s%s: not an absolute path; write "
-			"file:///directory, with three slashes",
-			url->host, url->path);
+			"%s: not an absolute path; write file:///directory, with three slashes",
+			url->text);
 	root = open(url->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (root < 0 && errno == ENOENT)
 		return rj_fail(err, RJ_E_NOTFOUND,

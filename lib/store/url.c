@@ -131,6 +131,7 @@ int rj_url_parse(const char *text, struct rj_url *out, struct rj_error *err)
 			return rc;
 	}
 	memcpy(u.path, slash, strlen(slash) + 1);
+	memcpy(u.text, text, strlen(text) + 1);
 	*out = u;
 	return 0;
 }

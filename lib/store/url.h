@@ -22,6 +22,7 @@ struct rj_url {
 	char host[256];          /* IPv6 with its brackets; "" for file:// */
 	uint16_t port;           /* 0: none given */
 	char path[RJ_URL_BYTES]; /* from the slash on, "/vol"; may be "" */
+	char text[RJ_URL_BYTES]; /* all of it, as it was given: for messages */
 };
 
 /*

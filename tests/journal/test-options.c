@@ -95,7 +95,7 @@ static void refusals(void)
 		{"remote=rj://h:1/n,ack=yes", "ack=yes", RJ_E_INVAL},
 		{"remote=rj://h:1/n,on_loss=x", "on_loss=x", RJ_E_INVAL},
 		{"remote=rj://h:1/n,location=1", "location=1", RJ_E_INVAL},
-		{"remote=rj:/h", "remote=", RJ_E_INVAL},
+		{"remote=rj:/h", "rj:/h: not a store URL", RJ_E_INVAL},
 		{"remote=rj://a:1/n,remote=rj://b:1/n", "\"remote=\": given twice",
 			RJ_E_INVAL},
 		{"remote=nix://h:1/n", "nix://", RJ_E_UNSUPPORTED},

@@ -143,7 +143,13 @@ refused() { # NAME REGEX WORDS...: status 1, one line of ours, nothing changed
 	check "$name: nothing changed" cmp "$img" "$T_DIR/before"
 }
 refused "unknown -J word" 'unknown journal option "remtoe=x"' -J remtoe=x "$img"
-refused "bad URL" 'remote=' -J remote=host:/x "$img"
+refused "bad URL" 'host:/x: not a store URL' -J remote=host:/x "$img"
+echo frobnicate >"$RJ_CONF"; chmod 600 "$RJ_CONF"
+refused "a mistake in rj.conf" 'line 1: ' -J remote="$url" "$img"
+like "is not blamed on -J" "$OUT" "^mkrjfs: $RJ_CONF: line 1: "
+rm "$RJ_CONF"
+refused "a URL without a name: its port is shown" 'rj://127.0.0.1:7490: the name after' \
+	-J remote=rj://127.0.0.1:7490 "$img"
 refused "unknown scheme" 'nix://' -J remote=nix://host/x "$img"
 refused "URL too long" '127' -J remote=file://"$long" "$img"
 refused "password in URL" 'password' -J remote=rj://u:p@h:1/n "$img"

@@ -42,7 +42,7 @@ refused 1 "rjournald" "$RJOURNALD" "$DEV"
 # ---- no such volume is made ----
 J="remote=$SRV_URL/a,remote=$SRV_URL/b,size=4"
 status 1 "mkrjfs: remote= twice" "$MKRJFS" -q -F -t ext3 -J "$J" "$DEV"
-is "mkrjfs: in one line" "$OUT" 'mkrjfs: -J: journal option "remote=": given twice'
+is "mkrjfs: in one line" "$OUT" 'mkrjfs: journal option "remote=": given twice'
 status 16 "rjtune: remote= twice" "$RJTUNE" -J "$J" "$DEV"
 check "the volume is untouched" cmp "$T_DIR/was" "$V"
 

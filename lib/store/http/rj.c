@@ -621,15 +621,15 @@ static int check_url(const struct rj_url *url, struct rj_error *err)
 {
 	if (!url->host[0])
 		return rj_fail(err, RJ_E_INVAL,
-			"%s://%s: no host; write %s://host:port/name",
-			url->scheme, url->path, url->scheme);
+			"%s: no host; write %s://host:port/name", url->text,
+			url->scheme);
 	if (!url->path[0] ||
 		!rj_key_name_valid(url->path + 1, strlen(url->path + 1)))
 		return rj_fail(err, RJ_E_INVAL,
-			"%s://%s%s: the name after the host must be 1 to 63 "
+			"%s: the name after the host must be 1 to 63 "
 			"letters, digits, dots, dashes or underscores; write "
 			"%s://host:port/name",
-			url->scheme, url->host, url->path, url->scheme);
+			url->text, url->scheme);
 	return 0;
 }
 

@@ -262,10 +262,10 @@ static int parse_path(const struct rj_url *u, char *bucket, char *prefix,
 	if (!*p && *bucket)
 		return 0;
 	return rj_fail(err, RJ_E_INVAL,
-		"%s://%s%s: write %s://host/bucket or "
+		"%s: write %s://host/bucket or "
 		"%s://host/bucket/prefix, each part 1 to 63 letters, digits, "
 		"dots, dashes or underscores",
-		u->scheme, u->host, u->path, u->scheme, u->scheme);
+		u->text, u->scheme, u->scheme);
 }
 
 static int check_conf(const struct rj_store *s, const struct rj_conf *c,
@@ -318,8 +318,8 @@ int rj_store_s3_open(const struct rj_url *url, const struct rj_store_opts *opts,
 
 	if (!url->host[0])
 		return rj_fail(err, RJ_E_INVAL,
-			"%s://%s: no host; write %s://host/bucket/prefix",
-			url->scheme, url->path, url->scheme);
+			"%s: no host; write %s://host/bucket/prefix",
+			url->text, url->scheme);
 	s = calloc(1, sizeof(*s));
 	if (!s)
 		return rj_fail(err, RJ_E_NOMEM, "out of memory");

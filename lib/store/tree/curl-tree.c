@@ -142,22 +142,20 @@ int rj_net_check(const struct rj_net_kind *kind, const struct rj_url *url,
 
 	if (!url->host[0])
 		return rj_fail(err, RJ_E_INVAL,
-			"%s://%s: no host; write %s://host/folder", url->scheme,
-			url->path, url->scheme);
+			"%s: no host; write %s://host/folder", url->text,
+			url->scheme);
 	/* it goes into commands and URLs as it stands */
 	for (p = url->path; *p; p++)
 		if (!isalnum((unsigned char)*p) && !strchr("/._~-", *p))
 			break;
 	if (*p || strstr(url->path, "/../"))
 		return rj_fail(err, RJ_E_INVAL,
-			"%s://%s%s: the path may have letters, digits, / . _ ~ "
-			"and -",
-			url->scheme, url->host, url->path);
+			"%s: the path may have letters, digits, / . _ ~ and -",
+			url->text);
 	if (kind->box && strspn(url->path, "/") == strlen(url->path))
 		return rj_fail(err, RJ_E_INVAL,
-			"%s://%s%s: no %s; write %s://host/%s", url->scheme,
-			url->host, url->path, kind->box, url->scheme,
-			kind->box);
+			"%s: no %s; write %s://host/%s", url->text, kind->box,
+			url->scheme, kind->box);
 	return 0;
 }
 

@@ -358,10 +358,10 @@ static int check_url(
 		!strstr(u->path, "//") && !strstr(u->path, "/."))
 		return 0;
 	return rj_fail(err, RJ_E_INVAL,
-		"%s://%s%s: write %s://host/path, the path of letters, digits, "
+		"%s: write %s://host/path, the path of letters, digits, "
 		"dashes, dots, underscores and tildes, no part of it beginning "
 		"with a dot",
-		u->scheme, u->host, u->path, u->scheme);
+		u->text, u->scheme);
 }
 
 /* The tree of URL, whose path is LEN bytes long. */
