@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* The control socket: parse the requests of rjctl and mount.rj, and carry them out. */
 #include <errno.h>
 #include <json-c/json.h>
 #include <stdio.h>

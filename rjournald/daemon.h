@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* One volume being served, from start to stop. */
+/* Serve one volume, from start to stop. */
 #ifndef RJ_JOURNALD_DAEMON_H
 #define RJ_JOURNALD_DAEMON_H
 
@@ -60,8 +60,8 @@ struct rj_daemon {
 };
 
 /*
- * Serve until told to stop. RULE is the commit rule. Returns the exit status;
- * everything is said on the way.
+ * Serve until told to stop. RULE is the commit rule. Returns the exit status; errors
+ * are logged.
  */
 int rj_daemon_run(const struct rj_options *opts, rj_rule_fn rule);
 
@@ -70,7 +70,7 @@ int rj_daemon_run(const struct rj_options *opts, rj_rule_fn rule);
 bool rj_daemon_drain(struct rj_daemon *d, int client);
 /* Is the volume mounted, so that rj_daemon_stop() has to wait? */
 bool rj_daemon_in_use(struct rj_daemon *d);
-/* Ends the daemon, after the unmount if the volume is mounted. */
+/* End the daemon, after the unmount if the volume is mounted. */
 void rj_daemon_stop(struct rj_daemon *d);
 /* Are we the log's writer (or else still about to take over)? */
 static inline bool rj_daemon_writing(const struct rj_daemon *d)
@@ -78,10 +78,10 @@ static inline bool rj_daemon_writing(const struct rj_daemon *d)
 	return d->takeover.running ? d->takeover.done && d->loaded.writer
 				   : d->loaded.writer != NULL;
 }
-/* mount.rj has mounted the volume: with --until-unmount, let go. */
+/* Note that mount.rj has mounted the volume; with --until-unmount close the loop device. */
 void rj_daemon_mounted(struct rj_daemon *d);
-/* End, and let the program as it is on the disk now go on. False: this kernel
- * has nothing for that. Does not come back otherwise. */
+/* End this worker, and have the supervisor start the program that is installed now.
+ * False: this kernel cannot send requests again. Else it does not return. */
 bool rj_daemon_restart(struct rj_daemon *d, int client);
 /* Give up: fail what the kernel waits for, and end. */
 void rj_daemon_force(struct rj_daemon *d);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Become a daemon, and let the parent end only when the child is ready. */
+/* Fork into the background; the parent ends only when the child is ready. */
 #ifndef RJ_JOURNALD_DAEMONIZE_H
 #define RJ_JOURNALD_DAEMONIZE_H
 
@@ -11,11 +11,11 @@
  * exits as the child does when that ends first.
  */
 int rj_background(int *ready_fd, struct rj_error *err);
-/* Tell the parent LINE, and let go of the terminal (stdin, stdout, stderr are
- * /dev/null afterwards). */
+/* Tell the parent LINE, and detach from the terminal (stdin, stdout, stderr are /dev/null
+ * afterwards). */
 int rj_background_ready(int *ready_fd, const char *line, struct rj_error *err);
 
-/* The same letting go, without telling. */
+/* Detach from the terminal without a line to the parent. */
 int rj_background_detach(struct rj_error *err);
 
 #endif

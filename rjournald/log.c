@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Write log lines to stderr or syslog, repeated ones with a count. */
 #include "log.h"
 
 #include <stdint.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* The listening socket of the page with metrics. */
 #include "metrics.h"
 
 #include <arpa/inet.h>

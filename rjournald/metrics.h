@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A page for Prometheus and the like, on this machine only. */
+/* Serve the page with metrics for Prometheus, on this machine only. */
 #ifndef RJ_JOURNALD_METRICS_H
 #define RJ_JOURNALD_METRICS_H
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Collect the daemon's state, and print it as JSON and as metrics. */
 #include "config.h"
 
 #include "status.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How the daemon does, in numbers: collected once, said as JSON (rjctl status)
- * and as the text that Prometheus reads (rjctl metrics, metrics.h). One table
- * in status.c names each number in both.
+ * Collect the state of the daemon in numbers, and print it as JSON (rjctl status) or as
+ * the text that Prometheus reads (rjctl metrics, metrics.h). One table in status.c names
+ * each number in both.
  */
 #ifndef RJ_JOURNALD_STATUS_H
 #define RJ_JOURNALD_STATUS_H
@@ -54,7 +54,7 @@ struct rj_status {
 };
 
 void rj_status_collect(const struct rj_daemon *d, struct rj_status *out);
-/* The caller's. NULL: out of memory. */
+/* Make a JSON object, which the caller puts. NULL: out of memory. */
 struct json_object *rj_status_json(const struct rj_status *s);
 /* Add what the fallback file of L, which has one, holds. */
 void rj_status_add_fallback(const struct rj_loaded *l, struct json_object *o);

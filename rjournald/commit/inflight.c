@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* A queue of sealed or unsealed segments, and the thread that puts them. */
 #include "inflight.h"
 
 #include <errno.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Segments that are under way while the kernel writes the next: a queue of a
- * few, put one after the other by a thread of its own, and accounted for in that
- * order by the thread that queued them. Allocates only when it is made.
+ * Queue segments that are put while the kernel writes the next one: a thread of the
+ * queue puts them one after the other, and the thread that queued them accounts for
+ * them in that order. Memory is allocated only in rj_inflight_new().
  */
 #ifndef RJ_JOURNALD_INFLIGHT_H
 #define RJ_JOURNALD_INFLIGHT_H
@@ -15,14 +15,14 @@
 
 struct rj_inflight;
 
-/* One of them. Its runs are the job's own: an array with space for a run of each
+/* A segment in the queue. RUNS is the job's own array, with space for a run of each
  * block of the ring. */
 struct rj_inflight_job {
 	struct rj_log_append a;
 	struct rj_seg_run *runs;
 	uint32_t blocks;   /* in all runs */
 	uint64_t sequence; /* of the segment */
-	bool sealed; /* in advance; the giver's alone */
+	bool sealed; /* in advance; only the queuing thread reads it */
 	int rc; /* what the put returned */
 };
 
@@ -38,28 +38,30 @@ struct rj_inflight_opts {
 /* RJ_E_NOMEM, RJ_E_IO (no thread). */
 int rj_inflight_new(const struct rj_inflight_opts *opts,
 	struct rj_inflight **out, struct rj_error *err);
-/* NULL-safe. What is in a put is waited for, what is not begun is left. */
+/* Wait for the put that is under way, drop the segments after it, and free U.
+ * NULL-safe. */
 void rj_inflight_free(struct rj_inflight *u);
 
 /* All that follows: one thread at a time. */
 
-/* How many were given and not taken back. NULL: none. */
+/* Count the segments that were given and not taken back. U may be NULL: 0. */
 unsigned rj_inflight_count(const struct rj_inflight *u);
-/* The job to be filled in and given next; NULL: there are enough. */
+/* Get the job to be filled in and given next. NULL: the queue is full. */
 struct rj_inflight_job *rj_inflight_slot(struct rj_inflight *u);
+/* Queue the job that rj_inflight_slot() returned. */
 void rj_inflight_give(struct rj_inflight *u);
-/* The one that comes next while another is in its put; NULL: none waits. */
+/* Get the job that waits for the put of the one before it. NULL: none waits. */
 struct rj_inflight_job *rj_inflight_second(struct rj_inflight *u);
 /*
- * The oldest, once it was put; with WAIT that is waited for. NULL: there is
- * none, or it is not done yet. It is the caller's until rj_inflight_taken().
+ * Get the oldest job whose put has ended; with WAIT, wait for that. NULL: the queue
+ * is empty, or the put has not ended. The job is the caller's until rj_inflight_taken().
  */
 const struct rj_inflight_job *rj_inflight_done(struct rj_inflight *u, bool wait);
 void rj_inflight_taken(struct rj_inflight *u);
-/* Does any hold one of COUNT blocks from BLOCK? */
+/* Does a queued segment contain one of COUNT blocks from BLOCK? */
 bool rj_inflight_contains(
 	const struct rj_inflight *u, uint32_t block, uint32_t count);
-/* Without a thread: put the oldest that was not yet. False: there is none. */
+/* Without a thread: put the oldest segment that was not put. False: there is none. */
 bool rj_inflight_step(struct rj_inflight *u);
 
 #endif

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Find the oldest segment that a replay needs, and what to ship again so that it moves. */
 #include "needed.h"
 
 #include "jbd2/jbd2.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Which blocks of the ring were written and not yet shipped: a bitmap, so
+ * Mark the blocks of the ring that were written and not yet shipped: a bitmap, so
  * that marking costs the same however often a block is rewritten.
  */
 #ifndef RJ_JOURNALD_PENDING_H
@@ -20,19 +20,18 @@ struct rj_pending {
 	bool borrowed;	   /* the bitmap is the caller's */
 };
 
-/* Everything is allocated here, nothing later. RJ_E_NOMEM. */
+/* Allocate an empty bitmap; nothing is allocated later. RJ_E_NOMEM. */
 int rj_pending_init(
 	struct rj_pending *p, uint32_t blocks, struct rj_error *err);
-/* The same over a bitmap of the caller's, 64 blocks in a word, which stays as it
- * is. */
+/* Use a bitmap of the caller's, 64 blocks in a word, with the marks that it has. */
 void rj_pending_init_over(struct rj_pending *p, uint32_t blocks, uint64_t *bits);
 void rj_pending_release(struct rj_pending *p);
 /* Mark COUNT blocks from BLOCK, which must lie inside the ring. */
 void rj_pending_mark(struct rj_pending *p, uint32_t block, uint32_t count);
 bool rj_pending_test(const struct rj_pending *p, uint32_t block);
 /*
- * The marked blocks as runs, ascending, into RUNS, which has space for MAX.
- * Returns how many; MAX is enough when it is at least p->count.
+ * Write the marked blocks as ascending runs into RUNS, which has space for MAX, and
+ * return the number of runs. MAX is enough when it is at least p->count.
  */
 uint32_t rj_pending_runs(
 	const struct rj_pending *p, struct rj_seg_run *runs, uint32_t max);

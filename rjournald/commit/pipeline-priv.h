@@ -50,28 +50,29 @@ struct rj_pipeline {
 
 /* ---- put.c ---- */
 
-/* From here on p->failure is what everybody gets. */
+/* Fail P for good with p->failure. */
 void rj_pl_over(struct rj_pipeline *p);
-/* It has failed for good, and says WHY, which is also returned. */
+/* Fail P for good because of WHY, log that, and return its code. */
 int rj_pl_fail(struct rj_pipeline *p, const struct rj_error *why);
-/* It has: why, into ERR (may be NULL) and as the result. */
+/* Return the code of the failure of P, which has failed, and copy it to ERR (may be
+ * NULL). */
 int rj_pl_failed(struct rj_pipeline *p, struct rj_error *err);
 /* Put a segment with all the patience that the policy asks for. After an error
  * the pipeline has failed for good. */
 int rj_pl_put(struct rj_pipeline *p, const struct rj_log_append *a,
 	struct rj_error *err);
-/* For rj_pipeline_stat(). */
+/* Publish the number of pending blocks for rj_pipeline_stat(). */
 void rj_pl_show_pending(struct rj_pipeline *p);
 /* Get the last transaction that the store has, and when (realtime). A state that became
  * ONLINE after the last segment means that the store has all that was acknowledged. */
 void rj_pl_remote(const struct rj_pipeline *p, uint64_t *tid, int64_t *ns);
-/* A segment was acknowledged. */
+/* Account for a segment that was acknowledged. */
 void rj_pl_account(struct rj_pipeline *p, const struct rj_log_append *a,
 	uint32_t blocks, uint64_t sequence, uint64_t oldest);
-/* All that was pending is in a segment now. */
+/* Clear all pending marks: the blocks are in a segment. */
 void rj_pl_nothing_pending(struct rj_pipeline *p);
-/* All that is pending, numbered in the ring, as segment SEQUENCE. RUNS has space
- * for a run of each block. */
+/* Make an append of all that is pending, as segment SEQUENCE, and note that number in
+ * the ring. RUNS has space for a run of each block. */
 struct rj_log_append rj_pl_gather(
 	struct rj_pipeline *p, struct rj_seg_run *runs, uint64_t sequence);
 
@@ -82,17 +83,17 @@ int rj_pl_ship(struct rj_pipeline *p, struct rj_error *err);
 
 /* ---- ship-early.c ---- */
 
-/* Account for what was under way and is there; with WAIT, for all of it. After
- * a failure, which rj_pl_put() has told, there is nothing to account for. */
+/* Account for the segments whose put has ended; with WAIT, wait for all that are under
+ * way. Does nothing after a failure, which rj_pl_put() has reported. */
 void rj_pl_take_back(struct rj_pipeline *p, bool wait);
 /*
- * All that is pending goes to the store, if there is space for one more under way,
- * and the kernel may write what comes next. Nothing of it is written again
- * before it is there, so what the ring says of it stays true: a worker that takes
- * over finds it by its number, which is above what was acknowledged.
+ * Queue all that is pending as a segment, if the queue has space, while the kernel goes
+ * on writing. None of those blocks is written again before the segment is
+ * acknowledged, so the ring stays true: a worker that takes over finds them by their
+ * segment's number, which is above what was acknowledged.
  */
 void rj_pl_ship_early(struct rj_pipeline *p);
-/* The same with what may wait, if it is worth a segment of its own. */
+/* Queue the blocks that may wait, if they are worth a segment of their own. */
 void rj_pl_ship_waiting(struct rj_pipeline *p);
 /* RJ_E_NOMEM, RJ_E_IO. */
 int rj_pl_start_inflight(struct rj_pipeline *p,

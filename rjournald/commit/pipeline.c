@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Take the kernel's writes and flushes: copy into the ring, and ship if they may not wait. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The commit pipeline: writes of the journal device go into the ring, flushes
- * become segments. Knows neither FUSE nor the network: it ships into a sink.
+ * The commit pipeline: copy writes of the journal device into the ring, and make
+ * segments of them. Knows neither FUSE nor the network: it ships into a sink.
  *
  * One thread at a time, but for rj_pipeline_abandon() and rj_pipeline_stat().
  * A large commit is shipped in pieces while it is still being written
@@ -38,9 +38,9 @@ struct rj_sink {
 struct rj_pipeline_opts {
 	struct rj_ring *ring;    /* stays the caller's */
 	uint32_t sb_block;       /* the journal superblock's block */
-	/* What to do when the sink says RJ_E_UNREACHABLE, or RJ_E_NOSPACE.
-	 * LOCAL is the sink's business (fallback-sink.h): if it still says so it is
-	 * to be waited for, as with BLOCK. */
+	/* What to do when the sink returns RJ_E_UNREACHABLE or RJ_E_NOSPACE. LOCAL is
+	 * done by the sink (fallback-sink.h): if it returns one of these nevertheless, the
+	 * pipeline waits, as with BLOCK. */
 	enum rj_on_loss on_loss;
 	struct rj_live *live; /* the caller's; NULL: the pipeline has its own */
 	rj_rule_fn rule;
@@ -51,22 +51,20 @@ struct rj_pipeline_opts {
 	 * be durable, but for what the commit rule lets wait. */
 	bool write_through;
 	/*
-	 * Where to keep what the next worker needs; RING lies in it. NULL:
-	 * nowhere. RESUMED: it is another worker's, after rj_worker_shm_settle(); TAIL
-	 * is not looked at, and nothing may be shipped before
-	 * rj_pipeline_continue().
+	 * Memory for what the next worker needs, with RING in it; NULL: none. RESUMED:
+	 * another worker left it, and rj_worker_shm_settle() was called; TAIL is not
+	 * read, and nothing may be shipped before rj_pipeline_continue().
 	 */
 	struct rj_worker_map *map;
 	bool resumed;
-	/* The device is no JBD2 journal: every write is shipped, RULE and
-	 * SB_BLOCK are not looked at, and what was not written for long is
-	 * shipped again, so that the log can be trimmed below it. */
+	/* The device is no JBD2 journal: every write is shipped, RULE and SB_BLOCK are
+	 * not read, and blocks that were not written for long are shipped again, so
+	 * that the log can be trimmed below them. */
 	bool raw;
 	/*
-	 * How many segments may be under way while writes are answered that may
-	 * wait; 0: none. THREAD: one of the pipeline's own puts them, and calls
-	 * the sink while others call the pipeline; without, rj_pipeline_step()
-	 * does.
+	 * How many segments may be under way while writes that may wait are answered;
+	 * 0: none. THREAD: a thread of the pipeline puts them, and calls the sink while
+	 * other threads call the pipeline; else rj_pipeline_step() puts them.
 	 */
 	unsigned inflight;
 	bool thread;
@@ -97,38 +95,38 @@ struct rj_pipeline_stat {
 /* RJ_E_NOMEM. */
 int rj_pipeline_new(const struct rj_pipeline_opts *opts,
 	struct rj_pipeline **out, struct rj_error *err);
-/* A resumed pipeline: the sink is there, and appends after TAIL. */
+/* Let a resumed pipeline ship: its sink is there, and appends after TAIL. */
 void rj_pipeline_continue(struct rj_pipeline *p, const struct rj_log_tail *tail);
-/* A resumed pipeline: there will be no sink, because of WHY. */
+/* Fail a resumed pipeline for good: there will be no sink, because of WHY. */
 void rj_pipeline_fail(struct rj_pipeline *p, const struct rj_error *why);
 /* NULL-safe. */
 void rj_pipeline_free(struct rj_pipeline *p);
 
-/* Offsets and lengths in bytes; beyond the ring is RJ_E_INVAL. A write may
- * ship (always with write_through, unless the commit rule lets it wait), and
- * then fail as a flush does. */
+/* Copy LEN bytes to byte OFF of the ring. RJ_E_INVAL: beyond the ring. May ship
+ * (always with write_through, unless the commit rule lets the write wait), and then
+ * fail as a flush does. */
 int rj_pipeline_write(struct rj_pipeline *p, const void *data, size_t len,
 	uint64_t off, struct rj_error *err);
-/* After a write was answered: seal a segment that waits for the put of another.
- * Costs the time to hash it; nothing depends on it. */
+/* Seal a segment that waits for the put of another, after a write was answered.
+ * Optional: it saves the time to hash the segment later. */
 void rj_pipeline_seal_next(struct rj_pipeline *p);
 /*
- * A flush of the device: 0 when everything written before is acknowledged by
- * the store, or need not be by the commit rule. Waits as long as the store is
- * lost with RJ_LOSS_BLOCK. On failure the pipeline has failed for good:
- * each later write and flush reports the same error.
+ * Flush the device: 0 when the store has acknowledged everything written before, or
+ * need not by the commit rule. With RJ_LOSS_BLOCK waits as long as the store is lost.
+ * On failure the pipeline has failed for good: each later write and flush reports the
+ * same error.
  */
 int rj_pipeline_flush(struct rj_pipeline *p, struct rj_error *err);
 /* Ship all that is pending, whatever the commit rule says. */
 int rj_pipeline_drain(struct rj_pipeline *p, struct rj_error *err);
 /* Without a thread: put the oldest segment that is under way. False: none is. */
 bool rj_pipeline_step(struct rj_pipeline *p);
-/* From any thread: stop waiting for the store, fail everything from now on. */
+/* Stop waiting for the store, and fail every request from now on. From any thread. */
 void rj_pipeline_abandon(struct rj_pipeline *p);
-/* From any thread; the numbers are each right, but not of one instant. */
+/* Read the counters, from any thread; each is right, but they are not of one instant. */
 void rj_pipeline_stat(
 	const struct rj_pipeline *p, struct rj_pipeline_stat *out);
-/* From any thread: why it has failed, one line; NULL when it has not. */
+/* Get the reason why P has failed, one line, from any thread. NULL: it has not. */
 const char *rj_pipeline_failure(const struct rj_pipeline *p);
 
 #endif

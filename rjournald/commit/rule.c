@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* The commit rule: is all that is pending provably part of an unfinished transaction? */
 #include "rule.h"
 
 #include "jbd2/jbd2.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The commit rule: may a flush be answered although the pending writes have
- * not been shipped? Pure, and the one place where being wrong loses data.
+ * Decide whether a write or flush may be answered although the pending writes have not
+ * been shipped: the commit rule. Pure, and the one place where being wrong loses data.
  *
  * JBD2 flushes twice around a commit block (jbd2_journal_commit_transaction()
  * in fs/jbd2/commit.c): all blocks before it must be ordered before it. The

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Ship pieces of a large transaction while the kernel still writes it. */
 #include "pipeline-priv.h"
 
 #define HASHED_PER_NS 1 /* bytes, by one processor */

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Ship all that is pending as one segment, and raise the volume's mark before. */
 #include "pipeline-priv.h"
 
 /*

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* The thread that runs the arbiter. */
 #include "arbiter-thread.h"
 
 #include <pthread.h>

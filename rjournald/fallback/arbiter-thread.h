@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The arbiter at work: a thread that looks at link, disk and file, and tells the
- * fallback_sink which way to go. Without a policy it does nothing but wait for one. */
+/* Run the arbiter (arbiter.h) in a thread: look at link, disk and file, and tell the
+ * fallback sink where to put segments. Without a policy the thread only waits for one. */
 #ifndef RJ_JOURNALD_ARBITER_THREAD_H
 #define RJ_JOURNALD_ARBITER_THREAD_H
 
@@ -24,13 +24,12 @@ struct rj_arbiter_thread_opts {
 
 int rj_arbiter_thread_start(const struct rj_arbiter_thread_opts *opts,
 	struct rj_arbiter_thread **out, struct rj_error *err);
-/* Another policy, from now on. */
+/* Use another policy from now on. */
 void rj_arbiter_thread_set(struct rj_arbiter_thread *c, enum rj_prefer prefer);
-/* The policy, and what was decided last (OUT). NULL: no policy. */
+/* Get the policy, and the last decision (OUT). C may be NULL: no policy. */
 enum rj_prefer rj_arbiter_thread_look(
 	struct rj_arbiter_thread *c, struct rj_arbiter *out);
-/* End the thread; the way stays as it is, and *LINK_DOWN as it was last seen.
- * NULL-safe. */
+/* End the thread; the last decision and *LINK_DOWN stay in force. NULL-safe. */
 void rj_arbiter_thread_stop(struct rj_arbiter_thread *c);
 
 #endif

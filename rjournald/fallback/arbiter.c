@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* The rules of prefer=. */
 #include "arbiter.h"
 
 /* What would be best now, whatever was before. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * prefer=: where the journal goes while both ways are there. Pure: what is
- * known of link, disk and file goes in, with the time; which way to go, and
- * why, comes out. arbiter-thread.c asks the world, and does what is said here.
+ * Decide by prefer= whether segments go to the store or to the fallback file while both
+ * could take them. Pure: the state of link, disk and file goes in, with the time; the
+ * decision and its reason come out. arbiter-thread.c asks the kernel, and carries it out.
  */
 #ifndef RJ_JOURNALD_ARBITER_H
 #define RJ_JOURNALD_ARBITER_H
@@ -39,12 +39,12 @@ enum rj_reason {
 	RJ_REASONS,
 };
 
-/* A link must be up so long before commits go over it again. */
+/* How long a link must be up before commits go over it again. */
 #define RJ_ARBITER_UP_NS 1000000000LL
-/* What sleeps or wakes up turns nothing around sooner after the last change:
- * going the other way wakes up what slept there. */
+/* How long a decision stands although a device sleeps or wakes up: each change wakes
+ * up the device that slept. */
 #define RJ_ARBITER_STAY_NS 30000000000LL
-/* From this fill on (of 1000) the file is emptied, until it holds nothing. */
+/* From this fill on (of 1000) the file is emptied, until it is empty. */
 #define RJ_ARBITER_NEARLY_FULL 750
 
 struct rj_arbiter_in {
@@ -67,9 +67,10 @@ struct rj_arbiter {
 	int64_t down_ns;       /* when the link was last seen down */
 };
 
+/* Decide. WAS is the decision before. */
 struct rj_arbiter rj_arbiter_next(
 	const struct rj_arbiter *was, const struct rj_arbiter_in *in);
-/* In words. */
+/* Get the words for R. */
 const char *rj_arbiter_reason(enum rj_reason r);
 
 #endif

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Put segments into the store or the fallback file, and ship the file to the store. */
 #include "fallback-sink.h"
 
 #include <pthread.h>

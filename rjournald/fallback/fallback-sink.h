@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A sink that outlives the store (on_loss=local): what the store does not
- * acknowledge in time goes to the fallback file, and is acknowledged from
- * there; when the store is back it gets all of it in order, while commits go
- * on, and then commits go to it again. doc/fallback.md has the rules.
+ * Put segments into the store, or, while the store does not acknowledge in time, into the
+ * fallback file (on_loss=local), and acknowledge them from there. When the store answers
+ * again it gets the file's segments in order, while commits go on; then commits go to
+ * the store again. doc/fallback.md has the rules.
  *
- * As long as the store answers nothing is handed to another thread.
+ * As long as the store answers, nothing is handed to another thread.
  */
 #ifndef RJ_JOURNALD_FALLBACK_SINK_H
 #define RJ_JOURNALD_FALLBACK_SINK_H
@@ -48,36 +48,34 @@ int rj_fallback_sink_new(const struct rj_fallback_sink_opts *opts,
 /* NULL-safe. Stops the thread first. */
 void rj_fallback_sink_free(struct rj_fallback_sink *s);
 
-/* In the place of a worker that died, before the thread and before any append:
- * the state is WAITING, and becomes DEGRADED if the file, which was looked at
- * (resume.h), holds anything that the store lacks. */
+/* Continue in the place of a worker that died, before the thread and before any append:
+ * the state is WAITING, and becomes DEGRADED if the file, which rj_resume() has read,
+ * holds anything that the store lacks. */
 void rj_fallback_sink_resume(struct rj_fallback_sink *s);
 
-/* Two calls of a struct rj_sink; ARG is the fallback sink. RJ_E_UNREACHABLE:
- * the store is lost and the file takes nothing; retry. RJ_E_FENCED and others:
- * the end. */
+/* The two calls of a struct rj_sink; ARG is the fallback sink. RJ_E_UNREACHABLE: the
+ * store is lost and the file takes nothing; retry. RJ_E_FENCED and others are final. */
 int rj_fallback_sink_append(
 	void *arg, const struct rj_log_append *a, struct rj_error *err);
 int rj_fallback_sink_retry(void *arg, struct rj_error *err);
 
 /*
- * The arbiter's: from now on commits go to the file, though the store may be
- * there, and nothing is shipped; nothing happens where the state has no such
- * way. The file says so durably before. Not in the middle of a put: waits for
- * its end. On failure all is as it was.
+ * Send commits to the file from now on, although the store may answer, and ship nothing;
+ * for the arbiter. Does nothing in a state without such a transition. The file notes it
+ * durably first. Waits for a put that is under way. On failure nothing has changed.
  */
 int rj_fallback_sink_leave(struct rj_fallback_sink *s, struct rj_error *err);
-/* And back: the store gets what the file holds, and then the commits. */
+/* Go back to the store: it gets the file's segments, and then the commits. */
 void rj_fallback_sink_back(struct rj_fallback_sink *s);
 
 /*
- * One turn of the work in the background: at most one put while commits go on,
- * or, near the end, the last few with commits held up. Returns how long to wait
- * before the next turn (nanoseconds); negative: there is nothing to do until an
- * append goes to the file. A caller without the thread calls it itself.
+ * Do one step of shipping the file: at most one put while commits go on, or, near the
+ * end, the last few puts while commits wait. Returns how long to wait before the next
+ * step (nanoseconds); negative: nothing to do until an append goes to the file. A caller
+ * without the thread calls this itself.
  */
 int64_t rj_fallback_sink_step(struct rj_fallback_sink *s);
-/* A thread that calls it. */
+/* Start a thread that calls rj_fallback_sink_step(). */
 int rj_fallback_sink_start(struct rj_fallback_sink *s, struct rj_error *err);
 /* End the thread (after the put that it is in), and durably write down how far
  * the file goes. What went there by choice alone is brought to the store

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Find the interface by a route to the store; read sysfs and the power mode of an ATA disk. */
 #include "link-disk.h"
 
 #include <fcntl.h>

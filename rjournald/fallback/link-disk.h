@@ -36,9 +36,9 @@ void rj_route_init(struct rj_route *r, const char *url);
 enum rj_link rj_link_state(struct rj_route *r);
 
 /*
- * The disk below FILE: suspended (runtime power management), or an ATA disk in
- * standby or sleep. RJ_DISK_UNKNOWN: neither says so, as with most virtual
- * disks, and with what lies upon several (LVM, RAID, loop devices).
+ * Get the state of the disk below FILE: asleep if it is suspended (runtime power
+ * management), or an ATA disk in standby or sleep. RJ_DISK_UNKNOWN: the kernel does not
+ * know, as of most virtual disks, and of devices on several disks (LVM, RAID, loop).
  */
 enum rj_disk rj_disk_state(const char *file);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The state of the live path, and which state follows on an event: one table,
- * pure. The file says "local from segment N", durably, before LOST_LOCAL or LEAVE
- * is raised in a state that is not local (doc/fallback.md).
+ * Find the state that follows on an event, of the path from commits to store or file:
+ * one table, pure. The file says "local from segment N", durably, before LOST_LOCAL or
+ * LEAVE is raised in a state that is not local (doc/fallback.md).
  */
 #ifndef RJ_JOURNALD_STATE_H
 #define RJ_JOURNALD_STATE_H
@@ -45,9 +45,9 @@ enum rj_event {
 	RJ_EVENTS,
 };
 
-/* RJ_STATES: E cannot happen in S. */
+/* Get the state that follows on E in S. RJ_STATES: E cannot happen in S. */
 enum rj_state rj_state_next(enum rj_state s, enum rj_event e);
-/* A short word ("online"), for status and messages. */
+/* Get a short word ("online"), for status and messages. */
 const char *rj_state_name(enum rj_state s);
 const char *rj_event_name(enum rj_event e);
 /* Will this state never acknowledge anything again? */
@@ -66,15 +66,15 @@ struct rj_live {
 };
 
 void rj_live_init(struct rj_live *l);
-/* What requests wait for, which names the store; NULL: for nothing any more. */
+/* Set the error for which requests wait, which names the store. NULL: they do not wait. */
 void rj_live_set_why(struct rj_live *l, const struct rj_error *why);
-/* The same into OUT; "": for nothing. From any thread. */
+/* Copy its message to OUT; "": requests do not wait. From any thread. */
 void rj_live_why(const struct rj_live *l, char out[RJ_ERROR_BYTES]);
 /* Set the ticker to wake when a store says that it is full; NULL: none. */
 void rj_live_set_trimmer(struct rj_live *l, struct rj_ticker *trimmer);
-/* Wake it, if WHY (which rj_live_set_why() looks at by itself) is that. */
+/* Wake that ticker if WHY says that the store is full. rj_live_set_why() does so itself. */
 void rj_live_heard(struct rj_live *l, const struct rj_error *why);
-/* rj_error_cause() of that; "": for nothing. */
+/* Get rj_error_cause() of the error for which requests wait; "": they do not wait. */
 const char *rj_live_cause(const struct rj_live *l);
 /* Go to the state that follows on E. An event that cannot happen is logged as an
  * error and changes nothing. */

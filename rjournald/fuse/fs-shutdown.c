@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Shut the mounted file system down, and withhold the journal's error meanwhile. */
 #include "fs-shutdown.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Start, lock, drain and stop the FUSE file system of the journal. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A FUSE file system with one file, "journal", whose bytes are
- * the ring. The thread that reads a request runs the pipeline itself: a
- * hand-over to another one would cost more than it gains.
+ * Serve a FUSE file system with one file, "journal", whose bytes are the ring. The
+ * thread that reads a request runs the pipeline itself: handing it to another thread
+ * would cost more than it gains.
  *
- * The mount outlives the worker that made it: a process with /dev/fuse open
- * continues it. The kernel says FUSE_INIT only once, so the next worker is told
- * it again by the one before (rj_worker_shm), and asks for what was read and
- * never answered (FUSE_NOTIFY_RESEND).
+ * The mount outlives the worker that made it: a process with /dev/fuse open continues
+ * it. The kernel sends FUSE_INIT only once, so the next worker reads it from
+ * rj_worker_shm, and asks for the requests that were read and never answered
+ * (FUSE_NOTIFY_RESEND).
  */
 #ifndef RJ_JOURNALD_FUSE_FS_H
 #define RJ_JOURNALD_FUSE_FS_H
@@ -43,28 +43,27 @@ struct rj_fuse_opts {
 };
 
 /*
- * Start answering. RESUMED: only what needs no pipeline (reads, stat); the
- * rest waits for rj_fuse_release(). RJ_E_IO, RJ_E_NOMEM, RJ_E_PROTOCOL.
+ * Start answering requests. RESUMED: only those that need no pipeline (reads, stat);
+ * the others wait for rj_fuse_release(). RJ_E_IO, RJ_E_NOMEM, RJ_E_PROTOCOL.
  */
 int rj_fuse_start(const struct rj_fuse_opts *opts, struct rj_fuse **out,
 	struct rj_error *err);
-/* Can this kernel hand out again what a worker that died has read (Linux
- * 6.9)? */
+/* Can this kernel send again the requests that a dead worker has read (Linux 6.9)? */
 bool rj_fuse_can_resume(const struct rj_fuse *f);
 /* Let requests into the pipeline: it is ready. */
 void rj_fuse_release(struct rj_fuse *f);
 /* Lock requests out of the pipeline, after waiting at most MS milliseconds for the
  * one that is in it. False: it still is. */
 bool rj_fuse_lock_for(struct rj_fuse *f, int ms);
-/* How many have the file open. */
+/* Count the openers of the file. */
 unsigned rj_fuse_users(const struct rj_fuse *f);
-/* The session has ended: unmounted or aborted by somebody else. */
+/* Has the session ended, by an unmount or abort from outside? */
 bool rj_fuse_ended(const struct rj_fuse *f);
 /* Ship all that is pending, from another thread. */
 int rj_fuse_drain(struct rj_fuse *f, struct rj_error *err);
-/* The journal is about to be lost with the process: see fs-shutdown.h. */
+/* Shut the file system down before the process ends with the journal (fs-shutdown.h). */
 void rj_fuse_last_word(struct rj_fuse *f);
-/* Unmount, wait for the thread to end, free. NULL-safe. */
+/* Unmount, wait for the threads to end, and free F. NULL-safe. */
 void rj_fuse_stop(struct rj_fuse *f);
 
 #endif

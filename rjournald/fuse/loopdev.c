@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Find a free loop device, and attach the FUSE file to it. */
 #include "loopdev.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The loop device that makes a block device of the FUSE file. */
+/* Attach a loop device to the FUSE file, which makes a block device of it. */
 #ifndef RJ_JOURNALD_LOOPDEV_H
 #define RJ_JOURNALD_LOOPDEV_H
 
@@ -8,7 +8,7 @@
 #include "util/error.h"
 
 struct rj_loop {
-	int fd; /* -1: let go */
+	int fd; /* -1: closed */
 	char path[32];
 };
 
@@ -22,9 +22,9 @@ int rj_loop_attach(
 	int fd, const char *path, struct rj_loop *out, struct rj_error *err);
 /* Is it the journal of a mounted filesystem right now? */
 bool rj_loop_mounted(const struct rj_loop *loop);
-/* Does somebody (a mount, mke2fs, ...) hold it exclusively? */
+/* Has another opener (a mount, mke2fs, ...) opened it exclusively? */
 bool rj_loop_exclusive(const struct rj_loop *loop);
-/* Let go: the device disappears with its last other opener. */
+/* Close the device: it disappears with its last other opener. */
 void rj_loop_let_go(struct rj_loop *loop);
 
 #endif

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Write 0 to extent_max_zeroout_kb in sysfs while the volume has data=journal. */
 #include "zeroout.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Lock memory, and protect the daemon from reclaim and the OOM killer. */
 #include "harden.h"
 
 #include <errno.h>

@@ -13,13 +13,13 @@
  * as a notice: serving goes on without it.
  */
 void rj_harden(void);
-/* The same for the supervisor, which says nothing about it. */
+/* Do the same for the supervisor, which logs nothing. */
 void rj_harden_supervisor(void);
 /* Give every page of the ring its memory now, not in the middle of a commit. */
 void rj_harden_ring(const struct rj_ring *ring);
-/* And what W needs for the largest segment that the pipeline makes of RING. */
+/* Do the same for the buffers that W needs for the largest segment of RING. */
 void rj_harden_writer(struct rj_log_writer *w, const struct rj_ring *ring);
-/* With a fallback file: the outbox has space for the same, too. */
+/* Do the same for the outbox, where there is a fallback file. */
 void rj_harden_outbox(const struct rj_worker_map *m);
 
 #endif

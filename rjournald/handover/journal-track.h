@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the daemon knows about the log that the kernel writes: learnt from the
- * blocks themselves, as they arrive. Pure. Whatever it can not follow makes
- * it forget ("known" becomes false), and the daemon then ships everything.
+ * Track the log that the kernel writes, from the blocks as they arrive: recognise commit
+ * blocks, and follow tail, head and transaction number. Pure. After a block that it
+ * cannot follow "known" is false, and the daemon ships everything.
  */
 #ifndef RJ_JOURNALD_JOURNAL_TRACK_H
 #define RJ_JOURNALD_JOURNAL_TRACK_H
@@ -31,22 +31,22 @@ struct rj_track {
 	uint32_t fast_blocks;
 };
 
-/* Begin with RING as read back from the log (or still empty). */
+/* Begin with RING as it was read back from the log, or with an empty one. */
 void rj_track_init(
 	struct rj_track *t, const struct rj_ring *ring, uint32_t sb_block);
 /*
- * Blocks [BLOCK, BLOCK + COUNT) of the ring have just been written. A request
- * never holds more than a part of the log, and the kernel sends the commit
- * block of one transaction after that of the one before.
+ * Follow a write of the blocks [BLOCK, BLOCK + COUNT) of the ring. A request never
+ * contains more than a part of the log, and the kernel sends the commit block of a
+ * transaction after that of the transaction before.
  */
 void rj_track_written(struct rj_track *t, const struct rj_ring *ring,
 	uint32_t block, uint32_t count);
-/* Blocks from FROM forward to TO, going round the log proper. Both must lie
- * in it. */
+/* Count the blocks from FROM forward to TO, around the log proper. Both must lie in
+ * it. */
 uint32_t rj_track_distance(
 	const struct rj_track *t, uint32_t from, uint32_t to);
-/* How many blocks after commit_end the running transaction may fill without
- * running into the live log. 0 unless t->known. */
+/* Count the blocks after commit_end that the running transaction may fill before it
+ * reaches the live log. 0 unless t->known. */
 uint32_t rj_track_space(const struct rj_track *t);
 
 #endif

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Convert the structs of other rooms to the fixed-width records and back. */
 #include "shm-records.h"
 
 #include <stddef.h>

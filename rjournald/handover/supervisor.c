@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Fork workers, keep their descriptors, and pass on their exit status. */
 #include "supervisor.h"
 
 #include <errno.h>

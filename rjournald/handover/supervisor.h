@@ -47,7 +47,7 @@ enum rj_word {
 
 struct rj_supervisor_opts {
 	/* A worker's life, in a process of its own. POST is where it says its
-	 * words; HELD is NULL for the first one. Returns the exit status. */
+	 * words; FDS is NULL for the first one. Returns the exit status. */
 	int (*work)(void *arg, int post, const struct rj_worker_fds *fds);
 	void *arg;
 	/* For RJ_WORD_RESTART: the program, and its arguments without the name
@@ -65,10 +65,9 @@ int rj_supervisor_run(const struct rj_supervisor_opts *opts);
 
 /* ---- the worker's side ---- */
 
-/* Say one word; a supervisor that is gone does not matter, as we die with it.
- */
+/* Send one word. If the supervisor has ended, so will this process: no error. */
 void rj_supervisor_tell(int post, enum rj_word word);
-/* RJ_WORD_FDS. RJ_E_IO. */
+/* Send RJ_WORD_FDS with the descriptors. RJ_E_IO. */
 int rj_supervisor_give_fds(
 	int post, const struct rj_worker_fds *fds, struct rj_error *err);
 /* Parse the option's text ("POST,MEMORY,...") of a restarted program back into

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Create, map and settle the memory that outlives a worker. */
 #include "worker-shm.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What outlives a worker: one file in memory (memfd) that the supervisor holds
- * and each worker maps. It has the ring, which segment each block went into,
+ * The memory that outlives a worker: one memfd that the supervisor has open and each
+ * worker maps. It has the ring, which segment each block went into,
  * which blocks are pending, and the few numbers below. A worker can be killed
  * between any two instructions: every step here is ordered so that what is
  * found afterwards is right, or is known not to be.
@@ -18,8 +18,8 @@
 #include "shm-records.h"
 #include "util/error.h"
 
-/* Counted up whenever anything below, or RJ_SIGNAL_ASKED, changes its meaning: a worker of another
- * release than the one before must understand what it finds. */
+/* Counted up whenever anything below, or RJ_SIGNAL_ASKED, changes its meaning: a worker
+ * of another release must understand what it finds. */
 #define RJ_WORKER_SHM_VERSION 6
 #define RJ_WORKER_SHM_OPENS	64
 #define RJ_WORKER_SHM_INIT	256
@@ -94,25 +94,25 @@ struct rj_worker_map {
 	int fd;	      /* of the memory; the caller's to close */
 };
 
-/* Make one, all zero, for a journal of BLOCKS blocks. RJ_E_NOMEM, RJ_E_INVAL. */
+/* Create the memory, all zero, for a journal of BLOCKS blocks. RJ_E_NOMEM, RJ_E_INVAL. */
 int rj_worker_shm_create(uint32_t block_size, uint32_t blocks,
 	struct rj_worker_map *out, struct rj_error *err);
-/* Map what another worker left in FD, which OUT takes over on success.
- * RJ_E_UNSUPPORTED: it is of another release. RJ_E_CORRUPT, RJ_E_NOMEM. */
+/* Map the memory FD of the worker before, which OUT takes over on success.
+ * RJ_E_UNSUPPORTED: it has another RJ_WORKER_SHM_VERSION. RJ_E_CORRUPT, RJ_E_NOMEM. */
 int rj_worker_shm_attach(
 	int fd, struct rj_worker_map *out, struct rj_error *err);
 /* Unmap and close. */
 void rj_worker_shm_release(struct rj_worker_map *m);
 
-/* The pipeline is going to change blocks of the ring, for a write at AT. */
+/* Note that a write of BYTES bytes at AT is about to be copied into the ring. */
 void rj_worker_shm_begin(struct rj_worker_shm *k, uint64_t at, uint64_t bytes);
-/* It did; TRACK is how the log looks now. */
+/* Note that the write is in the ring, and TRACK, the state of the log after it. */
 void rj_worker_shm_end(struct rj_worker_shm *k, const struct rj_track *track);
 /*
- * After a worker's death: which blocks are not known to be at the store. Marks
- * in BITS, beside those that are marked, every block whose segment was never
- * acknowledged; takes out those of a write that was cut off, whatever they
- * were, as half a write must not be shipped: it comes again.
+ * Find the blocks that may not be at the store, after a worker's death: mark in BITS, in
+ * addition to those that are marked, every block whose segment was not acknowledged, and
+ * clear the blocks of a write that was cut off. Half a write must not be shipped; the
+ * kernel sends that write again.
  */
 void rj_worker_shm_settle(struct rj_worker_map *m);
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Open a volume's fallback file, ship what it holds, and start the fallback sink. */
 #include "load-fallback.h"
 
 #include "journal/attach.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What serving with a fallback file needs around it: find the file, bring what
- * it holds to the store, two handles with short time limits. */
+/* Open the fallback file of a volume that is to be served, bring the segments that it
+ * holds to the store, and start the fallback sink. */
 #ifndef RJ_JOURNALD_LOAD_FALLBACK_H
 #define RJ_JOURNALD_LOAD_FALLBACK_H
 
@@ -8,26 +8,26 @@
 #include "util/error.h"
 
 /*
- * Before the log is read: if the volume L has a fallback, open it, and put into
- * the store what only the file has. RJ_E_REFUSED: the file is not there, is
- * not the one that was there last, or what it holds was given up. RJ_E_FENCED:
- * the store's log went on without it.
+ * Open the fallback file of the volume L, if it has one, and put into the store the
+ * segments that only the file has. To be called before the log is read. RJ_E_REFUSED:
+ * the file is missing, is not the one that was used last, or its segments were given
+ * up. RJ_E_FENCED: another writer continued the store's log without those segments.
  * RJ_E_UNREACHABLE and others of rj_fallback_ship().
  */
 int rj_load_fallback_open(struct rj_loaded *l, struct rj_error *err);
-/* Only open it, or make it where it may be missing: l->facts says so. */
+/* Open the fallback file only, or make it where l->facts allows it to be missing. */
 int rj_load_fallback_file(struct rj_loaded *l, struct rj_error *err);
-/* After the claim, before the volume is marked with the new epoch: the file says
- * that it is the one. Nothing without a fallback. */
+/* Bind the fallback file to the new epoch, after the claim and before the volume is
+ * marked with that epoch. Does nothing without a fallback file. */
 int rj_load_fallback_serve(struct rj_loaded *l, struct rj_error *err);
-/* L has its writer, by a claim or again, and is where it stays: the handles that
- * put from now on, and the fallback sink. Nothing without a fallback. */
+/* Open the store handles with short time limits, and start the fallback sink. L has its
+ * writer, and stays where it is. Does nothing without a fallback file. */
 int rj_load_fallback_start(struct rj_loaded *l, struct rj_error *err);
-/* End the fallback sink: what the file holds is written down, durably. */
+/* End the fallback sink, after a durable note in the file of what the store has. */
 int rj_load_fallback_stop(struct rj_loaded *l, struct rj_error *err);
-/* Does the file hold nothing that is needed? */
+/* Is the file without a segment that is still needed? */
 bool rj_load_fallback_idle(const struct rj_loaded *l);
-/* Close all of it. */
+/* Close the file and the handles. */
 void rj_load_fallback_close(struct rj_loaded *l);
 
 #endif

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Read a volume and its log, claim an epoch, and note that in the volume. */
 #include "load.h"
 
 #include <errno.h>

@@ -52,10 +52,10 @@ struct rj_loaded {
 };
 
 /*
- * Everything up to serving. The log is read and verified before an epoch is
- * claimed, so that a damaged log gets no new segment; then once more after
- * that place, up to our own fence. A volume that needs recovery is not
- * written to: the recovery would undo it.
+ * Do everything up to serving. The log is read and verified before an epoch is
+ * claimed, so that a damaged log gets no new segment; after the claim the rest, up to
+ * our own fence, is read. A volume that needs recovery is not written to: the recovery
+ * would undo that.
  * RJ_E_NOTRJ, RJ_E_INVAL (no remote journal), RJ_E_BUSY (mounted, or served
  * already), RJ_E_REFUSED (rjrecover has to come first), RJ_E_UNSUPPORTED,
  * RJ_E_KEY, and
@@ -63,50 +63,49 @@ struct rj_loaded {
  */
 int rj_load(const char *device, struct rj_loaded *out, struct rj_error *err);
 /*
- * The same for a raw log, of a device that is no journal of an ext3 or ext4
- * volume: facts.has_sbx is false. SIZE_MB: begin the log if there is none (0:
- * do not). RJ_E_INVAL: there is none; it is of another size.
+ * Do what rj_load() does, for a raw log: of a device that is no journal of an ext3 or
+ * ext4 volume; facts.has_sbx is false. SIZE_MB: begin the log if there is none (0: do
+ * not). RJ_E_INVAL: there is no log, or its device has another size.
  */
 int rj_load_raw(const char *url, uint32_t size_mb, struct rj_loaded *out,
 	struct rj_error *err);
 /*
- * The same for a worker that takes over: all but the store, out of what the
- * supervisor HELD (memory and lock, which OUT takes over). What the worker
- * before us left is settled. Sends no request.
+ * Do what rj_load() does, for a worker that takes over: all but the store, from the
+ * supervisor's FDS (memory and lock, which OUT takes over). Settles what the worker
+ * before left (rj_worker_shm_settle()). Sends no request.
  */
 int rj_load_again(const char *device, const struct rj_worker_fds *fds,
 	struct rj_loaded *out, struct rj_error *err);
 /* Open the store, as the supervisor's memory names it, unless it is open. */
 int rj_load_store_again(struct rj_loaded *l, struct rj_error *err);
 /*
- * Then, without a fallback file (with one: resume.h), this: claim the next
- * epoch, as the successor of the worker before us only. May be
- * called again after RJ_E_UNREACHABLE, RJ_E_NOSPACE or RJ_E_BUSY. RJ_E_FENCED:
- * another writer took over meanwhile. RJ_E_GAP: what was acknowledged is not
- * there.
+ * Claim the next epoch after rj_load_again(), as the successor of the worker before only;
+ * with a fallback file see resume.h instead. May be called again after
+ * RJ_E_UNREACHABLE, RJ_E_NOSPACE or RJ_E_BUSY. RJ_E_FENCED: another writer took over
+ * meanwhile. RJ_E_GAP: a segment that was acknowledged is missing.
  */
 int rj_load_claim_again(struct rj_loaded *l, struct rj_error *err);
 /*
- * Before serving: mark the volume with our epoch, the floor, and the device
- * number of JOURNAL_PATH, as the kernel does at mount. A volume that needs
- * recovery is left alone (0).
+ * Write our epoch, the floor, and the device number of JOURNAL_PATH into the volume
+ * before serving, as the kernel does at mount. A volume that needs recovery is left
+ * alone (0).
  */
 int rj_load_note(
 	struct rj_loaded *l, const char *journal_path, struct rj_error *err);
 /*
- * After serving: write the last epoch and the acknowledged floor into the
- * volume, if it is not mounted and needs no recovery, and take the device
- * number back. Without that the numbers are only older.
+ * Write the last epoch and the acknowledged floor into the volume after serving, if it
+ * is not mounted and needs no recovery, and take the device number back. If that
+ * fails, the numbers in the volume are only older.
  */
 int rj_unload_note(struct rj_loaded *l, struct rj_error *err);
-/* What goes through handle S is counted by L's latency, and held up by its
- * throttle. L stays where it is as long as S is used. */
+/* Count the puts through handle S in L's histogram, and delay them by L's throttle. L
+ * stays where it is as long as S is used. */
 void rj_load_watch(struct rj_loaded *l, struct rj_store *s);
 /* Make SPARE, before the first request that is served. */
 void rj_load_spare(struct rj_loaded *l);
-/* Whose log it is and how it is sealed, for other readers of it. */
+/* Fill in ID: which log it is, and how it is sealed. */
 void rj_load_log_id(const struct rj_loaded *l, struct rj_log_id *id);
-/* Releases all; the runtime directory goes last. */
+/* Release everything; the runtime directory is removed last. */
 void rj_unload(struct rj_loaded *l);
 
 #endif

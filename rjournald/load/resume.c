@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Go on as the writer of the worker that died, with the fallback file. */
 #include "resume.h"
 
 #include <string.h>

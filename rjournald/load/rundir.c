@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Make, lock and clear the runtime directory of a volume. */
 #include "rundir.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The daemon's side of os/rundir.h: be the one that serves a volume. */
+/* Claim the runtime directory of a volume (os/rundir.h): one daemon serves it. */
 #ifndef RJ_JOURNALD_RUNDIR_H
 #define RJ_JOURNALD_RUNDIR_H
 
@@ -22,10 +22,10 @@ struct rj_claimed_dir {
  */
 int rj_claim_dir(const uint8_t volume_uuid[RJ_UUID_BYTES], pid_t pid,
 	const char *device, struct rj_claimed_dir *out, struct rj_error *err);
-/* The directory that a worker before us claimed; LOCK is its lock. */
+/* Name the directory that the worker before claimed; LOCK is its lock. */
 int rj_claimed_dir_again(const uint8_t volume_uuid[RJ_UUID_BYTES], int lock,
 	struct rj_claimed_dir *out, struct rj_error *err);
-/* Remove everything again and let go of the lock. */
+/* Remove the directory, and unlock it. */
 void rj_release_dir(struct rj_claimed_dir *d);
 
 #endif

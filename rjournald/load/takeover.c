@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* The thread that becomes the log's writer after a worker died. */
 #include "takeover.h"
 
 #include <string.h>

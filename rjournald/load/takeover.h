@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A worker died and we are the next one: become the log's writer in its place,
- * in a thread, while reads of the device are answered already.
+ * Become the log's writer after the worker before died, in a thread, while reads of the
+ * device are answered already.
  */
 #ifndef RJ_JOURNALD_TAKEOVER_H
 #define RJ_JOURNALD_TAKEOVER_H
@@ -25,12 +25,13 @@ struct rj_takeover {
 	atomic_bool cancelled, done;
 };
 
-/* All but the flags is filled in. Each way it ends lets the kernel's writes go
- * on: with a log to append to, or with a pipeline that has failed. RJ_E_IO. */
+/* Start the thread; all of T but the flags is filled in. However the thread ends, the
+ * kernel's writes go on: with a log to append to, or with a pipeline that has failed.
+ * RJ_E_IO. */
 int rj_takeover_start(struct rj_takeover *t, struct rj_error *err);
-/* Do not wait for the store any longer; from any thread. */
+/* Stop waiting for the store. From any thread. */
 void rj_takeover_cancel(struct rj_takeover *t);
-/* Wait for its end. */
+/* Wait until the thread has ended. */
 void rj_takeover_finish(struct rj_takeover *t);
 
 #endif

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* The threads that note what was acknowledged. */
 #include "floor.h"
 
 #include <pthread.h>

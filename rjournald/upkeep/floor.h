@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Threads that note, about once a second, what the log has come to: on this host
- * (lib/log/floor/floor.h), in the header of an idle fallback file, and at the floor
- * store of rj.conf (lib/log/floor/floor-url.h). Never in the way of a commit. */
+/* Note about once a second, in threads, which segment was acknowledged last: on this
+ * host (lib/log/floor/floor.h), in the header of an idle fallback file, and at the floor
+ * store of rj.conf (lib/log/floor/floor-url.h). No commit waits for that. */
 #ifndef RJ_JOURNALD_FLOOR_H
 #define RJ_JOURNALD_FLOOR_H
 
@@ -19,12 +19,12 @@ struct rj_floor_stat {
 	char why[RJ_ERROR_BYTES];
 };
 
-/* L stays where it is until the end. Without a floor (NULL in *OUT, and that is
- * logged) a journal is still one. */
+/* Start the threads. L stays where it is until the end. On failure *OUT is NULL, which is
+ * logged: the journal works without notes. */
 void rj_floor_recorder_start(
 	struct rj_loaded *l, struct rj_floor_recorder **out);
-/* Ends the threads, after a last note on this host. REMOVE: the volume has it
- * all, and says so itself; the host's note goes. NULL-safe. */
+/* End the threads, after a last note on this host. REMOVE: remove the host's note, as
+ * the volume itself says that it has everything. NULL-safe. */
 void rj_floor_recorder_stop(struct rj_floor_recorder *k, bool remove);
 /* K may be NULL. */
 void rj_floor_recorder_stat(

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Ask systemd whether the machine shuts down, and tell the console what it waits for. */
 #include "poweroff.h"
 
 #include <fcntl.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A machine that shuts down while the store is away. What waits for the journal
- * cannot be killed: systemd would wait for its sessions and the unmount by its
- * own limits, and then cut the network and the daemon off.
+ * Give up a store that is away while the machine shuts down. A process that waits for
+ * the journal cannot be killed: systemd would wait for sessions and the unmount up to
+ * its own limits, and then stop the network and the daemon.
  */
 #ifndef RJ_JOURNALD_POWEROFF_H
 #define RJ_JOURNALD_POWEROFF_H
@@ -16,8 +16,8 @@
 #define RJ_POWEROFF_TICK 2000
 
 struct rj_poweroff {
-	int64_t looked_ns;  /* when, last */
-	int64_t asked_ns;   /* systemd was asked, last */
+	int64_t looked_ns;  /* when rj_poweroff_expired() looked last */
+	int64_t asked_ns;   /* when systemd was asked last */
 	int64_t down_ns;    /* the machine shuts down since; 0: it does not */
 };
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* The thread that trims the log. */
 #include "trim.h"
 
 #include <stdlib.h>

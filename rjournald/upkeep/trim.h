@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A thread that deletes from the log what no replay needs any more. */
+/* Delete segments that no replay needs any more, in a thread. */
 #ifndef RJ_JOURNALD_TRIM_H
 #define RJ_JOURNALD_TRIM_H
 
