@@ -51,7 +51,7 @@ goes_on() {
 	wait "$writer"
 }
 
-# all_of_it WAY URL: rjournald's environment says how puts go
+# all_of_it WAY URL
 all_of_it() {
 	way=$1
 	img=$T_DIR/$way.img
@@ -61,7 +61,7 @@ all_of_it() {
 	check "$way: the server comes back empty" back_with "$T_DIR/$way.empty"
 	write_one "$way.emptied"
 	waits "$way.emptied"
-	if $resumes && [ "$way" = straight ]; then
+	if $resumes && [ "$way" = rj ]; then
 		kill_pid "$(worker_pid "$img")"
 		check "$way: another worker waits, too" wait_for 30 missed
 		is "$way: and claims nothing there" \
@@ -99,8 +99,5 @@ start_server "$T_DIR/srv" || exit 99
 mkdir "$T_DIR/disk" || exit 99
 shelf=$T_DIR/srv.files
 srv() { [ "$way" = file ] && echo "$T_DIR/srv.files" || echo "$T_DIR/srv"; }
-all_of_it straight "$SRV_URL/straight"
+all_of_it rj "$SRV_URL/rj"
 all_of_it file "file://$T_DIR/disk"
-# as with a proxy or a password: all requests go by libcurl
-export http_proxy=http://127.0.0.1:9 no_proxy='*'
-all_of_it libcurl "$SRV_URL/libcurl"

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * libFuzzer target for the client's reading of HTTP answers: rjserver's and S3's,
- * from the status line to the stream of objects, through libcurl, http1-put.c and
+ * from the status line to the stream of objects, through http1.c, libcurl (S3) and
  * all of lib/store; built and run by scripts/fuzz. connect(), send(), recv() and poll()
- * are replaced here: libcurl's socket is one end of a socket pair, and each whole
+ * are replaced here: the connection is one end of a socket pair, and each whole
  * request is answered with the rest of the input.
  *
  * The first byte of an input says what is asked: bits 0-2: the request (enum ask);
  * bit 3: over s3+http; bit 4: the answer comes one byte at a time; bit 5: the
- * connection breaks, with the answer, before the request's body was sent; bit 6: a put
- * to rj:// goes by libcurl, as with a password.
+ * connection breaks, with the answer, before the request's body was sent; bit 6: the
+ * same is asked once more, over the same connection if it can be.
  * Checked, besides memory and undefined behaviour: a put succeeds only with a status
- * that says so, and never when its body was not sent; what is read keeps the
- * contract of store.h; each failure has a message that is fit for a terminal.
+ * that says so, and never when its body was not sent; an object is bytes of the
+ * answer, and what is read keeps the contract of store.h; each failure has a message
+ * that is fit for a terminal.
  *
  * With $RJ_SEEDS set the program writes a few inputs to that directory instead.
  */
@@ -38,7 +39,7 @@ enum ask { PUT, GET, LIST, JOURNALS, STREAM, REMOVE, BELOW, ASKS };
 #define S3	 0x08
 #define SLOW	 0x10
 #define EARLY	 0x20
-#define LIBCURL	 0x40
+#define TWICE	 0x40
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerInitialize(int *argc, char ***argv);
@@ -47,7 +48,7 @@ static const char *answer; /* of ANSWER_LEN bytes */
 static size_t answer_len;
 static uint8_t mode;
 static int peer = -1;	/* the server's end; -1: no connection */
-static int client = -1; /* libcurl's */
+static int client = -1; /* the store's */
 static unsigned answered;
 static char head[4096]; /* of the request that comes; NUL-terminated */
 static size_t head_len, body_left;
@@ -136,7 +137,7 @@ ssize_t send(int fd, const void *data, size_t len, int flags)
 	return (ssize_t)n;
 }
 
-/* Of http1-put.c: some of the first part that is not empty. */
+/* Of http1-conn.c: some of the first part that is not empty. */
 ssize_t sendmsg(int fd, const struct msghdr *msg, int flags)
 {
 	size_t i = 0;
@@ -207,6 +208,16 @@ static bool says(const char *status)
 	return memmem(answer, answer_len, status, strlen(status)) != NULL;
 }
 
+static bool has_chunks(void)
+{
+	size_t i;
+
+	for (i = 0; i + 7 <= answer_len; i++)
+		if (!strncasecmp(answer + i, "chunked", 7))
+			return true;
+	return false;
+}
+
 static int put(struct rj_store *s, const struct rj_key *key,
 	struct rj_error *err)
 {
@@ -227,6 +238,8 @@ static int get(struct rj_store *s, const struct rj_key *key,
 	int rc = s->ops->get(s, key, MAX_BYTES, &out, err);
 
 	must(rc ? !out.len : out.len <= MAX_BYTES && says(" 200"));
+	if (!rc && out.len && !memmem(answer, answer_len, out.data, out.len))
+		must(has_chunks());
 	rj_buf_free(&out);
 	return rc;
 }
@@ -264,6 +277,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct rj_error err = {0};
 	struct rj_store *s;
 	const char *c;
+	int i;
 
 	if (!size)
 		return 0;
@@ -272,10 +286,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	answer_len = size - 1;
 	answered = 0;
 	must(!rj_store_open(mode & S3	     ? "s3+http://127.0.0.1:9/b/p"
-			    : mode & LIBCURL ? "rj://127.0.0.1:9/w"
 					     : "rj://127.0.0.1:9/v",
 		&opts, &s, &err));
-	if (request(s, &err)) {
+	for (i = 0; i < (mode & TWICE ? 2 : 1); i++) {
+		if (!request(s, &err))
+			continue;
 		must(err.code && err.msg[0]);
 		for (c = err.msg; *c; c++)
 			must((unsigned char)*c >= ' ' && *c != 0x7f);
@@ -310,11 +325,16 @@ static void write_seeds(const char *dir)
 	write_seed(dir, PUT | SLOW,
 		"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.0 503 Busy\r\n"
 		"Connection: close\r\n\r\nnot now\r\n");
-	write_seed(dir, PUT | LIBCURL,
+	write_seed(dir, PUT | TWICE,
 		"HTTP/1.1 201 Created\r\nContent-Length: 0\r\n\r\n");
-	write_seed(dir, PUT | LIBCURL | EARLY,
+	write_seed(dir, PUT | TWICE | EARLY,
 		"HTTP/1.1 201 Created\r\nTransfer-Encoding: chunked\r\n\r\n"
 		"3\r\nno\n\r\n0\r\n\r\n");
+	write_seed(dir, GET | TWICE, OK("5") "\r\nhello");
+	write_seed(dir, STREAM | SLOW,
+		"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+		"1A;x=y\r\n00000000000000000001 5\nhel\r\n"
+		"6\r\nloend\n\r\n0\r\nA: b\r\n\r\n");
 	write_seed(dir, GET,
 		"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
 		"5\r\nhello\r\n0\r\n\r\n");
@@ -347,8 +367,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 		exit(0);
 	}
 	must(!setenv("RJ_CREDENTIALS",
-		"[s3+http://127.0.0.1]\nuser=u\npassword=p\n"
-		"[rj://127.0.0.1:9/w]\nuser=u\npassword=p\n", 1));
+		"[s3+http://127.0.0.1]\nuser=u\npassword=p\n", 1));
 	must(!setenv("no_proxy", "*", 1));
 	must(!setenv("RJ_CONF", "/dev/null", 1));
 	return 0;

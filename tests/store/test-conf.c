@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "store/badserver.h"
+#include "support/badserver.h"
 #include "store/common.h"
 #include "store/conf.h"
 #include "support/rjtest.h"

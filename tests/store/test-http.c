@@ -11,7 +11,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "store/badserver.h"
+#include "support/badserver.h"
 #include "store/common.h"
 #include "support/rjtest.h"
 #include "util/environ.h"
@@ -483,7 +483,7 @@ static void a_wrong_server_is_left(void)
 
 /* What came before a request is no answer to it: a proxy said it twice, or grew
  * tired of waiting. */
-static void an_answer_before(void)
+static void an_answer_of_before_is_none(void)
 {
 	static const char created[] =
 		"HTTP/1.1 201 Created\r\nContent-Length: 0\r\n\r\n";
@@ -511,15 +511,6 @@ static void an_answer_before(void)
 	CU_ASSERT_EQUAL(bad_connections(b), 3);
 	rj_store_close(s);
 	bad_stop(b);
-}
-
-static void an_answer_of_before_is_none(void)
-{
-	an_answer_before();
-	/* with a password puts go by libcurl */
-	setenv("RJ_CREDENTIALS", "[rj://127.0.0.1]\nuser=u\npassword=p\n", 1);
-	an_answer_before();
-	unsetenv("RJ_CREDENTIALS");
 }
 
 /* However fast it comes: nothing waits for its end. */

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "log/write/writer.h"
-#include "store/badserver.h"
+#include "support/badserver.h"
 #include "store/common.h"
 #include "support/rjtest.h"
 

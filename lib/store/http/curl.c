@@ -366,16 +366,13 @@ static int fail_tls(const char *name, const char *peer, const char *detail,
 		cause_of_tls(detail, RJ_CAUSE_CODE), err);
 }
 
-/* One that was used before may just have been closed by a restart. */
-static int fail_silent(
-	CURL *e, const char *name, const char *peer, struct rj_error *err)
+int rj_curl_fail_silent(
+	bool fresh, const char *name, const char *peer, struct rj_error *err)
 {
-	long connects = 0;
 	char other[16];
 
-	curl_easy_getinfo(e, CURLINFO_NUM_CONNECTS, &connects);
 	other_scheme(name, other);
-	if (!connects || !strstr(other, "s://"))
+	if (!fresh || !strstr(other, "s://"))
 		other[0] = '\0';
 	return rj_fail(err, RJ_E_UNREACHABLE,
 		"%s: the %s closed the connection without an answer%s%s%s",
@@ -387,7 +384,7 @@ int rj_curl_fail(CURL *e, CURLcode code, const char *name, const char *peer,
 	const char *detail, const struct rj_store_opts *opts,
 	struct rj_error *err)
 {
-	long sys_errno = 0;
+	long sys_errno = 0, connects = 0;
 	int rc;
 
 	if (!*detail)
@@ -411,7 +408,8 @@ int rj_curl_fail(CURL *e, CURLcode code, const char *name, const char *peer,
 	case CURLE_OPERATION_TIMEDOUT:
 		return fail_timeout(e, name, peer, opts, err);
 	case CURLE_GOT_NOTHING:
-		return fail_silent(e, name, peer, err);
+		curl_easy_getinfo(e, CURLINFO_NUM_CONNECTS, &connects);
+		return rj_curl_fail_silent(connects, name, peer, err);
 	case CURLE_PARTIAL_FILE:
 		return rj_fail(err, RJ_E_UNREACHABLE,
 			"%s: the %s's answer was cut short", name, peer);

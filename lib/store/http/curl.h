@@ -51,5 +51,10 @@ void rj_sigpipe_restore(const struct rj_sigpipe *p);
 int rj_curl_fail(CURL *e, CURLcode code, const char *name, const char *peer,
 	const char *detail, const struct rj_store_opts *opts,
 	struct rj_error *err);
+/* RJ_E_UNREACHABLE: the connection ended without an answer. FRESH: nothing was
+ * answered over it before, so that what is there may speak TLS only (another one may
+ * just have been closed by a restart). */
+int rj_curl_fail_silent(
+	bool fresh, const char *name, const char *peer, struct rj_error *err);
 
 #endif

@@ -22,17 +22,10 @@ struct rj_http {
 		const char *const *lines;
 		struct curl_slist *list;
 	} kinds[KINDS];
-	bool failed;	 /* the last request, and rj.conf may be why */
-	int64_t looked_ns; /* when that was looked at again */
-	struct rj_http_setup setup; /* name, opts and region are ours, below */
-	struct rj_store_opts opts;
-	char name[sizeof(((struct rj_store *)0)->url)];
-	char host[256];
-	char region[64];
+	struct rj_http_peer peer;
 	char detail[CURL_ERROR_SIZE];
 	int socket; /* of the connection; -1: none */
 	int other_socket; /* opened before it; -1: none */
-	unsigned connections; /* made so far */
 	/* Of the request under way: */
 	struct rj_http_call *call;
 	size_t start;  /* length of call->out at the beginning */
@@ -45,42 +38,6 @@ struct rj_http {
 	bool no_memory;
 	int sink_rc; /* what call->sink ended the request with */
 };
-
-bool rj_http_header_is(const char *line, size_t len, const char *name,
-	char *value, size_t size)
-{
-	size_t n = strlen(name);
-
-	if (len <= n || line[n] != ':' || strncasecmp(line, name, n))
-		return false;
-	line += n + 1;
-	len -= n + 1;
-	while (len && (*line == ' ' || *line == '\t')) {
-		line++;
-		len--;
-	}
-	snprintf(value, size, "%.*s", (int)len, line);
-	return true;
-}
-
-bool rj_http_is_success(int status)
-{
-	return status >= 200 && status < 300;
-}
-
-int rj_http_fail_early(const char *name, const char *peer, struct rj_error *err)
-{
-	return rj_fail(err, RJ_E_UNREACHABLE,
-		"%s: the %s answered before all of the request was sent", name,
-		peer);
-}
-
-bool rj_http_loopback(const char *host)
-{
-	return !strcasecmp(host, "localhost") || !strcmp(host, "[::1]") ||
-	       (!strncmp(host, "127.", 4) &&
-		       strspn(host, "0123456789.") == strlen(host));
-}
 
 /*
  * Some servers (Ceph's radosgw) send head and body of an answer in two packets
@@ -103,13 +60,7 @@ static int on_socket(void *arg, curl_socket_t fd, curlsocktype purpose)
 
 	h->other_socket = h->socket;
 	h->socket = fd;
-	h->connections++;
 	return CURL_SOCKOPT_OK;
-}
-
-unsigned rj_http_connections(const struct rj_http *h)
-{
-	return h->connections;
 }
 
 static int on_close(void *arg, curl_socket_t fd)
@@ -198,21 +149,6 @@ static void keep_error(struct rj_http *h, const char *data, size_t len)
 		len = room;
 	memcpy(h->call->error + h->error, data, len);
 	h->error += len;
-}
-
-/* The first line of an error's body, made harmless for a terminal. */
-static void keep_text(struct rj_http *h)
-{
-	struct rj_http_call *c = h->call;
-	size_t i;
-
-	for (i = 0; i < h->error && i < RJ_HTTP_TEXT - 1; i++) {
-		if (c->error[i] == '\n')
-			break;
-		c->text[i] = c->error[i] >= 0x20 && c->error[i] < 0x7f
-				     ? c->error[i]
-				     : '?';
-	}
 }
 
 static size_t on_body(char *data, size_t one, size_t len, void *arg)
@@ -306,12 +242,6 @@ static CURLcode set_headers(struct rj_http *h, const struct rj_http_call *c,
 		    : curl_easy_setopt(h->easy, CURLOPT_HTTPHEADER, list);
 }
 
-void rj_http_hang_up(struct rj_http *h)
-{
-	if (h->socket >= 0)
-		shutdown(h->socket, SHUT_RDWR);
-}
-
 /* Is anything there before we have asked? Then it is no answer to what comes, though
  * libcurl would take it for one: a proxy said one twice, or would wait no longer. The
  * server hears that the connection is not used again. */
@@ -359,37 +289,13 @@ static CURLcode set_call(struct rj_http *h, const struct rj_http_call *c,
 
 static void set_limits(struct rj_http *h, bool stream)
 {
-	long seconds = (h->opts.request_timeout_ms + 999) / 1000;
+	long seconds = (h->peer.opts.request_timeout_ms + 999) / 1000;
 
 	curl_easy_setopt(h->easy, CURLOPT_TIMEOUT_MS,
-		stream ? 0L : (long)h->opts.request_timeout_ms);
+		stream ? 0L : (long)h->peer.opts.request_timeout_ms);
 	curl_easy_setopt(h->easy, CURLOPT_LOW_SPEED_LIMIT, stream ? 1L : 0L);
 	curl_easy_setopt(
 		h->easy, CURLOPT_LOW_SPEED_TIME, stream ? seconds : 0L);
-}
-
-enum rj_cause rj_http_cause(int status)
-{
-	switch (status) {
-	case 401:
-		return RJ_CAUSE_TOKEN;
-	case 403:
-		return RJ_CAUSE_RIGHTS;
-	case 404:
-	case 410:
-		return RJ_CAUSE_NOTFOUND;
-	case 407:
-		return RJ_CAUSE_LOGIN;
-	default:
-		return status >= 300 && status < 400 ? RJ_CAUSE_REDIRECT
-						     : RJ_CAUSE_CODE;
-	}
-}
-
-bool rj_http_needs_end(int status)
-{
-	return status != 204 && status != 401 && status != 403 &&
-	       status != 407 && status != 408 && status != 429 && status < 500;
 }
 
 /* The transfer went well as far as curl can tell. */
@@ -399,19 +305,12 @@ static int check_answer(struct rj_http *h, struct rj_error *err)
 
 	h->call->status = status;
 	if (!h->head_ended)
-		return rj_fail(err, RJ_E_UNREACHABLE,
-			"%s: the %s's answer was cut short", h->name,
-			h->setup.peer);
+		return rj_http_fail_cut(&h->peer, err);
 	if (!h->framed && rj_http_needs_end(status) &&
 		strcmp(h->call->method, "HEAD"))
-		return rj_fail_cause(
-			rj_fail(err, RJ_E_PROTOCOL,
-				"%s: an HTTP answer without a length (status "
-				"%d): is a %s listening there?",
-				h->name, status, h->setup.peer),
-			rj_http_cause(status), err);
+		return rj_http_fail_endless(&h->peer, status, err);
 	if (h->early && rj_http_is_success(status))
-		return rj_http_fail_early(h->name, h->setup.peer, err);
+		return rj_http_fail_early(&h->peer, err);
 	return 0;
 }
 
@@ -420,25 +319,14 @@ static int fail_perform(struct rj_http *h, CURLcode code, struct rj_error *err)
 	if (h->sink_rc)
 		return h->sink_rc;
 	if (h->too_long)
-		return rj_fail(err, RJ_E_CORRUPT,
-			"%s: the answer is longer than the %zu bytes that make "
-			"sense",
-			h->name, h->call->max);
+		return rj_http_fail_long(&h->peer, h->call->max, err);
 	if (h->no_memory)
-		return rj_fail(err, RJ_E_NOMEM, "%s: out of memory", h->name);
+		return rj_fail(err, RJ_E_NOMEM, "%s: out of memory", h->peer.name);
 	if (h->not_http || code == CURLE_UNSUPPORTED_PROTOCOL ||
 		code == CURLE_WEIRD_SERVER_REPLY)
-		return rj_fail(err, RJ_E_PROTOCOL,
-			"%s: the answer is not HTTP: is a %s listening there?",
-			h->name, h->setup.peer);
-	return rj_curl_fail(h->easy, code, h->name, h->setup.peer, h->detail,
-		&h->opts, err);
-}
-
-/* Is STATUS an answer of the store to a client with the right settings? */
-static bool means_something(int status)
-{
-	return status < 300 || status == 404 || status == 409 || status == 412;
+		return rj_http_fail_alien(&h->peer, err);
+	return rj_curl_fail(h->easy, code, h->peer.name, h->peer.setup.peer,
+		h->detail, &h->peer.opts, err);
 }
 
 int rj_http_perform(
@@ -448,7 +336,7 @@ int rj_http_perform(
 	CURLcode code;
 	int rc;
 
-	rc = rj_http_renew(h, false, err);
+	rc = rj_http_renew(h, err);
 	if (rc)
 		return rc;
 	h->call = call;
@@ -458,15 +346,13 @@ int rj_http_perform(
 	h->framed = h->early = h->not_http = h->too_long = h->no_memory = false;
 	h->head_ended = false;
 	h->detail[0] = '\0';
-	memset(call->text, 0, sizeof(call->text));
-	memset(call->error, 0, sizeof(call->error));
-	call->status = 0;
+	rj_http_call_begin(call);
 	set_limits(h, call->sink != NULL);
 	code = set_call(h, call, extra);
 	if (!code)
 		code = rj_curl_perform(h->easy);
 	curl_easy_setopt(h->easy, CURLOPT_HTTPHEADER, NULL);
-	keep_text(h);
+	rj_http_call_end(call, h->error);
 	if (code || h->sink_rc)
 		rc = fail_perform(h, code, err);
 	else
@@ -474,82 +360,20 @@ int rj_http_perform(
 	if (rc && call->out)
 		call->out->len = h->start;
 	h->call = NULL;
-	h->failed = rc || !means_something(call->status);
+	h->peer.failed = rc || !rj_http_means_something(call->status);
 	return rc;
-}
-
-/* What of rj.conf a store that answers 401 did not take, or misses. */
-static const char *not_taken(const struct rj_http *h, int status)
-{
-	const struct rj_conf *c = h->opts.conf;
-
-	if (status != 401 || c->withheld || h->setup.auth == RJ_HTTP_SIGV4)
-		return "";
-	if (c->token)
-		return "; it does not take the token of rj.conf";
-	if (c->user)
-		return "; it does not take the user and password of rj.conf";
-	if (c->cert)
-		return "; rj.conf has no token for this URL, and the certificate is not enough";
-	return "; rj.conf has no token or user for this URL";
-}
-
-int rj_http_fail_status(const struct rj_http *h, const struct rj_http_call *c,
-	const char *doing, const char *why, struct rj_error *err)
-{
-	enum rj_cause cause = rj_http_cause(c->status);
-	enum rj_code code = RJ_E_PROTOCOL;
-	const char *what = "gave an invalid answer";
-	int shown = (int)strlen(doing);
-
-	if (!why)
-		why = c->text[0] == '<' ? "" : c->text; /* HTML is no message */
-	if (c->status == 401 || c->status == 403) {
-		code = RJ_E_DENIED;
-		what = h->opts.conf->withheld
-			? "refuses us, without the secret of [*] in rj.conf, which goes only to hosts that a section of its own names"
-			: "refuses us";
-	} else if (c->status == 407) {
-		code = RJ_E_DENIED;
-		what = "cannot be reached: the proxy wants a password";
-	} else if (c->status == 507) {
-		code = RJ_E_NOSPACE;
-		what = "is full";
-	} else if (c->status == 413 || c->status == 414) {
-		code = RJ_E_INVAL;
-		what = "does not take an object that large";
-	} else if (c->status >= 500 || c->status == 408 || c->status == 423 ||
-		   c->status == 425 || c->status == 429) {
-		code = RJ_E_UNREACHABLE;
-		what = "cannot do it now";
-	}
-	/* it is the account that matters, or what may be done, and no object */
-	if (c->status == 401)
-		shown = 0;
-	else if (c->status == 403)
-		shown = (int)strcspn(doing, " ");
-	if (code == RJ_E_INVAL) /* by something in between, perhaps */
-		cause = RJ_CAUSE_RIGHTS;
-	if (cause == RJ_CAUSE_TOKEN && h->opts.conf->user)
-		cause = RJ_CAUSE_LOGIN;
-	return rj_fail_cause(
-		rj_fail(err, code, "%s: %.*s%sthe %s %s (status %d%s%s)%s",
-			h->name, shown, doing, shown ? ": " : "",
-			h->setup.peer, what, c->status, *why ? ": " : "", why,
-			not_taken(h, c->status)),
-		cause, err);
 }
 
 static CURLcode set_auth(struct rj_http *h)
 {
-	const struct rj_conf *c = h->opts.conf;
+	const struct rj_conf *c = h->peer.opts.conf;
 	CURL *e = h->easy;
 	char provider[96];
 	CURLcode code = 0;
 
-	if (h->setup.auth == RJ_HTTP_SIGV4) {
+	if (h->peer.setup.auth == RJ_HTTP_SIGV4) {
 		snprintf(provider, sizeof(provider), "aws:amz:%s:s3",
-			h->region);
+			h->peer.region);
 		code = curl_easy_setopt(e, CURLOPT_AWS_SIGV4, provider);
 	} else if (c->token) {
 		curl_easy_setopt(e, CURLOPT_HTTPAUTH, (long)CURLAUTH_BEARER);
@@ -582,40 +406,24 @@ static CURLcode set_up(struct rj_http *h)
 	return set_auth(h);
 }
 
-/* A password or token must not travel for all to read. */
-static int check_wire(const struct rj_http_setup *s, struct rj_error *err)
-{
-	const struct rj_conf *c = s->opts->conf;
-
-	if (s->tls || c->insecure || s->auth == RJ_HTTP_SIGV4 ||
-		!(c->token || c->password) || rj_http_loopback(s->host))
-		return 0;
-	return rj_fail(err, RJ_E_REFUSED,
-		"%s: a password or token would travel unencrypted: use TLS, or "
-		"say insecure=yes in rj.conf",
-		s->name);
-}
-
 static int make_easy(struct rj_http *h, struct rj_error *err)
 {
-	int rc = check_wire(&h->setup, err);
+	int rc = rj_http_peer_check(&h->peer, err);
 
-	if (rc)
-		return rj_fail_cause(rc, RJ_CAUSE_SETTINGS, err);
-	rc = rj_curl_new(h->name, &h->opts, h->setup.tls ? "https" : "http",
-		h->detail, &h->easy, err);
+	if (!rc)
+		rc = rj_curl_new(h->peer.name, &h->peer.opts,
+			h->peer.setup.tls ? "https" : "http", h->detail,
+			&h->easy, err);
 	if (!rc && set_up(h))
-		rc = rj_fail(err, RJ_E_NOMEM, "%s: out of memory", h->name);
+		rc = rj_fail(err, RJ_E_NOMEM, "%s: out of memory", h->peer.name);
 	return rc;
 }
 
-int rj_http_renew(struct rj_http *h, bool failed, struct rj_error *err)
+int rj_http_renew(struct rj_http *h, struct rj_error *err)
 {
 	int rc;
 
-	if (!failed && !h->failed)
-		return 0;
-	if (rj_conf_renew(&h->opts.conf, &h->looked_ns)) {
+	if (rj_http_peer_renew(&h->peer, false)) {
 		rj_curl_cleanup(h->easy);
 		h->easy = NULL;
 	}
@@ -625,14 +433,19 @@ int rj_http_renew(struct rj_http *h, bool failed, struct rj_error *err)
 	if (rc) {
 		rj_curl_cleanup(h->easy);
 		h->easy = NULL;
-		h->failed = true;
+		h->peer.failed = true;
 	}
 	return rc;
 }
 
 struct rj_conf *rj_http_conf(const struct rj_http *h)
 {
-	return h->opts.conf;
+	return h->peer.opts.conf;
+}
+
+const struct rj_http_peer *rj_http_peer_of(const struct rj_http *h)
+{
+	return &h->peer;
 }
 
 int rj_http_new(const struct rj_http_setup *setup, struct rj_http **out,
@@ -646,17 +459,7 @@ int rj_http_new(const struct rj_http_setup *setup, struct rj_http **out,
 		return rj_fail(err, RJ_E_NOMEM, "%s: out of memory",
 			setup->name);
 	h->socket = h->other_socket = -1;
-	h->setup = *setup;
-	h->opts = *setup->opts;
-	rj_conf_ref(h->opts.conf);
-	h->setup.opts = &h->opts;
-	snprintf(h->name, sizeof(h->name), "%s", setup->name);
-	h->setup.name = h->name;
-	snprintf(h->host, sizeof(h->host), "%s", setup->host);
-	h->setup.host = h->host;
-	snprintf(h->region, sizeof(h->region), "%s",
-		setup->region ? setup->region : "");
-	h->setup.region = h->region;
+	rj_http_peer_init(&h->peer, setup);
 	rc = make_easy(h, err);
 	if (rc) {
 		rj_http_free(h);
@@ -669,7 +472,7 @@ int rj_http_new(const struct rj_http_setup *setup, struct rj_http **out,
 int rj_http_dup(
 	const struct rj_http *h, struct rj_http **out, struct rj_error *err)
 {
-	return rj_http_new(&h->setup, out, err);
+	return rj_http_new(&h->peer.setup, out, err);
 }
 
 void rj_http_free(struct rj_http *h)
@@ -681,6 +484,6 @@ void rj_http_free(struct rj_http *h)
 	rj_curl_cleanup(h->easy);
 	for (i = 0; i < KINDS; i++)
 		curl_slist_free_all(h->kinds[i].list);
-	rj_conf_release(h->opts.conf);
+	rj_http_peer_release(&h->peer);
 	free(h);
 }

@@ -5,15 +5,13 @@
  * GET /name/DIRECTORY?after=N&limit=M for a page of a listing.
  */
 #include <ctype.h>
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "format/seghdr.h"
 #include "store/backend.h"
-#include "store/http/http.h"
-#include "store/http/http1-put.h"
+#include "store/http/http1.h"
 #include "store/http/object-stream.h"
 #include "store/store.h"
 
@@ -24,11 +22,8 @@
 
 struct rj_rj {
 	struct rj_store base;
-	struct rj_http *http;
-	struct rj_http1 *http1; /* for puts; NULL: http sends them, too */
+	struct rj_http1 *http;
 	const struct rj_key *putting; /* the object under way; NULL: none */
-	bool failed; /* the last put, and rj.conf may be why */
-	unsigned checked; /* the connection of HTTP over which reaches() asked */
 	uint64_t oldest; /* of the segment that was put last; 0: none was */
 	size_t prefix; /* length of "http://host:port/name/" */
 	char url[REQUEST_URL_BYTES]; /* that, then the current key */
@@ -91,34 +86,41 @@ static int fail_status(struct rj_rj *r, const struct rj_http_call *c,
 			r->base.url, verb, key, c->status,
 			c->text[0] ? ": " : "", c->text);
 	snprintf(doing, sizeof(doing), "%s %s", verb, key);
-	return rj_http_fail_status(r->http, c, doing, NULL, err);
+	return rj_http_fail_status(
+		rj_http1_peer_of(r->http), c, doing, NULL, err);
 }
 
-static const char *const plain_headers[] = {"Accept:", NULL};
-static const char *const put_headers[] = {
-	"Accept:",
-	"Expect:", /* it would cost a round trip */
-	"Content-Type: application/octet-stream",
-	"If-None-Match: *",
-	NULL,
-};
+/* A request for what r->url says; M, which is cleared, gets what the answer says of it. */
+static void begin_call(struct rj_rj *r, const char *method,
+	struct rj_http_call *c, struct marks *m)
+{
+	*m = (struct marks){0};
+	*c = (struct rj_http_call){
+		.method = method,
+		.url = r->url,
+		.header = on_header,
+		.arg = m,
+	};
+}
+
+/* GET r->url, its body into OUT: RJ_E_CORRUPT if it has more than MAX bytes. */
+static int get_body(struct rj_rj *r, struct rj_buf *out, size_t max,
+	struct rj_http_call *c, struct marks *m, struct rj_error *err)
+{
+	begin_call(r, "GET", c, m);
+	c->out = out;
+	c->max = max;
+	return rj_http1_perform(r->http, c, err);
+}
 
 static int rj_get(struct rj_store *s, const struct rj_key *key, size_t max,
 	struct rj_buf *out, struct rj_error *err)
 {
 	struct rj_rj *r = rj_of(s);
 	char *text = rj_key_text(key, r->url + r->prefix);
-	struct marks marks = {0};
-	struct rj_http_call c = {
-		.method = "GET",
-		.url = r->url,
-		.headers = plain_headers,
-		.out = out,
-		.max = max,
-		.header = on_header,
-		.arg = &marks,
-	};
-	int rc = rj_http_perform(r->http, &c, err);
+	struct rj_http_call c;
+	struct marks marks;
+	int rc = get_body(r, out, max, &c, &marks, err);
 
 	if (rc == -RJ_E_CORRUPT)
 		return rj_fail(err, RJ_E_CORRUPT,
@@ -178,21 +180,13 @@ static int read_page(struct rj_rj *r, const struct rj_buf *page,
 static int get_page(struct rj_rj *r, const char *dir, uint64_t after,
 	unsigned limit, struct rj_buf *page, bool *more, struct rj_error *err)
 {
-	struct marks marks = {0};
-	struct rj_http_call c = {
-		.method = "GET",
-		.url = r->url,
-		.headers = plain_headers,
-		.out = page,
-		.max = PAGE_BYTES,
-		.header = on_header,
-		.arg = &marks,
-	};
+	struct rj_http_call c;
+	struct marks marks;
 	int rc;
 
 	snprintf(r->url + r->prefix, sizeof(r->url) - r->prefix,
 		"%s?after=%llu&limit=%u", dir, (unsigned long long)after, limit);
-	rc = rj_http_perform(r->http, &c, err);
+	rc = get_body(r, page, PAGE_BYTES, &c, &marks, err);
 	if (rc == -RJ_E_CORRUPT)
 		return rj_fail(err, RJ_E_PROTOCOL,
 			"%s: list of %s: a page longer than %u bytes",
@@ -251,7 +245,7 @@ static int see(void *arg, uint64_t number, uint64_t bytes)
  * a new connection may be another server, or the same one without what it had: a disk that
  * was not mounted, an old copy that was restored, a power cut that it did not write
  * through. It would take the segment, which is worth nothing without those before it.
- * (What is copied from elsewhere may begin anywhere.) RJ_E_UNREACHABLE: it does not.
+ * RJ_E_UNREACHABLE: it does not.
  */
 static int reaches(void *arg, struct rj_error *err)
 {
@@ -265,7 +259,7 @@ static int reaches(void *arg, struct rj_error *err)
 	bool more;
 	int rc;
 
-	if (key->kind != RJ_KEY_LOG || key->number < 2 || r->base.copying)
+	if (key->number < 2)
 		return 0;
 	dir.number = 0;
 	rj_key_text(&dir, text);
@@ -282,35 +276,6 @@ static int reaches(void *arg, struct rj_error *err)
 			RJ_CAUSE_MISSING, err);
 	rj_buf_free(&page);
 	rj_key_text(key, r->url + r->prefix); /* the request's again */
-	return rc;
-}
-
-/* Put with libcurl, which does not say before a request that it has to connect: the
- * answer counts once reaches() has asked. */
-static int put_by_http(
-	struct rj_rj *r, struct rj_http_call *c, struct rj_error *err)
-{
-	int rc = rj_http_perform(r->http, c, err);
-	unsigned now = rj_http_connections(r->http);
-
-	if (rc || (c->status != 201 && c->status != 412) || r->checked == now)
-		return rc;
-	rc = reaches(r, err);
-	if (!rc)
-		r->checked = now;
-	return rc;
-}
-
-/* After a put that failed, use what rj.conf says now. */
-static int renew(struct rj_rj *r, struct rj_error *err)
-{
-	int rc = rj_http_renew(r->http, r->failed, err);
-
-	if (!rc && r->http1 &&
-		!rj_http1_use(r->http1, rj_http_conf(r->http))) {
-		rj_http1_free(r->http1);
-		r->http1 = NULL;
-	}
 	return rc;
 }
 
@@ -332,45 +297,34 @@ static bool is_progress(const struct rj_rj *r, const struct rj_key *key,
 	       (r->oldest && h.oldest > r->oldest);
 }
 
-/* What answered was another server, perhaps, or a load balancer without one: the next
- * request makes new connections. */
-static void hang_up(struct rj_rj *r)
-{
-	rj_http_hang_up(r->http);
-	if (r->http1)
-		rj_http1_hang_up(r->http1);
-}
+static const char *const put_headers[] = {"If-None-Match: *", NULL};
 
 static int put(struct rj_store *s, const struct rj_key *key, const void *data,
 	size_t len, struct rj_error *err)
 {
 	struct rj_rj *r = rj_of(s);
 	char *text = rj_key_text(key, r->url + r->prefix);
-	struct marks marks = {0};
+	/* (what is copied from elsewhere may begin anywhere) */
+	bool checked = key->kind == RJ_KEY_LOG && !s->copying;
+	struct rj_http_call c;
+	struct marks marks;
 	uint64_t oldest;
-	struct rj_http_call c = {
-		.method = "PUT",
-		.url = r->url,
-		.headers = put_headers,
-		.has_body = true,
-		.body = data,
-		.body_len = len,
-		.header = on_header,
-		.arg = &marks,
-	};
-	int rc = renew(r, err);
+	int rc;
 
-	if (rc)
-		return rc;
+	begin_call(r, "PUT", &c, &marks);
+	c.headers = put_headers;
+	c.has_body = true;
+	c.body = data;
+	c.body_len = len;
 	if (is_progress(r, key, data, len, &oldest))
 		c.extra[0] = "RJ-Progress: 1";
 	r->putting = key;
-	rc = r->http1 ? rj_http1_put(r->http1, &c, err)
-			 : put_by_http(r, &c, err);
+	rc = rj_http1_perform_checked(
+		r->http, &c, checked ? reaches : NULL, r, err);
 	r->putting = NULL;
-	r->failed = rc || (c.status != 201 && c.status != 412);
-	if (r->failed && (rc || c.status < 500))
-		hang_up(r);
+	/* another server, perhaps, or a load balancer without one */
+	if (rc || (c.status != 201 && c.status != 412 && c.status < 500))
+		rj_http1_hang_up(r->http);
 	if (rc)
 		return rc;
 	if (c.status == 201 || c.status == 412) {
@@ -398,16 +352,12 @@ static int rj_remove(
 {
 	struct rj_rj *r = rj_of(s);
 	char *text = rj_key_text(key, r->url + r->prefix);
-	struct marks marks = {0};
-	struct rj_http_call c = {
-		.method = "DELETE",
-		.url = r->url,
-		.headers = plain_headers,
-		.header = on_header,
-		.arg = &marks,
-	};
-	int rc = rj_http_perform(r->http, &c, err);
+	struct rj_http_call c;
+	struct marks marks;
+	int rc;
 
+	begin_call(r, "DELETE", &c, &marks);
+	rc = rj_http1_perform(r->http, &c, err);
 	if (rc)
 		return rc;
 	if (c.status == 204)
@@ -423,21 +373,16 @@ static int rj_remove_below(struct rj_store *s, const struct rj_key *dir,
 {
 	struct rj_rj *r = rj_of(s);
 	char text[RJ_KEY_TEXT];
-	struct marks marks = {0};
-	struct rj_http_call c = {
-		.method = "DELETE",
-		.url = r->url,
-		.headers = plain_headers,
-		.header = on_header,
-		.arg = &marks,
-	};
+	struct rj_http_call c;
+	struct marks marks;
 	int rc;
 
 	rj_key_text(dir, text);
 	snprintf(r->url + r->prefix, sizeof(r->url) - r->prefix,
 		"%s?below=%llu&least=%llu", text, (unsigned long long)below,
 		(unsigned long long)least);
-	rc = rj_http_perform(r->http, &c, err);
+	begin_call(r, "DELETE", &c, &marks);
+	rc = rj_http1_perform(r->http, &c, err);
 	if (removed)
 		*removed = rc ? 0 : marks.deleted;
 	if (!rc && c.status != 204)
@@ -471,7 +416,6 @@ static int rj_stream(struct rj_store *s, const struct rj_key *dir,
 	struct rj_rj *r = rj_of(s);
 	char text[RJ_KEY_TEXT], name[sizeof(s->url) + RJ_KEY_TEXT + 2];
 	struct unbroken u = {.fn = fn, .arg = arg, .next = from ? from : 1};
-	struct marks marks = {0};
 	struct rj_objects o = {
 		.name = name,
 		.max = max,
@@ -480,22 +424,18 @@ static int rj_stream(struct rj_store *s, const struct rj_key *dir,
 		.arg = &u,
 		.err = err,
 	};
-	struct rj_http_call c = {
-		.method = "GET",
-		.url = r->url,
-		.headers = plain_headers,
-		.sink = rj_objects_feed,
-		.sink_arg = &o,
-		.header = on_header,
-		.arg = &marks,
-	};
+	struct rj_http_call c;
+	struct marks marks;
 	int rc;
 
 	rj_key_text(dir, text);
 	snprintf(name, sizeof(name), "%s: %s", s->url, text);
 	snprintf(r->url + r->prefix, sizeof(r->url) - r->prefix,
 		"%s?from=%llu", text, (unsigned long long)from);
-	rc = rj_http_perform(r->http, &c, err);
+	begin_call(r, "GET", &c, &marks);
+	c.sink = rj_objects_feed;
+	c.sink_arg = &o;
+	rc = rj_http1_perform(r->http, &c, err);
 	if (u.missing)
 		rc = 0;
 	else if (!rc && c.status != 200)
@@ -542,20 +482,12 @@ static int rj_list_journals(struct rj_store *s, rj_store_journal_fn fn,
 {
 	struct rj_rj *r = rj_of(s);
 	struct rj_buf list = {0};
-	struct marks marks = {0};
-	struct rj_http_call c = {
-		.method = "GET",
-		.url = r->url,
-		.headers = plain_headers,
-		.out = &list,
-		.max = MAX_JOURNALS * RJ_UUID_TEXT,
-		.header = on_header,
-		.arg = &marks,
-	};
+	struct rj_http_call c;
+	struct marks marks;
 	int rc;
 
 	r->url[r->prefix] = '\0';
-	rc = rj_http_perform(r->http, &c, err);
+	rc = get_body(r, &list, MAX_JOURNALS * RJ_UUID_TEXT, &c, &marks, err);
 	if (rc == -RJ_E_CORRUPT)
 		rc = rj_fail(err, RJ_E_PROTOCOL,
 			"%s: its list has more than %u journals", s->url,
@@ -579,29 +511,18 @@ static int rj_dup(
 	*r = *rj_of(s);
 	r->base.copying = false;
 	r->putting = NULL;
-	r->checked = 0;
-	rc = rj_http_dup(r->http, &r->http, err);
+	rc = rj_http1_dup(r->http, &r->http, err);
 	if (rc) {
 		free(r);
 		return rc;
 	}
-	if (r->http1)
-		rc = rj_http1_dup(r->http1, &r->http1, err);
-	if (rc) {
-		rj_http_free(r->http);
-		free(r);
-		return rc;
-	}
-	if (r->http1)
-		rj_http1_on_connect(r->http1, reaches, r);
 	*out = &r->base;
 	return 0;
 }
 
 static void rj_close_store(struct rj_store *s)
 {
-	rj_http_free(rj_of(s)->http);
-	rj_http1_free(rj_of(s)->http1);
+	rj_http1_free(rj_of(s)->http);
 	free(s);
 }
 
@@ -633,24 +554,6 @@ static int check_url(const struct rj_url *url, struct rj_error *err)
 	return 0;
 }
 
-/* Puts go their own way where that can be. */
-static int open_http1(struct rj_rj *r, const struct rj_http_setup *setup,
-	const struct rj_url *url, unsigned port, struct rj_error *err)
-{
-	char base[RJ_URL_BYTES];
-	int rc;
-
-	if (!rj_http1_can(setup->opts))
-		return 0;
-	snprintf(base, sizeof(base), "%s://%s:%u", setup->tls ? "https" : "http",
-		url->host, port);
-	rc = rj_http1_new(setup->name, setup->peer, base, setup->opts,
-		&r->http1, err);
-	if (!rc)
-		rj_http1_on_connect(r->http1, reaches, r);
-	return rc;
-}
-
 int rj_store_rj_open(const struct rj_url *url, const struct rj_store_opts *opts,
 	struct rj_store **out, struct rj_error *err)
 {
@@ -662,6 +565,7 @@ int rj_store_rj_open(const struct rj_url *url, const struct rj_store_opts *opts,
 		.tls = tls,
 		.opts = opts,
 	};
+	char base[RJ_URL_BYTES];
 	struct rj_rj *r;
 	int rc;
 
@@ -680,14 +584,13 @@ int rj_store_rj_open(const struct rj_url *url, const struct rj_store_opts *opts,
 	};
 	snprintf(r->base.url, sizeof(r->base.url), "%s://%s:%u%.64s",
 		tls ? "rjs" : "rj", url->host, port, url->path);
-	r->prefix = (size_t)snprintf(r->url, sizeof(r->url), "%s://%s:%u%s/",
-		tls ? "https" : "http", url->host, port, url->path);
+	snprintf(base, sizeof(base), "%s://%s:%u", tls ? "https" : "http",
+		url->host, port);
+	r->prefix = (size_t)snprintf(
+		r->url, sizeof(r->url), "%s%s/", base, url->path);
 	setup.name = r->base.url;
-	rc = rj_http_new(&setup, &r->http, err);
-	if (!rc)
-		rc = open_http1(r, &setup, url, port, err);
+	rc = rj_http1_new(&setup, base, &r->http, err);
 	if (rc) {
-		rj_http_free(r->http);
 		free(r);
 		return rc;
 	}

@@ -122,7 +122,7 @@ int rj_s3_fail(struct rj_s3 *s, const struct rj_http_call *c, const char *verb,
 				meanings[i].cause, err);
 	}
 	snprintf(doing, sizeof(doing), "%s %s", verb, key);
-	return rj_http_fail_status(s->http, c, doing, said.text, err);
+	return rj_http_fail_status(rj_http_peer_of(s->http), c, doing, said.text, err);
 }
 
 int rj_s3_take_conf(struct rj_s3 *s, struct rj_conf *conf)
@@ -145,7 +145,7 @@ int rj_s3_take_conf(struct rj_s3 *s, struct rj_conf *conf)
 int rj_s3_perform(
 	struct rj_s3 *s, struct rj_http_call *call, struct rj_error *err)
 {
-	int rc = rj_http_renew(s->http, false, err);
+	int rc = rj_http_renew(s->http, err);
 	unsigned i = 0;
 
 	if (!rc && rj_s3_take_conf(s, rj_http_conf(s->http)))

@@ -75,7 +75,7 @@ static int fail_status(struct dav *d, const struct rj_http_call *c,
 	char doing[DAV_URL_BYTES + 16];
 
 	snprintf(doing, sizeof(doing), "%s %s", verb, d->url + d->root);
-	return rj_http_fail_status(d->http, c, doing, NULL, err);
+	return rj_http_fail_status(rj_http_peer_of(d->http), c, doing, NULL, err);
 }
 
 /* What MKCOL of d->url was answered with, in STATUS. */

@@ -4,8 +4,8 @@
  * or a wrong server would do. It is not a journal server; with an upstream it
  * is a proxy that loses answers.
  */
-#ifndef RJ_TEST_STORE_BADSERVER_H
-#define RJ_TEST_STORE_BADSERVER_H
+#ifndef RJ_TEST_SUPPORT_BADSERVER_H
+#define RJ_TEST_SUPPORT_BADSERVER_H
 
 #include <stddef.h>
 
@@ -32,6 +32,9 @@ struct bad_server;
 /* Serve the acts one after the other, from then on the last one. ACTS must
  * outlive the server. Ends the program on failure. */
 struct bad_server *bad_start(const struct bad_act *acts, size_t count);
+/* The same, over TLS, with a certificate that no CA has signed. SIGPIPE is ignored from
+ * then on. */
+struct bad_server *bad_start_tls(const struct bad_act *acts, size_t count);
 int bad_port(const struct bad_server *b);
 /* Send TEXT over the last connection, which is there: nobody asked for it. */
 void bad_say(struct bad_server *b, const char *text);

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "store/badserver.h"
+#include "support/badserver.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <openssl/evp.h>
+#include <openssl/ssl.h>
+#include <openssl/x509.h>
 #include <poll.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -25,6 +29,8 @@ struct bad_server {
 	atomic_uint requests, connections;
 	atomic_int client; /* of the last connection */
 	char head[HEAD_BYTES];
+	SSL_CTX *tls; /* NULL: none */
+	SSL *ssl;     /* of the last connection */
 };
 
 static void die(const char *what)
@@ -41,9 +47,18 @@ static bool readable(struct bad_server *b, int fd)
 		{.fd = b->stop[0], .events = POLLIN},
 	};
 
+	if (fd == b->client && b->ssl && SSL_pending(b->ssl))
+		return true;
 	while (poll(p, 2, -1) <= 0)
 		;
 	return !p[1].revents;
+}
+
+/* As recv(), from the client. */
+static ssize_t take(struct bad_server *b, int fd, void *data, size_t len)
+{
+	return b->ssl ? SSL_read(b->ssl, data, (int)len)
+		      : recv(fd, data, len, 0);
 }
 
 /* One whole request; its head into b->head. False: none comes any more. */
@@ -56,7 +71,7 @@ static bool read_request(struct bad_server *b, int fd)
 	while (!end) {
 		if (len == HEAD_BYTES - 1 || !readable(b, fd))
 			return false;
-		n = recv(fd, b->head + len, HEAD_BYTES - 1 - len, 0);
+		n = take(b, fd, b->head + len, HEAD_BYTES - 1 - len);
 		if (n <= 0)
 			return false;
 		len += (size_t)n;
@@ -72,7 +87,7 @@ static bool read_request(struct bad_server *b, int fd)
 		got += (size_t)n) {
 		if (!readable(b, fd))
 			return false;
-		n = recv(fd, junk, sizeof(junk), 0);
+		n = take(b, fd, junk, sizeof(junk));
 		if (n <= 0)
 			return false;
 	}
@@ -88,6 +103,15 @@ static void send_all(int fd, const char *p, size_t len)
 		if (n <= 0)
 			return;
 	}
+}
+
+/* To the client. */
+static void say(struct bad_server *b, const char *text)
+{
+	if (b->ssl)
+		SSL_write(b->ssl, text, (int)strlen(text));
+	else
+		send_all(b->client, text, strlen(text));
 }
 
 /* Small pieces take the reader longest. */
@@ -183,7 +207,7 @@ static bool serve(struct bad_server *b, int fd)
 			a = next_act(b);
 		}
 		if (a->answer)
-			send_all(fd, a->answer, strlen(a->answer));
+			say(b, a->answer);
 		if (a->end == BAD_RESET) {
 			usleep(20000); /* let the bytes arrive first */
 			setsockopt(
@@ -200,6 +224,36 @@ static bool serve(struct bad_server *b, int fd)
 	}
 }
 
+static bool take_up_tls(struct bad_server *b, int fd)
+{
+	b->ssl = SSL_new(b->tls);
+	if (!b->ssl || !SSL_set_fd(b->ssl, fd))
+		die("TLS");
+	return SSL_accept(b->ssl) == 1;
+}
+
+/* A server's side of TLS, with a certificate that nobody else has signed. */
+static SSL_CTX *make_tls(void)
+{
+	SSL_CTX *tls = SSL_CTX_new(TLS_server_method());
+	EVP_PKEY *key = EVP_EC_gen("P-256");
+	X509 *cert = X509_new();
+
+	if (!tls || !key || !cert || !X509_set_pubkey(cert, key) ||
+		!X509_gmtime_adj(X509_getm_notBefore(cert), -3600) ||
+		!X509_gmtime_adj(X509_getm_notAfter(cert), 3600) ||
+		!X509_NAME_add_entry_by_txt(X509_get_subject_name(cert), "CN",
+			MBSTRING_ASC, (const unsigned char *)"bad", -1, -1, 0) ||
+		!X509_set_issuer_name(cert, X509_get_subject_name(cert)) ||
+		!X509_sign(cert, key, EVP_sha256()) ||
+		SSL_CTX_use_certificate(tls, cert) != 1 ||
+		SSL_CTX_use_PrivateKey(tls, key) != 1)
+		die("TLS");
+	EVP_PKEY_free(key);
+	X509_free(cert);
+	return tls;
+}
+
 static void *run(void *arg)
 {
 	struct bad_server *b = arg;
@@ -213,13 +267,19 @@ static void *run(void *arg)
 		setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
 		b->client = fd;
 		atomic_fetch_add(&b->connections, 1);
-		on = serve(b, fd);
+		if (!b->tls || take_up_tls(b, fd))
+			on = serve(b, fd);
+		if (b->ssl && on)
+			SSL_shutdown(b->ssl);
+		SSL_free(b->ssl);
+		b->ssl = NULL;
 		close(fd);
 	}
 	return NULL;
 }
 
-struct bad_server *bad_start(const struct bad_act *acts, size_t count)
+static struct bad_server *start(
+	const struct bad_act *acts, size_t count, SSL_CTX *tls)
 {
 	struct sockaddr_in addr = {
 		.sin_family = AF_INET,
@@ -232,6 +292,8 @@ struct bad_server *bad_start(const struct bad_act *acts, size_t count)
 		die("calloc");
 	b->acts = acts;
 	b->count = count;
+	b->tls = tls;
+	b->client = -1;
 	b->listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (b->listener < 0 ||
 		bind(b->listener, (struct sockaddr *)&addr, sizeof(addr)) ||
@@ -245,9 +307,20 @@ struct bad_server *bad_start(const struct bad_act *acts, size_t count)
 	return b;
 }
 
+struct bad_server *bad_start(const struct bad_act *acts, size_t count)
+{
+	return start(acts, count, NULL);
+}
+
+struct bad_server *bad_start_tls(const struct bad_act *acts, size_t count)
+{
+	signal(SIGPIPE, SIG_IGN); /* OpenSSL writes without MSG_NOSIGNAL */
+	return start(acts, count, make_tls());
+}
+
 void bad_say(struct bad_server *b, const char *text)
 {
-	send_all(b->client, text, strlen(text));
+	say(b, text);
 }
 
 int bad_port(const struct bad_server *b)
@@ -278,5 +351,6 @@ void bad_stop(struct bad_server *b)
 	close(b->listener);
 	close(b->stop[0]);
 	close(b->stop[1]);
+	SSL_CTX_free(b->tls);
 	free(b);
 }

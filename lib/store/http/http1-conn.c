@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "store/http/http1-conn.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+
+#include "store/http/curl.h"
+#include "util/environ.h"
+
+#define MS	   1000000ll
+#define GIVE_UP_MS 100
+
+bool rj_http1_given_up(const struct rj_http1_conn *c)
+{
+	return c->peer->opts.give_up && *c->peer->opts.give_up;
+}
+
+/* The longest time without looking whether to give up. */
+static int look_ms(const struct rj_http1_conn *c, int ms)
+{
+	return c->peer->opts.give_up && ms > GIVE_UP_MS ? GIVE_UP_MS : ms;
+}
+
+void rj_http1_disconnect(struct rj_http1_conn *c)
+{
+	rj_curl_cleanup(c->easy);
+	c->easy = NULL;
+	c->fd = -1;
+	c->used = c->checked = false;
+}
+
+/* The socket is then a blocking one with a time limit, which saves the poll
+ * in front of the receive. TLS is libcurl's, and its socket stays as it is. */
+static int take_socket(struct rj_http1_conn *c)
+{
+	int ms = look_ms(c, c->peer->opts.request_timeout_ms);
+	struct timeval limit = {
+		.tv_sec = ms / 1000,
+		.tv_usec = ms % 1000 * 1000l,
+	};
+	curl_socket_t fd = CURL_SOCKET_BAD;
+	int flags;
+
+	if (curl_easy_getinfo(c->easy, CURLINFO_ACTIVESOCKET, &fd) ||
+		fd == CURL_SOCKET_BAD)
+		return -1;
+	c->fd = fd;
+	if (c->tls)
+		return 0;
+	flags = fcntl(fd, F_GETFL);
+	return flags < 0 || fcntl(fd, F_SETFL, flags & ~O_NONBLOCK) ||
+			       setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit,
+				       sizeof(limit))
+		       ? -1
+		       : 0;
+}
+
+static CURLcode set_up(struct rj_http1_conn *c, const char *base)
+{
+	CURLcode code = curl_easy_setopt(c->easy, CURLOPT_URL, base);
+
+	if (!code)
+		code = curl_easy_setopt(c->easy, CURLOPT_CONNECT_ONLY, 1L);
+	/* without TLS, too: a request to a proxy would have another form */
+	if (!code)
+		code = curl_easy_setopt(c->easy, CURLOPT_HTTPPROXYTUNNEL, 1L);
+	/* with TLS, HTTP/2 would be offered otherwise */
+	if (!code)
+		code = curl_easy_setopt(c->easy, CURLOPT_HTTP_VERSION,
+			(long)CURL_HTTP_VERSION_1_1);
+	return code;
+}
+
+static int fail_connect(struct rj_http1_conn *c, CURLcode code, struct rj_error *err)
+{
+	const struct rj_http_peer *p = c->peer;
+	struct rj_http_call call = {0};
+	long proxy = 0;
+
+	curl_easy_getinfo(c->easy, CURLINFO_HTTP_CONNECTCODE, &proxy);
+	call.status = (int)proxy;
+	if (proxy == 407)
+		return rj_http_fail_status(p, &call, "connect", NULL, err);
+	if (proxy && !rj_http_is_success(call.status))
+		return rj_fail(err, RJ_E_UNREACHABLE,
+			"%s: cannot reach the %s: the proxy does not connect us to it (status %ld)",
+			p->name, p->setup.peer, proxy);
+	return rj_curl_fail(c->easy, code, p->name, p->setup.peer, c->detail,
+		&p->opts, err);
+}
+
+int rj_http1_connect(
+	struct rj_http1_conn *c, const char *base, struct rj_error *err)
+{
+	const struct rj_http_peer *p = c->peer;
+	CURLcode code;
+	int rc;
+
+	c->detail[0] = '\0';
+	c->tls = p->setup.tls;
+	rc = rj_curl_new(p->name, &p->opts, c->tls ? "https" : "http",
+		c->detail, &c->easy, err);
+	if (rc)
+		return rc;
+	code = set_up(c, base);
+	if (!code)
+		code = rj_curl_perform(c->easy);
+	if (code)
+		rc = fail_connect(c, code, err);
+	else if (take_socket(c))
+		rc = rj_fail(err, RJ_E_IO,
+			"%s: cannot use the connection's socket", p->name);
+	if (rc)
+		rj_http1_disconnect(c);
+	return rc;
+}
+
+static enum rj_http1_io io_of(CURLcode code, size_t n)
+{
+	if (code == CURLE_AGAIN)
+		return RJ_IO_AGAIN;
+	if (code) {
+		errno = ECONNRESET;
+		return RJ_IO_LOST;
+	}
+	return n ? RJ_IO_OK : RJ_IO_CLOSED;
+}
+
+enum rj_http1_io rj_http1_send(
+	struct rj_http1_conn *c, struct iovec *iov, int parts, size_t *sent)
+{
+	struct msghdr msg = {.msg_iov = iov, .msg_iovlen = (size_t)parts};
+	struct rj_sigpipe hold;
+	CURLcode code;
+	ssize_t n;
+
+	*sent = 0;
+	if (c->tls) {
+		rj_sigpipe_block(&hold);
+		code = curl_easy_send(
+			c->easy, iov->iov_base, iov->iov_len, sent);
+		rj_sigpipe_restore(&hold);
+		return io_of(code, code ? 0 : 1);
+	}
+	n = sendmsg(c->fd, &msg, MSG_NOSIGNAL | MSG_DONTWAIT);
+	if (n < 0)
+		return errno == EAGAIN || errno == EINTR ? RJ_IO_AGAIN
+							 : RJ_IO_LOST;
+	*sent = (size_t)n;
+	return RJ_IO_OK;
+}
+
+enum rj_http1_io rj_http1_receive(struct rj_http1_conn *c, char *data,
+	size_t size, bool wait, size_t *got)
+{
+	struct rj_sigpipe hold;
+	CURLcode code;
+	ssize_t n;
+
+	*got = 0;
+	if (c->tls) {
+		rj_sigpipe_block(&hold);
+		code = curl_easy_recv(c->easy, data, size, got);
+		rj_sigpipe_restore(&hold);
+		return io_of(code, *got);
+	}
+	n = recv(c->fd, data, size, wait ? 0 : MSG_DONTWAIT);
+	if (n < 0)
+		return errno == EAGAIN || errno == EINTR ? RJ_IO_AGAIN
+							 : RJ_IO_LOST;
+	*got = (size_t)n;
+	return n ? RJ_IO_OK : RJ_IO_CLOSED;
+}
+
+bool rj_http1_wait(struct rj_http1_conn *c, short what, int64_t until_ns)
+{
+	struct pollfd p = {.fd = c->fd, .events = what};
+	int64_t left;
+
+	do {
+		left = until_ns - rj_monotonic_ns();
+		if (left <= 0 || rj_http1_given_up(c))
+			return false;
+	} while (poll(&p, 1, look_ms(c, (int)((left + MS - 1) / MS))) <= 0);
+	return p.revents != 0;
+}
+
+bool rj_http1_is_stale(struct rj_http1_conn *c)
+{
+	size_t got;
+	char byte;
+
+	return rj_http1_receive(c, &byte, 1, false, &got) != RJ_IO_AGAIN;
+}

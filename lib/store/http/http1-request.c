@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "store/http/http1-request.h"
+
+#include <openssl/evp.h>
+#include <stdio.h>
+#include <string.h>
+
+/* USER:PASSWORD in base64. False: it has no space. */
+static bool put_basic(const char *user, const char *password,
+	char line[RJ_HTTP1_AUTH_BYTES])
+{
+	static const char start[] = "Authorization: Basic ";
+	char plain[RJ_HTTP1_AUTH_BYTES / 4 * 3 - sizeof(start) - 3];
+	int n = snprintf(plain, sizeof(plain), "%s:%s", user, password);
+	bool fits = n > 0 && (size_t)n < sizeof(plain);
+
+	if (fits) {
+		memcpy(line, start, sizeof(start));
+		EVP_EncodeBlock((unsigned char *)line + sizeof(start) - 1,
+			(const unsigned char *)plain, n);
+	}
+	explicit_bzero(plain, sizeof(plain));
+	return fits;
+}
+
+int rj_http1_auth_line(const struct rj_conf *c, const char *name,
+	char line[RJ_HTTP1_AUTH_BYTES], struct rj_error *err)
+{
+	bool fits = true;
+
+	line[0] = '\0';
+	if (c->token)
+		fits = snprintf(line, RJ_HTTP1_AUTH_BYTES,
+			       "Authorization: Bearer %s",
+			       c->token) < RJ_HTTP1_AUTH_BYTES;
+	else if (c->user || c->password)
+		fits = put_basic(c->user ? c->user : "",
+			c->password ? c->password : "", line);
+	if (fits)
+		return 0;
+	return rj_fail_cause(rj_fail(err, RJ_E_INVAL,
+				     "%s: the %s of rj.conf is too long", name,
+				     c->token ? "token" : "password"),
+		RJ_CAUSE_SETTINGS, err);
+}
+
+/* Append TEXT and END at *AT of HEAD. */
+static void put(char *head, size_t *at, const char *text, const char *end)
+{
+	size_t len = strlen(text), more = strlen(end);
+
+	if (len + more > RJ_HTTP1_REQUEST_BYTES - *at) {
+		*at = RJ_HTTP1_REQUEST_BYTES; /* nothing fits from here on */
+		return;
+	}
+	memcpy(head + *at, text, len);
+	memcpy(head + *at + len, end, more);
+	*at += len + more;
+}
+
+size_t rj_http1_request_head(const struct rj_http_call *call, const char *base,
+	const char *auth, char head[RJ_HTTP1_REQUEST_BYTES])
+{
+	const char *const *line;
+	char length[48];
+	size_t at = 0;
+	unsigned i;
+
+	put(head, &at, call->method, " ");
+	put(head, &at, call->url + strlen(base), " HTTP/1.1\r\n");
+	put(head, &at, "Host: ", strstr(base, "://") + 3);
+	put(head, &at, "\r\n", auth);
+	if (*auth)
+		put(head, &at, "\r\n", "");
+	for (line = call->headers; line && *line; line++)
+		put(head, &at, *line, "\r\n");
+	for (i = 0; i < RJ_HTTP_EXTRA && call->extra[i]; i++)
+		put(head, &at, call->extra[i], "\r\n");
+	if (call->has_body) {
+		snprintf(length, sizeof(length), "Content-Length: %zu\r\n",
+			call->body_len);
+		put(head, &at, length, "");
+	}
+	put(head, &at, "\r\n", "");
+	return at < RJ_HTTP1_REQUEST_BYTES ? at : 0;
+}

@@ -1,0 +1,431 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* rj:// and rjs:// over the own HTTP engine: credentials, proxies, TLS, limits of time,
+ * and what is asked over a connection before a segment goes over it. */
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "store/common.h"
+#include "support/badserver.h"
+#include "support/rjtest.h"
+#include "util/environ.h"
+
+#define N20(n)	 "000000000000000000" n
+#define OK_200	 "HTTP/1.1 200 OK\r\n"
+#define CREATED	 "HTTP/1.1 201 Created\r\nContent-Length: 0\r\n\r\n"
+#define TUNNEL	 "HTTP/1.1 200 Connection established\r\n\r\n"
+#define EMPTY	 OK_200 "Content-Length: 0\r\n\r\n"
+#define HAS_4	 OK_200 "Content-Length: 23\r\n\r\n" N20("04") " 5\n"
+#define UNTRUSTED "[rjs://127.0.0.1]\ninsecure = yes\n"
+
+static struct rj_error err;
+
+static void configure(const char *conf)
+{
+	setenv("RJ_CREDENTIALS", conf, 1);
+}
+
+/* A store of B's; requests give up after MS. */
+static struct rj_store *open_at(
+	const struct bad_server *b, const char *scheme, int ms)
+{
+	struct rj_store_opts opts = {
+		.connect_timeout_ms = 60000,
+		.request_timeout_ms = ms,
+	};
+	struct rj_store *s;
+	char url[64];
+
+	snprintf(url, sizeof(url), "%s://127.0.0.1:%d/vol", scheme, bad_port(b));
+	if (rj_store_open(url, &opts, &s, &err))
+		exit(99);
+	return s;
+}
+
+static struct rj_store *open_bad(const struct bad_server *b)
+{
+	return open_at(b, "rj", 60000);
+}
+
+/* Put object NUMBER, of KIND, of some log. */
+static int put(struct rj_store *s, enum rj_key_kind kind, uint64_t number)
+{
+	struct rj_key dir = t_new_log(kind), key = t_key(&dir, number);
+
+	return rj_store_put_new(s, &key, "data", 4, &err);
+}
+
+static bool head_has(struct bad_server *b, const char *text)
+{
+	return strstr(bad_last_head(b), text) != NULL;
+}
+
+static void credentials(void)
+{
+	static const struct bad_act act = {CREATED, BAD_KEEP, 0, 0};
+	static const struct {
+		const char *conf, *line;
+	} cases[] = {
+		{"[rj://127.0.0.1]\nuser = u\npassword = p\n",
+			"\r\nAuthorization: Basic dTpw\r\n"},
+		{"[rj://127.0.0.1]\npassword = p\n",
+			"\r\nAuthorization: Basic OnA=\r\n"},
+		{"[rj://127.0.0.1]\nuser = u\npassword = p\ntoken = abc.def\n",
+			"\r\nAuthorization: Bearer abc.def\r\n"},
+	};
+	struct bad_server *b = bad_start(&act, 1);
+	struct rj_store *s;
+	size_t i;
+
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		configure(cases[i].conf);
+		s = open_bad(b);
+		T_WORKS(put(s, RJ_KEY_EPOCH, 1));
+		CU_ASSERT_TRUE(head_has(b, cases[i].line));
+		rj_store_close(s);
+	}
+	configure("");
+	s = open_bad(b);
+	T_WORKS(put(s, RJ_KEY_EPOCH, 1));
+	CU_ASSERT_FALSE(head_has(b, "Authorization"));
+	rj_store_close(s);
+	bad_stop(b);
+}
+
+/* A store at a host that is not there, through the proxy B, of rj.conf. */
+static struct rj_store *open_through(const struct bad_server *b)
+{
+	struct rj_store *s;
+	char conf[128];
+
+	snprintf(conf, sizeof(conf),
+		"[rj://journal.invalid]\nproxy = http://u:p@127.0.0.1:%d\n",
+		bad_port(b));
+	configure(conf);
+	s = t_open("rj://journal.invalid:81/vol");
+	configure("");
+	return s;
+}
+
+static void a_proxy_makes_a_tunnel(void)
+{
+	static const struct bad_act acts[] = {
+		{TUNNEL, BAD_KEEP, 0, 1}, {CREATED, BAD_KEEP, 0, 0}};
+	struct bad_server *b = bad_start(acts, 2);
+	struct rj_store *s = open_through(b);
+
+	T_WORKS(put(s, RJ_KEY_EPOCH, 1));
+	CU_ASSERT_TRUE(head_has(b, "PUT /vol/"));
+	CU_ASSERT_TRUE(head_has(b, "\r\nHost: journal.invalid:81\r\n"));
+	CU_ASSERT_FALSE(head_has(b, "Proxy-Authorization"));
+	T_WORKS(put(s, RJ_KEY_EPOCH, 2));
+	CU_ASSERT_EQUAL(bad_connections(b), 1);
+	CU_ASSERT_EQUAL(bad_requests(b), 3);
+	rj_store_close(s);
+	bad_stop(b);
+}
+
+static void a_proxy_that_makes_none(void)
+{
+	static const struct bad_act password = {
+		"HTTP/1.1 407 Who\r\nContent-Length: 0\r\n\r\n", BAD_CLOSE, 0, 0};
+	static const struct bad_act refused = {
+		"HTTP/1.1 403 No\r\nContent-Length: 0\r\n\r\n", BAD_CLOSE, 0, 0};
+	struct bad_server *b = bad_start(&password, 1);
+	struct rj_store *s = open_through(b);
+
+	T_FAILS(put(s, RJ_KEY_EPOCH, 1), RJ_E_DENIED,
+		"the proxy wants a password (status 407)");
+	CU_ASSERT_TRUE(head_has(b, "CONNECT journal.invalid:81 HTTP/1.1\r\n"));
+	CU_ASSERT_TRUE(head_has(b, "\r\nProxy-Authorization: Basic dTpw\r\n"));
+	rj_store_close(s);
+	bad_stop(b);
+	b = bad_start(&refused, 1);
+	s = open_through(b);
+	T_FAILS(put(s, RJ_KEY_EPOCH, 1), RJ_E_UNREACHABLE,
+		"the proxy does not connect us to it (status 403)");
+	rj_store_close(s);
+	bad_stop(b);
+}
+
+static void a_proxy_of_the_environment(void)
+{
+	static const struct bad_act acts[] = {
+		{TUNNEL, BAD_KEEP, 0, 1}, {CREATED, BAD_KEEP, 0, 0}};
+	struct bad_server *b = bad_start(acts, 2);
+	char proxy[64];
+	struct rj_store *s;
+
+	snprintf(proxy, sizeof(proxy), "http://127.0.0.1:%d", bad_port(b));
+	setenv("http_proxy", proxy, 1);
+	s = t_open("rj://journal.invalid:81/vol");
+	T_WORKS(put(s, RJ_KEY_EPOCH, 1));
+	CU_ASSERT_EQUAL(bad_requests(b), 2);
+	rj_store_close(s);
+	/* and not the proxy, but the server itself */
+	setenv("no_proxy", "127.0.0.1", 1);
+	s = open_bad(b);
+	T_WORKS(put(s, RJ_KEY_EPOCH, 1));
+	CU_ASSERT_EQUAL(bad_requests(b), 3);
+	rj_store_close(s);
+	unsetenv("http_proxy");
+	unsetenv("no_proxy");
+	bad_stop(b);
+}
+
+/* Over each connection the server is asked for the segment before, whoever made it. */
+static void a_connection_is_checked_once(void)
+{
+	static const struct bad_act acts[] = {{EMPTY, BAD_KEEP, 0, 1},
+		{HAS_4, BAD_KEEP, 0, 1}, {CREATED, BAD_KEEP, 0, 0}};
+	struct rj_key dir = t_new_log(RJ_KEY_LOG);
+	struct bad_server *b = bad_start(acts, 3);
+	struct rj_store *s = open_bad(b);
+	struct t_list l = {0};
+
+	T_WORKS(rj_store_list(s, &dir, 0, t_list_add, &l, &err));
+	T_WORKS(put(s, RJ_KEY_LOG, 5));
+	CU_ASSERT_EQUAL(bad_requests(b), 3);
+	T_WORKS(put(s, RJ_KEY_LOG, 6));
+	CU_ASSERT_EQUAL(bad_requests(b), 4);
+	CU_ASSERT_EQUAL(bad_connections(b), 1);
+	rj_store_close(s);
+	bad_stop(b);
+}
+
+static void a_server_without_the_log_gets_nothing(void)
+{
+	static const struct bad_act act = {EMPTY, BAD_KEEP, 0, 0};
+	struct bad_server *b = bad_start(&act, 1);
+	struct rj_store *s = open_bad(b);
+
+	T_FAILS(put(s, RJ_KEY_LOG, 5), RJ_E_UNREACHABLE, "is not there");
+	CU_ASSERT_EQUAL(bad_requests(b), 1);
+	CU_ASSERT_TRUE(head_has(b, "/log/?after=3&limit=2 HTTP/1.1\r\n"));
+	T_FAILS(put(s, RJ_KEY_LOG, 5), RJ_E_UNREACHABLE, "is not there");
+	CU_ASSERT_EQUAL(bad_connections(b), 2);
+	rj_store_close(s);
+	bad_stop(b);
+}
+
+static void a_server_that_keeps_no_connection(void)
+{
+	static const struct bad_act acts[] = {
+		{OK_200 "Connection: close\r\nContent-Length: 23\r\n\r\n" N20(
+			 "04") " 5\n",
+			BAD_CLOSE, 0, 1},
+		{CREATED, BAD_CLOSE, 0, 0}};
+	struct bad_server *b = bad_start(acts, 2);
+	struct rj_store *s = open_bad(b);
+
+	T_WORKS(put(s, RJ_KEY_LOG, 5));
+	CU_ASSERT_EQUAL(bad_requests(b), 2);
+	CU_ASSERT_EQUAL(bad_connections(b), 2);
+	rj_store_close(s);
+	bad_stop(b);
+}
+
+/* A body of three objects, in chunks, longer than is received at once. */
+static char *three_objects(void)
+{
+	static char text[200000], object[50001];
+	int n, i;
+
+	memset(object, 'x', 50000);
+	n = sprintf(text, OK_200 "Transfer-Encoding: chunked\r\n\r\n");
+	for (i = 1; i <= 3; i++)
+		n += sprintf(text + n, "%x\r\n%020d 50000\n%s\r\n", 50027, i,
+			object);
+	sprintf(text + n, "4\r\nend\n\r\n0\r\n\r\n");
+	return text;
+}
+
+static int slow_reader(void *arg, uint64_t number, struct rj_buf *object)
+{
+	unsigned *count = arg;
+
+	CU_ASSERT_EQUAL(object->len, 50000);
+	if (++*count == 1)
+		usleep(600000); /* longer than a request may take */
+	return 0;
+}
+
+static int leave(void *arg, uint64_t number, struct rj_buf *object)
+{
+	return 77;
+}
+
+/* A stream takes as long as its reader does, and ends when the reader says so. */
+static void streams(void)
+{
+	const struct bad_act act = {three_objects(), BAD_KEEP, 0, 0};
+	struct rj_key dir = t_new_log(RJ_KEY_LOG);
+	struct bad_server *b = bad_start(&act, 1);
+	struct rj_store *s = open_at(b, "rj", 400);
+	unsigned count = 0;
+
+	T_WORKS(rj_store_stream(s, &dir, 1, 60000, slow_reader, &count, &err));
+	CU_ASSERT_EQUAL(count, 3);
+	rj_store_close(s);
+	s = open_bad(b);
+	CU_ASSERT_EQUAL(
+		rj_store_stream(s, &dir, 1, 60000, leave, NULL, &err), 77);
+	T_FAILS(rj_store_stream(s, &dir, 1, 40000, leave, NULL, &err),
+		RJ_E_CORRUPT, "");
+	rj_store_close(s);
+	bad_stop(b);
+}
+
+/* One that goes silent ends. */
+static void a_silent_stream_times_out(void)
+{
+	static const struct bad_act act = {
+		OK_200 "Transfer-Encoding: chunked\r\n\r\n"
+		       "40\r\n" N20("01") " 5\nhal",
+		BAD_HANG, 0, 0};
+	struct rj_key dir = t_new_log(RJ_KEY_LOG);
+	struct bad_server *b = bad_start(&act, 1);
+	struct rj_store *s = open_at(b, "rj", 300);
+
+	T_FAILS(rj_store_stream(s, &dir, 1, 1000, leave, NULL, &err),
+		RJ_E_UNREACHABLE, "timed out after 300 ms");
+	rj_store_close(s);
+	bad_stop(b);
+}
+
+static _Atomic bool enough;
+
+static void *soon(void *arg)
+{
+	usleep(200000);
+	enough = true;
+	return NULL;
+}
+
+static void a_request_is_given_up(void)
+{
+	static const struct bad_act act = {NULL, BAD_HANG, 0, 0};
+	struct bad_server *b = bad_start(&act, 1);
+	struct rj_store_opts opts = {
+		.request_timeout_ms = 600000, .give_up = &enough};
+	struct rj_store *s;
+	pthread_t t;
+	char url[64];
+
+	snprintf(url, sizeof(url), "rj://127.0.0.1:%d/vol", bad_port(b));
+	T_WORKS(rj_store_open(url, &opts, &s, &err));
+	pthread_create(&t, NULL, soon, NULL);
+	T_FAILS(put(s, RJ_KEY_EPOCH, 1), RJ_E_UNREACHABLE, "was given up");
+	pthread_join(t, NULL);
+	rj_store_close(s);
+	bad_stop(b);
+}
+
+static void the_same_over_tls(void)
+{
+	const struct bad_act acts[] = {{EMPTY, BAD_KEEP, 0, 1},
+		{three_objects(), BAD_KEEP, 0, 1}, {HAS_4, BAD_KEEP, 0, 1},
+		{CREATED, BAD_KEEP, 0, 0}};
+	struct rj_key dir = t_new_log(RJ_KEY_LOG);
+	struct bad_server *b = bad_start_tls(acts, 4);
+	struct t_list l = {0};
+	struct rj_store *s;
+	unsigned count = 0;
+
+	configure("");
+	s = open_at(b, "rjs", 60000);
+	T_FAILS(put(s, RJ_KEY_EPOCH, 1), RJ_E_DENIED, "not who it should be");
+	rj_store_close(s);
+	configure(UNTRUSTED);
+	s = open_at(b, "rjs", 60000);
+	T_WORKS(rj_store_list(s, &dir, 0, t_list_add, &l, &err));
+	T_WORKS(rj_store_stream(s, &dir, 1, 60000, slow_reader, &count, &err));
+	CU_ASSERT_EQUAL(count, 3);
+	T_WORKS(put(s, RJ_KEY_LOG, 5));
+	T_WORKS(put(s, RJ_KEY_LOG, 6));
+	CU_ASSERT_EQUAL(bad_requests(b), 5);
+	CU_ASSERT_EQUAL(bad_connections(b), 2);
+	rj_store_close(s);
+	bad_stop(b);
+	configure("");
+}
+
+/* What TLS has taken from the wire, and what is still there: no answer to what comes. */
+static void nothing_is_left_over_in_tls(void)
+{
+	static const struct bad_act acts[] = {
+		{CREATED CREATED, BAD_KEEP, 0, 1}, {CREATED, BAD_KEEP, 0, 1},
+		{"HTTP/1.1 507 Full\r\nContent-Length: 0\r\n\r\n", BAD_KEEP, 0,
+			0}};
+	struct bad_server *b = bad_start_tls(acts, 3);
+	struct rj_store *s;
+
+	configure(UNTRUSTED);
+	s = open_at(b, "rjs", 60000);
+	T_WORKS(put(s, RJ_KEY_EPOCH, 1));
+	T_WORKS(put(s, RJ_KEY_EPOCH, 2));
+	CU_ASSERT_EQUAL(bad_connections(b), 2);
+	bad_say(b, CREATED);
+	T_FAILS(put(s, RJ_KEY_EPOCH, 3), RJ_E_NOSPACE, "status 507");
+	CU_ASSERT_EQUAL(bad_connections(b), 3);
+	CU_ASSERT_EQUAL(bad_requests(b), 3);
+	rj_store_close(s);
+	bad_stop(b);
+	configure("");
+}
+
+/* A refusal is heard though the body is never taken; over TLS, too. */
+static void an_early_refusal(void)
+{
+	static const struct bad_act act = {
+		"HTTP/1.1 507 Full\r\nContent-Length: 0\r\n\r\n", BAD_EARLY, 0,
+		0};
+	const size_t bytes = 64u << 20; /* more than any buffers take */
+	struct rj_key dir = t_new_log(RJ_KEY_EPOCH), key = t_key(&dir, 1);
+	uint8_t *body = t_bytes(bytes, 1);
+	struct bad_server *b = bad_start_tls(&act, 1);
+	struct rj_store *s;
+
+	configure(UNTRUSTED);
+	s = open_at(b, "rjs", 600000);
+	alarm(300);
+	T_FAILS(rj_store_put_new(s, &key, body, bytes, &err), RJ_E_NOSPACE,
+		"status 507");
+	alarm(0);
+	rj_store_close(s);
+	bad_stop(b);
+	free(body);
+	configure("");
+}
+
+int main(void)
+{
+	static const struct rjtest tests[] = {
+		RJTEST(credentials),
+		RJTEST(a_proxy_makes_a_tunnel),
+		RJTEST(a_proxy_that_makes_none),
+		RJTEST(a_proxy_of_the_environment),
+		RJTEST(a_connection_is_checked_once),
+		RJTEST(a_server_without_the_log_gets_nothing),
+		RJTEST(a_server_that_keeps_no_connection),
+		RJTEST(streams),
+		RJTEST(a_silent_stream_times_out),
+		RJTEST(a_request_is_given_up),
+		RJTEST(the_same_over_tls),
+		RJTEST(nothing_is_left_over_in_tls),
+		RJTEST(an_early_refusal),
+	};
+
+	setenv("RJ_CONF", "/dev/null", 1);
+	unsetenv("http_proxy");
+	unsetenv("https_proxy");
+	unsetenv("HTTPS_PROXY");
+	unsetenv("no_proxy");
+	unsetenv("NO_PROXY");
+	unsetenv("ALL_PROXY");
+	unsetenv("all_proxy");
+	return RJTEST_RUN("store-http1", tests);
+}
