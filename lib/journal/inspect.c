@@ -153,7 +153,7 @@ int rj_move_check(struct rj_move_ctx *m, struct rj_error *err)
 			m->path);
 	if (f->orphans)
 		return rj_fail(err, RJ_E_REFUSED,
-			"%s: has inodes that wait for being deleted; mount and unmount it, or run e2fsck -f",
+			"%s: has inodes that wait for being deleted or truncated; mount and unmount it",
 			m->path);
 	if (m->from == RJ_PLACE_DEVICE &&
 		f->journal_device == RJ_JOURNAL_DEVICE_REMOTE &&

@@ -152,6 +152,8 @@ void rj_recovery_orphans(struct rj_recovery *r)
 		rj_recovery_say(r,
 			"the orphan file is not cleared, run e2fsck -f: %s",
 			err.msg);
+	else
+		r->orphans = false;
 }
 
 static int check_progress(void *arg, uint64_t done, uint64_t total)
@@ -175,6 +177,11 @@ int rj_recovery_check(struct rj_recovery *r, struct rj_error *err)
 		return rj_volume_check_quick(r->device, check_progress, r, err);
 	case RJ_VERIFY_FULL:
 		break;
+	}
+	if (r->orphans) {
+		rj_recovery_say(r,
+			"not checked with e2fsck -fn, which takes orphan inodes for damage: mount the volume once first");
+		return 0;
 	}
 	rc = rj_recovery_e2fsck(r, full, true, &status, err);
 	if (!rc && status)

@@ -361,8 +361,8 @@ int verify_thread(struct verify *v, const struct ops *o, char *why, size_t size)
 	return check_tree(v, tree);
 }
 
-/* e2fsck would ask for the journal's device. */
-static errcode_t forget_journal(const char *image)
+/* e2fsck would ask for the journal's device. ORPHANS: were some left to a mount? */
+static errcode_t forget_journal(const char *image, bool *orphans)
 {
 	ext2_filsys fs;
 	errcode_t rc;
@@ -371,6 +371,7 @@ static errcode_t forget_journal(const char *image)
 		unix_io_manager, &fs);
 	if (rc)
 		return rc;
+	*orphans = fs->super->s_last_orphan != 0;
 	fs->super->s_feature_compat &= ~EXT3_FEATURE_COMPAT_HAS_JOURNAL;
 	fs->super->s_journal_inum = 0;
 	fs->super->s_journal_dev = 0;
@@ -379,19 +380,37 @@ static errcode_t forget_journal(const char *image)
 	return ext2fs_close(fs);
 }
 
+/* What rjrecover leaves to the kernel (lib/ext4/change/orphans.c). */
+static int mount_once(const char *image, char *why, size_t size)
+{
+	char command[2048];
+
+	snprintf(command, sizeof(command),
+		"d=$(mktemp -d) && { mount -o loop '%s' $d && umount $d; rc=$?; rmdir $d; exit $rc; }",
+		image);
+	if (system(command)) {
+		snprintf(why, size, "%s: cannot be mounted", image);
+		return -1;
+	}
+	return 0;
+}
+
 int verify_fsck(const char *image, char *why, size_t size)
 {
 	const char *argv[] = {"e2fsck", "-fn", image, NULL};
 	struct rj_proc_result res = {0};
 	struct rj_buf path = {0};
 	struct rj_error err = {0};
-	errcode_t rc = forget_journal(image);
+	bool orphans = false;
+	errcode_t rc = forget_journal(image, &orphans);
 	int bad = 0;
 
 	if (rc) {
 		snprintf(why, size, "%s: cannot be opened (%ld)", image, rc);
 		return -1;
 	}
+	if (orphans && mount_once(image, why, size))
+		return -1;
 	if (!rj_proc_find("e2fsck", &path, &err)) {
 		argv[0] = (const char *)path.data;
 		bad = rj_proc_run(argv,

@@ -49,6 +49,24 @@ kind() {
 	check "... to the byte" cmp u.img c.img
 }
 kind -O ^orphan_file
+
+# An inode that stays, with a block of attributes: its truncate was cut off.
+debug() { debugfs -w -R "$1" t.img 2>&1 | tail -n +2; }
+truncated() {
+	local ino
+	cp --sparse=always r.img t.img &&
+		ino=$(debugfs -R "stat large2" t.img 2>/dev/null | sed -n 's/^Inode: *\([0-9]*\).*/\1/p') &&
+		debug "sif large2 size 3000" && debug "ssv last_orphan $ino"
+}
+check "truncate cut off: an orphan that stays" truncated
+status 0 "... rjrecover -p" "$RJRECOVER" -p t.img
+like "... leaves the orphans to the mount" "$OUT" "left to the next mount: .* would lose its extended attributes"
+status 0 "... rjrecover --verify=full" "$RJRECOVER" -f --verify=full t.img
+like "... does not have e2fsck look" "$OUT" "mount the volume once first"
+released_by_mount() { mounted t.img && e2fsck -fn t.img; }
+check "... which releases them, and the attributes are there" released_by_mount
+is "... and it is truncated" "$(debugfs -R "stat large2" t.img 2>/dev/null | grep -o 'Blockcount: .*')" "Blockcount: 8"
+
 if mke2fs -q -F -t ext4 -O orphan_file probe 8M >/dev/null 2>&1; then
 	kind -O orphan_file,inline_data
 	# cut off behind e2fsck: it releases them all, and the file still names them

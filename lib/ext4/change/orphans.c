@@ -6,6 +6,9 @@
  *   data) it forgets the block of extended attributes, whose reference count is
  *   then wrong. Such an inode that is to be deleted is made an empty regular file
  *   before, of which e2fsck releases that block like any other.
+ * - It takes the block of extended attributes from an inode that stays, whose truncate
+ *   or extending O_DIRECT write was cut off: the attributes are lost, and i_blocks
+ *   is wrong. Nothing but the kernel's next mount may release orphans then.
  * - It leaves the entries in the orphan file, where the kernel takes them for
  *   damage. They are cleared afterwards; and before, those of an earlier run that
  *   was cut off in between.
@@ -51,8 +54,13 @@ static int make_releasable(
 		return bad(o, "cannot read one", e, err);
 	if (next)
 		*next = i->i_dtime;
-	if (i->i_links_count || !ext2fs_file_acl_block(o->fs, i) ||
-		ext2fs_inode_has_valid_blocks2(o->fs, i))
+	if (!ext2fs_file_acl_block(o->fs, i))
+		return 0;
+	if (i->i_links_count)
+		return rj_fail(err, RJ_E_REFUSED,
+			"%s: inode %u is to be truncated, and e2fsck would lose its extended attributes",
+			o->v->path, ino);
+	if (ext2fs_inode_has_valid_blocks2(o->fs, i))
 		return 0;
 	if (!LINUX_S_ISDIR(i->i_mode)) /* those are counted */
 		i->i_mode = LINUX_S_IFREG | (i->i_mode & 07777);
