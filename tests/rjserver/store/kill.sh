@@ -8,6 +8,8 @@
 D=$T_DIR/store ACKS=$T_DIR/acks
 ALL=$T_DIR/acks.all
 rounds=${RJ_KILL_ROUNDS:-8}
+RANDOM=${RJ_SEED:=$((RANDOM * 32768 + RANDOM))}
+note "RJ_SEED=$RJ_SEED"
 # small data files: checkpoints, cleaning and recycling are cut off too
 SERVER_OPTIONS="--file-size=4194304"
 for ((round = 1; round <= rounds; round++)); do

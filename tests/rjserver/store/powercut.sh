@@ -14,6 +14,8 @@ at_exit rm -rf "$M"
 SERVER_OPTIONS="--file-size=1048576"
 ALL=$T_DIR/acks.all ACKS=$T_DIR/acks
 rounds=${RJ_KILL_ROUNDS:-5}
+RANDOM=${RJ_SEED:=$((RANDOM * 32768 + RANDOM))}
+note "RJ_SEED=$RJ_SEED"
 D=$M/d DISK=$M/disk
 
 # start under the shim: the disk begins as a copy of what the last cut left
