@@ -265,17 +265,19 @@ static bool buried(struct supervisor *k, int how)
 static bool take_signal(struct supervisor *k)
 {
 	struct signalfd_siginfo info;
+	bool asked;
 	int how;
 
-	if (read(k->signal_fd, &info, sizeof(info)) == sizeof(info) &&
-		info.ssi_signo != SIGCHLD) {
-		if (k->worker)
-			kill(k->worker, RJ_SIGNAL_ASKED);
-		else
-			k->asked = true;
-	}
-	if (k->worker && waitpid(k->worker, &how, WNOHANG) == k->worker)
-		return buried(k, how);
+	asked = read(k->signal_fd, &info, sizeof(info)) == sizeof(info) &&
+		info.ssi_signo != SIGCHLD;
+	/* before that is passed on: a dead worker would take it, too */
+	if (k->worker && waitpid(k->worker, &how, WNOHANG) == k->worker &&
+		!buried(k, how))
+		return false;
+	if (asked && k->worker)
+		kill(k->worker, RJ_SIGNAL_ASKED);
+	else if (asked)
+		k->asked = true;
 	return true;
 }
 

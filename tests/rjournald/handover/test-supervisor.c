@@ -19,6 +19,8 @@ static int forks, fail_from, fail_to;
 /* The supervisor gets the signal TO_FAILED at each fork that fails. The child of
  * fork ASKED_AT sends it TO_STARTED, and goes on when it is asked itself. */
 static int to_failed, to_started, asked_at;
+/* The supervisor gets SIGTERM when the first worker is dead, and hears of both at once. */
+static bool asked_at_death;
 
 static bool is_asked(void)
 {
@@ -51,6 +53,24 @@ pid_t fork(void)
 	return 0;
 }
 
+/* Stop the supervisor until its worker, the caller, is dead and SIGTERM is sent. */
+static void ask_at_death(void)
+{
+	pid_t supervisor = getppid(), worker = (pid_t)syscall(SYS_getpid);
+	pid_t me;
+
+	kill(supervisor, SIGSTOP);
+	me = (pid_t)syscall(SYS_clone, SIGCHLD, NULL, NULL, NULL, NULL);
+	if (me)
+		return;
+	alarm(300);
+	while ((pid_t)syscall(SYS_getppid) == worker)
+		usleep(1000);
+	kill(supervisor, SIGTERM);
+	kill(supervisor, SIGCONT);
+	_exit(0);
+}
+
 /* The first worker hands over, and is killed; the next one ends in order. */
 static int work(void *arg, int post, const struct rj_worker_fds *fds)
 {
@@ -65,6 +85,8 @@ static int work(void *arg, int post, const struct rj_worker_fds *fds)
 	if (rj_supervisor_give_fds(post, &mine, &err))
 		return 1;
 	rj_supervisor_tell(post, RJ_WORD_SERVING);
+	if (asked_at_death)
+		ask_at_death();
 	kill((pid_t)syscall(SYS_getpid), SIGKILL);
 	return 1;
 }
@@ -136,6 +158,15 @@ static void a_worker_that_just_began_hears_it(void)
 	to_started = asked_at = 0;
 }
 
+static void asked_when_the_worker_is_dead_the_next_one_hears_it(void)
+{
+	asked_at_death = true;
+	asked_at = 2;
+	CU_ASSERT_EQUAL(supervisor_status(0, 0), STATUS_ASKED);
+	asked_at_death = false;
+	asked_at = 0;
+}
+
 static void the_workers_signal_does_not_kill_the_supervisor(void)
 {
 	to_failed = RJ_SIGNAL_ASKED;
@@ -149,6 +180,7 @@ static const struct rjtest tests[] = {
 	RJTEST(the_first_one_is_not),
 	RJTEST(asked_between_two_workers_the_next_one_hears_it),
 	RJTEST(a_worker_that_just_began_hears_it),
+	RJTEST(asked_when_the_worker_is_dead_the_next_one_hears_it),
 	RJTEST(the_workers_signal_does_not_kill_the_supervisor),
 };
 
