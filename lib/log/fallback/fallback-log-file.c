@@ -180,7 +180,8 @@ static int open_file(const struct rj_fallback_path *p, const char *volume,
 		rc = claim_device(p, flags, &fd, err);
 	if (!rc && !readonly && flock(fd, LOCK_EX | LOCK_NB))
 		rc = rj_fail(err, RJ_E_BUSY,
-			"%s: another process uses this fallback file", path);
+			"%s: another process uses this fallback file, such as an rjournald that serves this volume or its original: 'rjctl status' shows it, 'rjctl stop' ends it",
+			path);
 	if (rc) {
 		close(fd);
 		return rc;

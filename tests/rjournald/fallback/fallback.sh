@@ -82,6 +82,9 @@ is "it has its size, all of it written" "$(stat -c '%s' "$file") $(($(stat -c %b
 like "rjtune -l shows it" "$("$RJ_BUILD/rjtune/rjtune" -l "$img")" "allback.*$T_DIR/fb"
 FSTYPE=ext4
 check "serve" serve "$img"
+status 8 "rjrecover -p while a daemon has the file" "$RJRECOVER" -p "$img"
+like "says whose it is, and what to do" "$OUT" \
+	"^rjrecover: $file: another process uses this fallback file, .* 'rjctl stop' ends it\$"
 check "mount" mount_served "$img" "$mnt"
 begin_writing w
 more 5 || exit 99
