@@ -24,7 +24,10 @@ loop_over() {
 		at_exit loop_detach "$DEV" "$(realpath "$1")"
 }
 loop_detach() {
-	[ "$(losetup -n -O BACK-FILE "$1" 2>/dev/null)" = "$2" ] && losetup -d "$1"
+	case $(losetup -n -O BACK-FILE "$1" 2>/dev/null) in
+	"$2" | "$2 (deleted)") losetup -d "$1" ;;
+	*) false ;;
+	esac
 }
 
 t_finish() {
