@@ -132,6 +132,13 @@ struct rj_jbd2_scan_opts {
 	 * log must not change until the replay is over. 0: nothing is kept. */
 	uint64_t keep_bytes;
 	struct rj_jbd2_groups groups;
+	/* Begin at log block FROM_BLOCK with transaction FROM_TID, and not where the
+	 * superblock says: what is before it was replayed already. 0: as it says. */
+	uint32_t from_block, from_tid;
+	/* Stop before transaction UNTIL_TID, if LIMITED. What follows it is not
+	 * looked at. */
+	bool limited;
+	uint32_t until_tid;
 };
 
 enum rj_jbd2_damage {

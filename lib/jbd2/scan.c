@@ -75,6 +75,21 @@ static int check_size(struct rj_bio *log, const struct rj_jbd2_scan_opts *opts,
 	return 0;
 }
 
+/* Begin at the caller's place. */
+static int take_place(struct rj_jbd2_sb *sb,
+	const struct rj_jbd2_scan_opts *opts, struct rj_error *err)
+{
+	if (!opts->from_block)
+		return 0;
+	if (opts->from_block < sb->first || opts->from_block >= sb->last)
+		return rj_fail(err, RJ_E_INVAL,
+			"block %u is not in the log, which has blocks %u to %u",
+			opts->from_block, sb->first, sb->last - 1);
+	sb->start = opts->from_block;
+	sb->sequence = opts->from_tid;
+	return 0;
+}
+
 static void reset(struct jbd2_scan *s)
 {
 	struct rj_jbd2_plan *p = s->plan;
@@ -115,9 +130,9 @@ static int scan_log(struct jbd2_scan *s, struct rj_error *err)
 	bad = jbd2_revokes_cut(&s->revokes, s->expected);
 	if (bad)
 		rc = walk_to_cut(s, bad, err);
-	else if (!info->damage)
+	else if (!info->damage && !s->limited)
 		rc = jbd2_lookahead(s, err);
-	if (!rc && !info->damage &&
+	if (!rc && !info->damage && !s->limited &&
 		(info->sb.incompat & RJ_JBD2_INCOMPAT_FAST_COMMIT))
 		rc = jbd2_fast_commits(s, err);
 	if (!rc && info->damage)
@@ -183,6 +198,8 @@ int rj_jbd2_scan(struct rj_bio *log, const struct rj_jbd2_scan_opts *opts,
 	rc = read_superblock(log, opts, sb, err);
 	if (!rc)
 		rc = check_size(log, opts, sb, err);
+	if (!rc)
+		rc = take_place(sb, opts, err);
 	if (rc)
 		goto out;
 	if (!sb->start) {
@@ -198,6 +215,8 @@ int rj_jbd2_scan(struct rj_bio *log, const struct rj_jbd2_scan_opts *opts,
 			      ? opts->fs_blocks
 			      : JBD2_COPY_BLOCKS_MAX;
 	s.born = opts->born;
+	s.limited = opts->limited;
+	s.limit = opts->until_tid;
 	rc = scan_and_plan(&s, log, opts, err);
 out:
 	jbd2_log_cache_stop(&s.plan->cache);

@@ -424,9 +424,61 @@ static void unreadable_blocks(void)
 	unreadable_with(64u << 20);
 }
 
+static void scan_part(const struct rj_jbd2_scan_opts *opts, int want)
+{
+	struct rj_bio *log = rj_bio_new_mem(l.bytes, l.len, "log");
+	struct rj_jbd2_plan *plan = NULL;
+
+	CU_ASSERT_EQUAL(rj_jbd2_scan(log, opts, &plan, &err), want);
+	memset(&info, 0, sizeof(info));
+	if (plan)
+		info = *rj_jbd2_plan_info(plan);
+	rj_jbd2_plan_free(plan);
+	rj_bio_free(log);
+}
+
+/* Two halves, cut after each of the transactions: together they are the log. */
+static void from_a_place_and_up_to_one(void)
+{
+	struct rj_jbd2_scan_opts head = {.fs_blocks = TARGETS, .limited = true};
+	struct rj_jbd2_scan_opts tail = {.fs_blocks = TARGETS};
+	uint32_t i;
+
+	make(3, false);
+	for (i = 0; i <= l.transactions; i++) {
+		head.until_tid = 100 + i;
+		scan_part(&head, 0);
+		CU_ASSERT_EQUAL(info.transactions, i);
+		CU_ASSERT_EQUAL(info.damage, RJ_JBD2_SOUND);
+		CU_ASSERT_EQUAL(info.last_tid, 99 + i);
+		tail.from_block = info.end_block;
+		tail.from_tid = info.last_tid + 1;
+		scan_part(&tail, 0);
+		CU_ASSERT_EQUAL(info.transactions, l.transactions - i);
+		CU_ASSERT_EQUAL(info.damage, RJ_JBD2_SOUND);
+		CU_ASSERT_EQUAL(info.first_tid, 100 + i);
+		CU_ASSERT_EQUAL(info.last_tid, 99 + l.transactions);
+	}
+	/* a commit further on is a loss also from there */
+	head.until_tid = 108;
+	scan_part(&head, 0);
+	memset(at(info.end_block), 0, 12);
+	head.until_tid = 105;
+	scan_part(&head, 0);
+	tail.from_block = info.end_block;
+	tail.from_tid = 105;
+	scan_part(&tail, 0);
+	CU_ASSERT_EQUAL(info.transactions, 3);
+	CU_ASSERT_NOT_EQUAL(info.damage, RJ_JBD2_SOUND);
+	tail.from_block = 300;
+	scan_part(&tail, -RJ_E_INVAL);
+	lm_free(&l);
+}
+
 int main(void)
 {
 	static const struct rjtest tests[] = {
+		RJTEST(from_a_place_and_up_to_one),
 		RJTEST(bad_descriptor_checksum),
 		RJTEST(bad_revoke_checksum),
 		RJTEST(impossible_revoke_count),
