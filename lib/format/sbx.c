@@ -221,6 +221,9 @@ int rj_sbx_decode(const uint8_t raw[RJ_SBX_BYTES], struct rj_sbx *out,
 			"this version does not serve: move the journal with "
 			"the version that made it (rjtune -J remote=URL, or "
 			"-O ^has_journal)");
+	if (s.incompat & RJ_SBX_INCOMPAT_BASE)
+		return rj_fail(err, RJ_E_UNSUPPORTED,
+			"superblock extension: this is a base of rjbackup, not a volume: rjbackup restore makes a volume from it");
 	if (s.incompat & ~(uint32_t)RJ_SBX_INCOMPAT_KNOWN)
 		return rj_fail(err, RJ_E_UNSUPPORTED,
 			"superblock extension: unknown feature 0x%x: use a "

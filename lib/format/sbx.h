@@ -46,6 +46,8 @@ enum rj_on_loss {
 #define RJ_SBX_INCOMPAT_TWO_STORES 0x8 /* reserved: url is "URL1,URL2", two stores
 				      * of one log; always refused */
 #define RJ_SBX_INCOMPAT_FALLBACK 0x4 /* url is followed by the fallback's path */
+#define RJ_SBX_INCOMPAT_BASE 0x10 /* a base of rjbackup (format/sbx-base.h), not a
+				   * volume: always refused */
 #define RJ_SBX_INCOMPAT_KNOWN \
 	(RJ_SBX_INCOMPAT_LOG_VOID | RJ_SBX_INCOMPAT_CHECK_PENDING | \
 		RJ_SBX_INCOMPAT_FALLBACK)

@@ -44,7 +44,8 @@ circles() {
 # objects: those of the product, once each, whose source is still there
 objects() {
 	local o dir name
-	find lib tools mkrjfs rjtune rjrecover rjmount rjctl rjlog rjournald rjserver -name '*.o' |
+	find lib tools mkrjfs rjtune rjrecover rjmount rjbackup rjctl rjlog rjournald rjserver \
+		-name '*.o' |
 		while read -r o; do
 			dir=${o%/*} name=${o##*/} name=${name%.o}
 			[[ $o == */.libs/* || ! -e $dir/.libs/$name.o ]] || continue

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "format/sbx-base.h"
+
+#include <string.h>
+
+#include "format/sbx-raw.h"
+#include "util/bytes.h"
+#include "util/crc32c.h"
+
+/* In a base no move is under way: the two numbers stand in the place of its UUID. */
+static void put(struct rj_sbx_raw *r, bool base, uint64_t from, uint64_t whole)
+{
+	uint32_t bits = rj_get_le32(r->incompat);
+
+	bits &= ~(uint32_t)RJ_SBX_INCOMPAT_BASE;
+	rj_put_le32(r->incompat, bits | (base ? RJ_SBX_INCOMPAT_BASE : 0));
+	rj_put_le64(r->intent_uuid, from);
+	rj_put_le64(r->intent_uuid + 8, whole);
+	rj_put_le32(r->crc,
+		rj_crc32c(~0u, r, offsetof(struct rj_sbx_raw, crc)));
+}
+
+void rj_sbx_base_put(
+	uint8_t raw[RJ_SBX_BYTES], const struct rj_base_record *base)
+{
+	put((struct rj_sbx_raw *)raw, true, base->from, base->whole);
+}
+
+int rj_sbx_base_get(const uint8_t raw[RJ_SBX_BYTES],
+	struct rj_base_record *base, struct rj_sbx *sbx, struct rj_error *err)
+{
+	struct rj_sbx_raw r;
+	struct rj_error why;
+	int rc = rj_sbx_decode(raw, sbx, &why);
+
+	memcpy(&r, raw, sizeof(r));
+	if (!rc)
+		return rj_fail(err, RJ_E_INVAL,
+			"this is a volume, not a base: rjbackup base makes one");
+	/* a wrong checksum, another version: not known to be a base */
+	if (rc != -RJ_E_UNSUPPORTED ||
+		rj_get_le16(r.version) != RJ_SBX_VERSION ||
+		!(rj_get_le32(r.incompat) & RJ_SBX_INCOMPAT_BASE))
+		return rj_fail(err, why.code, "%s", why.msg);
+	base->from = rj_get_le64(r.intent_uuid);
+	base->whole = rj_get_le64(r.intent_uuid + 8);
+	put(&r, false, 0, 0);
+	rc = rj_sbx_decode((const uint8_t *)&r, sbx, err);
+	if (!rc && (!base->from || base->whole < base->from))
+		rc = rj_fail(err, RJ_E_CORRUPT,
+			"superblock extension: a base from segment %llu that is whole at segment %llu",
+			(unsigned long long)base->from,
+			(unsigned long long)base->whole);
+	return rc;
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The superblock extension of a base: a copy of a volume that was made while the
+ * volume was in use, and is whole only after a part of the log was applied. See
+ * doc/history.md.
+ */
+#ifndef RJ_FORMAT_SBX_BASE_H
+#define RJ_FORMAT_SBX_BASE_H
+
+#include "format/sbx.h"
+
+struct rj_base_record {
+	/* The log is read as for a replay that ends with this segment, the last one
+	 * when the copy began, and from there on. */
+	uint64_t from;
+	/* The base is whole once the log was applied up to this segment. */
+	uint64_t whole;
+};
+
+/* Make RAW, a volume's good extension, that of a base. */
+void rj_sbx_base_put(
+	uint8_t raw[RJ_SBX_BYTES], const struct rj_base_record *base);
+/*
+ * Decode the extension RAW of a base: BASE, and what the volume had into SBX.
+ * RJ_E_INVAL: it is a volume's, not a base's. Also the errors of rj_sbx_decode().
+ */
+int rj_sbx_base_get(const uint8_t raw[RJ_SBX_BYTES],
+	struct rj_base_record *base, struct rj_sbx *sbx, struct rj_error *err);
+
+#endif

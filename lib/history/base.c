@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "history/base.h"
+
+#include <string.h>
+
+#include "os/bio.h"
+
+int rj_base_look(
+	const char *path, struct rj_base_facts *out, struct rj_error *err)
+{
+	const struct rj_volume_facts *f;
+	struct rj_volume *v = NULL;
+	uint8_t raw[RJ_SBX_BYTES];
+	struct rj_bio *bio;
+	int rc, rc2;
+
+	rc = rj_volume_open(path, 0, NULL, &v, err);
+	if (rc)
+		return rc;
+	bio = rj_volume_bio(v);
+	f = rj_volume_facts(v);
+	rc = bio->read(bio, raw, sizeof(raw), 1024 + RJ_SBX_OFFSET, err);
+	if (!rc)
+		rc = rj_sbx_base_get(raw, &out->record, &out->sbx, err);
+	if (rc)
+		rj_fail_prefix(err, "%s", path);
+	memcpy(out->uuid, f->uuid, RJ_UUID_BYTES);
+	out->block_size = f->block_size;
+	out->blocks = f->blocks;
+	rc2 = rj_volume_close(v, rc ? NULL : err);
+	return rc ? rc : rc2;
+}
+
+int rj_base_log_open(const struct rj_base_facts *f, const char *url,
+	const char *keyfile, struct rj_base_log *out, struct rj_error *err)
+{
+	int rc;
+
+	memset(out, 0, sizeof(*out));
+	memcpy(out->id.volume_uuid, f->uuid, RJ_UUID_BYTES);
+	memcpy(out->id.journal_uuid, f->sbx.journal_uuid, RJ_UUID_BYTES);
+	if (!url)
+		url = f->sbx.url;
+	rc = rj_log_sealing_load(
+		url, keyfile, f->sbx.key_fingerprint, &out->sealing, err);
+	if (rc)
+		return rc;
+	rj_log_sealing_use(&out->sealing, &out->id);
+	return rj_store_open(url, NULL, &out->store, err);
+}
+
+void rj_base_log_close(struct rj_base_log *l)
+{
+	rj_store_close(l->store);
+	rj_log_sealing_free(&l->sealing);
+	memset(l, 0, sizeof(*l));
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* A base: make one of a mounted volume, and look at one. */
+#ifndef RJ_HISTORY_BASE_H
+#define RJ_HISTORY_BASE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "ext4/volume.h"
+#include "format/sbx-base.h"
+#include "history/history.h"
+#include "log/sealing.h"
+
+/* What a base says of itself. */
+struct rj_base_facts {
+	struct rj_base_record record;
+	struct rj_sbx sbx; /* the volume's */
+	uint8_t uuid[RJ_UUID_BYTES]; /* of the volume */
+	uint32_t block_size; /* bytes */
+	uint64_t blocks;     /* the volume's size */
+};
+
+/* RJ_E_INVAL: PATH is no base; RJ_E_CORRUPT; what rj_volume_open() reports. */
+int rj_base_look(
+	const char *path, struct rj_base_facts *out, struct rj_error *err);
+
+/* The store of a log, and the log. */
+struct rj_base_log {
+	struct rj_store *store;
+	struct rj_log_sealing sealing;
+	struct rj_log_id id;
+};
+/*
+ * Open the log of F at URL (NULL: where the volume had it). KEYFILE as in
+ * rj_log_sealing_load(). rj_base_log_close() in any case.
+ */
+int rj_base_log_open(const struct rj_base_facts *f, const char *url,
+	const char *keyfile, struct rj_base_log *out, struct rj_error *err);
+void rj_base_log_close(struct rj_base_log *l);
+
+struct rj_base_opts {
+	bool dry_run; /* only check */
+	const char *keyfile; /* NULL: rj.conf's */
+	/* Wait until the store has all that was written to the volume up to now. */
+	int (*shipped)(void *arg, const uint8_t volume[RJ_UUID_BYTES],
+		struct rj_error *err);
+	/* May be NULL; non-zero cancels. */
+	int (*progress)(void *arg, uint64_t done, uint64_t total);
+	void *arg;
+};
+
+/*
+ * Copy the volume that is mounted at DIR into OUT, a file that must not exist yet, while
+ * the volume is in use. FACTS and REPORT tell what was made: REPORT's moment is the
+ * first one that can be restored. After a failure there is no OUT.
+ *
+ * RJ_E_REFUSED: the volume is not one with a history (not data=journal, encryption, ...),
+ * or the log is not kept; the message says what to do. RJ_E_EXISTS.
+ */
+int rj_base_make(const char *dir, const char *out,
+	const struct rj_base_opts *opts, struct rj_base_facts *facts,
+	struct rj_history_report *report, struct rj_error *err);
+
+#endif

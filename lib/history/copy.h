@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef RJ_HISTORY_COPY_H
+#define RJ_HISTORY_COPY_H
+
+#include <stdint.h>
+
+#include "util/error.h"
+
+struct rj_copy {
+	const char *from, *to; /* for messages */
+	int from_fd, to_fd;
+	uint64_t begin; /* what is before it is left out */
+	uint64_t bytes; /* both are at least that long */
+	/* Called now and then: DONE of BYTES were looked at. May be NULL; non-zero
+	 * cancels. */
+	int (*progress)(void *arg, uint64_t done, uint64_t total);
+	void *arg;
+};
+
+/*
+ * Copy all but zeros into TO, an empty file of that length, which stays sparse. TO
+ * shares the blocks of FROM where the filesystem can do that. From a descriptor with
+ * O_DIRECT whole pages are read, in turn, each once. RJ_E_IO, RJ_E_NOSPACE, RJ_E_NOMEM,
+ * RJ_E_CANCELLED.
+ */
+int rj_copy_sparse(const struct rj_copy *c, struct rj_error *err);
+
+#endif

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What the files of lib/history share. */
+#ifndef RJ_HISTORY_HISTORY_PRIV_H
+#define RJ_HISTORY_HISTORY_PRIV_H
+
+#include "history/history.h"
+#include "jbd2/jbd2.h"
+#include "log/ring.h"
+
+/* A larger ring is kept in a file (lib/log/ring.h). */
+#define RJ_HIST_MEMORY (256u << 20)
+
+struct rj_hist {
+	struct rj_store *store;
+	const struct rj_log_id *id;
+	const struct rj_history_opts *opts;
+	struct rj_history_report *report;
+	uint64_t since; /* of the base's mount: rj_log_served_since() */
+	struct rj_ring *ring;
+	struct rj_bio *bio; /* over the ring */
+	uint32_t sb_block;
+	uint64_t segment; /* the last one in the ring */
+	/* The place of the walk in the ring: transaction TID begins at BLOCK, or has
+	 * yet to begin somewhere (0: the journal was emptied). */
+	bool placed; /* the superblock of the base's first moment was seen */
+	uint32_t block, tid;
+	bool fresh; /* emptied in that moment: TID may be one more (the kernel skips
+		     * one when it mounts a volume with an empty journal) */
+	bool ended; /* the journal was emptied as an unmount does it, */
+	uint64_t ended_segment; /* in this segment or before */
+	bool whole; /* base.whole was reached */
+	bool stop;  /* the moment was found, or the history breaks */
+	bool found;
+};
+
+/*
+ * Apply the transactions that are complete in the ring, from the place of the walk on.
+ * RJ_E_REFUSED with h->stop set: the history breaks. 0 with h->stop set: the moment
+ * that is looked for was reached; the rest was not applied.
+ */
+int rj_hist_consume(struct rj_hist *h, struct rj_error *err);
+/* Note why the history ends after SEGMENT. Returns -RJ_E_REFUSED. */
+int rj_hist_broken(struct rj_hist *h, uint64_t segment, struct rj_error *err,
+	const char *why);
+
+#endif

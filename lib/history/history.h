@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The history of a volume with data=journal: a base, and the log from there on, are
+ * any moment of it. What that rests on, and what ends a history, is in
+ * doc/history.md.
+ */
+#ifndef RJ_HISTORY_HISTORY_H
+#define RJ_HISTORY_HISTORY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "format/sbx-base.h"
+#include "log/log.h"
+#include "os/bio.h"
+#include "util/error.h"
+
+enum rj_moment_kind {
+	RJ_AT_LATEST,  /* the last commit in the log */
+	RJ_AT_SEGMENT, /* the last commit up to a segment */
+	RJ_AT_TIME,    /* the last commit before the first one later than a time */
+};
+
+struct rj_moment {
+	enum rj_moment_kind kind;
+	uint64_t segment;
+	int64_t time_ns; /* since 1970 UTC */
+};
+
+/*
+ * Parse "latest", "segment:N", "@SECONDS[.FRACTION]" (since 1970) or
+ * "YYYY-MM-DD HH:MM:SS[.FRACTION][Z]" (a T may stand for the blank; without Z it is
+ * local time). RJ_E_INVAL.
+ */
+int rj_moment_parse(
+	const char *text, struct rj_moment *out, struct rj_error *err);
+#define RJ_MOMENT_TEXT 64
+/* A time as the parser takes it, in UTC, into OUT; returns OUT. */
+const char *rj_moment_text(int64_t time_ns, char out[RJ_MOMENT_TEXT]);
+
+/* A place in a history: after a whole transaction. */
+struct rj_history_place {
+	uint64_t segment; /* the last one that was read for it */
+	uint32_t tid;	  /* the transaction; 0 with TIME_NS 0: not known */
+	int64_t time_ns;  /* of its commit, since 1970 UTC; 0: not known */
+};
+
+struct rj_history_report {
+	struct rj_history_place earliest; /* where the base is whole */
+	struct rj_history_place reached;
+	uint64_t transactions; /* between base and REACHED */
+	uint64_t segments, bytes; /* read */
+	/* Why the history ends before the log does, after which segment; "": it
+	 * does not. */
+	uint64_t break_segment;
+	char break_why[256];
+};
+
+struct rj_history_opts {
+	struct rj_base_record base;
+	uint64_t fs_blocks; /* the volume's size */
+	struct rj_moment at;
+	/* A break before AT is no failure: the walk ends there. */
+	bool until_break;
+	/*
+	 * Where the blocks go; NULL: nowhere, only look. The primary superblock is not
+	 * written there, so that a base stays marked as one: the last one that the log
+	 * holds goes into SUPER (1024 bytes), if there is any (HAVE_SUPER).
+	 */
+	struct rj_bio *fs;
+	uint8_t *super;
+	bool *have_super;
+	/* Called after each segment: DONE of TOTAL are read. May be NULL; non-zero
+	 * cancels. */
+	int (*progress)(void *arg, uint64_t done, uint64_t total);
+	void *arg;
+	int retry_ms; /* as in rj_log_read_opts */
+};
+
+/*
+ * Read the log from the base on, strictly in its order, and apply whole transactions
+ * to opts->fs, up to opts->at. REPORT is filled as far as it got, also on failure.
+ *
+ * RJ_E_GAP: the log lacks a segment that is needed (trimmed, or lost).
+ * RJ_E_REFUSED: AT is outside of what can be reached, or the history breaks before;
+ * the message names the nearest moment. RJ_E_CORRUPT: a segment, or a transaction in
+ * the log. RJ_E_CANCELLED; all that rj_log_read() and rj_jbd2_replay() report.
+ * After a failure what was written to FS is no moment at all.
+ */
+int rj_history_walk(struct rj_store *store, const struct rj_log_id *id,
+	const struct rj_history_opts *opts, struct rj_history_report *report,
+	struct rj_error *err);
+
+#endif

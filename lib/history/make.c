@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * A base of a mounted volume. The order is what counts (doc/history.md): the end of the
+ * log is noted, then the device is read, past the page cache, then all is committed and
+ * shipped, and that end of the log is noted. The superblock is written last: until then
+ * the file is nothing at all.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "ext4/renew.h"
+#include "history/base.h"
+#include "history/copy.h"
+#include "log/listing.h"
+#include "os/fileio.h"
+#include "os/mountinfo.h"
+#include "store/conf.h"
+#include "util/environ.h"
+
+#define SUPER_AT    1024u
+#define SUPER_BYTES 1024u
+#define HEAD        4096u /* of the device: the superblock is in it, however it is read */
+#define LOOKS    50
+#define LOOK_NS  100000000LL
+
+struct making {
+	const char *dir, *out;
+	const struct rj_base_opts *opts;
+	struct rj_base_facts *facts;
+	char device[4096], name[32];
+	int from, to; /* descriptors; -1 */
+	int dir_fd;
+	struct rj_base_log log;
+};
+
+static int zeroout_kb(const struct making *m, struct rj_error *err)
+{
+	struct rj_buf text = {0};
+	char path[96];
+	int rc;
+
+	snprintf(path, sizeof(path),
+		"/sys/fs/ext4/%.32s/extent_max_zeroout_kb", m->name);
+	rc = rj_read_file(path, 32, &text, err);
+	if (!rc && (text.len < 1 || text.data[0] != '0'))
+		rc = rj_fail(err, RJ_E_REFUSED,
+			"%s: ext4 zeroes blocks on the device, past the log: set %s to 0, as rjournald does",
+			m->dir, path);
+	rj_buf_free(&text);
+	return rc;
+}
+
+/* What makes a volume one with a history, as far as its mount says it. */
+static int check_mount(const struct making *m, struct rj_error *err)
+{
+	if (!rj_mountinfo_ext4_option(m->name, "data=journal"))
+		return rj_fail(err, RJ_E_REFUSED,
+			"%s: not mounted with data=journal, so that what is in files does not pass the log: mount it with -o data=journal",
+			m->dir);
+	return zeroout_kb(m, err);
+}
+
+static int find_device(struct making *m, struct rj_error *err)
+{
+	char at[4096];
+	dev_t dev;
+
+	if (!rj_mountinfo_source(m->dir, m->device, sizeof(m->device)))
+		return rj_fail(err, RJ_E_NOTFOUND,
+			"%s: nothing is mounted there", m->dir);
+	if (!rj_mountinfo_of_volume(m->device, at, sizeof(at), &dev) ||
+		!rj_mountinfo_device_name(dev, m->name, sizeof(m->name)))
+		return rj_fail(err, RJ_E_INVAL,
+			"%s: %s is no ext3 or ext4 volume", m->dir, m->device);
+	return 0;
+}
+
+static int check_volume(struct making *m, struct rj_error *err)
+{
+	const struct rj_volume_facts *f;
+	struct rj_volume *v = NULL;
+	int rc = rj_volume_open(m->device, 0, NULL, &v, err);
+
+	if (rc)
+		return rc;
+	f = rj_volume_facts(v);
+	if (!f->has_sbx || f->sbx.placement != RJ_PLACE_REMOTE)
+		rc = rj_fail(err, RJ_E_REFUSED,
+			"%s: its journal is not remote: rjtune -J remote=URL moves it",
+			m->device);
+	else if (f->fast_commit)
+		rc = rj_fail(err, RJ_E_REFUSED,
+			"%s: the feature fast_commit leaves out of the log what a history needs",
+			m->device);
+	memcpy(m->facts->uuid, f->uuid, RJ_UUID_BYTES);
+	m->facts->sbx = f->sbx;
+	m->facts->block_size = f->block_size;
+	m->facts->blocks = f->blocks;
+	rj_volume_close(v, NULL); /* it was only read */
+	return rc;
+}
+
+static int check_kept(const struct making *m, struct rj_error *err)
+{
+	struct rj_conf *conf = NULL;
+	int rc = rj_conf_load(m->facts->sbx.url, &conf, err);
+
+	if (!rc && !conf->retain_s)
+		rc = rj_fail(err, RJ_E_REFUSED,
+			"%s: the log would be deleted as the kernel needs it no more: set \"retain\" for it in rj.conf, and run rjctl restart",
+			m->facts->sbx.url);
+	rj_conf_release(conf);
+	return rc;
+}
+
+static int log_end(struct making *m, uint64_t *last, struct rj_error *err)
+{
+	struct rj_listing l = {0};
+	int rc = rj_listing_end(m->log.store, &m->log.id, false, 0, &l, err);
+
+	*last = l.last;
+	rj_listing_free(&l);
+	return rc;
+}
+
+static int open_files(struct making *m, struct rj_error *err)
+{
+	uint64_t bytes = m->facts->blocks * m->facts->block_size;
+
+	m->from = open(m->device, O_RDONLY | O_DIRECT | O_CLOEXEC);
+	if (m->from < 0)
+		return rj_fail_errno(err, errno, "%s: cannot open", m->device);
+	m->to = open(m->out, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (m->to < 0)
+		return rj_fail_errno(err, errno, "%s: cannot make", m->out);
+	if (ftruncate(m->to, (off_t)bytes))
+		return rj_fail_errno(err, errno, "%s: cannot size", m->out);
+	return 0;
+}
+
+/* All but the superblock. */
+static int copy(struct making *m, struct rj_error *err)
+{
+	const struct rj_copy c = {
+		.from = m->device,
+		.to = m->out,
+		.from_fd = m->from,
+		.to_fd = m->to,
+		.begin = HEAD,
+		.bytes = m->facts->blocks * m->facts->block_size,
+		.progress = m->opts->progress,
+		.arg = m->opts->arg,
+	};
+	_Alignas(HEAD) uint8_t head[HEAD];
+	int rc = rj_copy_sparse(&c, err);
+
+	if (!rc)
+		rc = rj_pread_all(m->from, head, HEAD, 0, m->device, err);
+	if (rc)
+		return rc;
+	memset(head + SUPER_AT, 0, SUPER_BYTES);
+	return rj_pwrite_all(m->to, head, HEAD, 0, m->out, err);
+}
+
+/* The kernel may be writing it just now. */
+static int read_super(struct making *m, uint8_t raw[SUPER_BYTES], struct rj_error *err)
+{
+	_Alignas(HEAD) uint8_t head[HEAD];
+	int rc, looks;
+
+	for (looks = 0; looks < LOOKS; looks++) {
+		rc = rj_pread_all(m->from, head, HEAD, 0, m->device, err);
+		if (rc)
+			return rc;
+		memcpy(raw, head + SUPER_AT, SUPER_BYTES);
+		if (rj_super_whole(raw))
+			break;
+		rj_sleep_ns(LOOK_NS);
+	}
+	if (!rj_super_whole(raw))
+		return rj_fail(err, RJ_E_CORRUPT,
+			"%s: its superblock is damaged", m->device);
+	if (rj_super_encrypts(raw))
+		return rj_fail(err, RJ_E_REFUSED,
+			"%s: the feature encrypt: what is in encrypted files does not pass the log",
+			m->device);
+	return 0;
+}
+
+static int put_super(struct making *m, struct rj_error *err)
+{
+	uint8_t raw[SUPER_BYTES], sbx[RJ_SBX_BYTES];
+	int rc = read_super(m, raw, err);
+
+	if (rc)
+		return rc;
+	memcpy(sbx, raw + RJ_SBX_OFFSET, sizeof(sbx));
+	rj_sbx_base_put(sbx, &m->facts->record);
+	rj_super_make_base(raw, sbx);
+	rc = rj_fsync(m->to, m->out, err);
+	if (!rc)
+		rc = rj_pwrite_all(
+			m->to, raw, sizeof(raw), SUPER_AT, m->out, err);
+	return rc ? rc : rj_fsync(m->to, m->out, err);
+}
+
+/* All is committed, and at the store; where does that end? */
+static int finish_log(struct making *m, struct rj_error *err)
+{
+	int rc;
+
+	if (syncfs(m->dir_fd))
+		return rj_fail_errno(err, errno, "%s: syncfs", m->dir);
+	rc = m->opts->shipped(m->opts->arg, m->facts->uuid, err);
+	if (!rc)
+		rc = log_end(m, &m->facts->record.whole, err);
+	/* it is the same mount still, and was all the time: the folder is open */
+	return rc ? rc : check_mount(m, err);
+}
+
+static int make(struct making *m, struct rj_history_report *report,
+	struct rj_error *err)
+{
+	struct rj_history_opts walk = {.fs_blocks = m->facts->blocks};
+	uint8_t raw[SUPER_BYTES];
+	int rc;
+
+	rc = log_end(m, &m->facts->record.from, err);
+	if (!rc)
+		rc = open_files(m, err);
+	if (!rc)
+		rc = read_super(m, raw, err);
+	if (!rc)
+		rc = copy(m, err);
+	if (!rc)
+		rc = finish_log(m, err);
+	walk.base = m->facts->record;
+	walk.at.kind = RJ_AT_SEGMENT;
+	walk.at.segment = m->facts->record.whole;
+	if (!rc)
+		rc = rj_history_walk(
+			m->log.store, &m->log.id, &walk, report, err);
+	return rc ? rc : put_super(m, err);
+}
+
+static int check(struct making *m, struct rj_error *err)
+{
+	int rc;
+
+	m->dir_fd = open(m->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (m->dir_fd < 0)
+		return rj_fail_errno(err, errno, "%s: cannot open", m->dir);
+	rc = find_device(m, err);
+	if (!rc)
+		rc = check_mount(m, err);
+	if (!rc)
+		rc = check_volume(m, err);
+	if (!rc)
+		rc = check_kept(m, err);
+	if (!rc)
+		rc = rj_base_log_open(
+			m->facts, NULL, m->opts->keyfile, &m->log, err);
+	return rc;
+}
+
+int rj_base_make(const char *dir, const char *out,
+	const struct rj_base_opts *opts, struct rj_base_facts *facts,
+	struct rj_history_report *report, struct rj_error *err)
+{
+	struct making m = {.dir = dir,
+		.out = out,
+		.opts = opts,
+		.facts = facts,
+		.from = -1,
+		.to = -1,
+		.dir_fd = -1};
+	int rc, rc2;
+	bool made;
+
+	memset(facts, 0, sizeof(*facts));
+	memset(report, 0, sizeof(*report));
+	rc = check(&m, err);
+	if (!rc && !opts->dry_run)
+		rc = make(&m, report, err);
+	made = m.to >= 0;
+	rc2 = rj_close(&m.to, out, rc ? NULL : err);
+	rj_close(&m.from, m.device, NULL); /* only read */
+	rj_close(&m.dir_fd, dir, NULL);
+	rj_base_log_close(&m.log);
+	if (!rc)
+		rc = rc2;
+	if (rc && made)
+		unlink(out);
+	return rc;
+}

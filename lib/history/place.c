@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * The place of the walk in the journal, and what is complete from there on. The walk
+ * waits at its place until the transaction there is complete, in whatever order its
+ * pieces come; only an emptied journal lets it look elsewhere.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "history/history-priv.h"
+
+#define SUPER_AT    1024u /* the volume's primary superblock, in bytes */
+#define SUPER_BYTES 1024u
+
+int rj_hist_broken(struct rj_hist *h, uint64_t segment, struct rj_error *err,
+	const char *why)
+{
+	struct rj_history_report *r = h->report;
+
+	if (!r->break_why[0]) {
+		r->break_segment = segment;
+		snprintf(r->break_why, sizeof(r->break_why), "%s", why);
+	}
+	h->stop = true;
+	return rj_fail(err, RJ_E_REFUSED,
+		"%s: the history of this base ends at segment %llu: %s",
+		h->store->url, (unsigned long long)segment, r->break_why);
+}
+
+static const uint8_t *ring_at(const struct rj_hist *h, uint32_t block)
+{
+	return h->ring->data + (size_t)block * h->ring->block_size;
+}
+
+/* The journal is empty by SB. In a mounted volume a freeze or a resize does that, and
+ * the next transaction has the next number; an unmount skips one. */
+static void emptied(struct rj_hist *h, const struct rj_jbd2_sb *sb)
+{
+	if (!h->placed) {
+		h->tid = sb->sequence;
+		h->fresh = true;
+	} else if (sb->sequence != h->tid && !h->ended) {
+		h->ended = true;
+		h->ended_segment = h->segment;
+	}
+	h->block = 0;
+}
+
+static int begun(struct rj_hist *h, const struct rj_jbd2_sb *sb,
+	struct rj_error *err)
+{
+	if (h->ended)
+		return rj_hist_broken(h, h->ended_segment, err,
+			"the volume was unmounted, and what changes it then is not in the log: make a base after each mount");
+	if (!h->placed || (h->fresh && sb->sequence == h->tid + 1)) {
+		h->block = sb->start;
+		h->tid = sb->sequence;
+	} else if (h->block ? (int32_t)(sb->sequence - h->tid) > 0
+			    : sb->sequence != h->tid) {
+		return rj_hist_broken(h, h->report->reached.segment, err,
+			"the journal goes on with a later transaction: another program, or another mount, wrote there");
+	} else if (!h->block) {
+		h->block = sb->start;
+	}
+	h->fresh = false;
+	return 0;
+}
+
+/* What the journal's superblock says about the place. */
+static int look(struct rj_hist *h, struct rj_error *err)
+{
+	struct rj_jbd2_sb sb;
+	int rc = rj_jbd2_sb_decode(ring_at(h, h->sb_block), &sb, err);
+
+	if (rc)
+		return rj_fail_prefix(err, "%s: segment %llu", h->store->url,
+			(unsigned long long)h->segment);
+	if (!rj_uuid_equal(sb.uuid, h->id->journal_uuid))
+		return rj_fail(err, RJ_E_FOREIGN,
+			"%s: the journal in segment %llu is another one",
+			h->store->url, (unsigned long long)h->segment);
+	if (sb.start)
+		rc = begun(h, &sb, err);
+	else
+		emptied(h, &sb);
+	h->placed = true;
+	return rc;
+}
+
+static int scan(struct rj_hist *h, const uint32_t *until,
+	struct rj_jbd2_plan **out, struct rj_error *err)
+{
+	struct rj_jbd2_scan_opts o = {
+		.sb_block = h->sb_block,
+		.fs_blocks = h->opts->fs_blocks,
+		.born = (uint64_t)h->report->reached.time_ns / 1000000000,
+		.from_block = h->block,
+		.from_tid = h->tid,
+		.limited = until != NULL,
+		.until_tid = until ? *until : 0,
+	};
+	const struct rj_jbd2_info *info;
+	int rc;
+
+	rj_jbd2_plan_free(*out);
+	*out = NULL;
+	rc = rj_jbd2_scan(h->bio, &o, out, err);
+	if (rc)
+		return rc;
+	info = rj_jbd2_plan_info(*out);
+	if (info->damage)
+		return rj_fail(err, RJ_E_CORRUPT,
+			"%s: up to segment %llu: %s%s", h->store->url,
+			(unsigned long long)h->segment, info->damage_text,
+			info->damage == RJ_JBD2_BAD_BLOCKNR
+				? " (if it was grown since: make a new base)"
+				: "");
+	if (info->revokes)
+		return rj_hist_broken(h, h->report->reached.segment, err,
+			"revoke records, which data=journal does not write: file data did not pass the log");
+	return 0;
+}
+
+struct search {
+	int64_t time_ns;
+	bool found;
+	uint32_t tid;
+};
+
+static void find_later(void *arg, const struct rj_jbd2_transaction *t)
+{
+	struct search *s = arg;
+
+	if (s->found || t->commit_ns <= s->time_ns)
+		return;
+	s->found = true;
+	s->tid = t->tid;
+}
+
+/* The primary superblock's copy is kept aside, and the one that the volume has is put in
+ * its place in the ring. */
+static int keep_super(struct rj_hist *h, const struct rj_jbd2_plan *plan,
+	struct rj_error *err)
+{
+	const struct rj_history_opts *o = h->opts;
+	uint32_t bs = h->ring->block_size;
+	uint32_t at = rj_jbd2_plan_where(plan, SUPER_AT / bs);
+	uint8_t *copy;
+
+	if (!at)
+		return 0;
+	copy = h->ring->data + (size_t)at * bs + SUPER_AT % bs;
+	memcpy(o->super, copy, SUPER_BYTES);
+	*o->have_super = true;
+	return o->fs->read(o->fs, copy, SUPER_BYTES, SUPER_AT, err);
+}
+
+static int apply(struct rj_hist *h, struct rj_jbd2_plan *plan,
+	struct rj_error *err)
+{
+	const struct rj_jbd2_info *info = rj_jbd2_plan_info(plan);
+	struct rj_history_place *p = &h->report->reached;
+	int rc = 0;
+
+	if (info->transactions) {
+		if (h->opts->fs)
+			rc = keep_super(h, plan, err);
+		if (!rc && h->opts->fs)
+			rc = rj_jbd2_replay(
+				plan, h->bio, h->opts->fs, NULL, NULL, err);
+		if (rc)
+			return rc;
+		h->block = info->end_block;
+		h->tid = info->last_tid + 1;
+		h->report->transactions += info->transactions;
+		p->tid = info->last_tid;
+		p->time_ns = info->last_commit_ns;
+	}
+	p->segment = h->segment;
+	return 0;
+}
+
+static int consume(struct rj_hist *h, struct rj_jbd2_plan **plan,
+	struct rj_error *err)
+{
+	struct search s = {.time_ns = h->opts->at.time_ns};
+	int rc = scan(h, NULL, plan, err);
+
+	if (!rc && h->opts->at.kind == RJ_AT_TIME) {
+		rj_jbd2_plan_each(*plan, find_later, &s);
+		if (s.found)
+			rc = scan(h, &s.tid, plan, err);
+	}
+	if (!rc)
+		rc = apply(h, *plan, err);
+	if (!rc && s.found)
+		h->found = h->stop = true;
+	return rc;
+}
+
+int rj_hist_consume(struct rj_hist *h, struct rj_error *err)
+{
+	struct rj_jbd2_plan *plan = NULL;
+	int rc;
+
+	rc = look(h, err);
+	if (!rc && h->block) {
+		rc = consume(h, &plan, err);
+		rj_jbd2_plan_free(plan);
+	} else if (!rc) {
+		h->report->reached.segment = h->segment;
+	}
+	if (!rc && !h->stop && !h->whole && h->segment >= h->opts->base.whole) {
+		h->whole = true;
+		h->report->earliest = h->report->reached;
+	}
+	/* what ends the reading here is no failure */
+	return !rc && h->stop ? -RJ_E_CANCELLED : rc;
+}

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * The base is copied, the log is applied to the copy, and the copy becomes a volume of its
+ * own: another UUID first, still marked as a base; then what a recovery does last; then the
+ * mark goes, and the journal, which is nowhere.
+ */
+#include "history/restore.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "ext4/renew.h"
+#include "history/copy.h"
+#include "journal/move.h"
+#include "os/fileio.h"
+#include "recover/settle.h"
+
+#define SUPER_AT 1024u
+/* Where the new volume says its journal is, until it has none: nowhere. */
+#define NO_STORE "file:///nonexistent/restored"
+
+struct restoring {
+	const struct rj_restore_opts *opts;
+	const struct rj_base_facts *facts;
+	int from, to; /* descriptors; -1 */
+	bool made;
+	uint8_t super[1024]; /* the last one in the log */
+	bool have_super;
+	uint8_t plain[RJ_SBX_BYTES]; /* the new extension, not marked as a base */
+};
+
+static int copy_progress(void *arg, uint64_t done, uint64_t total)
+{
+	struct restoring *r = arg;
+
+	if (!r->opts->progress)
+		return 0;
+	return r->opts->progress(r->opts->arg, 1, done, total);
+}
+
+static int log_progress(void *arg, uint64_t done, uint64_t total)
+{
+	struct restoring *r = arg;
+
+	if (!r->opts->progress)
+		return 0;
+	return r->opts->progress(r->opts->arg, 2, done, total);
+}
+
+static int copy_base(struct restoring *r, struct rj_error *err)
+{
+	const struct rj_restore_opts *o = r->opts;
+	struct rj_copy c = {
+		.from = o->base,
+		.to = o->out,
+		.bytes = r->facts->blocks * r->facts->block_size,
+		.progress = copy_progress,
+		.arg = r,
+	};
+
+	r->from = open(o->base, O_RDONLY | O_CLOEXEC);
+	if (r->from < 0)
+		return rj_fail_errno(err, errno, "%s: cannot open", o->base);
+	r->to = open(o->out, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (r->to < 0)
+		return rj_fail_errno(err, errno, "%s: cannot make", o->out);
+	r->made = true;
+	if (ftruncate(r->to, (off_t)c.bytes))
+		return rj_fail_errno(err, errno, "%s: cannot size", o->out);
+	c.from_fd = r->from;
+	c.to_fd = r->to;
+	return rj_copy_sparse(&c, err);
+}
+
+static int walk(struct restoring *r, struct rj_bio *fs,
+	struct rj_history_report *report, struct rj_error *err)
+{
+	const struct rj_restore_opts *o = r->opts;
+	const struct rj_history_opts h = {
+		.base = r->facts->record,
+		.fs_blocks = r->facts->blocks,
+		.at = o->at,
+		.until_break = o->until_break,
+		.fs = fs,
+		.super = r->super,
+		.have_super = &r->have_super,
+		.progress = log_progress,
+		.arg = r,
+	};
+	struct rj_base_log log;
+	int rc;
+
+	rc = rj_base_log_open(r->facts, o->url, o->keyfile, &log, err);
+	if (!rc)
+		rc = rj_history_walk(log.store, &log.id, &h, report, err);
+	rj_base_log_close(&log);
+	return rc;
+}
+
+static int put_super(struct restoring *r, struct rj_error *err)
+{
+	int rc = rj_pwrite_all(r->to, r->super, sizeof(r->super), SUPER_AT,
+		r->opts->out, err);
+
+	return rc ? rc : rj_fsync(r->to, r->opts->out, err);
+}
+
+/* A superblock of its own, that no log belongs to; marked as a base for now. */
+static int renew(struct restoring *r, struct rj_error *err)
+{
+	uint8_t volume[RJ_UUID_BYTES], marked[RJ_SBX_BYTES];
+	struct rj_sbx sbx = r->facts->sbx;
+	int rc = 0;
+
+	if (!r->have_super)
+		rc = rj_pread_all(r->to, r->super, sizeof(r->super), SUPER_AT,
+			r->opts->out, err);
+	if (!rc && !rj_super_whole(r->super))
+		rc = rj_fail(err, RJ_E_CORRUPT,
+			"%s: the superblock in the log is damaged",
+			r->opts->out);
+	if (!rc && rj_super_encrypts(r->super))
+		rc = rj_fail(err, RJ_E_REFUSED,
+			"%s: the volume got the feature encrypt: what is in encrypted files did not pass the log",
+			r->opts->out);
+	if (!rc && (rj_uuid_random(volume) || rj_uuid_random(sbx.journal_uuid)))
+		rc = rj_fail(err, RJ_E_IO, "cannot get random bytes");
+	if (rc)
+		return rc;
+	sbx.epoch = sbx.floor = 0;
+	sbx.incompat = 0;
+	sbx.fallback[0] = 0;
+	sbx.fallback_empty = false;
+	memset(sbx.key_fingerprint, 0, sizeof(sbx.key_fingerprint));
+	memset(sbx.url, 0, sizeof(sbx.url));
+	memcpy(sbx.url, NO_STORE, sizeof(NO_STORE));
+	rc = rj_sbx_encode(&sbx, r->plain, err);
+	if (rc)
+		return rc;
+	memcpy(marked, r->plain, sizeof(marked));
+	rj_sbx_base_put(marked, &r->facts->record);
+	rj_super_renew(r->super, volume, sbx.journal_uuid, marked);
+	return put_super(r, err);
+}
+
+/* The volume is sound: it is no base any more, and loses the journal that is nowhere. */
+static int release(struct restoring *r, struct rj_error *err)
+{
+	const struct rj_move_opts to = {
+		.to = {.placement = RJ_PLACE_NONE, .given = true},
+		.abandon = true,
+	};
+	struct rj_move_report report;
+	int rc;
+
+	rc = rj_pread_all(r->to, r->super, sizeof(r->super), SUPER_AT,
+		r->opts->out, err);
+	if (rc)
+		return rc;
+	rj_super_extend(r->super, r->plain);
+	rc = put_super(r, err);
+	return rc ? rc : rj_move(r->opts->out, &to, &report, err);
+}
+
+static int restore(struct restoring *r, struct rj_history_report *report,
+	struct rj_error *err)
+{
+	struct rj_bio *fs;
+	int rc = copy_base(r, err);
+
+	if (rc)
+		return rc;
+	fs = rj_bio_new_fd(r->to, r->opts->out, err);
+	if (!fs)
+		return err ? -(int)err->code : -RJ_E_NOMEM;
+	rj_bio_use_direct(fs);
+	rc = walk(r, fs, report, err);
+	rj_bio_free(fs);
+	if (!rc)
+		rc = renew(r, err);
+	if (!rc)
+		rc = rj_recover_settle(r->opts->out,
+			r->facts->sbx.journal_blocks, r->opts->verify, err);
+	if (!rc)
+		rc = release(r, err);
+	return rc;
+}
+
+int rj_history_restore(const struct rj_restore_opts *opts,
+	struct rj_base_facts *facts, struct rj_history_report *report,
+	struct rj_error *err)
+{
+	struct restoring r = {
+		.opts = opts, .facts = facts, .from = -1, .to = -1};
+	int rc, rc2;
+
+	memset(report, 0, sizeof(*report));
+	rc = rj_base_look(opts->base, facts, err);
+	if (!rc)
+		rc = opts->out ? restore(&r, report, err)
+			       : walk(&r, NULL, report, err);
+	rc2 = rj_close(&r.to, opts->out, rc ? NULL : err);
+	rj_close(&r.from, opts->base, NULL); /* only read */
+	if (!rc)
+		rc = rc2;
+	if (rc && r.made)
+		unlink(opts->out);
+	return rc;
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* A base and the log from there on become a new volume. */
+#ifndef RJ_HISTORY_RESTORE_H
+#define RJ_HISTORY_RESTORE_H
+
+#include "history/base.h"
+#include "recover/recover.h"
+
+struct rj_restore_opts {
+	const char *base;
+	const char *out; /* a file that must not exist yet; NULL: only look */
+	const char *url; /* of the log's store; NULL: as the base says */
+	const char *keyfile; /* NULL: rj.conf's */
+	struct rj_moment at;
+	bool until_break; /* as in rj_history_opts */
+	enum rj_verify verify;
+	/* May be NULL. PASS is 1 (copy the base, bytes) or 2 (read the log,
+	 * segments); non-zero cancels. */
+	int (*progress)(void *arg, int pass, uint64_t done, uint64_t total);
+	void *arg;
+};
+
+/*
+ * Restore the volume as it was at opts->at. The new volume has a UUID of its own and no
+ * journal. The log is only read. Until the volume is whole OUT is marked as a base, so
+ * that no tool takes it for a volume; after a failure there is no OUT.
+ * Errors as of rj_base_look(), rj_base_log_open(), rj_history_walk(), rj_recover_settle()
+ * and rj_move(). RJ_E_EXISTS: OUT is there.
+ */
+int rj_history_restore(const struct rj_restore_opts *opts,
+	struct rj_base_facts *facts, struct rj_history_report *report,
+	struct rj_error *err);
+
+#endif

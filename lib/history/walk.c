@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * From segment to segment: the journal's image is rebuilt in a ring, as for a replay.
+ * Before a segment that may move the journal's tail is applied, the transactions that
+ * are complete in the ring by then are consumed (place.c): the kernel overwrites none of
+ * them before it has moved the tail.
+ */
+#include <string.h>
+
+#include "history/history-priv.h"
+
+/* Does the epoch of fence S continue the mount that the base was made in? */
+static int check_epoch(
+	struct rj_hist *h, const struct rj_segment *s, struct rj_error *err)
+{
+	uint64_t since, before = s->header.sequence - 1;
+	int rc;
+
+	if (s->header.flags & RJ_SEG_F_BREAK)
+		return rj_hist_broken(h, before, err,
+			"the log was broken off there (rjrecover -y)");
+	if (s->header.flags & RJ_SEG_F_CLEAN)
+		return rj_hist_broken(h, before, err,
+			"the volume's journal was moved away");
+	rc = rj_log_served_since(h->store, h->id, s->header.epoch,
+		h->opts->retry_ms, &since, err);
+	if (!rc && since != h->since)
+		return rj_hist_broken(h, before, err,
+			"the volume was unmounted or crashed, and what changes it then is not in the log: make a base after each mount");
+	return rc;
+}
+
+/* May S change what the ring says about the transactions before it? */
+static bool moves_tail(const struct rj_hist *h, const struct rj_segment *s)
+{
+	return s->header.flags & RJ_SEG_F_BASE ||
+	       (s->body.run_count && s->runs[0].block <= h->sb_block);
+}
+
+static int check_size(const struct rj_hist *h, const struct rj_segment *s,
+	struct rj_error *err)
+{
+	if (s->body.block_size == h->ring->block_size)
+		return 0;
+	return rj_fail(err, RJ_E_FOREIGN,
+		"%s: segment %llu has blocks of %u bytes, not of %u",
+		h->store->url, (unsigned long long)s->header.sequence,
+		s->body.block_size, h->ring->block_size);
+}
+
+/* The part of the log that the base's first moment is rebuilt from. */
+static int gather(void *arg, const struct rj_segment *s, struct rj_error *err)
+{
+	struct rj_hist *h = arg;
+	int rc;
+
+	if (!s->body.run_count)
+		return 0;
+	if (!h->ring) {
+		rc = rj_ring_new_bounded(s->body.block_size,
+			s->body.journal_blocks, RJ_HIST_MEMORY, &h->ring, err);
+		if (rc)
+			return rc;
+		h->sb_block = rj_jbd2_device_sb_block(s->body.block_size);
+	}
+	return rj_ring_apply(h->ring, s, err);
+}
+
+static int step(void *arg, const struct rj_segment *s, struct rj_error *err)
+{
+	struct rj_hist *h = arg;
+	int rc = 0;
+
+	if (s->header.kind == RJ_SEG_FENCE || moves_tail(h, s))
+		rc = rj_hist_consume(h, err);
+	if (!rc && s->header.kind == RJ_SEG_FENCE)
+		rc = check_epoch(h, s, err);
+	if (!rc && s->header.flags & RJ_SEG_F_RECOVERED)
+		rc = rj_hist_broken(h, s->header.sequence - 1, err,
+			"rjrecover recovered the volume: make a new base");
+	if (!rc && s->body.run_count)
+		rc = check_size(h, s, err);
+	if (!rc)
+		rc = rj_ring_apply(h->ring, s, err);
+	h->segment = s->header.sequence;
+	if (!rc && h->segment == h->opts->base.whole)
+		rc = rj_hist_consume(h, err);
+	return rc;
+}
+
+static int progress(void *arg, uint64_t done, uint64_t total)
+{
+	struct rj_hist *h = arg;
+
+	if (!h->opts->progress)
+		return 0;
+	return h->opts->progress(h->opts->arg, done, total);
+}
+
+static int begin(struct rj_hist *h, struct rj_log_tail *tail,
+	struct rj_error *err)
+{
+	struct rj_log_read_opts o = {
+		.upto = h->opts->base.from, .retry_ms = h->opts->retry_ms};
+	struct rj_log_summary sum;
+	int rc;
+
+	rc = rj_log_read(h->store, h->id, &o, gather, h, &sum, err);
+	if (rc == -RJ_E_GAP)
+		return rj_fail_suffix(err,
+			"; this base cannot be used any more: make a new one, and let \"retain\" in rj.conf keep the log");
+	if (rc)
+		return rc;
+	h->report->segments = sum.segments;
+	h->report->bytes = sum.bytes;
+	*tail = sum.tail;
+	h->segment = tail->sequence;
+	if (!h->ring)
+		return rj_fail(err, RJ_E_CORRUPT,
+			"%s: the log holds no journal blocks", h->store->url);
+	h->bio = rj_ring_bio(h->ring, h->store->url);
+	if (!h->bio)
+		return rj_fail(err, RJ_E_NOMEM, "out of memory");
+	rc = rj_log_served_since(h->store, h->id, tail->epoch,
+		h->opts->retry_ms, &h->since, err);
+	if (!rc)
+		rc = rj_hist_consume(h, err);
+	return h->stop ? 0 : rc;
+}
+
+/* From the base's first moment on. */
+static int go_on(struct rj_hist *h, const struct rj_log_tail *tail,
+	struct rj_error *err)
+{
+	const struct rj_history_opts *opts = h->opts;
+	struct rj_log_read_opts o = {
+		.resume = tail,
+		.retry_ms = opts->retry_ms,
+		.progress = progress,
+		.progress_arg = h,
+	};
+	struct rj_log_summary sum;
+	int rc = 0;
+
+	if (opts->at.kind == RJ_AT_SEGMENT)
+		o.upto = opts->at.segment;
+	if (!h->stop && o.upto != tail->sequence)
+		rc = rj_log_read(h->store, h->id, &o, step, h, &sum, err);
+	else
+		memset(&sum, 0, sizeof(sum));
+	h->report->segments += sum.segments;
+	h->report->bytes += sum.bytes;
+	if (!rc && !h->stop)
+		rc = rj_hist_consume(h, err);
+	return h->stop ? 0 : rc;
+}
+
+/* The walk is over without damage: is it where it was to end? */
+static int judge(struct rj_hist *h, struct rj_error *err)
+{
+	const struct rj_history_opts *opts = h->opts;
+	const struct rj_history_report *r = h->report;
+	char text[RJ_MOMENT_TEXT];
+	const struct rj_history_place *p = &r->reached;
+
+	if (!h->whole)
+		return rj_fail(err, RJ_E_REFUSED,
+			"%s: %s%s the base is whole at segment %llu only",
+			h->store->url, r->break_why, r->break_why[0] ? ":" : "the moment is too early:",
+			(unsigned long long)opts->base.whole);
+	rj_moment_text(p->time_ns, text);
+	if (r->break_why[0] && !opts->until_break)
+		return rj_fail(err, RJ_E_REFUSED,
+			"%s: the history of this base ends with segment %llu, at %s: %s (--at=segment:%llu restores that)",
+			h->store->url, (unsigned long long)r->break_segment,
+			text, r->break_why,
+			(unsigned long long)r->break_segment);
+	if (opts->at.kind == RJ_AT_TIME && !h->found && !opts->until_break)
+		return rj_fail(err, RJ_E_REFUSED,
+			"%s: the last commit in the log is of %s, and nothing says what came until the time asked for (--at=latest restores that)",
+			h->store->url, text);
+	return 0;
+}
+
+int rj_history_walk(struct rj_store *store, const struct rj_log_id *id,
+	const struct rj_history_opts *opts, struct rj_history_report *report,
+	struct rj_error *err)
+{
+	struct rj_hist h = {
+		.store = store, .id = id, .opts = opts, .report = report};
+	struct rj_log_tail tail;
+	int rc = 0;
+
+	memset(report, 0, sizeof(*report));
+	if (opts->at.kind == RJ_AT_SEGMENT &&
+		opts->at.segment < opts->base.whole)
+		return rj_fail(err, RJ_E_REFUSED,
+			"segment %llu is before segment %llu, with which this base is whole: use an older base",
+			(unsigned long long)opts->at.segment,
+			(unsigned long long)opts->base.whole);
+	rc = begin(&h, &tail, err);
+	if (!rc)
+		rc = go_on(&h, &tail, err);
+	if (!rc)
+		rc = judge(&h, err);
+	if (!rc && opts->fs)
+		rc = opts->fs->flush(opts->fs, err);
+	rj_bio_free(h.bio);
+	rj_ring_free(h.ring);
+	return rc;
+}

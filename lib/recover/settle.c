@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "recover/settle.h"
+
+#include "ext4/change/orphans.h"
+#include "recover/session.h"
+
+/* The totals, which are not in the log, then the orphans. */
+static int count(struct rj_recovery *r, struct rj_error *err)
+{
+	const struct rj_volume_patch p = {
+		.set_free_counts = true, .primary_only = true};
+	struct rj_volume *v = NULL;
+	int rc, rc2;
+
+	rc = rj_volume_open(r->device, RJ_VOLUME_WRITE, NULL, &v, err);
+	if (!rc)
+		rc = rj_volume_patch(v, &p, err);
+	if (!rc)
+		r->facts = *rj_volume_facts(v);
+	rc2 = rj_volume_close(v, rc ? NULL : err);
+	return rc ? rc : rc2;
+}
+
+static int release_orphans(struct rj_recovery *r, struct rj_error *err)
+{
+	const char *const args[] = {"-p", "-E", "journal_only", NULL};
+	int status = 0, rc;
+
+	if (!r->facts.orphans)
+		return 0;
+	rc = rj_volume_orphans(r->device, NULL, false, err);
+	if (!rc)
+		rc = rj_recovery_e2fsck(r, args, true, &status, err);
+	if (!rc && status & ~(RJ_FSCK_CORRECTED | RJ_FSCK_REBOOT))
+		rc = rj_fail(err, RJ_E_CORRUPT,
+			"%s: e2fsck -p cannot release what was deleted while open (status %d)",
+			r->device, status);
+	return rc ? rc : rj_volume_orphans(r->device, NULL, true, err);
+}
+
+int rj_recover_settle(const char *device, uint32_t journal_blocks,
+	enum rj_verify verify, struct rj_error *err)
+{
+	const struct rj_recover_opts opts = {.verify = verify, .quiet = true};
+	struct rj_recover_report report = {.placement = RJ_PLACE_REMOTE};
+	struct rj_recovery r = {
+		.device = device, .opts = &opts, .report = &report};
+	int rc = count(&r, err);
+
+	r.facts.sbx.journal_blocks = journal_blocks;
+	if (!rc)
+		rc = release_orphans(&r, err);
+	return rc ? rc : rj_recovery_check(&r, err);
+}

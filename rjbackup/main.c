@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* rjbackup: any moment of a volume, from a base and its log. */
+#include <stdio.h>
+
+#include "history/base.h"
+#include "history/restore.h"
+#include "options.h"
+#include "os/fileio.h"
+#include "print.h"
+#include "shipped.h"
+#include "util/error-class.h"
+
+static enum status status_of(int rc)
+{
+	if (rj_code_damage(rc))
+		return STATUS_DAMAGED;
+	switch (-rc) {
+	case 0:
+		return STATUS_GOOD;
+	case RJ_E_REFUSED:
+		return STATUS_REFUSED;
+	case RJ_E_INVAL:
+		return STATUS_USAGE;
+	case RJ_E_KEY:
+		return STATUS_KEY;
+	default:
+		return STATUS_FAILED;
+	}
+}
+
+static int run_base(struct result *r)
+{
+	const struct rj_base_opts opts = {
+		.dry_run = r->o->dry_run,
+		.keyfile = r->o->keyfile,
+		.shipped = wait_shipped,
+	};
+
+	return rj_base_make(r->o->dir, r->o->out, &opts, &r->facts, &r->report,
+		&r->err);
+}
+
+/* ls is a restore that goes nowhere, to the end of the history. */
+static int run_restore(struct result *r)
+{
+	const struct options *o = r->o;
+	const struct rj_restore_opts opts = {
+		.base = o->base,
+		.out = o->dry_run ? NULL : o->out,
+		.url = o->url,
+		.keyfile = o->keyfile,
+		.at = o->at,
+		.until_break = o->command == COMMAND_LS,
+		.verify = o->verify,
+	};
+
+	return rj_history_restore(&opts, &r->facts, &r->report, &r->err);
+}
+
+int main(int argc, char **argv)
+{
+	struct options o;
+	struct result r = {.o = &o};
+
+	rj_fill_standard_fds();
+	switch (options_parse(argc, argv, &o)) {
+	case OPTIONS_DONE:
+		return fflush(stdout) ? STATUS_FAILED : STATUS_GOOD;
+	case OPTIONS_BAD:
+		return STATUS_USAGE;
+	case OPTIONS_RUN:
+		break;
+	}
+	r.rc = o.command == COMMAND_BASE ? run_base(&r) : run_restore(&r);
+	print_result(&r);
+	if (fflush(stdout) || ferror(stdout)) {
+		complain("cannot write the results to standard output");
+		return STATUS_FAILED;
+	}
+	return status_of(r.rc);
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef RJBACKUP_OPTIONS_H
+#define RJBACKUP_OPTIONS_H
+
+#include <stdbool.h>
+
+#include "history/history.h"
+#include "recover/recover.h"
+
+enum command {
+	COMMAND_BASE,
+	COMMAND_LS,
+	COMMAND_RESTORE,
+};
+
+/* The exit status. */
+enum status {
+	STATUS_GOOD = 0,
+	STATUS_REFUSED = 1, /* no such moment, or no history */
+	STATUS_DAMAGED = 4, /* the log, or the volume that came out */
+	STATUS_FAILED = 8,
+	STATUS_USAGE = 16,
+	STATUS_KEY = 32,
+};
+
+struct options {
+	enum command command;
+	bool dry_run, json;
+	const char *dir;  /* base: where the volume is mounted */
+	const char *out;  /* -o */
+	const char *base; /* restore --base, and ls's FILE */
+	const char *url;  /* NULL: as the base says */
+	const char *keyfile; /* NULL: rj.conf's */
+	struct rj_moment at;
+	enum rj_verify verify;
+};
+
+enum options_verdict {
+	OPTIONS_RUN,
+	OPTIONS_DONE, /* --help, -V */
+	OPTIONS_BAD,  /* said why */
+};
+
+enum options_verdict options_parse(int argc, char **argv, struct options *o);
+
+#endif

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "print.h"
+
+#include <inttypes.h>
+#include <json-c/json.h>
+#include <stdio.h>
+
+void complain(const char *msg)
+{
+	fprintf(stderr, "rjbackup: %s\n", msg);
+}
+
+static const char *when(const struct rj_history_place *p, char *out)
+{
+	if (p->time_ns)
+		return rj_moment_text(p->time_ns, out);
+	return "the time of the base";
+}
+
+static void print_place(const char *what, const struct rj_history_place *p)
+{
+	char text[RJ_MOMENT_TEXT];
+
+	printf("  %s %s, segment %" PRIu64, what, when(p, text), p->segment);
+	if (p->time_ns)
+		printf(", transaction %" PRIu32, p->tid);
+	printf("\n");
+}
+
+static void print_ls(const struct result *r)
+{
+	const struct rj_history_report *h = &r->report;
+	char uuid[RJ_UUID_TEXT];
+
+	printf("%s: base of volume %s, %" PRIu64 " blocks of %" PRIu32 " bytes, log at %s\n",
+		r->o->base, rj_uuid_text(r->facts.uuid, uuid), r->facts.blocks,
+		r->facts.block_size, r->o->url ? r->o->url : r->facts.sbx.url);
+	print_place("earliest:", &h->earliest);
+	print_place("latest:  ", &h->reached);
+	printf("  %" PRIu64 " transactions, %" PRIu64 " segments, %" PRIu64 " bytes\n",
+		h->transactions, h->segments, h->bytes);
+	if (h->break_why[0])
+		printf("  no later: after segment %" PRIu64 ": %s\n",
+			h->break_segment, h->break_why);
+}
+
+static void print_text(const struct result *r)
+{
+	const struct options *o = r->o;
+	char text[RJ_MOMENT_TEXT];
+
+	switch (o->command) {
+	case COMMAND_LS:
+		print_ls(r);
+		break;
+	case COMMAND_BASE:
+		if (o->dry_run)
+			printf("%s: a base can be made\n", o->dir);
+		else
+			printf("%s: base of %s, whole at segment %" PRIu64 ", %s\n",
+				o->out, o->dir, r->facts.record.whole,
+				when(&r->report.earliest, text));
+		break;
+	case COMMAND_RESTORE:
+		printf("%s: %s as of %s, segment %" PRIu64 ", %" PRIu64 " transactions after the base\n",
+			o->out, o->dry_run ? "would be" : "restored",
+			when(&r->report.reached, text),
+			r->report.reached.segment, r->report.transactions);
+		break;
+	}
+}
+
+static void add_u64(struct json_object *o, const char *key, uint64_t v)
+{
+	json_object_object_add(o, key, json_object_new_uint64(v));
+}
+
+static void add_text(struct json_object *o, const char *key, const char *text)
+{
+	json_object_object_add(o, key, json_object_new_string(text));
+}
+
+static void add_place(struct json_object *top, const char *key,
+	const struct rj_history_place *p)
+{
+	struct json_object *o = json_object_new_object();
+
+	add_u64(o, "segment", p->segment);
+	if (p->time_ns) {
+		add_u64(o, "tid", p->tid);
+		add_u64(o, "commit_ns", (uint64_t)p->time_ns);
+	}
+	json_object_object_add(top, key, o);
+}
+
+static void print_json(const struct result *r)
+{
+	struct json_object *top = json_object_new_object();
+	const struct rj_history_report *h = &r->report;
+	char uuid[RJ_UUID_TEXT];
+
+	if (r->rc)
+		add_text(top, "error", r->err.msg);
+	if (r->facts.blocks) {
+		add_text(top, "volume", rj_uuid_text(r->facts.uuid, uuid));
+		add_text(top, "url",
+			r->o->url ? r->o->url : r->facts.sbx.url);
+	}
+	if (h->earliest.segment) {
+		add_place(top, "earliest", &h->earliest);
+		add_place(top, "reached", &h->reached);
+	}
+	add_u64(top, "transactions", h->transactions);
+	add_u64(top, "segments", h->segments);
+	add_u64(top, "bytes", h->bytes);
+	if (h->break_why[0]) {
+		add_u64(top, "break_segment", h->break_segment);
+		add_text(top, "break", h->break_why);
+	}
+	puts(json_object_to_json_string_ext(
+		top, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_NOSLASHESCAPE));
+	json_object_put(top);
+}
+
+void print_result(const struct result *r)
+{
+	if (r->rc)
+		complain(r->err.msg);
+	if (r->o->json)
+		print_json(r);
+	else if (!r->rc)
+		print_text(r);
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef RJBACKUP_PRINT_H
+#define RJBACKUP_PRINT_H
+
+#include "history/base.h"
+#include "options.h"
+
+struct result {
+	const struct options *o;
+	struct rj_base_facts facts;
+	struct rj_history_report report;
+	int rc; /* with its error: */
+	struct rj_error err;
+};
+
+/* Print what came of it: results on stdout, the error on stderr. */
+void print_result(const struct result *r);
+/* Say MSG on stderr. */
+void complain(const char *msg);
+
+#endif

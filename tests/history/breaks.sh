@@ -1,0 +1,156 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Where a history ends, and what has none: each is refused in one line that says why and
+# what to do, and nothing is left in the place of the new volume. And controls of the
+# oracle: what must not pass its comparison does not.
+. "$RJ_SRC/tests/support/lib.sh" || exit 99
+. "$RJ_SRC/tests/support/rj.sh" || exit 99
+. "$RJ_SRC/tests/history/run.sh" || exit 99
+need_fuse_loop
+cd "$T_DIR" || exit 99
+start_server "$T_DIR/srv" || exit 99
+at_exit umount -l "$T_DIR/mnt"
+at_exit umount -l "$T_DIR/look"
+history_conf ""
+
+base() { timeout 120 "$RJBACKUP" base -o base.img mnt; }
+restore() { timeout 120 "$RJBACKUP" restore --base=base.img -o r.img "$@"; }
+# refused NAME STATUS TEXT COMMAND...: in one line, and no file is made
+refused() {
+	local name=$1 want=$2 text=$3 before; shift 3
+	before=$(echo ./*.img)
+	status "$want" "$name: refused" "$@"
+	like "$name: why" "$OUT" "^rjbackup: .*$text"
+	is "$name: in one line" "$(wc -l <<<"$OUT")" 1
+	is "$name: nothing was made" "$(echo ./*.img)" "$before"
+}
+journal() { dumpe2fs -h v.img 2>/dev/null | awk '/^Journal UUID/ {print $3}'; }
+
+# ---- which volumes have no history ----
+check "a volume with data=ordered" history_volume ext4 4096 ordered ""
+refused "data=ordered" 1 "not mounted with data=journal.*: mount it with -o data=journal" base
+check "... unmounted" history_umount
+check "a volume with data=journal" history_mount journal
+history_conf "trim_interval = 2"
+sed -i '/^retain/d' "$RJ_CONF"
+refused "a log that is not kept" 1 'set "retain" for it in rj.conf' base
+history_conf ""
+# rjournald sets it to 0 once a second
+kill -STOP "$(worker_pid "$T_DIR/v.img")"
+echo 32 >"$(zeroout_file)"
+refused "zeroing past the log" 1 "set /sys/fs/ext4/.*/extent_max_zeroout_kb to 0" base
+echo 0 >"$(zeroout_file)"
+kill -CONT "$(worker_pid "$T_DIR/v.img")"
+
+# ---- a base is no volume ----
+"$WORK" ops mnt 1 300 >/dev/null
+status 0 "a base" base
+cp base.img copy.img
+status 8 "it is not made over another file" base
+like "... why" "$OUT" "^rjbackup: base.img: cannot make: File exists$"
+check "... which stays as it is" cmp base.img copy.img
+check "only rjbackup takes it: rjrecover does not" not "$RJ_BUILD/rjrecover/rjrecover" -p base.img
+OUT=$("$RJ_BUILD/rjrecover/rjrecover" -p base.img 2>&1)
+like "... and says what it is" "$OUT" "a base of rjbackup, not a volume: rjbackup restore"
+check "... nor does e2fsck, though the journal is at hand" not e2fsck -fy base.img
+check "... nor the kernel" not mount -i -t ext4 -o loop base.img look
+check "... nor rjtune" not "$RJ_BUILD/rjtune/rjtune" -f -y -J size=4 base.img
+check "... nor rjournald" not "$RJOURNALD" -q base.img
+check "... and all of them left it alone" cmp base.img copy.img
+refused "a volume is no base" 16 "this is a volume, not a base" \
+	"$RJBACKUP" restore --base=v.img -o r.img
+
+# ---- moments that are not there ----
+mark first
+"$WORK" ops mnt 2 100 >/dev/null
+mark second
+refused "before the base" 1 "whole at segment" restore --at=@1000000000
+refused "a segment before the base" 1 "is before segment" restore --at=segment:1
+refused "the future" 1 "the last commit in the log is of 2.*--at=latest" \
+	restore --at="@$(($(date +%s) + 3600))"
+refused "a segment of the future" 4 "" restore --at=segment:99999999
+refused "no moment" 16 "is no moment" restore --at=yesterday
+status 0 "-n only says it" restore -n --at="$(cat first.time)"
+like "... what it would be" "$OUT" "would be as of 2"
+check "... and makes nothing" test ! -e r.img
+
+# ---- controls: the oracle's comparison fails where it must ----
+check "the first marker" restored "$(cat first.time)" first
+check "the second one is not the first" not same_as r.img second
+cp first.manifest flipped.manifest && sed -i '3s/ [0-9]* / 7 /' flipped.manifest
+check "a manifest that differs in one field is seen" not same_as r.img flipped
+
+# ---- the log is read only ----
+at=$(sed -n 's/.*log at \(.*\)$/\1/p' <<<"$("$RJBACKUP" ls base.img)")
+check "the writer sleeps" freeze_daemon "$DPID"
+before=$("$RJ_BUILD/rjlog/rjlog" ls "$at/$(journal)")
+check "the second marker" restored "segment:$(cat second.segment)" second
+is "no segment and no epoch is new" "$("$RJ_BUILD/rjlog/rjlog" ls "$at/$(journal)")" "$before"
+thaw_daemon "$DPID"
+rm -f r.img
+
+# ---- the volume was unmounted ----
+check "unmounted" history_umount
+status 0 "the latest moment is before that" restore
+rm -f r.img
+check "mounted again" history_mount journal
+"$WORK" ops mnt 3 100 >/dev/null
+mark third
+refused "another mount" 1 "unmounted or crashed.*--at=segment:[0-9]+ restores that" restore
+refused "a time in another mount" 1 "unmounted or crashed" restore --at="$(cat third.time)"
+refused "a segment in another mount" 1 "unmounted or crashed" restore --at="segment:$(cat third.segment)"
+status 0 "ls says how far it goes" "$RJBACKUP" ls base.img
+like "... and why no farther" "$OUT" "no later: after segment [0-9]+: the volume was unmounted"
+last=$(sed -n 's/.*no later: after segment \([0-9]*\):.*/\1/p' <<<"$OUT")
+rm -f r.img
+check "that moment is the second marker" restored "segment:$last" second
+check "and times before it are there" restored "$(cat first.time)" first
+
+# ---- mounted twice under one rjournald ----
+rm -f base.img; status 0 "a base of this mount" base
+mark fourth
+cp base.img copy.img
+check "unmounted, the journal is still served" umount mnt
+check "... e2fsck does not find it for the base" not e2fsck -fy base.img
+check "... nor does the kernel" not mount -i -t ext4 -o loop base.img look
+check "... and the base is as it was" cmp base.img copy.img
+check "mounted again" mount -i -t ext4 -o "loop,journal_path=$LOOP,data=journal" v.img mnt
+"$WORK" ops mnt 4 200 >/dev/null
+sync -f mnt
+rm -f r.img
+refused "one rjournald, two mounts" 1 "unmounted|later transaction" restore
+check "what was before it is there" restored "segment:$(cat fourth.segment)" fourth
+
+# ---- the log does not hold the beginning any more ----
+rm -f r.img
+check "unmounted" history_umount
+history_conf ""
+sed -i '/^retain/d' "$RJ_CONF"
+check "all that no replay needs is deleted" "$RJ_BUILD/rjlog/rjlog" prune "$at"
+refused "a base whose log is gone" 4 "this base cannot be used any more: make a new one, and let \"retain\"" \
+	restore --at="segment:$(cat fourth.segment)"
+history_conf ""
+
+# ---- one flipped byte in a segment ----
+rm -f v.img base.img; mkdir store; SRV_URL=file://$T_DIR/store
+check "a volume with its log in a directory" history_volume ext4 4096 journal ""
+"$WORK" ops mnt 5 100 >/dev/null
+status 0 "a base" base
+whole=$(sed 's/.*whole at segment \([0-9]*\),.*/\1/' <<<"$OUT")
+"$WORK" ops mnt 6 300 >/dev/null
+mark flip
+object=$(find store -name "$(printf %020d $((whole + 2)))")
+flip "$object" 700
+refused "a flipped byte" 4 "segment $((whole + 2)) is damaged" restore
+status 4 "... ls sees it, too" "$RJBACKUP" ls base.img
+check "... what is before it is there" restore --at="segment:$((whole + 1))"
+rm -f r.img
+flip "$object" 700
+check "... and with that byte as it was, all" restored latest flip
+mv "$object" kept
+rm -f r.img
+refused "a segment that is gone" 4 "segment $((whole + 2))" restore
+mv kept "$object"
+check "... and when it is back" restored latest flip
+history_umount
+exit 0

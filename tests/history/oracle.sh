@@ -1,0 +1,76 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The time-travel oracle: random operations, a base under load, markers (syncfs and a
+# manifest of every file), and each marker restored and compared, by time and by segment.
+# RJ_LONG=N: N seeds, of all kinds of volume; else one seed of one kind.
+. "$RJ_SRC/tests/support/lib.sh" || exit 99
+. "$RJ_SRC/tests/support/rj.sh" || exit 99
+. "$RJ_SRC/tests/history/run.sh" || exit 99
+need_fuse_loop
+cd "$T_DIR" || exit 99
+start_server "$T_DIR/srv" || exit 99
+kinds=("ext4 4096" "ext3 4096" "ext4 1024" "ext3 1024")
+at_exit umount -l "$T_DIR/mnt"
+at_exit umount -l "$T_DIR/look"
+
+# slow_base: it sleeps for a while when it has begun to read, and the load goes on
+slow_base() {
+	local pid n
+	"$RJBACKUP" base -o base.img mnt &
+	pid=$!
+	for ((n = 0; n < 1000000; n++)); do [ ! -e base.img ] || break; done
+	kill -STOP "$pid" && sleep 1.5 && kill -CONT "$pid"
+	wait "$pid"
+}
+# one SEED: a history and its judgement
+one() {
+	local seed=$1 kind=${kinds[$1 % 4]} i words= more=()
+	note "seed $seed: $kind"
+	rm -f ./*.img ./*.manifest ./*.time ./*.segment
+	case $((seed / 4 % 3)) in
+	1) "$RJ_BUILD/rjtune/rjtune" --genkey "$T_DIR/key.$seed" >/dev/null
+		words=,key=$T_DIR/key.$seed history_conf "keyfile = $T_DIR/key.$seed" ;;
+	2) history_conf "compress = yes" ;;
+	*) history_conf "" ;;
+	esac
+	[[ $kind != ext4* ]] || case $((seed / 8 % 3)) in
+	1) more=(-O bigalloc -C 16384) ;;
+	2) more=(-O ^metadata_csum,^64bit) ;;
+	esac
+	# shellcheck disable=SC2086
+	check "$kind: a volume ${more[*]}" history_volume $kind journal "$words" "${more[@]}" || return
+	check "... in use" "$WORK" ops mnt "$seed" 300
+	"$WORK" ops mnt $((seed + 1000)) 8000 >load.out 2>&1 &
+	local load=$!
+	sleep 0.5
+	status 0 "... a base under load" slow_base
+	check "... whose first moment is sound" timeout 120 "$RJBACKUP" restore --verify=full \
+		--at="segment:$(sed 's/.*whole at segment \([0-9]*\),.*/\1/' <<<"$OUT")" --base=base.img -o r.img
+	wait "$load"
+	for ((i = 0; i < MARKS; i++)); do
+		"$WORK" ops mnt $((seed + 2000 + i)) 250 >ops.out 2>&1 || { not_ok "work"; return; }
+		mark "m$i" || { not_ok "a marker"; return; }
+		# a freeze empties the journal, and the mount goes on
+		((i % 3)) || { fsfreeze -f mnt && fsfreeze -u mnt; }
+		# a worker dies, and its successor goes on in a new epoch
+		if ((i == 2)); then
+			kill_pid "$(worker_pid "$T_DIR/v.img")"
+			wait_for 60 worker_pid "$T_DIR/v.img"
+		fi
+	done
+	check "... what can be restored" timeout 120 "$RJBACKUP" ls base.img
+	for ((i = 0; i < MARKS; i++)); do
+		if ((i < MARKS - 1)); then
+			check "... marker $i by its time" restored "$(cat "m$i.time")" "m$i"
+		fi
+		check "... marker $i by its segment" restored "segment:$(cat "m$i.segment")" "m$i"
+	done
+	check "... unmounted" history_umount
+	check "... the latest" restored latest "m$((MARKS - 1))"
+	check "... and the last marker is the volume" test "$(stat -c %s r.img)" = "$(stat -c %s v.img)"
+}
+MARKS=4
+seed=${RJ_SEED:-$((RANDOM * 32768 + RANDOM))}
+note "RJ_SEED=$seed"
+for ((n = 0; n < ${RJ_LONG:-1}; n++)); do one $((seed + n)); done
+exit 0

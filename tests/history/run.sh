@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Sourced after lib.sh and rj.sh: a volume with a history, its markers, and the judgement.
+RJBACKUP=$RJ_BUILD/rjbackup/rjbackup WORK=$RJ_BUILD/tests/history/work
+
+# history_conf: a log that is kept, and comes in pieces
+history_conf() {
+	(umask 077; printf '[*]\nretain = 1d\ntrim_interval = 1\nship_early = 64k\n%s\n' "$1" >"$RJ_CONF")
+}
+# history_volume TYPE BLOCKSIZE MODE JOURNAL-WORDS [MKE2FS-OPTIONS...]: mounted at mnt. The
+# smallest journal that there is: its tail moves, and it goes round, all the time.
+history_volume() {
+	local type=$1 bs=$2 mode=$3 words=$4 url=$SRV_URL/$1-$2-$RANDOM; shift 4
+	[[ $url != file:* ]] || mkdir "${url#file://}"
+	truncate -s 48M v.img && mkdir -p mnt
+	"$MKRJFS" -q -F -t "$type" -b "$bs" -N 1024 \
+		-J "remote=$url,size=$((bs / 1024))$words" "$@" v.img &&
+		history_mount "$mode"
+}
+history_mount() {
+	mount_served "$T_DIR/v.img" mnt "data=$1" || return 1
+	# rjournald does it too, within a second
+	[ "$1" != journal ] || echo 0 >"$(zeroout_file)"
+}
+zeroout_file() { echo "/sys/fs/ext4/$(basename "$(findmnt -no SOURCE mnt)")/extent_max_zeroout_kb"; }
+history_umount() { umount mnt && unserve; }
+
+# mark NAME: all is committed, and written down: manifest, time, segment. The clock of
+# commits is a few milliseconds behind.
+mark() {
+	sync -f mnt && sleep 0.03 && date +@%s.%N >"$1.time" && sleep 0.03 &&
+		"$WORK" manifest mnt >"$1.manifest" &&
+		"$RJ_BUILD/rjctl/rjctl" status --json mnt | sed 's/.*"acknowledged": *\([0-9]*\).*/\1/' >"$1.segment" &&
+		grep -qx '[0-9]*' "$1.segment"
+}
+# restored MOMENT NAME: a new volume that is sound and has what NAME says
+restored() {
+	local rc=0
+	rm -f r.img
+	timeout 120 "$RJBACKUP" restore --at="$1" --verify=none --base=base.img -o r.img &&
+		same_as r.img "$2" || rc=1
+	return $rc
+}
+same_as() {
+	local rc=0
+	e2fsck -fn "$1" >fsck.out 2>&1 || { cat fsck.out; return 1; }
+	mkdir -p look && mount -i -t ext4 -o ro,loop "$1" look || return 1
+	"$WORK" manifest look >found.manifest && diff "$2.manifest" found.manifest | head -n 5 &&
+		cmp "$2.manifest" found.manifest || rc=1
+	umount look
+	return $rc
+}

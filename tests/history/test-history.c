@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Moments as people write them, and the record of a base. */
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "format/sbx-base.h"
+#include "history/history.h"
+#include "support/rjtest.h"
+
+static void moments(void)
+{
+	static const struct {
+		const char *text;
+		enum rj_moment_kind kind;
+		uint64_t segment;
+		int64_t time_ns;
+	} good[] = {
+		{"latest", RJ_AT_LATEST, 0, 0},
+		{"segment:1", RJ_AT_SEGMENT, 1, 0},
+		{"segment:18446744073709551615", RJ_AT_SEGMENT, UINT64_MAX, 0},
+		{"@0", RJ_AT_TIME, 0, 0},
+		{"@1795300000.000000001", RJ_AT_TIME, 0, 1795300000000000001},
+		{"@1795300000.5", RJ_AT_TIME, 0, 1795300000500000000},
+		{"2026-11-22 02:26:40Z", RJ_AT_TIME, 0, 1795314400000000000},
+		{"2026-11-22T02:26:40.25Z", RJ_AT_TIME, 0, 1795314400250000000},
+		/* an hour before that in UTC */
+		{"2026-11-22 02:26:40", RJ_AT_TIME, 0, 1795310800000000000},
+		{"2024-02-29 00:00:00Z", RJ_AT_TIME, 0, 1709164800000000000},
+	};
+	static const char *const bad[] = {"", "late", "latest ", "segment:",
+		"segment:0", "segment:-1", "segment:1x", "segment: 1",
+		"segment:18446744073709551616", "@", "@-1", "@1.", "@1.5x",
+		"@9223372036854775807", "2026-11-22", "2026-11-22 02:26",
+		"2026-11-22 02:26:40ZZ", "2026-11-22 02:26:40.Z",
+		"2026-02-31 00:00:00Z", "2026-13-01 00:00:00Z",
+		"1969-12-31 23:59:59Z", "yesterday"};
+	char text[RJ_MOMENT_TEXT];
+	struct rj_error err;
+	struct rj_moment m;
+	size_t i;
+
+	setenv("TZ", "CET-1", 1);
+	tzset();
+	for (i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+		CU_ASSERT_EQUAL(rj_moment_parse(good[i].text, &m, &err), 0);
+		CU_ASSERT_EQUAL(m.kind, good[i].kind);
+		CU_ASSERT_EQUAL(m.segment, good[i].segment);
+		CU_ASSERT_EQUAL(m.time_ns, good[i].time_ns);
+		/* what is printed is read as the same */
+		rj_moment_text(good[i].time_ns, text);
+		CU_ASSERT_EQUAL(rj_moment_parse(text, &m, &err), 0);
+		CU_ASSERT_EQUAL(m.time_ns, good[i].time_ns);
+	}
+	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		memset(&err, 0, sizeof(err));
+		CU_ASSERT_EQUAL(rj_moment_parse(bad[i], &m, &err), -RJ_E_INVAL);
+		CU_ASSERT_PTR_NOT_NULL(strstr(err.msg, "is no moment"));
+	}
+}
+
+static void sample(uint8_t raw[RJ_SBX_BYTES])
+{
+	struct rj_sbx s = {
+		.placement = RJ_PLACE_REMOTE,
+		.journal_uuid = {1, 2, 3},
+		.journal_blocks = 1024,
+		.epoch = 7,
+		.floor = 99,
+		.url = "rj://h:1/v",
+		.fallback = "/var/lib/f",
+	};
+
+	CU_ASSERT_EQUAL(rj_sbx_encode(&s, raw, NULL), 0);
+}
+
+static void base_record(void)
+{
+	struct rj_base_record in = {.from = 0x0102030405060708, .whole = UINT64_MAX};
+	struct rj_base_record out;
+	uint8_t raw[RJ_SBX_BYTES];
+	struct rj_error err;
+	struct rj_sbx sbx;
+	int i;
+
+	sample(raw);
+	CU_ASSERT_EQUAL(rj_sbx_base_get(raw, &out, &sbx, &err), -RJ_E_INVAL);
+	CU_ASSERT_PTR_NOT_NULL(strstr(err.msg, "not a base"));
+	rj_sbx_base_put(raw, &in);
+	CU_ASSERT_EQUAL(rj_sbx_decode(raw, &sbx, &err), -RJ_E_UNSUPPORTED);
+	CU_ASSERT_PTR_NOT_NULL(strstr(err.msg, "a base of rjbackup"));
+	CU_ASSERT_EQUAL(rj_sbx_base_get(raw, &out, &sbx, &err), 0);
+	CU_ASSERT_EQUAL(out.from, in.from);
+	CU_ASSERT_EQUAL(out.whole, in.whole);
+	CU_ASSERT_EQUAL(sbx.epoch, 7);
+	CU_ASSERT_EQUAL(sbx.floor, 99);
+	CU_ASSERT_EQUAL(sbx.incompat, RJ_SBX_INCOMPAT_FALLBACK);
+	CU_ASSERT_STRING_EQUAL(sbx.url, "rj://h:1/v");
+	CU_ASSERT_STRING_EQUAL(sbx.fallback, "/var/lib/f");
+	/* no flipped bit makes another base of it, nor a volume */
+	for (i = 0; i < RJ_SBX_BYTES * 8; i++) {
+		raw[i / 8] ^= (uint8_t)(1 << i % 8);
+		CU_ASSERT_TRUE(rj_sbx_base_get(raw, &out, &sbx, NULL) < 0);
+		raw[i / 8] ^= (uint8_t)(1 << i % 8);
+	}
+	/* whole before it begins */
+	in = (struct rj_base_record){.from = 5, .whole = 4};
+	rj_sbx_base_put(raw, &in);
+	CU_ASSERT_EQUAL(rj_sbx_base_get(raw, &out, &sbx, &err), -RJ_E_CORRUPT);
+	in = (struct rj_base_record){.from = 0, .whole = 4};
+	rj_sbx_base_put(raw, &in);
+	CU_ASSERT_EQUAL(rj_sbx_base_get(raw, &out, &sbx, &err), -RJ_E_CORRUPT);
+}
+
+int main(void)
+{
+	static const struct rjtest tests[] = {
+		RJTEST(moments),
+		RJTEST(base_record),
+	};
+
+	return RJTEST_RUN("history", tests);
+}
