@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The protocol of doc/http-protocol.md: from a request to the store. */
+/* Carry out requests of doc/http-protocol.md on the store. */
 #ifndef RJSERVER_HANDLERS_H
 #define RJSERVER_HANDLERS_H
 
@@ -8,9 +8,9 @@
 
 /* Answer a request that takes no body. */
 void handle_request(struct store *s, const struct http_request *req);
-/* May the body of a PUT of an object come? Else answers. */
+/* May the body of a PUT of an object be read? If not, answers. */
 bool handle_put_head(const struct http_request *req);
-/* The body has come: LEN bytes in BUFFER, their CRC not inverted. */
+/* Store the body: LEN bytes in BUFFER, with their CRC, not inverted. */
 void handle_put(struct store *s, struct http_exchange *x,
 	const struct okey *okey, struct record_buffer *buffer, size_t len,
 	uint32_t crc);

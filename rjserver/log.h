@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the server has to say: one line each, on stderr, "rjserver: " first. */
+/* Write log lines to stderr, each with "rjserver: " in front. */
 #ifndef RJSERVER_LOG_H
 #define RJSERVER_LOG_H
 
 /* -q: no notices; warnings and errors are always said. */
 void log_set_quiet(void);
 
-/* Say in full whatever comes next, also what was said less than a minute ago: an
+/* Write the next lines in full, also those that were written less than a minute ago: an
  * administrator asked. */
 void log_forget_repeats(void);
 

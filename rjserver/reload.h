@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a running server takes up again at SIGHUP: settings, accounts,
- * certificates. */
+/* Reload settings, accounts and certificates of a running server at SIGHUP. */
 #ifndef RJSERVER_RELOAD_H
 #define RJSERVER_RELOAD_H
 
@@ -25,7 +24,7 @@ int live_check(const struct settings *set, bool loopback, struct accounts *a,
 	struct rj_error *err);
 /* Set up tls and access; live_end() also after a failure. */
 int live_begin(struct live *live, struct store *store, struct rj_error *err);
-/* SIGHUP: take up all or nothing, and say which. */
+/* Reload everything or nothing, and log which. */
 void live_reload(struct live *live);
 void live_end(struct live *live);
 

@@ -35,36 +35,36 @@ struct rj_move_ctx {
 	struct rj_change *change;   /* NULL: superblocks alone change */
 };
 
-/* A line for the user, before the step that it tells. */
+/* Tell the user a line, before the step that it describes. */
 void rj_move_say(struct rj_move_ctx *m, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
-/* A line for report->warning; the first one stays. */
+/* Set report->warning, unless it is set. */
 void rj_move_warn(struct rj_move_ctx *m, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
 /* inspect.c: the volume, and whether it may be moved at all */
-/* RESUME: also with a wrong checksum, if the extension is whole and says that a
- * move is under way: a power cut tore that write. */
+/* Open the volume. RESUME: also with a wrong checksum, if the extension is whole and says
+ * that a move is under way: a power cut tore that write. */
 int rj_move_open(struct rj_move_ctx *m, bool resume, struct rj_error *err);
 /*
- * STEPS, by a mover for DEVICE; closes whatever they opened. The first failure
- * wins, and ERR (may be NULL; never where STEPS see it) tells it.
+ * Run STEPS on DEVICE, and close whatever they opened. ERR (may be NULL; never NULL in
+ * STEPS) gets the first failure.
  */
 int rj_move_run(const char *device, const struct rj_move_opts *opts,
 	struct rj_move_report *report,
 	int (*steps)(struct rj_move_ctx *m, struct rj_error *err),
 	struct rj_error *err);
-/* Refuse what is in use, needs recovery, or has a move under way. */
+/* Refuse a volume that is in use, needs recovery, or has a move under way. */
 int rj_move_check(struct rj_move_ctx *m, struct rj_error *err);
 /* Find and judge the old journal. */
 int rj_move_check_old(struct rj_move_ctx *m, struct rj_error *err);
-/* Where the volume's journal is, by what its superblock says. */
+/* Get the place of the volume's journal from its superblock. */
 enum rj_placement rj_move_placement(const struct rj_volume_facts *f);
-/* report->from and ->to, from what is known. */
+/* Fill in report->from and ->to. */
 void rj_move_describe(struct rj_move_ctx *m);
 
-/* target.c: the new journal, up to before anything is written. SAME: the volume
- * has it already. */
+/* target.c: check the new journal before anything is written. SAME: the volume has it
+ * already. */
 int rj_move_check_new(struct rj_move_ctx *m, bool *same, struct rj_error *err);
 int rj_move_open_store(const struct rj_move_opts *opts, const char *url,
 	struct rj_store **out, struct rj_error *err);
@@ -81,7 +81,7 @@ int rj_attach_open_store(const char *url, bool received_will_do,
 int rj_attach_begin_log(struct rj_store *store, const struct rj_log_id *id,
 	uint32_t block_size, uint32_t blocks, int retry_ms,
 	struct rj_log_writer **out, struct rj_sbx *seen, struct rj_error *err);
-/* Does it answer, and let us in? Reads only. */
+/* Check that the store answers, and accepts our credentials. Reads only. */
 int rj_attach_probe(struct rj_store *store, struct rj_error *err);
 
 /* remote.c */
@@ -89,37 +89,37 @@ int rj_attach_probe(struct rj_store *store, struct rj_error *err);
 int rj_move_check_log(struct rj_move_ctx *m, struct rj_error *err);
 /* Shut out every other writer of the old log. */
 int rj_move_close_log(struct rj_move_ctx *m, struct rj_error *err);
-/* A new log with an empty journal in it. */
+/* Make the new log, with an empty journal in it. */
 int rj_move_make_log(struct rj_move_ctx *m, struct rj_error *err);
 /* May the new log's fallback file be made? Changes nothing. */
 int rj_move_check_fallback(const struct rj_move_ctx *m, bool switched,
 	struct rj_error *err);
-/* The new log's fallback file, if it is to have one. SWITCHED: the volume's log
- * stays, and only gets one. */
+/* Make the new log's fallback file, if one is asked for. SWITCHED: the volume's log stays,
+ * and only gets a file. */
 int rj_move_make_fallback(struct rj_move_ctx *m, bool switched,
 	struct rj_error *err);
-/* The old log's, unless it is the new one's too. What fails is a warning. */
+/* Remove the old log's fallback file, unless the new log uses it. A failure is a warning. */
 void rj_move_drop_fallback(struct rj_move_ctx *m);
 
 /* intent.c */
-/* S knows of no remote log. */
+/* Clear the remote log in S. */
 void rj_move_forget_log(struct rj_sbx *s);
-/* S says that the journal is at TO and that nothing is under way. STAYS: it was
- * not moved there now; a remote one keeps its URL. */
+/* Set in S that the journal is at TO and that no move is under way. STAYS: it was not
+ * moved there now; a remote one keeps its URL. */
 void rj_move_settle(struct rj_sbx *s, enum rj_placement to, bool stays);
-/* S says that device journal UUID is to be released or, with RJ_MOVE_UUID, to
- * be told that volume UUID has another one. */
+/* Set in S that the journal device UUID is to be released or, with RJ_MOVE_UUID, to be
+ * given the new UUID of the volume. */
 void rj_move_set_release(struct rj_sbx *s, enum rj_move_op op,
 	const uint8_t uuid[RJ_UUID_BYTES]);
-/* The journal UUID of no journal, for the time while blocks of the volume change. */
+/* Make a journal UUID that no journal has, for the time while blocks of the volume change. */
 void rj_move_lock_uuid(const struct rj_sbx *s, uint8_t out[RJ_UUID_BYTES]);
 bool rj_move_locked(const struct rj_volume_facts *f);
 /* Do the standard fields say what the move under way leads to? */
 bool rj_move_switched(const struct rj_volume_facts *f);
 
 /* resume.c */
-/* The old journal device is released: this volume's entry alone. DONE is set
- * unless the device is not to be found. */
+/* Release the old journal device: remove this volume's entry alone. DONE is set unless
+ * the device is not found. */
 int rj_move_release(struct rj_move_ctx *m, struct rj_error *err);
 /* Take the intent out of the extension: the last write of every move. */
 int rj_move_clear_intent(struct rj_move_ctx *m, struct rj_error *err);

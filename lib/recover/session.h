@@ -57,17 +57,17 @@ int rj_recovery_open_nonremote(struct rj_recovery *r, struct rj_volume *volume,
 	bool write, struct rj_error *err);
 /* Returns what closing reports. */
 int rj_recovery_close_nonremote(struct rj_recovery *r, struct rj_error *err);
-/* Empty the log, the sequence moved past everything seen. */
+/* Empty the log, and move its sequence past everything that was seen. */
 int rj_recovery_empty_nonremote(struct rj_recovery *r, struct rj_error *err);
 /* Copy a log that is to be given up into a file, and say where. */
 int rj_recovery_save_nonremote(struct rj_recovery *r, struct rj_error *err);
 
-/* floor.c: what the log must reach, by the floors of this host and rj.conf's
- * floor store; then by that of the fallback file, which is open. */
+/* floor.c: read which segment the log must reach, from the notes of this host and of
+ * rj.conf's floor store; then from the fallback file, which is open. */
 void rj_recovery_floors(struct rj_recovery *r);
 void rj_recovery_floor_of_fallback(struct rj_recovery *r);
-/* Above which epoch to claim: what the volume was marked with or, where a floor
- * that is given up saw a later one, that: it does not count any more. */
+/* Get the epoch above which to claim: the volume's, or a later one that a floor has seen
+ * which was given up. */
 uint64_t rj_recovery_min_epoch(const struct rj_recovery *r);
 
 /* gather.c */
@@ -85,39 +85,39 @@ int rj_recovery_plan(struct rj_recovery *r, struct rj_error *err);
  * away, or nothing may be changed, show both as one (r->merged).
  */
 int rj_recovery_open_fallback(struct rj_recovery *r, struct rj_error *err);
-/* The epoch is ours (r->writer): the file knows it before the volume does. */
+/* Note in the file that the epoch is ours (r->writer), before the volume is marked. */
 int rj_recovery_claimed(struct rj_recovery *r, struct rj_error *err);
-/* A failure RC to read the log: if the file alone was read, it is the store that
- * is missing. */
+/* Turn a failure RC to read the log into that of the store which is away, if the file
+ * alone was read. */
 int rj_recovery_not_alone(struct rj_recovery *r, int rc, struct rj_error *err);
-/* At the end: nothing in the file is needed any more, and the volume knows. */
+/* Empty the file at the end, when the volume says that the file is not needed. */
 int rj_recovery_settle_fallback(struct rj_recovery *r, struct rj_error *err);
 void rj_recovery_close_fallback(struct rj_recovery *r);
 void rj_recovery_drop_ring(struct rj_recovery *r);
 
-/* older-copy.c: the log is read. Is this an older copy of the volume, into which what
- * the log still holds cannot be replayed? RJ_E_REFUSED. */
+/* older-copy.c: refuse an older copy of the volume, into which what the log still has
+ * cannot be replayed. The log was read. RJ_E_REFUSED. */
 int rj_recovery_judge_age(struct rj_recovery *r, struct rj_error *err);
 
 /*
- * failed-unmount.c: a volume that needs no recovery, and a log with transactions. 0 if the
- * kernel's last unmount is certain to have left that: then the volume needs recovery,
- * and facts.needs_recovery is set. Otherwise RJ_E_REFUSED. When the log was read, and
- * again when more of it was.
+ * failed-unmount.c: judge a volume that needs no recovery while its log has transactions.
+ * 0 if the kernel's last unmount is certain to have left that: then the volume needs
+ * recovery, and facts.needs_recovery is set. Otherwise RJ_E_REFUSED. To be called when
+ * the log was read, and again when more of it was.
  */
 int rj_recovery_judge_clean(struct rj_recovery *r, struct rj_error *err);
 
-/* memory-limit.c: bytes of the log that may stay in memory: a quarter of what is
+/* memory-limit.c: get the bytes of the log that may stay in memory: a quarter of what is
  * free (of the machine, and of the control groups), at most 2 GiB. */
 uint64_t rj_recovery_memory(void);
 
-/* damaged-super.c: may the volume be recovered, with the superblock that it has? When
- * the log was read, and again when more of it was. */
+/* damaged-super.c: refuse a volume whose damaged superblock the log does not replace. To
+ * be called when the log was read, and again when more of it was. */
 int rj_recovery_judge_super(struct rj_recovery *r, struct rj_error *err);
-/* The last primary superblock in the log. -RJ_E_NOTFOUND, without a message: none. */
+/* Read the last primary superblock in the log. -RJ_E_NOTFOUND, without a message: none. */
 int rj_recovery_logged_super(
 	struct rj_recovery *r, uint8_t raw[1024], struct rj_error *err);
-/* The same when nothing will be replayed. */
+/* Refuse a volume whose superblock is damaged when nothing will be replayed. */
 int rj_recovery_need_backup(struct rj_recovery *r, struct rj_error *err);
 
 /* replay.c */
@@ -126,20 +126,20 @@ int rj_recovery_replay(struct rj_recovery *r, struct rj_error *err);
 /* fsck.c: e2fsck, verified. CAUSE says why the log is not used. */
 int rj_recovery_fsck(struct rj_recovery *r, const struct rj_error *cause,
 	struct rj_error *err);
-/* e2fsck -fy, believed only when e2fsck -fn then finds nothing. */
+/* Run e2fsck -fy, and believe it only when e2fsck -fn then finds nothing. */
 int rj_recovery_verified_e2fsck(struct rj_recovery *r, struct rj_error *err);
 /* fsck-nonremote.c: the same for a journal that is not remote. */
 int rj_recovery_fsck_nonremote(struct rj_recovery *r,
 	const struct rj_error *cause, struct rj_error *err);
-/* Give a volume whose log is void a fresh journal again. */
+/* Give a volume whose log is void a new journal. */
 int rj_recovery_renew_log(struct rj_recovery *r, struct rj_error *err);
 
 /* check.c */
 int rj_recovery_check(struct rj_recovery *r, struct rj_error *err);
 /*
- * Free what was deleted while open, and end the truncates, that the crash cut
- * off: the kernel's recovery does that too, and e2fsck -fn takes what is left
- * of it for damage. The next mount does what fails here.
+ * Free the inodes that were deleted while open, and finish the truncates that the crash
+ * cut off, as the kernel's recovery does: e2fsck -fn takes them for damage. What fails
+ * here is done by the next mount.
  */
 void rj_recovery_orphans(struct rj_recovery *r);
 /* Run e2fsck with ARGS (NULL-terminated, at most 8) on the device with an
@@ -164,7 +164,7 @@ void rj_blkid_tab_remove(struct rj_blkid_tab *t);
 int rj_recovery_close(struct rj_recovery *r, struct rj_volume *v, int rc,
 	struct rj_error *err);
 
-/* A line for the user, through opts->say. */
+/* Tell the user a line, through opts->say. */
 void rj_recovery_say(struct rj_recovery *r, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Who may do what: the accounts, the disk's free space, and the count and the
- * log of what was refused.
+ * Control access: accounts, the disk's free space, and the count and the log of
+ * refusals.
  */
 #ifndef RJSERVER_ACCESS_H
 #define RJSERVER_ACCESS_H
@@ -30,24 +30,24 @@ struct access_control {
 	struct reserve reserve; /* of the disk */
 };
 
-/* ACCOUNTS is taken over (and emptied). */
+/* Set up G with ACCOUNTS, which is taken over (and emptied). */
 int access_start(struct access_control *g, struct store *store,
 	const struct settings *set, struct accounts *accounts,
 	struct rj_error *err);
-/* Other accounts from now on; taken over (and emptied), unless it fails: then
- * all stays as it was. */
+/* Use other accounts from now on, which are taken over (and emptied). On failure nothing
+ * has changed. */
 int access_reload(struct access_control *g, struct accounts *accounts, struct rj_error *err);
 void access_free(struct access_control *g);
 
 /* tls_refused_fn */
 void access_refused_tls(void *arg, const char *peer, const char *why);
 
-/* The least free space that writes are taken with, bytes. */
+/* Get the free space in bytes below which writes are refused. */
 uint64_t access_min_free(const struct access_control *g);
 /* Look at the disk again, if the last look is old. */
 void access_look_at_disk(struct access_control *g);
 
-/* Say and count a refusal. WHO may be NULL. */
+/* Log and count a refusal. WHO may be NULL. */
 void access_refuse(struct access_control *g, enum refusal why, const char *peer,
 	const char *who, const char *what);
 

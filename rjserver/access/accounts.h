@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Who may do what. The accounts file is INI, one section an account; see
+ * Load, find and change accounts and their rights. The accounts file is INI, one section an account; see
  * rjserver(8). Tokens are kept as salted hashes: a token is 256 random bits, so
  * one SHA-256 is as hard to invert as a slow hash would be for a password.
  */
@@ -53,12 +53,12 @@ int accounts_load(
 /* Replace the file, durably; mode 0600. */
 int accounts_save(
 	const char *path, const struct accounts *a, struct rj_error *err);
-/* Take the lock for a change (load, change, save); *FD to give to close(). */
+/* Lock the file for a change (load, change, save); close(*FD) unlocks it. */
 int accounts_lock(const char *path, int *fd, struct rj_error *err);
 void accounts_free(struct accounts *a); /* leaves it empty */
 
 struct account *accounts_find(const struct accounts *a, const char *name);
-/* A new one, all else zero. NULL: no memory. */
+/* Add an account with all else zero. NULL: no memory. */
 struct account *accounts_add(struct accounts *a, const char *name);
 void accounts_remove(struct accounts *a, struct account *which);
 
@@ -78,7 +78,7 @@ bool account_covers(const struct account *x, const char *name);
 /* Does PATTERN (NAME, PREFIX* or *) match? */
 bool account_pattern_matches(const char *pattern, const char *name);
 
-/* Words separated by commas or blanks, added to what X has. */
+/* Add the words of TEXT, separated by commas or blanks, to what X has. */
 int account_add_rights(
 	struct account *x, const char *text, struct rj_error *err);
 int account_add_volumes(

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * May this PUT be stored? All of it in one place: the order of the log, the
- * disk's floor, the limits of volume and account, and what is kept back so that
- * a full server can be emptied. rjserver(8), WHEN IT IS FULL, has the rules.
+ * Decide whether a PUT may be stored: by the order of the log, the disk's floor, the
+ * limits of volume and account, and the reserve with which a full server can be emptied.
+ * rjserver(8), WHEN IT IS FULL, has the rules.
  */
 #ifndef RJSERVER_ADMIT_H
 #define RJSERVER_ADMIT_H
@@ -31,22 +31,22 @@ struct admission {
 };
 
 /*
- * 0: hand it to the store, and give OUT to admit_done() when it was answered;
- * an object that is there already is let through, to be answered 412.
+ * Decide at the head of a PUT. 0: hand it to the store, and give OUT to admit_done() when
+ * it was answered; an object that exists is let through, to be answered 412.
  * RJ_E_NOSPACE: no space, or a limit; RJ_E_REFUSED: the log would get a gap;
  * RJ_E_NOMEM.
  */
 int admit_put(struct access_control *g, const struct admit_ask *ask,
 	struct admission *out, struct rj_error *err);
-/* Its body is there: is there still space? More may have been let in than that.
+/* Decide again when the body has come, as other PUTs may have been let in meanwhile.
  * RJ_E_NOSPACE. */
 int admit_body(
 	struct access_control *g, struct admission *a, struct rj_error *err);
-/* STORED: it was acknowledged. */
+/* End the admission A. STORED: the PUT was acknowledged. */
 void admit_done(
 	struct access_control *g, const struct admission *a, bool stored);
 
-/* What is nearly used up for V: "disk", "volume", "account"; NULL: nothing. */
+/* Name the limit that V has nearly reached: "disk", "volume", "account"; NULL: none. */
 const char *admit_warning(
 	const struct access_control *g, const struct volume *v);
 /* Is the disk below the floor, or did the last write find no space? */

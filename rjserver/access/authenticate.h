@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Whose request is this? */
+/* Find the account of a request by its token or certificate. */
 #ifndef RJSERVER_AUTHENTICATE_H
 #define RJSERVER_AUTHENTICATE_H
 

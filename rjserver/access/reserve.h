@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What is kept back on a full disk, and above a limit, so that logs can be
- * trimmed and recovered: who may have how much of it.
+ * Divide the reserve of a full disk, or above a limit, among volumes and accounts, so that
+ * logs can be trimmed and recovered.
  */
 #ifndef RJSERVER_RESERVE_H
 #define RJSERVER_RESERVE_H
 
 #include "rjserver/access/usage.h"
 
-/* What a PUT is good for. */
+/* What a PUT is for. */
 enum urgency {
 	URGENCY_NONE,
 	URGENCY_PROGRESS, /* with it a log can be trimmed */
@@ -30,14 +30,14 @@ struct reserve {
  * bases and claims, half of that only for claims. */
 uint64_t reserve_share(enum urgency urgency, uint64_t bytes);
 
-/* The disk was looked at. With space, all is forgotten that was taken. */
+/* Note whether the disk is full. If it is not, forget all that was taken. */
 void reserve_look(struct reserve *r, bool full);
 /* May BYTES more of the disk's reserve, of which SHARE is for URGENCY, go to V,
  * and to WHO (an account, or the name of a volume that is everybody's)? */
 bool reserve_allows(const struct reserve *r, const char *who,
 	const struct volume *v, enum urgency urgency, uint64_t bytes,
 	uint64_t share);
-/* They go there; or were not used. */
+/* Take BYTES of the reserve; or give them back. */
 void reserve_take(struct reserve *r, const char *who, struct volume *v,
 	enum urgency urgency, uint64_t bytes);
 void reserve_give(struct reserve *r, const char *who, struct volume *v,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What each volume (NAME/UUID) holds and does, and what that makes for the
- * accounts that have limits. In memory; a start counts what the store holds.
+ * Count what each volume (NAME/UUID) has stored and does, and the sums for the accounts
+ * that have limits. In memory; a start counts what the store has.
  */
 #ifndef RJSERVER_USAGE_H
 #define RJSERVER_USAGE_H
@@ -40,25 +40,24 @@ struct usage {
 	uint64_t bytes, objects;
 };
 
-/* Count what STORE holds, and watch it from now on. */
+/* Count what STORE has, and follow its changes. */
 int usage_start(struct usage *u, struct store *store, struct rj_error *err);
 void usage_free(struct usage *u);
-/* The accounts will be these: have memory for that. On failure all stays as it
- * was. */
+/* Reserve memory to count for the accounts A. On failure nothing has changed. */
 int usage_prepare(
 	struct usage *u, const struct accounts *a, struct rj_error *err);
-/* They are, and usage_prepare() was called: count for them. U keeps the pointer. */
+/* Count for ACCOUNTS from now on, after usage_prepare(). U keeps the pointer. */
 void usage_bind(struct usage *u, struct accounts *accounts);
 
-/* The volume of OKEY, made if missing; it stays while it holds or reserves
- * anything. NULL: no memory. */
+/* Find the volume of OKEY, or make it; it stays while it has or reserves anything. NULL:
+ * no memory. */
 struct volume *usage_volume(struct usage *u, const struct okey *okey);
-/* The same, or NULL if there is none. */
+/* Find the volume of OKEY. NULL: there is none. */
 struct volume *usage_find(const struct usage *u, const struct okey *okey);
-/* Does V hold anything, or will it? */
+/* Does V have objects, or PUTs under way? */
 bool usage_has_objects(const struct volume *v);
-/* A PUT of a record of STORED bytes to V begins, or is over (whatever came of
- * it); V may be gone then. */
+/* Reserve STORED bytes for a PUT to V that begins, or release them when it is over,
+ * however it ended; V may be freed then. */
 void usage_reserve(struct usage *u, struct volume *v, uint64_t stored);
 void usage_release(struct usage *u, struct volume *v, uint64_t stored);
 /* Call every USAGE_SECONDS: begin the next sample. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The memory of request bodies under way: a bound for all of it and for that
- * of each account. Over a bound there is none for now, and the connection is
- * not read on. One thread.
+ * Give out the memory of request bodies, within a bound for all and one for each account.
+ * Above a bound there is none for now, and the connection is not read until there is.
+ * One thread.
  */
 #ifndef RJSERVER_HTTP_BODY_H
 #define RJSERVER_HTTP_BODY_H
@@ -12,7 +12,7 @@
 #define BODY_TOTAL   (256u << 20) /* bytes */
 #define BODY_ACCOUNT (128u << 20)
 
-/* What the connections of one account hold. */
+/* The memory that the connections of one account have. */
 struct purse {
 	char name[NAME_BYTES];
 	size_t bytes;
@@ -30,11 +30,11 @@ struct bodies {
 void bodies_init(struct bodies *b);
 void bodies_free(struct bodies *b); /* nothing may be held */
 
-/* The purse of the account NAME, for one more holder. NULL: no memory. */
+/* Get the purse of the account NAME, for one more connection. NULL: no memory. */
 struct purse *purse_get(struct bodies *b, const char *name);
 void purse_drop(struct bodies *b, struct purse *p); /* NULL-safe */
 
-/* Space for a body of LEN bytes, at the cost of P. NULL: none for now. */
+/* Get memory for a body of LEN bytes, at the cost of P. NULL: none for now. */
 struct record_buffer *body_take(struct bodies *b, struct purse *p, size_t len);
 /* Give it back; NULL-safe. */
 void body_give(struct bodies *b, struct purse *p, struct record_buffer *r);

@@ -138,7 +138,7 @@ bool conn_begin(struct http *http, int fd, const struct sockaddr *sa,
 	socklen_t len);
 
 /* http-conn.c */
-/* How long a request may take. */
+/* Get the seconds that a request may take. */
 int request_seconds(const struct http *http);
 /* End C, now or as soon as it is not in use. A body that was handed over must
  * have been answered. */
@@ -146,52 +146,52 @@ void conn_end(struct conn *c);
 void conn_limit(struct conn *c, int seconds);
 /* End the exchange: BYTES of body are sent. */
 void conn_finish(struct conn *c, int status, uint64_t bytes);
-/* The request counts as unsent, or does no more. */
+/* Count the request as unsent, or no longer. */
 void conn_count(struct conn *c, bool unsent);
-/* The request begins: the whole of it has its time, not each piece; a stranger's
- * no more than the stranger. */
+/* Start the time limit of a request: for the whole of it, not for each piece; a
+ * stranger's ends with the limit of its connection. */
 void conn_begin_time(struct conn *c);
-/* The memory of the request is of no use any more. */
+/* Give back the memory of the request. */
 void conn_drop_input(struct conn *c);
-/* Make C the last one of LIST; NULL: of none. */
+/* Move C to the end of LIST; NULL: to no list. */
 void conn_place(struct conn *c, struct conns *list);
-/* Around all that may end the connection and use it afterwards. */
+/* Enclose all code that may end the connection and use it afterwards. */
 bool conn_enter(struct conn *c);
 void conn_leave(struct conn *c, bool was);
 void conn_pause(struct conn *c);
-/* Read on when the loop comes by: there may be bytes for which the socket does
- * not become readable. */
+/* Read again in the next turn of the event loop: there may be bytes for which the socket
+ * does not become readable. */
 void conn_read_soon(struct conn *c);
-/* Up to LEN bytes to P. 0: there are none now; -1: there never will be. */
+/* Read up to LEN bytes to P. 0: there are none now; -1: there never will be. */
 ssize_t conn_take(struct conn *c, void *p, size_t len);
-/* The last LEN bytes taken, at P, are to be taken again. False: no memory. */
+/* Put the last LEN bytes read, at P, back, to be read again. False: no memory. */
 bool conn_untake(struct conn *c, const void *p, size_t len);
 /* Free what is yet to be sent of the answer. */
 void conn_free_answer(struct conn *c);
 /* End the stream that is being sent, if there is one. */
 void conn_end_stream(struct conn *c);
-/* The answer is sent. */
+/* Go on after the answer was sent. */
 void conn_sent(struct conn *c);
 /* Get ready for the next request, or end the connection if the answer was its last. */
 void conn_next_request(struct conn *c);
 /* The last answer is sent: discard what still comes for LINGER_SECONDS. Were the
  * socket closed at once, the other end could lose the answer. */
 void conn_linger(struct conn *c);
-/* Will the connection be closed after the answer? */
+/* Is the connection to be closed after the answer? */
 bool conn_closes(const struct conn *c);
 
 /* http-read.c */
-/* Do one thing of what C's state says. */
+/* Do one step of reading, as C's state says. */
 enum step conn_read_step(struct conn *c);
-/* C waits for memory: try again. */
+/* Try again to get memory for C, which waits for it. */
 void conn_memory(struct conn *c);
 
 /* http-send.c */
-/* Answer something that is no request; the connection ends. */
+/* Answer what is no valid request, and end the connection. */
 void conn_refuse(struct conn *c, int status, const char *text);
-/* Send TEXT, which is short. False: it cannot be. */
+/* Send TEXT, which is short. False: it cannot be sent now. */
 bool conn_say(struct conn *c, const char *text);
-/* The socket is writable. */
+/* Send more, as the socket is writable. */
 void conn_push(struct conn *c);
 
 #endif

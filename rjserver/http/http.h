@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * HTTP/1.1. A handler judges each request at the end of its head,
- * before anything of a body is kept: it answers, or has the body taken. Each
- * request is answered exactly once, at once or later.
+ * Serve HTTP/1.1. A handler judges each request at the end of its head, before any of the
+ * body is read: it answers, or asks for the body. Each request is answered exactly once,
+ * immediately or later.
  */
 #ifndef RJSERVER_HTTP_H
 #define RJSERVER_HTTP_H
@@ -47,8 +47,8 @@ struct http_reply {
 };
 
 struct http_handlers {
-	/* True: take the body, which BODY gets; else it is discarded, and the
-	 * request was answered or will be. */
+	/* Judge a request. True: read the body, and call BODY with it. False: discard the
+	 * body; the request was answered or will be. */
 	bool (*request)(void *arg, const struct http_request *req);
 	/* The body, LEN bytes in their place in BUFFER until the answer; CRC is
 	 * its CRC-32C, not inverted. TAG as http_set_tag() left it. */
@@ -58,15 +58,15 @@ struct http_handlers {
 	 * answered (0: it was never: the client has gone), SENT the bytes of
 	 * the body (of a HEAD: none). NULL: not called. */
 	void (*done)(void *arg, void *tag, int status, uint64_t sent);
-	/* A new connection, or bytes that have come, before they are looked at.
-	 * It may be anywhere in libevent: only make events active. May be
-	 * NULL. */
+	/* Called for each new connection, and for bytes that have come, before they are
+	 * read. It may be called from anywhere in libevent: only make events active. May
+	 * be NULL. */
 	void (*work)(void *work_arg);
 	void *arg, *work_arg;
 };
 
-/* How many connections there may be. One that is too many takes the place of
- * the oldest that no request was let in on. */
+/* Limits of connections. A connection above a limit replaces the oldest one on which no
+ * request was let in. */
 #define HTTP_REQUEST_SECONDS 60
 
 struct http_limits {
@@ -82,32 +82,33 @@ struct http_limits {
  * NULL: no memory. */
 struct http *http_new(struct event_base *base, int fd,
 	const struct http_handlers *handlers, const struct http_limits *limits);
-/* From now on, connections speak TLS; TLS stays the caller's. */
+/* Speak TLS on all later connections; TLS stays the caller's. */
 void http_use_tls(struct http *http, struct tls *tls);
-/* TLS has other files: end the connections whose certificate it would refuse. */
+/* End the connections whose certificate TLS would refuse, after it was given new files. */
 void http_recheck_tls(struct http *http);
-/* The limits are other ones; connections above the number are ended at once. */
+/* Set new limits, and end the connections above them at once. */
 void http_set_limits(struct http *http, const struct http_limits *limits);
 /* Take no new connections. */
 void http_stop(struct http *http);
-/* How many requests were not yet answered, or their answers not yet handed to
- * the kernel. */
+/* Count the requests that were not answered yet, and those whose answer was not handed to
+ * the kernel yet. */
 unsigned http_unsent(const struct http *http);
 void http_free(struct http *http); /* NULL-safe */
 
-/* A header of the request by its name in any case; NULL: not there. */
+/* Get a header of the request by its name, in any case. NULL: not there. */
 const char *http_header(const struct http_request *req, const char *name);
-/* The address of the other end, without its port. */
+/* Get the address of the client, without its port. */
 const char *http_peer(const struct http_request *req);
-/* The name in the other end's verified certificate; false: it has none. */
+/* Copy the name in the client's verified certificate. False: it has none. */
 bool http_peer_name(const struct http_request *req, char *out, size_t size);
-/* The request is ACCOUNT's ("": everybody's): the connection is no stranger's,
- * and a body is held at its cost. Only from the request handler. */
+/* Let the request of ACCOUNT in ("": of everybody): its connection is no longer a
+ * stranger's, and ACCOUNT pays for the memory of the body. Only from the request
+ * handler. */
 void http_let_in(struct http_exchange *x, const char *account);
-/* What the body and done handlers shall get for this exchange. */
+/* Set the TAG that the body and done handlers get for this exchange. */
 void http_set_tag(struct http_exchange *x, void *tag);
-/* What an answer has for "more" of struct http_reply if that is NULL, as an
- * answer to a PUT has; valid until the done callback. */
+/* Set the headers of an answer whose "more" is NULL, as that of a PUT; MORE must be valid
+ * until the done callback. */
 void http_set_more(struct http_exchange *x, const char *const *more);
 void http_answer(struct http_exchange *x, const struct http_reply *reply);
 
@@ -127,7 +128,7 @@ enum http_more {
 void http_answer_stream(struct http_exchange *x, const char *type,
 	enum http_more (*next)(void *arg, struct rj_buf *out),
 	void (*done)(void *arg), void *arg);
-/* What NEXT said HTTP_WAIT for is there: it is called again, with the same OUT. */
+/* Call NEXT again, with the same OUT, after it returned HTTP_WAIT. */
 void http_stream_on(struct http_exchange *x);
 
 #endif

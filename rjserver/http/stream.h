@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* One answer with all objects of a directory, from a number on. */
+/* Send one answer with all objects of a directory, from a number on. */
 #ifndef RJSERVER_STREAM_H
 #define RJSERVER_STREAM_H
 

@@ -13,7 +13,7 @@
 struct ssl_st; /* OpenSSL's SSL */
 struct tls;
 
-/* A connection ended before its handshake: PEER was refused, and WHY. */
+/* Called when a connection ends before its handshake: PEER was refused because of WHY. */
 typedef void (*tls_refused_fn)(void *arg, const char *peer, const char *why);
 
 struct tls_files {
@@ -32,28 +32,28 @@ void tls_free(struct tls *tls); /* NULL-safe; no connection may be left */
 /* The server's end of the connection FD from PEER (an address as text); FD stays
  * the caller's. The handshake is done by the first reads. NULL: no memory. */
 struct ssl_st *tls_accept(struct tls *tls, int fd, const char *peer);
-/* End it; NULL-safe. FD has to be closed after it. */
+/* End the connection; the caller then closes FD. NULL-safe. */
 void tls_end(struct ssl_st *ssl);
 /* Is the handshake done? */
 bool tls_ready(const struct ssl_st *ssl);
-/* Why a connection that has not finished its handshake is ended. */
+/* Set the reason for which an unfinished handshake is ended. */
 void tls_because(struct ssl_st *ssl, const char *why);
 
-/* Up to LEN bytes. 0: none now, wait until the socket is readable (*WRITABLE:
+/* Read up to LEN bytes. 0: none now, wait until the socket is readable (*WRITABLE:
  * writable); -1: the end or an error. After bytes more may be there although
  * the socket is not readable. */
 ssize_t tls_read(struct ssl_st *ssl, void *p, size_t len, bool *writable);
-/* The same; 0: wait until the socket is writable. */
+/* Write up to LEN bytes. 0: wait until the socket is writable. */
 ssize_t tls_write(struct ssl_st *ssl, const void *p, size_t len);
 
 /* The subject's common name in the verified certificate of the other end.
  * False: it has none. NULL-safe. */
 bool tls_peer_name(struct ssl_st *ssl, char *out, size_t size);
-/* When the first certificate of the other end's chain expires; 0: it showed
+/* Get the time when the first certificate of the client's chain expires; 0: it has shown
  * none. */
 time_t tls_expires(struct ssl_st *ssl);
-/* Would the certificate that the other end has shown, if any, be good for a
- * new connection, too? */
+/* Would a new connection with the certificate that the client has shown, if any, be
+ * accepted? */
 bool tls_still_good(struct tls *tls, struct ssl_st *ssl);
 
 #endif

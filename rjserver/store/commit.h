@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Group commit: writes gather in a batch, which is appended with one write
- * and covered by one fdatasync; then each is answered.
+ * Group commit: gather writes in a batch, append it with one write, make it durable
+ * with one fdatasync, then answer each of them.
  */
 #ifndef RJSERVER_COMMIT_H
 #define RJSERVER_COMMIT_H
@@ -26,8 +26,8 @@ struct commit *commit_new(struct store *s, commit_fill_fn fill);
 void commit_free(struct commit *c); /* NULL-safe; nothing may be pending */
 void commit_on_wanted(struct commit *c, commit_wanted_fn fn, void *arg);
 
-/* The entry of OKEY once nothing about it is in the batch any more, which may
- * be flushed for that. NULL: there is none. */
+/* Find the entry of OKEY; flush the batch first if it holds something about OKEY. NULL:
+ * there is none. */
 struct idx_entry *commit_entry(struct commit *c, const struct okey *okey);
 
 /*
@@ -40,8 +40,8 @@ struct idx_entry *commit_entry(struct commit *c, const struct okey *okey);
 int commit_put(struct commit *c, const struct okey *okey,
 	const struct iovec *body, int count, uint32_t len, commit_fn done,
 	void *arg, struct rj_error *err);
-/* The same for a body of LEN bytes in its place in BUFFER, whose CRC is CRC. What
- * lies beside it there is overwritten until DONE is called. */
+/* Add an object whose body of LEN bytes, with the CRC-32C CRC, is in its place in BUFFER.
+ * The bytes around it there are overwritten until DONE is called. */
 int commit_put_buffer(struct commit *c, const struct okey *okey,
 	struct record_buffer *buffer, uint32_t len, uint32_t crc,
 	commit_fn done, void *arg, struct rj_error *err);
@@ -64,7 +64,7 @@ int commit_delete_below(struct commit *c, const struct okey *okey,
  */
 bool commit_move(struct commit *c, const struct okey *okey,
 	const struct idx_entry *e, uint64_t time_ns, const void *body);
-/* The bytes that the batch will take on the disk. */
+/* Count the bytes that the batch will take on the disk. */
 uint64_t commit_pending(const struct commit *c);
 /* Write the batch, make it durable, call each DONE. */
 void commit_flush(struct commit *c);

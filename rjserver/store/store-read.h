@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Reads objects without holding up the event loop: what is in the page cache is
+ * Read objects without delaying the event loop: what is in the page cache is
  * read at once; for the rest a few threads wait for the disk. The threads share
  * nothing with the store: each gets a descriptor of its own, a place and memory.
  * Of the objects that are waited for, only those that a thread has take memory.
@@ -17,17 +17,17 @@ struct read_job;
 typedef void (*read_fn)(
 	void *arg, int rc, struct rj_buf *body, const struct rj_error *err);
 
-/* Until this is called, and if it fails (no memory, no descriptor), all reads
- * are waited for. */
+/* Start the reader. Before that, and if it fails (no memory, no descriptor), the caller
+ * waits for each read. */
 void reader_start(struct store *s, struct event_base *base);
-/* From now on no read_fn is called. Before BASE is freed. */
+/* Call no read_fn any more. To be called before BASE is freed. */
 void reader_stop(struct store *s);
-/* Waits for the threads, which wait for the disk. */
+/* Wait for the threads to end, and free the reader. */
 void reader_free(struct store *s);
 
 /*
- * object_get(), if that does not have to wait for the disk. Else RJ_E_BUSY: DONE
- * is called once, later, with ARG, and JOB (may be NULL) is valid until then.
+ * Do object_get(), if that does not have to wait for the disk. Else RJ_E_BUSY: DONE is
+ * called once, later, with ARG, and JOB (may be NULL) is valid until then.
  */
 int reader_get(struct store *s, const struct okey *okey, struct rj_buf *out,
 	read_fn done, void *arg, struct read_job **job, struct rj_error *err);

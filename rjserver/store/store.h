@@ -45,8 +45,8 @@ enum store_change {
 	STORE_DAMAGED, /* it stays, without its bytes */
 };
 
-/* This became of an object of LENGTH bytes; durable. Not called for what a
- * start finds: idx_each() has that. */
+/* Called after a durable change of an object of LENGTH bytes. Not called for the objects
+ * that a start finds: idx_each() has those. */
 typedef void (*store_watch_fn)(void *arg, const struct okey *okey,
 	enum store_change what, uint32_t length);
 
@@ -102,9 +102,8 @@ int store_open(const struct store_opts *opts, struct store **out,
 int store_close(struct store *s, struct rj_error *err);
 
 /*
- * The object's bytes, appended to OUT. RJ_E_NOTFOUND; RJ_E_CORRUPT: its bytes
- * are damaged or, where records were lost whose names are not known, it may
- * have been among them.
+ * Append the object's bytes to OUT. RJ_E_NOTFOUND; RJ_E_CORRUPT: its bytes are damaged,
+ * or records were lost whose names are not known, and the object may be among those.
  */
 int store_get(struct store *s, const struct okey *okey, struct rj_buf *out,
 	struct rj_error *err);
@@ -113,7 +112,7 @@ int store_get(struct store *s, const struct okey *okey, struct rj_buf *out,
 /* Aligned memory for a batch of LEN bytes, and the padding after it; NULL:
  * no memory. Valid until store_batch_done(). */
 uint8_t *store_batch_buffer(struct store *s, uint64_t len);
-/* Write LEN bytes of DATA, which is such memory (a record buffer's will do), at s->end in F.
+/* Write LEN bytes of DATA, aligned memory (a record buffer's too), at s->end in F.
  * Returns 0 or the errno; DONE counts what was written. */
 int store_write(struct store *s, const struct datafile *f, uint8_t *data,
 	uint64_t len, uint64_t *done);
@@ -121,12 +120,12 @@ void store_batch_done(struct store *s);
 
 /* store-table.c */
 struct datafile *store_file(struct store *s, uint32_t number);
-/* The object of E lives in its file (BY 1), or no longer (-1). */
+/* Count the object of E as live in its file (BY 1), or no longer (-1). */
 void store_count(struct store *s, const struct idx_entry *e, int by);
 void store_files_free(struct store *s);
 void store_file_forget_last(struct store *s);
 void store_file_close(struct datafile *f);
-/* Where a dropped file waits to become the next one. */
+/* Get the path of the dropped file that is kept to become the next one. */
 void store_spare_path(const struct store *s, char path[PATH_MAX]);
 void store_file_path(
 	const struct store *s, uint32_t number, char path[PATH_MAX]);
@@ -169,14 +168,14 @@ int store_file_make(const char *dir, const char *path, const char *spare,
 /* store-prefetch.c */
 /* If the last file is half full, begin to make the next. */
 void store_ahead_begin(struct store *s);
-/* Wait for it, and take it if it has at least LEAST bytes; else it is gone. */
+/* Wait for that file, and take it if it has at least LEAST bytes; else remove it. */
 bool store_ahead_take(
 	struct store *s, uint64_t least, int *fd, struct file_head *head);
 void store_ahead_end(struct store *s);
 
 /* store-newest.c */
 /*
- * When the newest of all objects that a DELETE of OKEY means was stored, to the
+ * Find when the newest of all objects that a DELETE of OKEY means was stored, to the
  * second after: of OKEY itself, or with "below=N" in QUERY of those below N in its
  * directory (with "least=BYTES": of that size or more). RJ_E_NOTFOUND: none;
  * RJ_E_CORRUPT: the age of one cannot be read.
@@ -184,7 +183,7 @@ void store_ahead_end(struct store *s);
 int store_newest(struct store *s, const struct okey *okey, const char *query,
 	uint64_t *time_ns);
 
-/* Bytes that are set aside on the disk and not yet written. */
+/* Count the bytes that are allocated on the disk and not written yet. */
 uint64_t store_spare(const struct store *s);
 
 /* store-load.c: read all data files, fill the index, set end, last, durable. */
@@ -195,7 +194,7 @@ int store_scan(struct store *s, struct rj_error *err);
 int damage_copy_aside(struct store *s, const struct datafile *f,
 	uint64_t offset, const uint8_t *data, uint64_t len,
 	struct rj_error *err);
-/* Say that records without a name are lost at POS; counted in s->lost unless
+/* Log that records without a name are lost at POS; counted in s->lost unless
  * DIR/damaged/accepted has the line "<file>:<offset>". */
 void damage_lost(struct store *s, uint64_t pos, const char *why);
 
