@@ -148,7 +148,7 @@ void rj_daemon_step(struct rj_daemon *d)
 		(rj_loop_mounted(&d->loop) || waited > MOUNT_WAIT_NS))
 		let_go(d);
 	if (rj_fuse_ended(d->fuse) && d->phase < RJ_PHASE_DRAINING) {
-		rj_log(RJ_LOG_ERROR, "%s: somebody unmounted it",
+		rj_log(RJ_LOG_ERROR, "%s: unmounted by another process",
 			d->loaded.dir.mnt);
 		d->status = 1;
 		let_go(d);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * From a request to what answers it: the store, the status, the page. Who asks,
- * whether they may, and whether there is space for it are settled first: nothing
- * of the store is looked at for a client that may not.
+ * Dispatch requests to the store, the status or the page. The account, its rights and
+ * the free space are checked first: nothing of the store is read for a client without
+ * the right to it.
  */
 #ifndef RJSERVER_DISPATCH_H
 #define RJSERVER_DISPATCH_H

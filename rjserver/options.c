@@ -16,7 +16,7 @@ enum {
 	OPT_FLAG = OPT_VALUE + 64, /* + its place in flags[] */
 };
 
-/* Who takes an option: a bit for each subcommand. */
+/* Which subcommands take an option: a bit for each. */
 #define SERVE (1u << COMMAND_SERVE)
 #define ADD   (1u << COMMAND_ADDUSER)
 #define DEL   (1u << COMMAND_DELUSER)
@@ -98,7 +98,7 @@ static const char help[] =
 	"PEM\n"
 	"  --client-ca FILE\n"
 	"                   take client certificates of this CA\n"
-	"  --accounts FILE  who may do what (default: DIR/accounts)\n"
+	"  --accounts FILE  accounts and their rights (default: DIR/accounts)\n"
 	"  --insecure       no accounts: everybody on this machine may do "
 	"all;\n"
 	"                   only for a loopback address\n"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * A primary superblock that is good by itself, and older than its backups:
- * somebody put it back alone, from before a move of the journal (or a check that
+ * it was put back alone, from before a move of the journal (or a check that
  * took the log's place). It names a log that is not this volume's any more, and
  * a replay of that would put old blocks over new ones.
  *

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Who keeps a volume mounted that the caller cannot unmount. */
+/* Find the process that keeps a volume mounted which the caller cannot unmount. */
 #ifndef RJ_OS_HOLDER_H
 #define RJ_OS_HOLDER_H
 

@@ -111,13 +111,14 @@ int rj_recovery_judge_clean(struct rj_recovery *r, struct rj_error *err);
  * free (of the machine, and of the control groups), at most 2 GiB. */
 uint64_t rj_recovery_memory(void);
 
-/* damaged-super.c: refuse a volume whose damaged superblock the log does not replace. To
- * be called when the log was read, and again when more of it was. */
+/* damaged-super.c: refuse a volume with a damaged superblock that neither the log nor a
+ * backup which may be used (-y) replaces. To be called when the log was read, and again
+ * when more of it was. */
 int rj_recovery_judge_super(struct rj_recovery *r, struct rj_error *err);
 /* Read the last primary superblock in the log. -RJ_E_NOTFOUND, without a message: none. */
 int rj_recovery_logged_super(
 	struct rj_recovery *r, uint8_t raw[1024], struct rj_error *err);
-/* Refuse a volume whose superblock is damaged when nothing will be replayed. */
+/* Do the same where nothing will be replayed: only a backup can replace it. */
 int rj_recovery_need_backup(struct rj_recovery *r, struct rj_error *err);
 
 /* replay.c */

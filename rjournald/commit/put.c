@@ -51,8 +51,8 @@ static void pause_ns(const struct rj_pipeline *p, int64_t ns)
 		rj_sleep_ns(ns < BACKOFF_SLICE_NS ? ns : BACKOFF_SLICE_NS);
 }
 
-/* What the volume waits for, each time that it is something else. Unless the
- * store is only away, somebody has to mend it. */
+/* Log what the volume waits for, each time that it changes: as an error unless the store
+ * is only away, as an administrator has to act then. */
 static void say_waiting(const struct rj_error *err, const char **said)
 {
 	const char *cause = rj_error_cause(err);
@@ -66,7 +66,7 @@ static void say_waiting(const struct rj_error *err, const char **said)
 }
 
 /*
- * The store did not take it. The very same bytes are tried until it does:
+ * Put the very same bytes again until the store takes them:
  * forever with RJ_LOSS_BLOCK (the kernel's requests queue up behind this one),
  * once with RJ_LOSS_ERROR.
  */

@@ -35,8 +35,8 @@ struct rj_loaded {
 	struct rj_worker_map memory; /* the ring is in it */
 	struct rj_fallback_file
 		fallback; /* the fallback; .fallback NULL: none */
-	/* With one: handles for the writer and for catching up, and who uses
-	 * them. */
+	/* With a fallback file: handles for the writer and for catching up, and the
+	 * sink that uses them. */
 	struct rj_store *put, *ship;
 	struct rj_fallback_sink *fallback_sink;
 	struct rj_arbiter_thread

@@ -123,7 +123,7 @@ static bool holder_is_dead(const struct rj_claimed_dir *d)
 	return dead;
 }
 
-/* Who serves which device, a line each. */
+/* Write which daemon serves which device, a line each. */
 static int sign(const struct rj_claimed_dir *d, pid_t pid, const char *device,
 	struct rj_error *err)
 {

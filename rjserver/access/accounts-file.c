@@ -200,7 +200,7 @@ int accounts_save(
 	int rc;
 
 	rc = rj_buf_printf(&text,
-		"# Who may do what on this rjserver; see rjserver(8). Tokens "
+		"# The accounts of this rjserver and their rights; see rjserver(8). Tokens "
 		"are salted hashes.\n");
 	for (i = 0; i < a->count && !rc; i++)
 		rc = put_account(&text, &a->list[i]);

@@ -178,7 +178,7 @@ static uint64_t smaller(uint64_t a, uint64_t b)
 	return !a || (b && b < a) ? b : a;
 }
 
-/* Who claims an epoch learns which limit its volume has. */
+/* Tell a client that claims an epoch which limit its volume has. */
 static void tell(const struct access_control *g, const struct admit_ask *ask,
 	struct admission *out)
 {

@@ -45,7 +45,7 @@ bool conn_say(struct conn *c, const char *text)
 	return give(c, v) == (ssize_t)strlen(text);
 }
 
-/* Who takes less than READER_BYTES of an answer from now on is cut off. */
+/* Start the time in which the client must take READER_BYTES of the answer. */
 static void begin_taking(struct conn *c)
 {
 	c->taken = 0;

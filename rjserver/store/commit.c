@@ -129,8 +129,8 @@ static void forget_moves(struct commit *c)
 		c->bytes -= rec_total(c->items[--c->count].rec.length);
 }
 
-/* The batch is emptied before anyone is told, so that DONE may add to the
- * next one... but items are reused then, hence the copies. */
+/* The batch is emptied before any DONE is called, so that DONE may add to the next
+ * batch, which reuses the items: hence the copies. */
 void commit_flush(struct commit *c)
 {
 	struct rj_error err = {0};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Put a sealed segment's bytes, whichever writer sealed them, and tell who holds its
- * number if that is taken. */
+/* Put a sealed segment. If its number is taken (the answer to an earlier put was lost, or
+ * another writer took over), compare the stored bytes with our own. */
 #include <string.h>
 
 #include "log/listing.h"

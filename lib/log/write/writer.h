@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The writer's inside, shared by claim.c (which makes it) and append.c. */
+/* What claim.c, which makes a writer, append.c and seal-next.c share. */
 #ifndef RJ_LOG_WRITER_H
 #define RJ_LOG_WRITER_H
 
@@ -40,7 +40,7 @@ struct rj_log_writer {
 /* All zero, but for its locks. NULL: out of memory. */
 struct rj_log_writer *rj_writer_new(void);
 void rj_writer_set_pending(struct rj_log_writer *w, bool pending);
-/* Fill a draft from A, for the segment after BEHIND; the writer adds the rest. */
+/* Fill a draft from A, for the segment that follows BEHIND; the writer adds the rest. */
 void rj_writer_draft(const struct rj_log_writer *w, const struct rj_log_append *a,
 	const struct rj_log_tail *behind, struct rj_seg_draft *out);
 /* Take A into w->out and w->next if rj_log_seal_next() sealed it; else false. */
