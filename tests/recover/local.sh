@@ -89,6 +89,20 @@ if chattr +i "$T_DIR/ja" 2>/dev/null; then
 	chattr -i "$T_DIR/ja"
 else skip "immutable journal" "no chattr +i here"; fi
 
+# ---- it is there, and cannot be read: nor is it lost ----
+cp "$T_DIR/d3.img" "$T_DIR/a"; cp "$T_DIR/d3.jdev" "$T_DIR/ja"
+if E=$(losetup -f --show --direct-io=on "$T_DIR/ja" 2>/dev/null); then
+	at_exit loop_detach "$E" "$T_DIR/ja"
+	truncate -s 16k "$T_DIR/ja" # what is read behind that is an error
+	for how in -p -y "-y -f"; do
+		status 8 "unreadable journal: $how" "$RJRECOVER" $how -J "device=$E" "$T_DIR/a"
+		like "unreadable journal: $how says where" "$OUT" "^rjrecover: $E: cannot read .*: Input/output error"
+		check "unreadable journal: $how changes nothing" cmp "$T_DIR/d3.img" "$T_DIR/a"
+	done
+	check "unreadable journal: no log was saved" test ! -e "$RJ_STATE"
+	losetup -d "$E"
+else skip "unreadable journal" "no direct I/O on loop devices here"; fi
+
 # ---- another volume's journal device ----
 cp "$T_DIR/d3.img" "$T_DIR/a"; cp "$T_DIR/d4.jdev" "$T_DIR/ja"
 status 4 "a foreign journal device: refused" "$RJRECOVER" -p -J "device=$T_DIR/ja" "$T_DIR/a"

@@ -105,7 +105,7 @@ like "MMP is named" "$OUT" "multi-mount"
 # ---- being served ----
 check "a remote journal" "$rjtune" -q -J remote="$A" "$V"
 blockdev --setro "$V"
-read_only="^[a-z.]+: $V: a read-only device \\(blockdev --setrw"
+read_only="^[a-z.]+: $V: (not mounted: )?a read-only device \\(blockdev --setrw"
 status 8 "rjtune: a read-only device" "$rjtune" -q -J none "$V"
 like "is called so" "$OUT" "$read_only"
 status 8 "rjrecover: a read-only device" "$RJ_BUILD/rjrecover/rjrecover" "$V"
@@ -183,10 +183,18 @@ status 4 "it needs recovery" lost -J size=2
 status 5 "which cannot be had" lost -y -J size=2
 sum=$(sha256sum <"$T_DIR/crash.img")
 status 1 "-f, and no room for another one" lost -f -z "$T_DIR/undo4" -J size=39
-like "says so" "$OUT" "^rjtune: $T_DIR/crash.img: no room for a journal of 39936 blocks; free some, or give a smaller size=\$"
+like "says so" "$OUT" "^rjtune: $T_DIR/crash.img: no space for a journal of 39936 blocks; free some, or give a smaller size=\$"
 is "nothing is changed" "$(sha256sum <"$T_DIR/crash.img")" "$sum"
 status 8 "-f, and the new device is read-only" lost -f -z "$T_DIR/undo5" -J device="$R"
 like "says so" "$OUT" "^rjtune: $R: a read-only device"
 is "nothing is changed" "$(sha256sum <"$T_DIR/crash.img")" "$sum"
+# one that is mounted, though nothing on it tells
+truncate -s 8M "$T_DIR/used"; mke2fs -q -F -t ext2 "$T_DIR/used"; loop_over "$T_DIR/used"; U=$DEV
+check "another device, in use" mount -o ro "$U" "$T_DIR/mnt"
+dd if=/dev/zero of="$U" bs=64k count=1 conv=notrunc,fsync status=none
+status 3 "-f, and the new device is in use" lost -f -z "$T_DIR/undo6" -J device="$U"
+like "says so" "$OUT" "^rjtune: $U: "
+is "nothing is changed" "$(sha256sum <"$T_DIR/crash.img")" "$sum"
+umount "$T_DIR/mnt"
 status 0 "-f: without it" lost -f -z "$T_DIR/undo3" -J size=2
 check "sound, with an internal journal" e2fsck -fn "$T_DIR/crash.img"

@@ -71,7 +71,7 @@ refused "a device that is mounted" "fallback=$DEV" "$DEV: is in use .*nothing wa
 umount "$T_DIR/used"
 loop_detach "$DEV" "$T_DIR/disk"
 refused "no such folder" "fallback=$T_DIR/none/x" 'No such file'
-refused "no room" "fallback=$T_DIR/fb/x,fallback_size=99999999" 'no room .*; nothing was changed$'
+refused "no room" "fallback=$T_DIR/fb/x,fallback_size=99999999" 'no space .*; nothing was changed$'
 check "no file system was made" cmp -n $((32 << 20)) "$img" /dev/zero
 
 # ---- the server is killed, and comes back ----
