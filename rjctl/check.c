@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Judge each volume for a monitoring system. */
 #include "check.h"
 
 #include <blkid/blkid.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Write the image of a raw device from its log. */
 #include "raw.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Authenticate and admit each request, then hand it to what answers it. */
 #include "dispatch.h"
 
 #include <stdio.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Parse the path of a request, and get, put or delete the object. */
 #include "handlers.h"
 
 #include <stdio.h>

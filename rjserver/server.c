@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* The event loop: listen, flush batches, handle signals, stop. */
 #include "server.h"
 
 #include <event2/event.h>

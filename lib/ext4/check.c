@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+/* A quick look at an unmounted volume: checksums of superblock, groups and bitmaps. */
 #include "ext4/check.h"
 
 #include <ext2fs/ext2fs.h>

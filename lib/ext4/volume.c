@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+/* Open a volume, and read its facts from the superblock and its extension. */
 #include "ext4/ext4-priv.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+/* Encode and strictly decode the text of an epoch claim. */
 #include "format/epoch-claim.h"
 
 #include <errno.h>

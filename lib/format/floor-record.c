@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+/* Encode and decode the record of a floor. */
 #include "format/floor-record.h"
 
 #include <stddef.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+/* Encode and decode the mark. */
 #include "format/mark.h"
 
 #include <string.h>

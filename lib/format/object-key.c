@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+/* Write and parse the names of a log's objects. */
 #include "format/object-key.h"
 
 #include <stdio.h>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * What one log block is: header, tags, revoke records. The tag's layout
- * follows journal_tag_bytes() and read_tag_block() of e2fsck and the kernel.
+ * Recognise what a log block is (descriptor, commit or revoke block), and decode its tags
+ * or revoke records. The tag's layout follows journal_tag_bytes() and read_tag_block() of
+ * e2fsck and the kernel.
  */
 #include "jbd2/jbd2-priv.h"
 #include "util/crc32c.h"

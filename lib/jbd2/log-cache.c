@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+/* Read the log ahead in a thread, and keep it in memory for the replay. */
 #include "jbd2/log-cache.h"
 
 #include <stdlib.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+/* Copy blocks from the log to the volume in batches. */
 #include "jbd2/replay-io.h"
 
 #include <stdlib.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+/* Begin a remote log, and make it the journal of a volume without one. */
 #include "journal/attach.h"
 
 #include <stdlib.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+/* Describe a volume's journal, and try whether it can be reached. */
 #include "journal/info.h"
 
 #include <stdio.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+/* List a log's numbers as ranges, and fetch single objects again until they come. */
 #include "log/listing.h"
 
 #include <stdio.h>

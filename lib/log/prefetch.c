@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+/* Threads that fetch segments and check their seals ahead of the reader. */
 #include "log/prefetch.h"
 
 #include <pthread.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+/* Name a raw log by its URL, and apply its segments to a ring. */
 #include "log/raw-log.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+/* List a log, find where a replay starts, then fetch and verify each segment in order. */
 #include "log/log.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+/* Try a store again, with growing pauses, until a time limit. */
 #include "log/retry.h"
 
 #include "util/environ.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+/* Map the image of the journal device, and apply segments to it. */
 #include "log/ring.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+/* Load the key of a log, and check that it is the volume's. */
 #include "log/sealing.h"
 
 #include <stdio.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+/* Map an unnamed file as memory that the kernel can write out. */
 #include "log/spill.h"
 
 #include <errno.h>

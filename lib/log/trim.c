@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+/* Choose the segments below the oldest needed one, and delete them. */
 #include "log/trim.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+/* Check number, chain, epoch and identity of one segment after the other. */
 #include "log/verify.h"
 
 #include <stdarg.h>

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The checks that bind one segment to the next, free of any I/O: bytes go in,
- * in order, and each comes out opened or refused. The rules, and why each is
- * there, are in doc/log-format.md.
+ * Check that each segment follows the one before: number, chain, epoch, identity. (Its own
+ * hash is checked by segment/open.c, which this calls.) Free of I/O: bytes go in, in
+ * order, and each segment comes out opened or refused. The rules, and why each is there,
+ * are in doc/log-format.md.
  */
 #ifndef RJ_LOG_VERIFY_H
 #define RJ_LOG_VERIFY_H

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+/* Open paths that must stay below one directory. */
 #include "os/beneath.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+/* Queue transfers of a block-I/O object by io_uring, or do them one by one. */
 #include "os/bio-queue.h"
 
 #include "config.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+/* Block I/O on files, devices and memory. */
 #include "os/bio.h"
 
 #include <stdio.h>

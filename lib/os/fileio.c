@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+/* Read and write files whole, and sync directories. */
 #include "os/fileio.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+/* Search /proc for a process of another mount namespace that has a volume mounted. */
 #include "os/holder.h"
 
 #include <dirent.h>

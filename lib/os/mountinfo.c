@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+/* Parse /proc/self/mountinfo. */
 #include "os/mountinfo.h"
 
 #include <stdio.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+/* Run another program, and wait for it or read its output. */
 #include "os/proc.h"
 
 #include <errno.h>

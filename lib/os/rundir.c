@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+/* Name the runtime directories of daemons, and find those that are there. */
 #include "os/rundir.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+/* AES-256-GCM by OpenSSL. */
 #include "segment/aead.h"
 
 #include <openssl/crypto.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+/* Verify a segment's hash or AES-GCM tag, then decrypt, decompress and decode it. */
 #include "segment/segment.h"
 
 #include <stdlib.h>

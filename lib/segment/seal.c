@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+/* Encode a segment, compress and encrypt it, and compute its hash or tag. */
 #include "segment/segment.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+/* Read and make key files, and derive each writer's key. */
 #include "segment/sealkey.h"
 
 #include <errno.h>

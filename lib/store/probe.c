@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+/* Race puts at a store, and judge what it can do. */
 #include "store/probe.h"
 
 #include <pthread.h>

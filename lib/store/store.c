@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+/* Choose the backend by a URL's scheme, and open it with the settings of rj.conf. */
 #include "store/store.h"
 
 #include <stdio.h>

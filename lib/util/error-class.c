@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+/* Classify error codes: transient, log lost, our own. */
 #include "util/error-class.h"
 
 #include <stddef.h>

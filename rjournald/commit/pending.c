@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* The bitmap of blocks that were written and not shipped. */
 #include "pending.h"
 
 #include <stdlib.h>

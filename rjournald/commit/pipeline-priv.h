@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The pipeline's inside: pipeline.c takes the kernel's requests, ship.c makes segments
- * of what is pending, ship-early.c does what need not wait for a commit block, put.c
+ * of what is pending, ship-early.c does what need not wait for a commit block, put-wait.c
  * puts and accounts for both.
  */
 #ifndef RJ_JOURNALD_PIPELINE_PRIV_H
@@ -48,7 +48,7 @@ struct rj_pipeline {
 	_Atomic uint32_t pending_shown;
 };
 
-/* ---- put.c ---- */
+/* ---- put-wait.c ---- */
 
 /* Fail P for good with p->failure. */
 void rj_pl_over(struct rj_pipeline *p);

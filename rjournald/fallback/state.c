@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* The table of states and events, and the current state with its reason. */
 #include "state.h"
 
 #include <stdatomic.h>

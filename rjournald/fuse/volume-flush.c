@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Flush the volume's own disk before a commit block is shipped. (For the store the
- * kernel's fsync waits later, in commit/put.c.) */
+ * kernel's fsync waits later, in commit/put-wait.c.) */
 #include "volume-flush.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Save and read the writer's state in the worker's memory. */
 #include "saved-writer.h"
 
 #include <string.h>

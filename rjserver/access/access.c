@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Start and reload access control, log refusals, look at the disk's free space. */
 #include "access.h"
 
 #include <sys/statvfs.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Find accounts by token or certificate (compares the token's hash), and change their rights. */
 #include "accounts.h"
 
 #include <openssl/crypto.h>

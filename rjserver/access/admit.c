@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Decide on each PUT: order of the log, limits, reserves, free space. */
 #include "admit.h"
 
 #include <stdio.h>

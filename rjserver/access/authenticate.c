@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Read a request's token or certificate, and find its account. */
 #include "authenticate.h"
 
 #include <openssl/crypto.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Parse the head of a request, strictly. */
 #include "http-head.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* The index from keys to places in the log. */
 #include "index.h"
 
 #include <stdlib.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Encode and decode records. */
 #include "record.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Gather writes in a batch, flush it, and answer each write. */
 #include "commit-priv.h"
 
 #include <stdlib.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Copy the live objects of the oldest file to the end of the log. */
 #include "store-clean.h"
 
 #include <stdlib.h>

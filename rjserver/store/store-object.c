@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Find, read and check the bytes of one object. */
 #include "store-object.h"
 
 #include "os/fileio.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Open, lock and close the store. */
 #include "store.h"
 
 #include <errno.h>

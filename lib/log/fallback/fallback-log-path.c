@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+/* Find the path of a fallback file from the volume's setting. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>

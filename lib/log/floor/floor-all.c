@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+/* Read all floors of a log: of this host, of the floor store. */
 #include "log/floor/floor-all.h"
 
 #include <stdio.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+/* Put and read floors at the floor store of rj.conf. */
 #include "log/floor/floor-url.h"
 
 #include <stdio.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+/* Write and read the floor file of this host. */
 #include "log/floor/floor.h"
 
 #include <errno.h>

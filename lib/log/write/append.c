@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+/* Seal the next segment and put it; put the same bytes again after a failure. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+/* Become the log's one writer: claim an epoch, then put the fence that stops the older one. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+/* Check that a tail read earlier is still part of the log before our fence. */
 #include <string.h>
 
 #include "log/listing.h"

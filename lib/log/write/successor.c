@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+/* Find the newest epoch that a dead writer or its successors claimed. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+/* Save a writer's state, and restore a writer from it. */
 #include "log/write/writer-state.h"
 
 #include <stdlib.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+/* The thread that looks for newer claims and delays the writer's puts. */
 #include "log/write/yield.h"
 
 #include <stdlib.h>
