@@ -4,7 +4,9 @@
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "ext4/volume.h"
 #include "os/mountinfo.h"
@@ -67,6 +69,19 @@ static bool look_at(const char *device, const uint8_t uuid[RJ_UUID_BYTES],
 	return true;
 }
 
+/* The disk may have come back under another name, which udev knows. DEVICE gets that. */
+static bool has_moved(const uint8_t uuid[RJ_UUID_BYTES], char device[PATH_MAX])
+{
+	char link[PATH_MAX], text[RJ_UUID_TEXT], now[PATH_MAX];
+	bool absent = access(device, F_OK) != 0;
+
+	snprintf(link, sizeof(link), "/dev/disk/by-uuid/%s", rj_uuid_text(uuid, text));
+	if (!absent || !realpath(link, now))
+		return false;
+	memcpy(device, now, sizeof(now));
+	return true;
+}
+
 struct json_object *dead_status(const uint8_t uuid[RJ_UUID_BYTES])
 {
 	char device[PATH_MAX], why[WHY_BYTES], text[RJ_UUID_TEXT];
@@ -76,7 +91,9 @@ struct json_object *dead_status(const uint8_t uuid[RJ_UUID_BYTES])
 
 	if (rj_rundir_served(uuid) ||
 		!rj_rundir_left(uuid, &pid, device, sizeof(device)) ||
-		!look_at(device, uuid, why, &next))
+		(!look_at(device, uuid, why, &next) &&
+			!(has_moved(uuid, device) &&
+				look_at(device, uuid, why, &next))))
 		return NULL;
 	o = json_object_new_object();
 	if (!o)

@@ -82,4 +82,22 @@ check "mounted without us" mount -o loop "$img" "$mnt"
 not_shown "the volume has a journal of its own"
 check "the files are there, too" sh -c "cd '$mnt' && sha256sum --quiet -c '$T_DIR/sums' && test -s more"
 check "and unmounted" umount "$mnt"
+
+# ---- the disk comes back under another name ----
+cp --sparse=always "$img" "$T_DIR/disk"
+check "a disk" loop_over "$T_DIR/disk"
+check "with a remote journal" "$RJTUNE" -q -J remote="file://$T_DIR/store" "$DEV"
+img=$DEV
+check "mounted" $LIMIT "$MOUNT_RJ" "$img" "$mnt"
+check "with one more file" put_file "$mnt/last"
+uuid=$(dumpe2fs -h "$img" 2>/dev/null | sed -n 's/^Filesystem UUID: *//p')
+check "the daemon dies" dies "$img"
+umount -l "$mnt"
+# as udev would show it, in place of this machine's /dev
+status 1 "status, under the other name" unshare -m sh -c 'mount -t tmpfs none /mnt &&
+	cp -a "$0" /mnt/other && mknod /mnt/null c 1 3 && mount --move /mnt /dev &&
+	mkdir -p /dev/disk/by-uuid && ln -s ../../other "/dev/disk/by-uuid/$1" &&
+	shift && exec "$@"' "$img" "$uuid" $LIMIT "$RJCTL" status
+like "it is shown as dead" "$OUT" '^/dev/other: dead, rjournald'
+like "and needs recovery" "$OUT" '^  because       it needs recovery$'
 exit 0
