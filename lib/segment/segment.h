@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Seal and open one segment: the header, a list of runs, the journal blocks
- * themselves, and the hash or the AES-GCM tag that binds them. The only room
- * that uses OpenSSL and zstd.
+ * themselves, and the hash or the AES-GCM tag that binds them. The only
+ * folder that uses zstd; lib/store/http and rjserver use OpenSSL too.
  */
 #ifndef RJ_SEGMENT_SEGMENT_H
 #define RJ_SEGMENT_SEGMENT_H

@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What a failure means for the next step: the one table of it. Each function takes
- * what a function of the library returned: 0 or a negative enum rj_code. Whether
- * waiting can mend an access to a store at all, rj_error_final() says.
+ * Classify error codes. Each function takes what a function of the library returned: 0
+ * or a negative enum rj_code.
+ *
+ * Who decides whether to try again:
+ * - a retry with a time limit (log/retry.h): rj_code_transient(), by the code alone;
+ * - a commit, which may wait without a limit: rj_error_final() (error.h), by code and cause;
+ * - a worker that starts after another one died: rjournald/load/takeover.c, which asks
+ *   rj_error_final() and adds the time limit of on_loss=error.
  */
 #ifndef RJ_UTIL_ERROR_CLASS_H
 #define RJ_UTIL_ERROR_CLASS_H

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The fallback file's inside, shared by fallback-log.c (writing) and fallback-log-read.c
- * (opening and reading). */
+/*
+ * The fallback file's inside. Private to fallback-log.c (writes records), -read.c (opens
+ * and reads), -file.c (makes and removes the file), -path.c (finds it) and -ship.c (ships
+ * records to the store).
+ */
 #ifndef RJ_LOG_FALLBACK_LOG_PRIV_H
 #define RJ_LOG_FALLBACK_LOG_PRIV_H
 

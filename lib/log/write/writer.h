@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What claim.c, which makes a writer, append.c and seal-next.c share. */
+/*
+ * The writer's inside. Private to claim.c and writer-state.c (make a writer), append.c,
+ * draft.c and seal-next.c (seal segments) and put-segment.c (puts them).
+ */
 #ifndef RJ_LOG_WRITER_H
 #define RJ_LOG_WRITER_H
 
