@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Print rjbackup's results, as text or JSON, and its errors. */
 #include "print.h"
 
 #include <inttypes.h>

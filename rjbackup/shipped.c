@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Ask rjournald until the store has all that it acknowledged. */
 #include "shipped.h"
 
 #include <json-c/json.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Find the volume that an argument of rjctl means, and the volumes served here. */
 #include "volume.h"
 
 #include <dirent.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Parse the command line that mount(8) gives mount.rj. */
 #include "config.h"
 
 #include <getopt.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Sort the words of -o and of fstab: ext4's own, mount(8)'s, and our x-rj.*. */
 #include <blkid/blkid.h>
 #include <ctype.h>
 #include <mntent.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Find another program of this suite: installed, or in the build tree. */
 #include "sibling.h"
 
 #include <limits.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Parse the command line that umount(8) gives umount.rj. */
 #include "config.h"
 
 #include <getopt.h>

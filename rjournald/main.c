@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Check the command line and the user, then run the daemon. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Show the progress of a recovery: a bar, or lines for a program. */
 #include "progress.h"
 
 #include <stdio.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Print rjrecover's result, as text or JSON. */
 #include "report.h"
 
 #include <inttypes.h>

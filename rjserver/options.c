@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Parse the command line of rjserver and its subcommands. */
 #include "options.h"
 
 #include <getopt.h>

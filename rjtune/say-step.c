@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Print a line about a step that is done (-n: would be), unless -q or --json is given. */
 #include <stdio.h>
 
 #include "rjtune.h"

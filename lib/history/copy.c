@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+/* Copy a volume into a sparse file: share its blocks where possible, else leave out zeros. */
 #include "history/copy.h"
 
 #include <linux/fs.h>

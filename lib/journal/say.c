@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+/* Pass a move's lines to the caller, and keep its first warning for the report. */
 #include <stdarg.h>
 #include <stdio.h>
 

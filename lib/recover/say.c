@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+/* Format a line about a recovery and pass it to the caller. */
 #include <stdarg.h>
 #include <stdio.h>
 

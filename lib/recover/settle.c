@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+/* Finish a recovery whose log the caller applied: release orphans, check the volume. */
 #include "recover/settle.h"
 
 #include "ext4/change/orphans.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+/* Compute CRC-32C (JBD2, ext4, our formats) and the CRC-32 of JBD2 checksum v1. */
 #include "util/crc32c.h"
 
 #include <pthread.h>

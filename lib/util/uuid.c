@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+/* Print, parse, make and compare UUIDs. */
 #include "util/uuid.h"
 
 #include <stddef.h>

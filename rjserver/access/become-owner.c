@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Drop root for the owner of a directory that is not root's. */
 #include "become-owner.h"
 
 #include <errno.h>

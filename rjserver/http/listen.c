@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Open a listening socket on an address given as text. */
 #include "listen.h"
 
 #include <arpa/inet.h>

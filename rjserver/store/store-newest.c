@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Find when the newest of the objects that a DELETE means was stored.
+ * Count what is allocated on the disk and not written yet.
+ */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>

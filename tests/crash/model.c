@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Draw the next operation of a writer, and say what a crash may leave of a file. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -171,7 +172,7 @@ static void next_of_file(const struct ops_version *f, uint64_t *r,
 
 /*
  * fdatasync need not keep an attribute. A shift is never left alone: what is
- * written behind it reaches the blocks before the shift is committed, and is
+ * written after it reaches the blocks before the shift is committed, and is
  * at the old place then. And a file has at most OPS_VERSIONS versions.
  */
 static enum op_sync sync_of(

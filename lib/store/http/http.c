@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+/* Send requests of S3 and WebDAV over libcurl. rj:// has its own engine: http1.c. */
 #include "store/http/http.h"
 
 #include <ctype.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+/* Parse the responses of rj:// and rjs:// servers; those of S3 and WebDAV: http.c. */
 #include "store/http/http1-response.h"
 
 #include <ctype.h>
