@@ -14,7 +14,7 @@
 
 struct rotating {
 	uint64_t size, units, dirty, dirty_max;
-	uint64_t head;  /* offset behind the last transfer */
+	uint64_t head;  /* offset after the last transfer */
 	int64_t arm;    /* when that ended */
 	int64_t ready;  /* since when the cache has something to write */
 	uint8_t *cache; /* by unit: it waits to be written */
@@ -74,7 +74,7 @@ static void transfer(
 
 	if (d->arm > start)
 		start = d->arm;
-	/* right behind the last one, and in time: it passes just now */
+	/* right after the last one, and in time: it passes just now */
 	if (off != d->head || start != d->arm) {
 		start += (int64_t)seek_ns(d, off);
 		at = (double)(start % TURN_NS) / (double)TURN_NS;

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* LINE behind HEAD and ": "; NULL if it does not begin so. */
+/* LINE after HEAD and ": "; NULL if it does not begin so. */
 static char *behind(char *line, const char *head)
 {
 	size_t n = strlen(head);

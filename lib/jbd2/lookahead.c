@@ -10,7 +10,7 @@
  * started again (their commit times are older than that of the last good
  * transaction, and as a rule their checksums have another seed). Where there
  * is no good transaction, they are older than the volume. A kernel leaves such
- * a log behind when it crashes in the first commit since it was mounted.
+ * a log when it crashes in the first commit since it was mounted.
  */
 #include <string.h>
 

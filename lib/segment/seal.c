@@ -188,7 +188,7 @@ static int bind_all(const struct rj_seg_draft *d, struct rj_seghdr *h,
 	size_t len = RJ_SEG_HEADER_BYTES + h->stored_bytes;
 
 	if (d->key)
-		/* the seal's 16 bytes behind the tag stay zero */
+		/* the seal's 16 bytes after the tag stay zero */
 		return rj_aead_seal(d->key, h, out, out + BODY_AT,
 			h->stored_bytes, out + BODY_AT,
 			out + RJ_SEG_SEAL_OFFSET, err);

@@ -5,7 +5,7 @@
 #include "store/store.h"
 #include "util/environ.h"
 
-/* Times below RJ_LATENCY_HIST_STEPS microseconds have a bucket each; behind
+/* Times below RJ_LATENCY_HIST_STEPS microseconds have a bucket each; above
  * them each power of two has RJ_LATENCY_HIST_STEPS. */
 static unsigned bucket_of(uint64_t us)
 {

@@ -89,7 +89,7 @@ struct pair {
 /*
  * The server has what it was sent. Its answer is not passed on; but nor does the
  * client hear of the loss before the server is done with it: else, on a busy
- * machine, it could do the first attempt after all that came behind a second one.
+ * machine, it could do the first attempt after all that came after a second one.
  */
 static void lose_answer(int server)
 {
@@ -105,7 +105,7 @@ static void lose_answer(int server)
 
 /*
  * What the one side sent, or its end. DOWN: the server did. False: the connection
- * is over. A half goes to the server with an orderly end behind it, and so
+ * is over. A half goes to the server with an orderly end after it, and so
  * does one to the client: the worse of the two ways to be cut off.
  */
 static bool carry(struct pair *p, bool down)

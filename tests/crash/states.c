@@ -403,7 +403,7 @@ static bool writes_super(const struct event *e)
 	       e->off <= SUPER && e->off + e->len >= SUPER_END;
 }
 
-/* So many states behind each event, on the average; and each write of the
+/* EACH states after each event, on the average; and each write of the
  * superblock torn both ways. */
 static void enumerate(
 	struct states *s, double each, unsigned worker, unsigned workers)

@@ -14,7 +14,7 @@
 #include "events.h"
 #include "record.h"
 
-#define FILE_INO 2 /* and those behind it */
+#define FILE_INO 2 /* and those after it */
 #define FILES	 2
 #define CACHE_S	86400.0
 
@@ -101,7 +101,7 @@ static void op_write(fuse_req_t req, fuse_ino_t ino, const char *data,
 	if (pwrite(V.file[ino - FILE_INO].fd, data, size, off) != (ssize_t)size) {
 		fuse_reply_err(req, EIO);
 	} else {
-		/* the kernel sends no fsync behind a direct write with O_DSYNC,
+		/* the kernel sends no fsync after a direct write with O_DSYNC,
 		 * only the flag: it is for the file system to see to it */
 		if (fi->flags & O_DSYNC)
 			note_flush(ino);

@@ -85,7 +85,7 @@ static void round_trip(void)
 }
 
 /* The bytes themselves, written out: a change of the format must be seen. */
-/* The fallback's path stands behind the URL, and its feature bit follows. */
+/* The fallback's path stands after the URL, and its feature bit follows. */
 static void fallback(void)
 {
 	uint8_t raw[RJ_SBX_BYTES];
@@ -244,8 +244,8 @@ static void ranges(void)
 		{0x19, 3},
 		{0x1A, 4},
 		{0x1D, 4},         /* enums, flags */
-		{0x68, 0},         /* no URL; then bytes behind its end */
-		{0x68 + 5, 0},     /* bytes behind the URL's end */
+		{0x68, 0},         /* no URL; then bytes after its end */
+		{0x68 + 5, 0},     /* bytes after the URL's end */
 		{0x68 + 127, 'x'}, /* and at the very end */
 		{0x68, ' '},
 		{0x68, 0x7F},

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * libFuzzer target: one descriptor block. Byte 0 chooses the dialect and
- * whether the tags' own checksums are made right; the rest is the block behind
+ * whether the tags' own checksums are made right; the rest is the block after
  * its header. A tag parser of our own, from the facts alone, says what a
  * replay must write.
  */
@@ -11,7 +11,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 struct model {
 	uint32_t tags;
-	bool outside;           /* a tag points behind the volume */
+	bool outside;           /* a tag points past the volume's end */
 	uint32_t source[FZ_FS]; /* log block of the last copy; 0: none */
 	bool escaped[FZ_FS];
 };

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * libFuzzer target: one revoke block, behind a transaction that writes the
+ * libFuzzer target: one revoke block, after a transaction that writes the
  * volume's first blocks. Byte 0 chooses the dialect, byte 1 the revoking
  * transaction (the same, the next, or the one before) and sometimes puts a
- * length about that of the block; the rest is the block behind its header.
+ * length about that of the block; the rest is the block after its header.
  * What it must cancel is found naively.
  */
 #include "jbd2/fuzzlog.h"

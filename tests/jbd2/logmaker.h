@@ -60,7 +60,7 @@ struct lm_params {
 	uint64_t target;            /* blocks of the volume that are written */
 	uint32_t targets;
 	enum lm_tail tail;
-	bool partial_commits; /* rubbish behind the commit header (v2, v3) */
+	bool partial_commits; /* rubbish after the commit header (v2, v3) */
 	bool bad_but_revoked; /* spoil copies that a revoke cancels (v2, v3) */
 	bool stale_ahead;     /* the stale ones have higher tids: of an earlier
 			       * journal in the same place */
@@ -71,7 +71,7 @@ struct lm_params {
 };
 
 struct lm_write {
-	uint32_t target; /* among the volume's target blocks; behind them
+	uint32_t target; /* among the volume's target blocks; after them
 			  * lm_groups_block() 0, 1, ... */
 	uint64_t seed;   /* of its bytes */
 	uint8_t *bytes;  /* or NULL: those of seed */
@@ -87,7 +87,7 @@ struct lm_txn {
 	bool *shows_free; /* of each target, with its bitmap and descriptor */
 	/* where it stands in the log; 0: it has none */
 	uint32_t descriptor_block, revoke_block, commit_block;
-	bool partial; /* rubbish behind its commit header */
+	bool partial; /* rubbish after its commit header */
 	bool round;   /* it reaches beyond the ring's end */
 };
 
@@ -96,7 +96,7 @@ struct lm_log {
 	uint8_t *bytes; /* maxlen blocks */
 	size_t len;
 	uint32_t start;  /* s_start */
-	uint32_t end;    /* behind the last commit */
+	uint32_t end;    /* after the last commit */
 	uint32_t used;   /* blocks from start to end */
 	uint32_t spoilt; /* copies made bad */
 	bool wrapped;

@@ -50,7 +50,7 @@ static void params(struct lm_params *p, const uint8_t *sb)
 	p->sb_block = p->first - 1;
 	memcpy(p->uuid, sb + 0x30, 16);
 	lm_shuffle(p);
-	/* (with async commit e2fsck goes on behind a bad one) */
+	/* (with async commit e2fsck goes on after a bad one) */
 	p->partial_commits = lm_rand(&r) % 6 == 0 && !p->async;
 	/* a log cut short by e2fsck, and bad copies that it then takes for good
 	 * ones: what comes of both is not predicted here */

@@ -327,7 +327,7 @@ static void fast_commits_are_refused(void)
 	uint32_t tid;
 
 	setup(3, false, false, 4);
-	/* the area behind the last live block becomes the fast-commit area */
+	/* the area after the last live block becomes the fast-commit area */
 	teardown();
 	memset(&f, 0, sizeof(f));
 	{

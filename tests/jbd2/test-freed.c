@@ -8,9 +8,9 @@
 
 #define BS	   1024u
 #define LOG_BLOCKS 64u
-#define FS_BLOCKS  129u /* two groups of 64, behind the boot block */
+#define FS_BLOCKS  129u /* two groups of 64, after the boot block */
 #define DESCS	   2u
-#define BITMAP	   4u /* of group 0; the inode bitmap and table behind it */
+#define BITMAP	   4u /* of group 0; the inode bitmap and table after it */
 #define BITMAP_1   7u /* of group 1, in group 0: flex_bg */
 #define OTHER	   70u /* in group 1 */
 #define FREED	   30u
@@ -43,7 +43,7 @@ static void begin(void)
 	at = 3;
 	tid = 10;
 	groups = (struct rj_jbd2_groups){1, 64, 0, 32, DESCS};
-	/* of group 0 all is in use but FREED and the block behind it */
+	/* of group 0 all is in use but FREED and the block after it */
 	memset(bitmap, 0xFF, BS);
 	bitmap[(FREED - 1) / 8] &= (uint8_t) ~(3u << (FREED - 1) % 8);
 	memset(desc, 0, BS);

@@ -162,7 +162,7 @@ static void bad_last_commit(void)
 	lm_free(&l);
 }
 
-/* The time rule alone would end the log here; the commits behind speak. */
+/* The time rule alone would end the log here; the commits after it tell. */
 static void stale_looking_commit_in_mid_log(void)
 {
 	struct lm_txn *t;
@@ -400,7 +400,7 @@ static void unreadable_with(uint64_t keep)
 	b.bad_from = (uint64_t)l.txn[4].commit_block * BS;
 	CU_ASSERT_EQUAL(rj_jbd2_scan(&b.bio, &opts, &plan, &err), -RJ_E_IO);
 	CU_ASSERT_PTR_NULL(plan);
-	/* behind the log's end nobody needs to read, in large pieces or not */
+	/* past the log's end nothing has to be read, in large pieces or not */
 	b.bad_from = (uint64_t)(l.end + 1) * BS;
 	CU_ASSERT_EQUAL(rj_jbd2_scan(&b.bio, &opts, &plan, &err), 0);
 	CU_ASSERT_EQUAL(rj_jbd2_plan_info(plan)->transactions, l.transactions);

@@ -311,7 +311,7 @@ static bool check_append(
 		return !least;
 	if (len < least || len > begun[t][0])
 		return false;
-	/* behind what was acknowledged the length may have come without data */
+	/* after what was acknowledged the length may have come without data */
 	for (i = least; i < len; i++)
 		if (bytes[i] && bytes[i] != byte_of(t, 0, 0, i))
 			return false;

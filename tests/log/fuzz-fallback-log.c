@@ -5,7 +5,7 @@
  * dressed up, two headers, then pieces, each of which begins a block of the
  * area. bit 0: right checksums, owner and size in the headers bit 1: right
  * checksums in the records In what opens every record that is said to be there
- * can be read, one more can be kept behind them, and all are found again.
+ * can be read, one more can be kept after them, and all are found again.
  *
  * With $RJ_SEEDS set the program writes a few inputs to that directory instead.
  */

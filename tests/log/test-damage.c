@@ -175,7 +175,7 @@ static void swapped_segments(void)
 }
 
 /*
- * Seal a segment that is sound in itself, as H says, behind segment
+ * Seal a segment that is sound in itself, as H says, after segment
  * H->sequence-1 as it is in the log; put it there.
  */
 static void forge(struct t_log *t, struct rj_seghdr h, bool own_nonce)

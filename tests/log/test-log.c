@@ -403,7 +403,7 @@ static void what_was_kept_is_put_later_in_order(void)
 				    kept[i % 3].len, &back, &taken, &t.err));
 		CU_ASSERT_FALSE(taken);
 	}
-	T_WORKS(&t, t_append(&t, w, 9, 1, 0x77)); /* behind them */
+	T_WORKS(&t, t_append(&t, w, 9, 1, 0x77)); /* after them */
 	T_WORKS(&t, t_read(&t, NULL));
 	CU_ASSERT_TRUE(t_same_ring(&t));
 	for (i = 0; i < 3; i++)

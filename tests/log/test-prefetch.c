@@ -3,7 +3,7 @@
  * Reading with threads that fetch ahead gives exactly what reading one segment
  * after the other gives, whatever comes first and whatever fails, and so does
  * one stream from the store; it holds no more than it may, and leaves no thread
- * or handle behind.
+ * or handle open.
  */
 #include <stdatomic.h>
 #include <stdio.h>
@@ -25,7 +25,7 @@ struct watch {
 	atomic_uint begun, used, most_held;
 	atomic_uint all_gets, streams, streamed;
 	uint64_t cut;      /* a stream ends before this one, with ... */
-	int cut_rc;        /* ... this; 1: with the one behind it */
+	int cut_rc;        /* ... this; 1: with the one after it */
 	unsigned dups_left;    /* then dup fails */
 	uint64_t size_in_list; /* not 0: what listings say of each */
 	uint64_t lost;         /* this segment is listed and not there */
@@ -567,7 +567,7 @@ static void from_a_real_store(void)
 	t_log_end(&t);
 }
 
-/* The last number there is: nothing is fetched behind it. */
+/* The last number there is: nothing is fetched after it. */
 static void up_to_the_last_number_by(enum way way)
 {
 	struct rj_range range = {UINT64_MAX - 20, UINT64_MAX};

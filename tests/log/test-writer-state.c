@@ -38,7 +38,7 @@ static int again(struct t_log *t, const struct legacy *l,
 			    l->pending.data, l->pending.len, out, err);
 }
 
-/* A writer with two segments behind its fence. */
+/* A writer with two segments after its fence. */
 static struct rj_log_writer *begin(struct t_log *t, struct legacy *l)
 {
 	struct rj_log_writer *w;

@@ -6,7 +6,7 @@
  * was acknowledged: a port where every byte has left the machine before the
  * instruction ends, so that a thread never has more than one operation whose
  * line is not to be seen. With -f it goes to the end of FILE instead, what is in
- * FILE is done already, and SIGTERM ends the threads behind their operations;
+ * FILE is done already, and SIGTERM ends the threads after their operations;
  * exits with 1 when one has failed.
  */
 #include <errno.h>

@@ -533,7 +533,7 @@ static void bad_runs_are_corruption(void)
 		{{2, 2}, {3, 1}},          /* overlap by one */
 		{{2, 0}, {5, 3}},          /* an empty run */
 		{{2, 1}, {15, 2}},         /* beyond the ring */
-		{{2, 1}, {16, 2}},         /* behind the ring */
+		{{2, 1}, {16, 2}},         /* past the ring */
 		{{2, 1}, {UINT32_MAX, 2}}, /* wraps */
 		{{2, 1}, {3, UINT32_MAX}}, /* wraps */
 		{{2, 1}, {5, 1}},          /* fewer blocks than the body */

@@ -104,7 +104,7 @@ static uint32_t advance(uint32_t b)
 	return b + 1 == TK_BLOCKS ? TK_FIRST : b + 1;
 }
 
-/* The data blocks behind a descriptor; returns the life that wrote them, 0 if
+/* The data blocks after a descriptor; returns the life that wrote them, 0 if
  * they are not of one piece. */
 static uint32_t walk_data(
 	const uint8_t *ring, uint32_t *b, uint32_t n, uint32_t tid, uint32_t life)

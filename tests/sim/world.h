@@ -64,7 +64,7 @@ void world_end(void);
 /* 0 .. BELOW - 1 */
 uint32_t sim_rnd(uint32_t below);
 bool sim_chance(unsigned percent);
-/* Shown with -v, behind the time. */
+/* Shown with -v, after the time. */
 void sim_say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* Something that must not be. */
 void sim_bad(const char *fmt, ...) __attribute__((format(printf, 1, 2)));

@@ -277,7 +277,7 @@ static int count_streamed(void *arg, uint64_t number, struct rj_buf *object)
 	return rc;
 }
 
-/* What was handed over stays true: it goes on behind that. */
+/* What was handed over stays true: it goes on after that. */
 static int retry_stream(struct rj_store *s, const struct rj_key *dir,
 	uint64_t from, size_t max, rj_store_stream_fn fn, void *arg,
 	struct rj_error *err)

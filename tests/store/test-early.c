@@ -137,7 +137,7 @@ static void s3_lists_below_the_longest_names(void)
 		strlen(PAGE_2), PAGE_2);
 	s = t_open(url);
 	T_WORKS(rj_store_list_journals(s, ignore_journal, NULL, &err));
-	/* where the second page begins: behind a name that the server said */
+	/* where the second page begins: after a name that the server said */
 	CU_ASSERT_PTR_NOT_NULL(strstr(bad_last_head(b),
 		"%2Fa%2Fx%26y%3D%2541%20%2B%3B%2F~ HTTP/1.1\r\n"));
 	T_WORKS(rj_store_list(s, &dir, UINT64_MAX, ignore, NULL, &err));

@@ -2,7 +2,7 @@
 /*
  * rj:// against a server that answers badly: what every fault of the network
  * and of the server turns into. $RJ_TEST_STORE names a real journal server on
- * 127.0.0.1, for the faults behind which a real put must have happened.
+ * 127.0.0.1, for the faults after which a real put must have happened.
  */
 #include <arpa/inet.h>
 #include <stdio.h>

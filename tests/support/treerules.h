@@ -10,7 +10,7 @@
 
 /*
  * RULE: "faults" (none is left out), "shared" (a folder that is there is taken
- * for one's own), "nolook" (no look for a newer epoch behind a put), "blind" (a
+ * for one's own), "nolook" (no look for a newer epoch after a put), "blind" (a
  * list without the own epoch is believed), "early" (the end of the log is
  * looked for before the claim). NULL: no such rule, or memory is short.
  */

@@ -158,7 +158,7 @@ int rj_mail_read(const struct rj_buf *text, const char *name, size_t max,
 	return 0;
 }
 
-/* Behind NIL or a quoted string and the blank; NULL: neither. */
+/* After NIL or a quoted string and the blank; NULL: neither. */
 static const char *skip_string(const char *p, const char *end)
 {
 	if (end - p >= 4 && !strncasecmp(p, "NIL ", 4))

@@ -11,7 +11,7 @@ bool rj_rule_always(const struct rj_rule_in *in)
 	return true;
 }
 
-/* Descriptors and data are shipped; a commit block waits for what is behind it. */
+/* Descriptors and data are shipped; a commit block waits for what is after it. */
 bool rj_rule_commit_waits(const struct rj_rule_in *in)
 {
 	const struct rj_ring *ring = in->ring;

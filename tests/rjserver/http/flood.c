@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * flood PORT CONNS: over CONNS connections send requests that are refused at
- * once, one behind the other without waiting, so that the server never comes to
+ * once, one after the other without waiting, so that the server never comes to
  * the end of what has arrived. Prints a line when the answers come; ends when a
  * connection does, or after a minute.
  */

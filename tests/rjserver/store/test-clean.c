@@ -327,7 +327,7 @@ static void damage_is_set_aside(void)
 	CU_ASSERT_EQUAL(stat(path, &st), 0);
 }
 
-/* A store with a checkpoint behind which little follows. */
+/* A store with a checkpoint after which little follows. */
 static struct store *with_checkpoint(const char *name)
 {
 	struct store *s;

@@ -246,7 +246,7 @@ static void quiet_stderr(bool quiet)
 
 /*
  * Objects 1..COUNT in batches of 3, then stopped or not. Returns the offset
- * behind the last byte that is not zero.
+ * after the last byte that is not zero.
  */
 static uint64_t make_store(const char *dir, unsigned count, bool clean)
 {
@@ -432,7 +432,7 @@ static void lost_middle(void)
 	CU_ASSERT_EQUAL(get(s, COUNT), 0);
 	CU_ASSERT_EQUAL(put_now(s, COUNT), -RJ_E_EXISTS);
 	store_close(s, &err);
-	/* the place that the message names: behind the first mark */
+	/* the place that the message names: after the first mark */
 	snprintf(accepted, sizeof(accepted), "00000001:%llu\n",
 		(unsigned long long)(FILE_HEAD_BYTES + rec_total(0)));
 	snprintf(path, sizeof(path), "%s/damaged/accepted", dir);
