@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Superblock changes that a power cut cannot tear: each copy is written whole,
- * in one write, the primary last. libext2fs is not used for it: its
- * write_primary_superblock() writes the changed bytes piece by piece, the
- * checksum last.
+ * Write the superblock and our extension in it, so that a power cut cannot tear a
+ * change: each copy is written whole, in one write, the primary last. libext2fs is not
+ * used for it: its write_primary_superblock() writes the changed bytes piece by piece,
+ * the checksum last.
  */
 #include "ext4/ext4-priv.h"
 

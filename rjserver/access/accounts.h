@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Load, find and change accounts and their rights. The accounts file is INI, one section
- * an account; see rjserver(8). Tokens are kept as salted hashes: a token is 256 random bits, so
- * one SHA-256 is as hard to invert as a slow hash would be for a password.
+ * Load and change accounts and their rights, and find an account by its token. The
+ * accounts file is INI, one section an account; see rjserver(8). Tokens are kept as salted
+ * hashes: a token is 256 random bits, so one SHA-256 is as hard to invert as a slow hash
+ * would be for a password.
  */
 #ifndef RJSERVER_ACCOUNTS_H
 #define RJSERVER_ACCOUNTS_H

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* From what a caller appends to a sealed segment. */
+/* Turn what a caller appends into a sealed segment. */
 #include <string.h>
 
 #include "log/write/writer.h"
