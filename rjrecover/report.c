@@ -35,7 +35,8 @@ static bool checked_clean(
 	const struct options *o, const struct rj_recover_report *r)
 {
 	return r->outcome == RJ_OUTCOME_CLEAN && o->force && !o->dry_run &&
-	       o->verify != RJ_VERIFY_NONE && !r->fsck_status;
+	       o->verify != RJ_VERIFY_NONE && !r->fsck_status &&
+	       !(o->verify == RJ_VERIFY_FULL && r->orphans_left);
 }
 
 /* Is the plan what was done, or what would be? */
@@ -133,6 +134,9 @@ static void print_json(const struct options *o,
 		top, "log_void", json_object_new_boolean(r->log_void));
 	if (r->epoch)
 		add_u64(top, "epoch", r->epoch);
+	if (r->orphans_left)
+		json_object_object_add(
+			top, "orphans_left", json_object_new_boolean(true));
 	if (r->placement)
 		json_object_object_add(top, "placement",
 			json_object_new_string(

@@ -134,13 +134,15 @@ void rj_recovery_orphans(struct rj_recovery *r)
 	const char *args[] = {"-p", "-E", "journal_only",
 		r->opts->undo_file ? "-z" : NULL, r->opts->undo_file, NULL};
 	struct rj_error err;
-	int status;
+	int status, rc;
 
 	if (!r->orphans)
 		return;
 	/* e2fsck looks at them before it ends, without a check */
-	if (rj_volume_orphans(r->device, r->opts->undo_file, false, &err) ||
-		rj_recovery_e2fsck(r, args, true, &status, &err))
+	rc = rj_volume_orphans(
+		r->device, r->opts->undo_file, false, NULL, &err);
+	r->report->orphans_left = rc == -RJ_E_REFUSED;
+	if (rc || rj_recovery_e2fsck(r, args, true, &status, &err))
 		rj_recovery_say(r,
 			"orphan inodes are left to the next mount: %s",
 			err.msg);
@@ -148,12 +150,11 @@ void rj_recovery_orphans(struct rj_recovery *r)
 		rj_recovery_say(r,
 			"orphan inodes are left to the next mount: e2fsck -p gave status %d",
 			status);
-	else if (rj_volume_orphans(r->device, r->opts->undo_file, true, &err))
+	else if (rj_volume_orphans(
+			 r->device, r->opts->undo_file, true, NULL, &err))
 		rj_recovery_say(r,
 			"the orphan file is not cleared, run e2fsck -f: %s",
 			err.msg);
-	else
-		r->orphans = false;
 }
 
 static int check_progress(void *arg, uint64_t done, uint64_t total)
@@ -178,7 +179,7 @@ int rj_recovery_check(struct rj_recovery *r, struct rj_error *err)
 	case RJ_VERIFY_FULL:
 		break;
 	}
-	if (r->orphans) {
+	if (r->report->orphans_left) {
 		rj_recovery_say(r,
 			"not checked with e2fsck -fn, which takes orphan inodes for damage: mount the volume once first");
 		return 0;

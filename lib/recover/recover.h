@@ -95,6 +95,9 @@ struct rj_recover_report {
 	struct rj_jbd2_info plan; /* valid if have_plan */
 	uint32_t block_size;	  /* of the volume, bytes */
 	uint64_t epoch;		  /* claimed by this run; 0: none */
+	/* Orphan inodes that e2fsck would damage are left to the kernel's next mount,
+	 * and so a full check is. */
+	bool orphans_left;
 	/* The floor store that rj.conf names: its URL ("": none), what it saw
 	 * acknowledged last (0: nothing that counts), and why it could not be
 	 * asked ("": it was). */

@@ -2,6 +2,8 @@
 /* Finish a recovery whose log the caller applied: release orphans, check the volume. */
 #include "recover/settle.h"
 
+#include <stdlib.h>
+
 #include "ext4/change/orphans.h"
 #include "recover/session.h"
 
@@ -25,18 +27,22 @@ static int count(struct rj_recovery *r, struct rj_error *err)
 static int release_orphans(struct rj_recovery *r, struct rj_error *err)
 {
 	const char *const args[] = {"-p", "-E", "journal_only", NULL};
+	struct rj_orphan_attrs hidden = {0};
 	int status = 0, rc;
 
 	if (!r->facts.orphans)
 		return 0;
-	rc = rj_volume_orphans(r->device, NULL, false, err);
+	rc = rj_volume_orphans(r->device, NULL, false, &hidden, err);
 	if (!rc)
 		rc = rj_recovery_e2fsck(r, args, true, &status, err);
 	if (!rc && status & ~(RJ_FSCK_CORRECTED | RJ_FSCK_REBOOT))
 		rc = rj_fail(err, RJ_E_CORRUPT,
 			"%s: e2fsck -p cannot release what was deleted while open (status %d)",
 			r->device, status);
-	return rc ? rc : rj_volume_orphans(r->device, NULL, true, err);
+	if (!rc)
+		rc = rj_volume_orphans(r->device, NULL, true, &hidden, err);
+	free(hidden.inodes);
+	return rc;
 }
 
 int rj_recover_settle(const char *device, uint32_t journal_blocks,

@@ -49,6 +49,10 @@ kind() {
 	check "... to the byte" cmp u.img c.img
 }
 kind -O ^orphan_file
+cp --sparse=always r.img d.img
+debugfs -w -R "sif <2> links_count 9" d.img >/dev/null 2>&1
+check "a damaged list of orphans" debugfs -w -R "ssv last_orphan 4000000" d.img
+status 4 "... fails a full check" "$RJRECOVER" -f --verify=full d.img
 
 # An inode that stays, with a block of attributes: its truncate was cut off.
 debug() { debugfs -w -R "$1" t.img 2>&1 | tail -n +2; }
@@ -63,9 +67,31 @@ status 0 "... rjrecover -p" "$RJRECOVER" -p t.img
 like "... leaves the orphans to the mount" "$OUT" "left to the next mount: .* would lose its extended attributes"
 status 0 "... rjrecover --verify=full" "$RJRECOVER" -f --verify=full t.img
 like "... does not have e2fsck look" "$OUT" "mount the volume once first"
+check "... nor says that it did" not grep -q "no errors" <<<"$OUT"
+status 0 "... rjrecover --json" "$RJRECOVER" -f --verify=full --json t.img
+like "... has it" "$OUT" '"orphans_left":true'
 released_by_mount() { mounted t.img && e2fsck -fn t.img; }
 check "... which releases them, and the attributes are there" released_by_mount
 is "... and it is truncated" "$(debugfs -R "stat large2" t.img 2>/dev/null | grep -o 'Blockcount: .*')" "Blockcount: 8"
+
+# Where the volume is a copy that can be made again, the block is hidden from e2fsck.
+attributes() {
+	head -c 50000 /dev/zero | tr '\0' x >data
+	head -c 300 /dev/zero | tr '\0' a >value
+	truncate -s 32M s.img && "$MKRJFS" -q -F -t ext4 -b 1024 -I 128 -O ^orphan_file \
+		-J "remote=file://$T_DIR/store/s,size=4" s.img && debugfs -w -f - s.img >/dev/null 2>&1 <<-END
+		write data f
+		ea_set -f value f user.x
+		sif f size 3000
+		ssv last_orphan 12
+		END
+	debugfs -R "stat <12>" s.img 2>/dev/null | grep -q 'File ACL: [1-9]'
+}
+mkdir -p store/s
+check "a copy with such an inode" attributes
+check "... settled, and checked" "$RJ_BUILD/tests/recover/settle" s.img 4096
+like "... has the attributes" "$(debugfs -R "ea_list f" s.img 2>/dev/null)" "user.x .300."
+is "... and is truncated" "$(debugfs -R "stat f" s.img 2>/dev/null | grep -o 'Blockcount: .*')" "Blockcount: 8"
 
 if mke2fs -q -F -t ext4 -O orphan_file probe 8M >/dev/null 2>&1; then
 	kind -O orphan_file,inline_data

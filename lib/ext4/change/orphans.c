@@ -8,7 +8,8 @@
  *   before, of which e2fsck releases that block like any other.
  * - It takes the block of extended attributes from an inode that stays, whose truncate
  *   or extending O_DIRECT write was cut off: the attributes are lost, and i_blocks
- *   is wrong. Nothing but the kernel's next mount may release orphans then.
+ *   is wrong. Nothing but the kernel's next mount may release orphans then, or the
+ *   block is hidden from e2fsck.
  * - It leaves the entries in the orphan file, where the kernel takes them for
  *   damage. They are cleared afterwards; and before, those of an earlier run that
  *   was cut off in between.
@@ -27,6 +28,7 @@ struct orphans {
 	struct ext2_inode *inode; /* of the volume's inode size */
 	uint8_t *block;
 	bool released; /* by e2fsck */
+	struct rj_orphan_attrs *hidden;
 };
 
 static int bad(const struct orphans *o, const char *what, errcode_t e,
@@ -40,6 +42,46 @@ static bool valid(const struct orphans *o, uint32_t ino)
 {
 	return ino >= EXT2_FIRST_INODE(o->fs->super) &&
 	       ino <= o->fs->super->s_inodes_count;
+}
+
+static int hide(struct orphans *o, uint32_t ino, struct rj_error *err)
+{
+	struct rj_orphan_attrs *h = o->hidden;
+	void *more = realloc(h->inodes, (h->count + 1) * sizeof(*h->inodes));
+	errcode_t e;
+
+	if (!more)
+		return rj_fail(err, RJ_E_NOMEM, "%s: out of memory", o->v->path);
+	h->inodes = more;
+	h->inodes[h->count].ino = ino;
+	h->inodes[h->count++].block = ext2fs_file_acl_block(o->fs, o->inode);
+	ext2fs_file_acl_block_set(o->fs, o->inode, 0);
+	e = ext2fs_iblk_sub_blocks(o->fs, o->inode, 1);
+	if (!e)
+		e = ext2fs_write_inode_full(o->fs, ino, o->inode,
+			EXT2_INODE_SIZE(o->fs->super));
+	return e ? bad(o, "cannot change one", e, err) : 0;
+}
+
+static int show_hidden(struct orphans *o, struct rj_error *err)
+{
+	int size = EXT2_INODE_SIZE(o->fs->super);
+	errcode_t e = 0;
+	size_t i;
+
+	for (i = 0; !e && i < o->hidden->count; i++) {
+		e = ext2fs_read_inode_full(
+			o->fs, o->hidden->inodes[i].ino, o->inode, size);
+		if (e)
+			break;
+		ext2fs_file_acl_block_set(
+			o->fs, o->inode, o->hidden->inodes[i].block);
+		e = ext2fs_iblk_add_blocks(o->fs, o->inode, 1);
+		if (!e)
+			e = ext2fs_write_inode_full(o->fs,
+				o->hidden->inodes[i].ino, o->inode, size);
+	}
+	return e ? bad(o, "cannot change one", e, err) : 0;
 }
 
 /* NEXT: of the superblock's list; may be NULL. */
@@ -56,6 +98,8 @@ static int make_releasable(
 		*next = i->i_dtime;
 	if (!ext2fs_file_acl_block(o->fs, i))
 		return 0;
+	if (i->i_links_count && o->hidden)
+		return hide(o, ino, err);
 	if (i->i_links_count)
 		return rj_fail(err, RJ_E_REFUSED,
 			"%s: inode %u is to be truncated, and e2fsck would lose its extended attributes",
@@ -168,17 +212,19 @@ static int look(struct orphans *o, struct rj_error *err)
 		return rj_fail(err, RJ_E_NOMEM, "%s: out of memory", o->v->path);
 	if (!o->released)
 		rc = look_at_list(o, err);
+	else if (o->hidden)
+		rc = show_hidden(o, err);
 	if (!rc && ext2fs_has_feature_orphan_file(o->fs->super))
 		rc = look_at_file(o, err);
 	return rc ? rc : write_out(o, err);
 }
 
 int rj_volume_orphans(const char *path, const char *undo_file, bool released,
-	struct rj_error *err)
+	struct rj_orphan_attrs *hidden, struct rj_error *err)
 {
 	const struct rj_volume_patch p = {
 		.clear_orphan_present = true, .primary_only = true};
-	struct orphans o = {.released = released};
+	struct orphans o = {.released = released, .hidden = hidden};
 	struct rj_error later;
 	int rc = rj_volume_open(path, RJ_VOLUME_WRITE, undo_file, &o.v, err);
 	int rc2;

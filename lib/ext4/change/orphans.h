@@ -3,8 +3,19 @@
 #define RJ_EXT4_CHANGE_ORPHANS_H
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 #include "util/error.h"
+
+/* Blocks of extended attributes that e2fsck must not see, see orphans.c. */
+struct rj_orphan_attrs {
+	struct {
+		uint32_t ino;
+		uint64_t block;
+	} *inodes;
+	size_t count;
+};
 
 /*
  * Before e2fsck -p is to release the orphans of the unmounted volume at PATH:
@@ -12,8 +23,13 @@
  * orphan file. Can be cut and run again. UNDO_FILE as in rj_volume_open().
  * RJ_E_CORRUPT: the orphans, or what they hang on, are damaged. RJ_E_REFUSED: e2fsck
  * must not release them, the kernel does when it mounts the volume.
+ *
+ * With HIDDEN (both times; else NULL), which begins as zeros, none is refused: the
+ * attributes are taken out of such inodes before, and put back afterwards. A cut in
+ * between loses them, so this is for a copy that can be made again. The caller
+ * frees HIDDEN->inodes.
  */
 int rj_volume_orphans(const char *path, const char *undo_file, bool released,
-	struct rj_error *err);
+	struct rj_orphan_attrs *hidden, struct rj_error *err);
 
 #endif
