@@ -151,6 +151,30 @@ static void a_proxy_that_makes_none(void)
 	bad_stop(b);
 }
 
+/* Nothing for the server is in clear on the way to a proxy that speaks TLS. */
+static void a_proxy_with_tls(void)
+{
+	static const struct bad_act acts[] = {
+		{TUNNEL, BAD_KEEP, 0, 1}, {CREATED, BAD_KEEP, 0, 0}};
+	struct bad_server *b = bad_start_tls(acts, 2);
+	struct rj_store *s;
+	char conf[160];
+
+	snprintf(conf, sizeof(conf),
+		"[rj://journal.invalid]\ntoken = t\ninsecure = yes\nproxy = https://127.0.0.1:%d\n",
+		bad_port(b));
+	configure(conf);
+	s = t_open("rj://journal.invalid:81/vol");
+	configure("");
+	T_WORKS(put(s, RJ_KEY_EPOCH, 1));
+	T_WORKS(put(s, RJ_KEY_EPOCH, 2));
+	CU_ASSERT_TRUE(head_has(b, "\r\nAuthorization: Bearer t\r\n"));
+	CU_ASSERT_EQUAL(bad_connections(b), 1);
+	CU_ASSERT_EQUAL(bad_requests(b), 3);
+	rj_store_close(s);
+	bad_stop(b);
+}
+
 static void a_proxy_of_the_environment(void)
 {
 	static const struct bad_act acts[] = {
@@ -407,6 +431,7 @@ int main(void)
 		RJTEST(credentials),
 		RJTEST(a_proxy_makes_a_tunnel),
 		RJTEST(a_proxy_that_makes_none),
+		RJTEST(a_proxy_with_tls),
 		RJTEST(a_proxy_of_the_environment),
 		RJTEST(a_connection_is_checked_once),
 		RJTEST(a_server_without_the_log_gets_nothing),

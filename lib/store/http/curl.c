@@ -148,6 +148,8 @@ static CURLcode set_conf(CURL *e, const struct rj_conf *c)
 	if (!code && c->insecure) {
 		curl_easy_setopt(e, CURLOPT_SSL_VERIFYPEER, 0L);
 		curl_easy_setopt(e, CURLOPT_SSL_VERIFYHOST, 0L);
+		curl_easy_setopt(e, CURLOPT_PROXY_SSL_VERIFYPEER, 0L);
+		curl_easy_setopt(e, CURLOPT_PROXY_SSL_VERIFYHOST, 0L);
 	}
 	return code;
 }

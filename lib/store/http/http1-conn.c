@@ -34,7 +34,8 @@ void rj_http1_disconnect(struct rj_http1_conn *c)
 }
 
 /* The socket is then a blocking one with a time limit, which saves the poll
- * in front of the receive. TLS is libcurl's, and its socket stays as it is. */
+ * in front of the receive. TLS is libcurl's, and its socket stays as it is; so does
+ * that of a tunnel, for a proxy may speak TLS with us where the server does not. */
 static int take_socket(struct rj_http1_conn *c)
 {
 	int ms = look_ms(c, c->peer->opts.request_timeout_ms);
@@ -43,13 +44,17 @@ static int take_socket(struct rj_http1_conn *c)
 		.tv_usec = ms % 1000 * 1000l,
 	};
 	curl_socket_t fd = CURL_SOCKET_BAD;
+	long tunnel = 0;
 	int flags;
 
 	if (curl_easy_getinfo(c->easy, CURLINFO_ACTIVESOCKET, &fd) ||
-		fd == CURL_SOCKET_BAD)
+		fd == CURL_SOCKET_BAD ||
+		curl_easy_getinfo(
+			c->easy, CURLINFO_HTTP_CONNECTCODE, &tunnel))
 		return -1;
 	c->fd = fd;
-	if (c->tls)
+	c->by_curl = c->peer->setup.tls || tunnel;
+	if (c->by_curl)
 		return 0;
 	flags = fcntl(fd, F_GETFL);
 	return flags < 0 || fcntl(fd, F_SETFL, flags & ~O_NONBLOCK) ||
@@ -101,8 +106,7 @@ int rj_http1_connect(
 	int rc;
 
 	c->detail[0] = '\0';
-	c->tls = p->setup.tls;
-	rc = rj_curl_new(p->name, &p->opts, c->tls ? "https" : "http",
+	rc = rj_curl_new(p->name, &p->opts, p->setup.tls ? "https" : "http",
 		c->detail, &c->easy, err);
 	if (rc)
 		return rc;
@@ -139,7 +143,7 @@ enum rj_http1_io rj_http1_send(
 	ssize_t n;
 
 	*sent = 0;
-	if (c->tls) {
+	if (c->by_curl) {
 		rj_sigpipe_block(&hold);
 		code = curl_easy_send(
 			c->easy, iov->iov_base, iov->iov_len, sent);
@@ -162,7 +166,7 @@ enum rj_http1_io rj_http1_receive(struct rj_http1_conn *c, char *data,
 	ssize_t n;
 
 	*got = 0;
-	if (c->tls) {
+	if (c->by_curl) {
 		rj_sigpipe_block(&hold);
 		code = curl_easy_recv(c->easy, data, size, got);
 		rj_sigpipe_restore(&hold);

@@ -20,7 +20,7 @@
 struct rj_http1_conn {
 	CURL *easy; /* NULL: no connection */
 	int fd;
-	bool tls;
+	bool by_curl; /* I/O goes through libcurl: TLS, with the server or a proxy */
 	bool used;    /* an answer came over this connection */
 	bool checked; /* by the caller: what is there is the right server */
 	const struct rj_http_peer *peer;
