@@ -190,14 +190,48 @@ static void a_proxy_of_the_environment(void)
 	CU_ASSERT_EQUAL(bad_requests(b), 2);
 	rj_store_close(s);
 	/* and not the proxy, but the server itself */
-	setenv("no_proxy", "127.0.0.1", 1);
-	s = open_bad(b);
-	T_WORKS(put(s, RJ_KEY_EPOCH, 1));
-	CU_ASSERT_EQUAL(bad_requests(b), 3);
+	setenv("no_proxy", "journal.invalid", 1);
+	s = t_open("rj://journal.invalid:81/vol");
+	T_FAILS(put(s, RJ_KEY_EPOCH, 1), RJ_E_UNREACHABLE, "resolve the name");
+	CU_ASSERT_EQUAL(bad_requests(b), 2);
 	rj_store_close(s);
 	unsetenv("http_proxy");
 	unsetenv("no_proxy");
 	bad_stop(b);
+}
+
+/* A secret for a server on this machine goes to it, and to no proxy in clear. */
+static void this_machine_needs_no_proxy(void)
+{
+	static const struct bad_act act = {CREATED, BAD_KEEP, 0, 0};
+	static const char *const schemes[] = {"rj", "dav"};
+	struct bad_server *b = bad_start(&act, 1), *p = bad_start(&act, 1);
+	char url[64], conf[128];
+	struct rj_store *s;
+	size_t i;
+
+	snprintf(url, sizeof(url), "http://127.0.0.1:%d", bad_port(p));
+	setenv("http_proxy", url, 1);
+	for (i = 0; i < 2; i++) {
+		snprintf(url, sizeof(url), "%s://127.0.0.1:%d/vol", schemes[i],
+			bad_port(b));
+		configure("[*]\ntoken = t\n[rj://127.0.0.1]\n[dav://127.0.0.1]\n");
+		s = t_open(url);
+		put(s, RJ_KEY_EPOCH, 1);
+		CU_ASSERT_TRUE(head_has(b, "\r\nAuthorization: Bearer t\r\n"));
+		rj_store_close(s);
+		snprintf(conf, sizeof(conf),
+			"[%s]\ntoken = t\nproxy = http://127.0.0.1:%d\n", url,
+			bad_port(p));
+		configure(conf);
+		T_FAILS(rj_store_open(url, NULL, &s, &err), RJ_E_REFUSED,
+			"would travel unencrypted");
+	}
+	CU_ASSERT_EQUAL(bad_connections(p), 0);
+	configure("");
+	unsetenv("http_proxy");
+	bad_stop(b);
+	bad_stop(p);
 }
 
 /* Over each connection the server is asked for the segment before, whoever made it. */
@@ -433,6 +467,7 @@ int main(void)
 		RJTEST(a_proxy_that_makes_none),
 		RJTEST(a_proxy_with_tls),
 		RJTEST(a_proxy_of_the_environment),
+		RJTEST(this_machine_needs_no_proxy),
 		RJTEST(a_connection_is_checked_once),
 		RJTEST(a_server_without_the_log_gets_nothing),
 		RJTEST(a_server_that_keeps_no_connection),

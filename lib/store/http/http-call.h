@@ -7,6 +7,7 @@
 #ifndef RJ_STORE_HTTP_CALL_H
 #define RJ_STORE_HTTP_CALL_H
 
+#include <curl/curl.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -83,8 +84,13 @@ struct rj_http_peer {
 /* P must not move afterwards. */
 void rj_http_peer_init(struct rj_http_peer *p, const struct rj_http_setup *setup);
 void rj_http_peer_release(struct rj_http_peer *p);
-/* RJ_E_REFUSED: a password or token would travel unencrypted to another machine. */
+/* RJ_E_REFUSED: a password or token would travel unencrypted to another machine, be
+ * that a proxy of rj.conf. */
 int rj_http_peer_check(const struct rj_http_peer *p, struct rj_error *err);
+/* A handle as of rj_curl_new(), with its errors, that goes to a server on this machine
+ * through no proxy of the environment. */
+int rj_http_peer_easy(const struct rj_http_peer *p, char *detail, CURL **out,
+	struct rj_error *err);
 /* If FAILED, or the last request: read rj.conf again if it changed. True: other
  * settings hold now, for another connection. */
 bool rj_http_peer_renew(struct rj_http_peer *p, bool failed);

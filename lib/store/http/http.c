@@ -412,9 +412,7 @@ static int make_easy(struct rj_http *h, struct rj_error *err)
 	int rc = rj_http_peer_check(&h->peer, err);
 
 	if (!rc)
-		rc = rj_curl_new(h->peer.name, &h->peer.opts,
-			h->peer.setup.tls ? "https" : "http", h->detail,
-			&h->easy, err);
+		rc = rj_http_peer_easy(&h->peer, h->detail, &h->easy, err);
 	if (!rc && set_up(h))
 		rc = rj_fail(err, RJ_E_NOMEM, "%s: out of memory", h->peer.name);
 	return rc;

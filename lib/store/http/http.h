@@ -6,7 +6,7 @@
  * Redirects are never followed; HTTP/0.9 and answers without a length are
  * refused, because their end cannot be told from a lost connection. A proxy is
  * that of rj.conf, else of the environment as libcurl does (http_proxy,
- * no_proxy).
+ * no_proxy), which is not asked for a server on this machine.
  */
 #ifndef RJ_STORE_HTTP_H
 #define RJ_STORE_HTTP_H

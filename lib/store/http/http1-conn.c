@@ -106,8 +106,7 @@ int rj_http1_connect(
 	int rc;
 
 	c->detail[0] = '\0';
-	rc = rj_curl_new(p->name, &p->opts, p->setup.tls ? "https" : "http",
-		c->detail, &c->easy, err);
+	rc = rj_http_peer_easy(p, c->detail, &c->easy, err);
 	if (rc)
 		return rc;
 	code = set_up(c, base);

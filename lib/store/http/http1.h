@@ -6,7 +6,8 @@
  *
  * Redirects are never followed. What is not understood of an answer is not guessed: the
  * connection is given up. A proxy, that of rj.conf or else of the environment as libcurl
- * does (http_proxy, no_proxy), is asked for a tunnel (CONNECT).
+ * does (http_proxy, no_proxy; not for a server on this machine), is asked for a tunnel
+ * (CONNECT).
  */
 #ifndef RJ_STORE_HTTP1_H
 #define RJ_STORE_HTTP1_H
