@@ -286,6 +286,29 @@ static void a_server_that_keeps_no_connection(void)
 	bad_stop(b);
 }
 
+/* Nor does it say so: also where it has just closed the connection of an earlier put. */
+static void a_server_that_closes_without_a_word(void)
+{
+	static const struct bad_act acts[] = {{CREATED, BAD_KEEP, 0, 1},
+		{NULL, BAD_CLOSE, 0, 1}, {HAS_4, BAD_CLOSE, 0, 1},
+		{CREATED, BAD_CLOSE, 0, 0}};
+	unsigned skip;
+
+	for (skip = 0; skip <= 2; skip += 2) {
+		struct bad_server *b = bad_start(acts + skip, 4 - skip);
+		struct rj_store *s = open_bad(b);
+
+		if (!skip)
+			T_WORKS(put(s, RJ_KEY_LOG, 1));
+		T_WORKS(put(s, RJ_KEY_LOG, 5));
+		CU_ASSERT_EQUAL(bad_requests(b), 4 - skip);
+		CU_ASSERT_EQUAL(bad_connections(b), skip ? 2 : 3);
+		CU_ASSERT_TRUE(head_has(b, "PUT /vol/"));
+		rj_store_close(s);
+		bad_stop(b);
+	}
+}
+
 /* A body of three objects, in chunks, longer than is received at once. */
 static char *three_objects(void)
 {
@@ -471,6 +494,7 @@ int main(void)
 		RJTEST(a_connection_is_checked_once),
 		RJTEST(a_server_without_the_log_gets_nothing),
 		RJTEST(a_server_that_keeps_no_connection),
+		RJTEST(a_server_that_closes_without_a_word),
 		RJTEST(streams),
 		RJTEST(a_silent_stream_times_out),
 		RJTEST(a_request_is_given_up),

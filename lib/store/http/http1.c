@@ -22,6 +22,7 @@ struct rj_http1 {
 	char auth[RJ_HTTP1_AUTH_BYTES]; /* of this connection */
 	/* Of the request under way: */
 	struct rj_http_call *call;
+	bool passed; /* its check: it uses up the connection of some servers */
 	int64_t until; /* its time limit, or that of silence (monotonic, ns) */
 	char head[RJ_HTTP1_REQUEST_BYTES];
 	struct rj_http1_response answer;
@@ -197,7 +198,9 @@ static int get_ready(struct rj_http1 *h,
 		rc = connect_now(h, err);
 	if (rc || !check || h->conn.checked)
 		return rc;
-	rc = check(arg, err);
+	if (!h->passed)
+		rc = check(arg, err);
+	h->passed = !rc;
 	if (rc)
 		rj_http1_disconnect(&h->conn);
 	else if (!h->conn.easy)
@@ -216,7 +219,8 @@ int rj_http1_perform_checked(struct rj_http1 *h, struct rj_http_call *call,
 
 	if (rj_http_peer_renew(&h->peer, false))
 		rj_http1_disconnect(&h->conn);
-	for (tries = 0; tries < 2 && again; tries++) {
+	h->passed = false;
+	for (tries = 0; tries < 2 + h->passed && again; tries++) {
 		again = false;
 		rc = get_ready(h, check, arg, err);
 		h->call = call;

@@ -44,7 +44,8 @@ int rj_http1_perform(
  * The same, for a request that must not go to a wrong server: before the first one
  * over a connection CHECK is called, which makes requests of its own over it. What it
  * returns, if it is not 0, ends the request, and the connection. (Of a server that keeps
- * no connection, the next one counts as checked.)
+ * no connection, whether it says so or just closes it after CHECK, the next one counts as
+ * checked.)
  */
 int rj_http1_perform_checked(struct rj_http1 *h, struct rj_http_call *call,
 	int (*check)(void *arg, struct rj_error *err), void *arg,
