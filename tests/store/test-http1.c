@@ -434,6 +434,23 @@ static void the_same_over_tls(void)
 	configure("");
 }
 
+/* Why the server refuses us comes after the handshake, in place of an answer. */
+static void why_our_certificate_is_refused(void)
+{
+	static const struct bad_act act = {CREATED, BAD_KEEP, 0, 0};
+	struct bad_server *b = bad_start_strict(&act, 1);
+	struct rj_store *s;
+
+	configure(UNTRUSTED);
+	s = open_at(b, "rjs", 60000);
+	T_FAILS(put(s, RJ_KEY_EPOCH, 1), RJ_E_UNREACHABLE,
+		"certificate required");
+	CU_ASSERT_EQUAL(err.cause, RJ_CAUSE_CERTIFICATE);
+	rj_store_close(s);
+	bad_stop(b);
+	configure("");
+}
+
 /* What TLS has taken from the wire, and what is still there: no answer to what comes. */
 static void nothing_is_left_over_in_tls(void)
 {
@@ -499,6 +516,7 @@ int main(void)
 		RJTEST(a_silent_stream_times_out),
 		RJTEST(a_request_is_given_up),
 		RJTEST(the_same_over_tls),
+		RJTEST(why_our_certificate_is_refused),
 		RJTEST(nothing_is_left_over_in_tls),
 		RJTEST(an_early_refusal),
 	};

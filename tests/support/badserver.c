@@ -226,10 +226,17 @@ static bool serve(struct bad_server *b, int fd)
 
 static bool take_up_tls(struct bad_server *b, int fd)
 {
+	char junk[4096];
+
 	b->ssl = SSL_new(b->tls);
 	if (!b->ssl || !SSL_set_fd(b->ssl, fd))
 		die("TLS");
-	return SSL_accept(b->ssl) == 1;
+	if (SSL_accept(b->ssl) == 1)
+		return true;
+	/* a reset could overtake the reason */
+	while (readable(b, fd) && recv(fd, junk, sizeof(junk), 0) > 0)
+		;
+	return false;
 }
 
 /* A server's side of TLS, with a certificate that nobody else has signed. */
@@ -316,6 +323,16 @@ struct bad_server *bad_start_tls(const struct bad_act *acts, size_t count)
 {
 	signal(SIGPIPE, SIG_IGN); /* OpenSSL writes without MSG_NOSIGNAL */
 	return start(acts, count, make_tls());
+}
+
+struct bad_server *bad_start_strict(const struct bad_act *acts, size_t count)
+{
+	SSL_CTX *tls = make_tls();
+
+	signal(SIGPIPE, SIG_IGN);
+	SSL_CTX_set_verify(tls,
+		SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, NULL);
+	return start(acts, count, tls);
 }
 
 void bad_say(struct bad_server *b, const char *text)

@@ -35,6 +35,8 @@ struct bad_server *bad_start(const struct bad_act *acts, size_t count);
 /* The same, over TLS, with a certificate that no CA has signed. SIGPIPE is ignored from
  * then on. */
 struct bad_server *bad_start_tls(const struct bad_act *acts, size_t count);
+/* The same, which demands a certificate of its clients: those without are refused. */
+struct bad_server *bad_start_strict(const struct bad_act *acts, size_t count);
 int bad_port(const struct bad_server *b);
 /* Send TEXT over the last connection, which is there: nobody asked for it. */
 void bad_say(struct bad_server *b, const char *text);

@@ -28,9 +28,9 @@ void rj_http_free(struct rj_http *h);
 
 /*
  * Make one request, in one attempt. 0: a whole answer came (but see rj_http_needs_end()),
- * of any status. RJ_E_UNREACHABLE: no answer, or not in time; RJ_E_PROTOCOL: not HTTP;
- * RJ_E_DENIED: the server's certificate is not trusted, or the server does not trust ours.
- * On failure OUT is as it was.
+ * of any status. RJ_E_UNREACHABLE: no answer, or not in time, or the server does not trust
+ * our certificate (then the cause says so); RJ_E_PROTOCOL: not HTTP; RJ_E_DENIED: the
+ * server's certificate is not trusted. On failure OUT is as it was.
  */
 int rj_http_perform(
 	struct rj_http *h, struct rj_http_call *call, struct rj_error *err);

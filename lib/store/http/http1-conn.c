@@ -106,6 +106,7 @@ int rj_http1_connect(
 	int rc;
 
 	c->detail[0] = '\0';
+	c->code = CURLE_OK;
 	rc = rj_http_peer_easy(p, c->detail, &c->easy, err);
 	if (rc)
 		return rc;
@@ -122,14 +123,11 @@ int rj_http1_connect(
 	return rc;
 }
 
-static enum rj_http1_io io_of(CURLcode code, size_t n)
+static enum rj_http1_io io_of(struct rj_http1_conn *c, CURLcode code, size_t n)
 {
-	if (code == CURLE_AGAIN)
-		return RJ_IO_AGAIN;
-	if (code) {
-		errno = ECONNRESET;
-		return RJ_IO_LOST;
-	}
+	c->code = code;
+	if (code)
+		return code == CURLE_AGAIN ? RJ_IO_AGAIN : RJ_IO_LOST;
 	return n ? RJ_IO_OK : RJ_IO_CLOSED;
 }
 
@@ -147,7 +145,7 @@ enum rj_http1_io rj_http1_send(
 		code = curl_easy_send(
 			c->easy, iov->iov_base, iov->iov_len, sent);
 		rj_sigpipe_restore(&hold);
-		return io_of(code, code ? 0 : 1);
+		return io_of(c, code, code ? 0 : 1);
 	}
 	n = sendmsg(c->fd, &msg, MSG_NOSIGNAL | MSG_DONTWAIT);
 	if (n < 0)
@@ -169,7 +167,7 @@ enum rj_http1_io rj_http1_receive(struct rj_http1_conn *c, char *data,
 		rj_sigpipe_block(&hold);
 		code = curl_easy_recv(c->easy, data, size, got);
 		rj_sigpipe_restore(&hold);
-		return io_of(code, *got);
+		return io_of(c, code, *got);
 	}
 	n = recv(c->fd, data, size, wait ? 0 : MSG_DONTWAIT);
 	if (n < 0)

@@ -24,6 +24,7 @@ struct rj_http1_conn {
 	bool used;    /* an answer came over this connection */
 	bool checked; /* by the caller: what is there is the right server */
 	const struct rj_http_peer *peer;
+	CURLcode code; /* of the last I/O by libcurl; its words are in detail */
 	char detail[CURL_ERROR_SIZE];
 };
 
@@ -32,7 +33,7 @@ enum rj_http1_io {
 	RJ_IO_OK,
 	RJ_IO_AGAIN,  /* not now */
 	RJ_IO_CLOSED, /* in order: nothing more comes */
-	RJ_IO_LOST,   /* an error; errno */
+	RJ_IO_LOST,   /* an error: the connection's code, or errno where that is 0 */
 };
 
 /* Connect to BASE ("https://host:port"). Errors as of rj_curl_new() and rj_curl_fail(). */

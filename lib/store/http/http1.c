@@ -132,6 +132,9 @@ static int fail_io(
 		return rj_http_fail_cut(&h->peer, err);
 	if (io == RJ_IO_CLOSED)
 		return rj_curl_fail_silent(!h->conn.used, name, peer, err);
+	if (h->conn.code) /* TLS may know why: our certificate was refused */
+		return rj_curl_fail(h->conn.easy, h->conn.code, name, peer,
+			h->conn.detail, &h->peer.opts, err);
 	return rj_fail(err, RJ_E_UNREACHABLE,
 		"%s: lost the connection to the %s: %s", name, peer,
 		e == ECONNRESET || e == EPIPE ? "connection reset"
@@ -154,6 +157,7 @@ static int attempt(struct rj_http1 *h, bool *again, struct rj_error *err)
 		return rj_fail(err, RJ_E_INVAL,
 			"%s: the head of the request is too long", h->peer.name);
 	rj_http1_response_begin(&h->answer, c);
+	h->conn.detail[0] = '\0';
 	set_limit(h);
 	io = rj_http1_given_up(&h->conn)
 		     ? RJ_IO_AGAIN

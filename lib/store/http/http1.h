@@ -34,9 +34,10 @@ void rj_http1_free(struct rj_http1 *h);
  * turns out to be closed since the last request is made again once. A request without a
  * sink has request_timeout_ms for all of it, besides connecting. After a request that
  * failed rj.conf is read again, if it changed. 0: a whole answer came (but see
- * rj_http_needs_end()), of any status. RJ_E_UNREACHABLE: no answer, or not in time;
- * RJ_E_PROTOCOL: not HTTP; RJ_E_DENIED: the server's certificate is not trusted, or the
- * server does not trust ours; RJ_E_REFUSED as rj_http1_new(). On failure OUT is as it was.
+ * rj_http_needs_end()), of any status. RJ_E_UNREACHABLE: no answer, or not in time, or
+ * the server does not trust our certificate (then the cause says so); RJ_E_PROTOCOL: not
+ * HTTP; RJ_E_DENIED: the server's certificate is not trusted; RJ_E_REFUSED as
+ * rj_http1_new(). On failure OUT is as it was.
  */
 int rj_http1_perform(
 	struct rj_http1 *h, struct rj_http_call *call, struct rj_error *err);
