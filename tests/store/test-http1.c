@@ -377,6 +377,20 @@ static void a_silent_stream_times_out(void)
 	bad_stop(b);
 }
 
+/* So does one that says something all the time, and nothing of the body. */
+static void a_stream_without_content_times_out(void)
+{
+	static const struct bad_act act = {OK_200 "X: ", BAD_DRIP, 0, 0};
+	struct rj_key dir = t_new_log(RJ_KEY_LOG);
+	struct bad_server *b = bad_start(&act, 1);
+	struct rj_store *s = open_at(b, "rj", 300);
+
+	T_FAILS(rj_store_stream(s, &dir, 1, 1000, leave, NULL, &err),
+		RJ_E_UNREACHABLE, "timed out after 300 ms");
+	rj_store_close(s);
+	bad_stop(b);
+}
+
 static _Atomic bool enough;
 
 static void *soon(void *arg)
@@ -514,6 +528,7 @@ int main(void)
 		RJTEST(a_server_that_closes_without_a_word),
 		RJTEST(streams),
 		RJTEST(a_silent_stream_times_out),
+		RJTEST(a_stream_without_content_times_out),
 		RJTEST(a_request_is_given_up),
 		RJTEST(the_same_over_tls),
 		RJTEST(why_our_certificate_is_refused),

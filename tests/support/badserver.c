@@ -134,6 +134,12 @@ static void flood(int fd)
 	while (true);
 }
 
+static void drip(int fd)
+{
+	while (send(fd, "x", 1, MSG_NOSIGNAL) == 1)
+		usleep(50000);
+}
+
 /* Relay what the client sends to the upstream until that has answered in
  * full ("\r\n\r\n" seen: the answers to PUT have no body worth waiting for). */
 static void lose_answer(struct bad_server *b, int client, int port)
@@ -215,6 +221,8 @@ static bool serve(struct bad_server *b, int fd)
 		}
 		if (a->end == BAD_FLOOD)
 			flood(fd);
+		if (a->end == BAD_DRIP)
+			drip(fd);
 		if (a->end == BAD_HANG || a->end == BAD_EARLY) {
 			readable(b, -1);
 			return false;

@@ -36,7 +36,7 @@ struct rj_http_call {
 	size_t max;
 	/* Instead of OUT: takes such a body as it comes; what is not 0 ends the
 	 * request and is returned. The request then has no time limit of its
-	 * own, but one for silence. */
+	 * own, but one for silence (of rj://: without any of such a body). */
 	int (*sink)(void *arg, const void *data, size_t len);
 	void *sink_arg;
 	/* Called for each header line of the answer, without its end of line.

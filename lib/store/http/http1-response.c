@@ -11,7 +11,7 @@ void rj_http1_response_begin(
 	struct rj_http1_response *a, struct rj_http_call *call)
 {
 	a->begun = a->complete = a->head = a->framed = false;
-	a->close = false;
+	a->close = a->handed_on = false;
 	a->verdict = RJ_HTTP1_GOOD;
 	a->kept = a->used = 0;
 	a->sink_rc = 0;
@@ -147,6 +147,7 @@ static bool deliver(struct rj_http1_response *a, const char *at, size_t len)
 	if (!is_content(a)) {
 		keep_error(a, at, len);
 	} else if (c->sink) {
+		a->handed_on = true;
 		a->sink_rc = c->sink(c->sink_arg, at, len);
 		if (a->sink_rc)
 			a->verdict = RJ_HTTP1_SINK;

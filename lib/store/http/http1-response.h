@@ -22,6 +22,7 @@ struct rj_http1_response {
 	bool begun;    /* a byte has come */
 	bool complete; /* all has, or nothing more is to be waited for */
 	bool head;     /* its head is read */
+	bool handed_on; /* the sink has got some of the body; the caller clears it */
 	/* what follows is private */
 	struct rj_http_call *call;
 	enum { RJ_HTTP1_GOOD, RJ_HTTP1_ALIEN, RJ_HTTP1_LONG, RJ_HTTP1_NOMEM,

@@ -105,8 +105,9 @@ static enum rj_http1_io receive_answer(struct rj_http1 *h)
 			return RJ_IO_AGAIN;
 		/* the first piece may take as long as the socket allows */
 		io = take_some(h, !h->answer.begun);
-		if (io == RJ_IO_OK && h->call->sink)
+		if (h->answer.handed_on)
 			set_limit(h); /* for silence */
+		h->answer.handed_on = false;
 		if (io == RJ_IO_AGAIN &&
 			rj_http1_wait(&h->conn, POLLIN, h->until))
 			continue;
