@@ -513,6 +513,25 @@ static void an_early_refusal(void)
 	configure("");
 }
 
+/* The limit is for sending and the answer together. */
+static void sending_counts(void)
+{
+	static const struct bad_act act = {NULL, BAD_LATE, 0, 0};
+	const size_t bytes = 64u << 20; /* more than any buffers take */
+	struct rj_key dir = t_new_log(RJ_KEY_EPOCH), key = t_key(&dir, 1);
+	uint8_t *body = t_bytes(bytes, 1);
+	struct bad_server *b = bad_start(&act, 1);
+	struct rj_store *s = open_at(b, "rj", 2500);
+	int64_t start = rj_monotonic_ns();
+
+	T_FAILS(rj_store_put_new(s, &key, body, bytes, &err), RJ_E_UNREACHABLE,
+		"timed out after 2500 ms");
+	CU_ASSERT_TRUE(rj_monotonic_ns() - start < 3700000000);
+	rj_store_close(s);
+	bad_stop(b);
+	free(body);
+}
+
 int main(void)
 {
 	static const struct rjtest tests[] = {
@@ -534,6 +553,7 @@ int main(void)
 		RJTEST(why_our_certificate_is_refused),
 		RJTEST(nothing_is_left_over_in_tls),
 		RJTEST(an_early_refusal),
+		RJTEST(sending_counts),
 	};
 
 	setenv("RJ_CONF", "/dev/null", 1);

@@ -83,6 +83,8 @@ static bool read_request(struct bad_server *b, int fd)
 		body = strtoul(cl + 17, NULL, 10);
 	if (b->acts[b->act].end == BAD_EARLY)
 		return true;
+	if (b->acts[b->act].end == BAD_LATE)
+		usleep(1500000);
 	for (got = len - (size_t)(end + 4 - b->head); got < body;
 		got += (size_t)n) {
 		if (!readable(b, fd))
@@ -223,7 +225,8 @@ static bool serve(struct bad_server *b, int fd)
 			flood(fd);
 		if (a->end == BAD_DRIP)
 			drip(fd);
-		if (a->end == BAD_HANG || a->end == BAD_EARLY) {
+		if (a->end == BAD_HANG || a->end == BAD_EARLY ||
+			a->end == BAD_LATE) {
 			readable(b, -1);
 			return false;
 		}

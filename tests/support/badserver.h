@@ -15,6 +15,7 @@ enum bad_end {
 	BAD_RESET, /* close it with a reset */
 	BAD_HANG,  /* keep it open and say no more */
 	BAD_EARLY, /* the same, and never read the request's body */
+	BAD_LATE,  /* as BAD_HANG, and read the request's body 1.5 s late */
 	BAD_DRIP,  /* send an 'x' now and then until nobody takes it */
 	BAD_FLOOD, /* send pieces of a chunked body until nobody takes them */
 };

@@ -23,6 +23,7 @@ struct rj_http1 {
 	/* Of the request under way: */
 	struct rj_http_call *call;
 	bool passed; /* its check: it uses up the connection of some servers */
+	bool waited; /* to send it: the socket's own limit would come on top */
 	int64_t until; /* its time limit, or that of silence (monotonic, ns) */
 	char head[RJ_HTTP1_REQUEST_BYTES];
 	struct rj_http1_response answer;
@@ -82,6 +83,7 @@ static enum rj_http1_io send_request(
 		advance(&iov, &parts, sent);
 		if (!parts || io == RJ_IO_OK)
 			continue;
+		h->waited = true;
 		if (!rj_http1_wait(&h->conn, POLLIN | POLLOUT, h->until))
 			return RJ_IO_AGAIN;
 		io = take_some(h, false);
@@ -104,7 +106,7 @@ static enum rj_http1_io receive_answer(struct rj_http1 *h)
 					       rj_monotonic_ns() > h->until))
 			return RJ_IO_AGAIN;
 		/* the first piece may take as long as the socket allows */
-		io = take_some(h, !h->answer.begun);
+		io = take_some(h, !h->answer.begun && !h->waited);
 		if (h->answer.handed_on)
 			set_limit(h); /* for silence */
 		h->answer.handed_on = false;
@@ -159,6 +161,7 @@ static int attempt(struct rj_http1 *h, bool *again, struct rj_error *err)
 			"%s: the head of the request is too long", h->peer.name);
 	rj_http1_response_begin(&h->answer, c);
 	h->conn.detail[0] = '\0';
+	h->waited = false;
 	set_limit(h);
 	io = rj_http1_given_up(&h->conn)
 		     ? RJ_IO_AGAIN
