@@ -53,8 +53,9 @@ static int change(
 
 	if (!new && says_nothing(o))
 		return rj_fail(err, RJ_E_INVAL,
-			"account %s exists already, and keeps its token: --new-token gives it another one",
-			x->name);
+			"account %s exists already, and %s token: --new-token gives it %s",
+			x->name, x->has_token ? "keeps its" : "has no",
+			x->has_token ? "another one" : "one");
 	if (rights) {
 		x->rights = 0;
 		rc = account_add_rights(x, rights, err);

@@ -145,6 +145,12 @@ for q in '' -q; do
 	is "it says so, and how to get a token" "$OUT" \
 		"rjserver: account host1 exists already, and keeps its token: --new-token gives it another one"
 done
+D2=$T_DIR/certified
+status 0 "an account with a certificate alone" \
+	timeout 120 "$RJSERVER" adduser -q -d "$D2" host3 --no-token --certificate host3
+status 1 "adduser once more: refused" timeout 120 "$RJSERVER" adduser -d "$D2" host3
+is "with no word of a token that it keeps" "$OUT" \
+	"rjserver: account host3 exists already, and has no token: --new-token gives it one"
 status 0 "its limit is changed" timeout 120 "$RJSERVER" adduser -d "$D" --max-objects 500 host1
 like "the token stays, and adduser says so" "$OUT" '^rjserver: account host1 is changed, and keeps its token$'
 is "it does" "$(as "$HOST1" "$BASE/host1/")" 200
