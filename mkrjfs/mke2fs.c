@@ -172,25 +172,23 @@ static int stand_in(const struct options *o, char name[64])
 	return fd;
 }
 
-/* The reason in what mke2fs said: the first line, or the first sentence of it, that is
- * not its version. TEXT is changed. */
+/* The reason in what mke2fs said: the first line with its name, else the first that is
+ * neither its version nor a warning. TEXT is changed. */
 static const char *reason(char *text)
 {
-	static const char name[] = "mke2fs: ";
-	char *line, *save = NULL, *end;
+	static const char name[] = "mke2fs: ", warning[] = "Warning";
+	const char *found = NULL;
+	char *line, *save = NULL;
 
-	for (line = strtok_r(text, "\n", &save);
-		line && !strncmp(line, "mke2fs 1.", 9);
-		line = strtok_r(NULL, "\n", &save))
-		;
-	if (!line)
-		return "it does not say why";
-	if (!strncmp(line, name, sizeof(name) - 1))
-		line += sizeof(name) - 1;
-	end = strstr(line, ".  ");
-	if (end)
-		*end = 0;
-	return line;
+	for (line = strtok_r(text, "\n", &save); line;
+		line = strtok_r(NULL, "\n", &save)) {
+		if (!strncmp(line, name, sizeof(name) - 1))
+			return line + sizeof(name) - 1;
+		if (!found && strncmp(line, "mke2fs 1.", 9) &&
+			strncmp(line, warning, sizeof(warning) - 1))
+			found = line;
+	}
+	return found ? found : "it does not say why";
 }
 
 int mke2fs_ask(

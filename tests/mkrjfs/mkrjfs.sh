@@ -169,6 +169,11 @@ refused "-E offset=" 'offset=' -E discard,offset=4096 -J remote="$url" "$img"
 refused "what mke2fs refuses" 'mke2fs refuses: invalid block size - 77; nothing was changed$' \
 	-b 77 -J remote="$url" "$img"
 is "in one line" "$(wc -l <<<"$OUT")" 1
+refused "its reason after a warning" 'mke2fs refuses: invalid block size - 77; nothing was changed$' \
+	-t ext4 -L aaaaaaaaaaaaaaaaaaaaaaaaaa -b 77 -J remote="$url" "$img"
+refused "one without its name, too" \
+	'mke2fs refuses: Invalid filesystem option set: nosuch.*; nothing was changed$' \
+	-L aaaaaaaaaaaaaaaaaaaaaaaaaa -O nosuch -J remote="$url" "$img"
 refused "mke2fs's extended options, without its list of them" \
 	'mke2fs refuses: Bad option.* foo; nothing was changed$' -E foo=1 -J remote="$url" "$img"
 is "in one line, too" "$(wc -l <<<"$OUT")" 1
