@@ -67,7 +67,7 @@ static int start_pipeline(struct rj_daemon *d, rj_rule_fn rule, bool resumed,
 	return rj_pipeline_new(&opts, &d->pipeline, err);
 }
 
-static int start_front(struct rj_daemon *d, bool resumed, struct rj_error *err)
+static int start_fuse(struct rj_daemon *d, bool resumed, struct rj_error *err)
 {
 	struct rj_fuse_opts opts = {
 		.volume = d->loaded.device,
@@ -180,7 +180,7 @@ int rj_daemon_start(
 		rc = rj_fuse_mount(d->loaded.dir.mnt, d->loaded.device,
 			&d->fuse_fd, err);
 	if (!rc)
-		rc = start_front(d, false, err);
+		rc = start_fuse(d, false, err);
 	if (!rc)
 		rc = start_loop(d, err);
 	if (!rc && !d->opts.raw)
@@ -215,7 +215,7 @@ int rj_daemon_start_again(struct rj_daemon *d, rj_rule_fn rule,
 	if (!rc)
 		rc = start_pipeline(d, rule, true, err);
 	if (!rc)
-		rc = start_front(d, true, err);
+		rc = start_fuse(d, true, err);
 	if (rc)
 		return rc;
 	d->takeover.loaded = &d->loaded;

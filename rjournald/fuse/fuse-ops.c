@@ -22,7 +22,7 @@ static uint64_t file_bytes(const struct rj_fuse *f)
 	return (uint64_t)f->ring->blocks * f->ring->block_size;
 }
 
-static struct rj_fuse *front_of(fuse_req_t req)
+static struct rj_fuse *fuse_of(fuse_req_t req)
 {
 	return fuse_req_userdata(req);
 }
@@ -74,7 +74,7 @@ static void op_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)
 		fuse_reply_err(req, ENOENT);
 		return;
 	}
-	stat_of(front_of(req), FILE_INO, &e.attr);
+	stat_of(fuse_of(req), FILE_INO, &e.attr);
 	fuse_reply_entry(req, &e);
 }
 
@@ -82,7 +82,7 @@ static void op_getattr(
 	fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
 	struct stat st;
-	int e = stat_of(front_of(req), ino, &st);
+	int e = stat_of(fuse_of(req), ino, &st);
 
 	if (e)
 		fuse_reply_err(req, e);
@@ -115,7 +115,7 @@ static void op_readdir(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off,
 		return;
 	}
 	for (i = (unsigned)off; i < 3; i++) {
-		stat_of(front_of(req), i < 2 ? FUSE_ROOT_ID : FILE_INO, &st);
+		stat_of(fuse_of(req), i < 2 ? FUSE_ROOT_ID : FILE_INO, &st);
 		n = fuse_add_direntry(req, buf + used, sizeof(buf) - used,
 			names[i], &st, (off_t)i + 1);
 		if (n > sizeof(buf) - used || used + n > size)
@@ -158,7 +158,7 @@ static void note_release(struct rj_fuse *f, uint64_t number)
 
 static void op_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
-	struct rj_fuse *f = front_of(req);
+	struct rj_fuse *f = fuse_of(req);
 
 	if (ino != FILE_INO) {
 		fuse_reply_err(req, EISDIR);
@@ -176,7 +176,7 @@ static void op_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 static void op_release(
 	fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
-	struct rj_fuse *f = front_of(req);
+	struct rj_fuse *f = fuse_of(req);
 
 	note_release(f, fi->fh);
 	fuse_reply_err(req, 0);
@@ -187,7 +187,7 @@ static void op_release(
 static void op_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off,
 	struct fuse_file_info *fi)
 {
-	struct rj_fuse *f = front_of(req);
+	struct rj_fuse *f = fuse_of(req);
 	uint64_t bytes = file_bytes(f), at = (uint64_t)off;
 
 	if (at >= bytes)
@@ -201,14 +201,14 @@ static void op_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off,
 static void fail(fuse_req_t req, int rc)
 {
 	if (errno_of(rc) == EIO)
-		rj_fs_shutdown_wait(front_of(req)->fs_shutdown);
+		rj_fs_shutdown_wait(fuse_of(req)->fs_shutdown);
 	fuse_reply_err(req, errno_of(rc));
 }
 
 static void op_write(fuse_req_t req, fuse_ino_t ino, const char *data,
 	size_t size, off_t off, struct fuse_file_info *fi)
 {
-	struct rj_fuse *f = front_of(req);
+	struct rj_fuse *f = fuse_of(req);
 	struct rj_error err;
 	int rc;
 
@@ -242,7 +242,7 @@ static void op_write(fuse_req_t req, fuse_ino_t ino, const char *data,
 static void op_fsync(
 	fuse_req_t req, fuse_ino_t ino, int datasync, struct fuse_file_info *fi)
 {
-	struct rj_fuse *f = front_of(req);
+	struct rj_fuse *f = fuse_of(req);
 	int rc;
 
 	rj_fuse_lock(f);
@@ -257,7 +257,7 @@ static void op_fsync(
 /* A close(2) of the file. Not a request for durability, but an honest one. */
 static void op_flush(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
-	fuse_reply_err(req, errno_of(rj_fuse_drain(front_of(req), NULL)));
+	fuse_reply_err(req, errno_of(rj_fuse_drain(fuse_of(req), NULL)));
 }
 
 const struct fuse_lowlevel_ops rj_fuse_ops = {
