@@ -39,6 +39,18 @@ static bool is_new(struct namespaces *n, const char *pid)
 	return true;
 }
 
+/* Is the process PID in our user namespace? Another one's mounts are locked: they cannot
+ * be unmounted one by one. */
+static bool has_our_users(long pid)
+{
+	struct stat ours, its;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%ld/ns/user", pid);
+	return !stat("/proc/self/ns/user", &ours) && !stat(path, &its) &&
+	       ours.st_dev == its.st_dev && ours.st_ino == its.st_ino;
+}
+
 /* Not by /proc/PID/cmdline: reading that waits for a process that waits for the volume. */
 static void name(struct rj_holder *h)
 {
@@ -74,17 +86,37 @@ bool rj_holder_find(const char *volume, struct rj_holder *out)
 	}
 	if (dir)
 		closedir(dir);
-	if (found)
+	if (found) {
 		name(out);
+		out->locked = !has_our_users(out->pid);
+	}
 	return found;
+}
+
+/* Append WORD to the text OUT of SIZE bytes as one word of a shell command. */
+static void quote(char *out, size_t size, const char *word)
+{
+	size_t n = strlen(out);
+
+	for (n += (size_t)snprintf(out + n, size - n, "'"); *word && n + 6 < size; word++)
+		n += (size_t)snprintf(out + n, size - n, *word == '\'' ? "'\\''" : "%c", *word);
+	snprintf(out + n, size - n, "'");
 }
 
 const char *rj_holder_text(const struct rj_holder *h, char out[RJ_HOLDER_TEXT])
 {
-	snprintf(out, RJ_HOLDER_TEXT,
-		"mounted on %s in the mount namespace of process %ld (%s); "
-		"'nsenter -m -t %ld umount %s' unmounts it there",
-		h->dir, h->pid, h->command, h->pid, h->dir);
+	int n = snprintf(out, RJ_HOLDER_TEXT,
+		"mounted on %s in the mount namespace of process %ld (%s); ",
+		h->dir, h->pid, h->command);
+
+	if (h->locked) {
+		snprintf(out + n, RJ_HOLDER_TEXT - (size_t)n,
+			"it is unmounted there when the last process of that namespace ends");
+	} else {
+		snprintf(out + n, RJ_HOLDER_TEXT - (size_t)n,
+			"this unmounts it there: nsenter -m -t %ld umount ", h->pid);
+		quote(out, RJ_HOLDER_TEXT, h->dir);
+	}
 	rj_make_printable(out);
 	return out;
 }

@@ -10,6 +10,7 @@ struct rj_holder {
 	long pid;
 	char command[32]; /* its name, as ps(1) shows it */
 	char dir[PATH_MAX]; /* in its mount namespace */
+	bool locked; /* of another user namespace: umount does not work there */
 };
 
 /*
@@ -19,8 +20,9 @@ struct rj_holder {
  */
 bool rj_holder_find(const char *volume, struct rj_holder *out);
 
-#define RJ_HOLDER_TEXT (2 * PATH_MAX + 256)
-/* "mounted on DIR in the mount namespace of process ...", and how it is unmounted there. */
+#define RJ_HOLDER_TEXT (5 * PATH_MAX + 256) /* DIR, and DIR with each byte quoted */
+/* "mounted on DIR in the mount namespace of process ...", and a shell command that
+ * unmounts it there, or that it is locked. */
 const char *rj_holder_text(const struct rj_holder *h, char out[RJ_HOLDER_TEXT]);
 
 #endif

@@ -11,10 +11,11 @@ mkdir "$mnt" "$T_DIR/store"
 kill_daemons_at_end "$img"
 at_exit umount -l "$mnt"
 check "a volume" volume "$img" ext4 4096 "file://$T_DIR/store"
-# hold [DIR]: a process with a namespace of its own, its mounts private; sets HOLDER.
-# DIR: it works there
+# hold [DIR [OPTION...]]: a process with a namespace of its own, its mounts private; sets
+# HOLDER. DIR: it works there. OPTION: of unshare
 hold() {
-	unshare -m --propagation private sh -c 'cd "${1:-/}" && exec sleep 1000' - "${1:-}" &
+	unshare -m --propagation private "${@:2}" \
+		sh -c 'cd "${1:-/}" && exec sleep 1000' - "${1:-}" &
 	HOLDER=$!
 	kill_at_end "$HOLDER"
 	wait_for 60 grep -qx sleep "/proc/$HOLDER/comm"
@@ -43,7 +44,7 @@ check "the files are there" sh -c "cd '$mnt' && sha256sum --quiet -c '$T_DIR/sum
 check "another namespace" hold "$mnt"
 is "while it is mounted here, none is named" "$($LIMIT "$RJCTL" status "$img" | grep held)" ""
 status 0 "unmounted here alone" umountrj "$mnt"
-who="mounted on $mnt in the mount namespace of process $HOLDER \(sleep\); 'nsenter -m -t $HOLDER umount $mnt' unmounts it there"
+who="mounted on $mnt in the mount namespace of process $HOLDER \(sleep\); this unmounts it there: nsenter -m -t $HOLDER umount '$mnt'"
 like "umount.rj names the process" "$OUT" \
 	"^umount.rj: $mnt is unmounted, but rjournald serves the volume on: it is $who\$"
 is "in one line" "$(wc -l <<<"$OUT")" 1
@@ -57,4 +58,33 @@ kill_pid "$HOLDER"
 check "with the namespace the daemon ends" wait_for 60 nothing_left "$img"
 note "$(left "$img")"
 check "and the volume is in order" served_fsck "$img" -fn
+
+# ---- the command, with a directory that a shell takes apart ----
+odd="$T_DIR/a '\$(touch ran)' b"
+mkdir "$odd"
+at_exit umount -l "$odd"
+check "mounted on an odd directory" $LIMIT "$MOUNT_RJ" "$img" "$odd"
+check "held" hold
+status 0 "unmounted here alone" umountrj "$odd"
+like "umount.rj has a command" "$OUT" ': nsenter -m -t [0-9]+ umount '
+check "it runs" $LIMIT sh -c "cd '$T_DIR' && ${OUT##*unmounts it there: }"
+check "with it the daemon ends" wait_for 60 nothing_left "$img"
+note "$(left "$img")"
+check "and nothing else was run" test ! -e "$T_DIR/ran"
+kill_pid "$HOLDER"
+
+# ---- a namespace with users of its own ----
+if ! unshare -Urm true 2>"$T_DIR/why"; then
+	skip "another user namespace" "$(cat "$T_DIR/why")"
+	exit 0
+fi
+check "mounted for another user namespace" $LIMIT "$MOUNT_RJ" "$img" "$mnt"
+check "held there" hold / -Ur
+status 0 "unmounted here alone" umountrj "$mnt"
+like "umount.rj has no command, which would fail" "$OUT" \
+	"process $HOLDER \(sleep\); it is unmounted there when the last process of that namespace ends\$"
+status 32 "it would" inside umount "$mnt"
+kill_pid "$HOLDER"
+check "with the process the daemon ends" wait_for 60 nothing_left "$img"
+note "$(left "$img")"
 exit 0
