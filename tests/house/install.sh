@@ -1,13 +1,31 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# What make install puts in place is enough to write a program with: every
-# public header compiles alone, and a program built through pkg-config runs.
+# make dist has all files of the tree. What make install puts in place is enough to
+# write a program with: every public header compiles alone, and a program built
+# through pkg-config runs.
 . "$RJ_SRC/tests/support/lib.sh" || exit 99
 
 vars=$(make -s --no-print-directory -C "$RJ_BUILD" MAKEFLAGS= house-vars)
 var() { sed -n "s/^$1=//p" <<<"$vars"; }
 root=$T_DIR/root CC=$(var CC) sanitize=$(var SANITIZE)
 libdir=$(var libdir) include=$root$(var includedir)/rj
+
+# undistributed: of the files of stdin those that neither make dist nor a folder in it has
+undistributed() {
+	awk -v d="$(var DISTFILES)" -v s="$(var srcdir)/" '
+		BEGIN { n = split(d, f, " ")
+			for (i = 1; i <= n; i++)
+				has[index(f[i], s) == 1 ? substr(f[i], length(s) + 1) : f[i]] }
+		{ for (p = $0; !(p in has) && sub("/[^/]*$", "", p);) {}
+			if (!(p in has)) print }'
+}
+if git -C "$RJ_SRC" ls-files >"$T_DIR/tree" 2>/dev/null; then
+	is "make dist has all files of the tree" \
+		"$(grep -vx .gitignore "$T_DIR/tree" | undistributed)" ""
+else
+	skip "make dist has all files of the tree" "no work tree of git"
+fi
+is "seen: a file that it has not" "$(printf '%s\n' doc/x tests/x.sh Makefile.am | undistributed)" tests/x.sh
 
 check "make install DESTDIR=" make -s -C "$RJ_BUILD" MAKEFLAGS= install DESTDIR="$root"
 is "nothing outside the prefix" "$(cd "$root" && find . ! -type d |
