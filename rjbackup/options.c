@@ -3,11 +3,7 @@
 #include "options.h"
 
 #include <getopt.h>
-#include <stdio.h>
 #include <string.h>
-
-#include "config.h"
-#include "util/badopt.h"
 
 static const char help_text[] =
 	"Usage: rjbackup base [-n] [--json] [--key FILE] -o FILE DIR\n"
@@ -42,70 +38,68 @@ static const char help_text[] =
 	"history, 4 the log is damaged or incomplete, or what came out is not sound,\n"
 	"8 operational error, 16 usage, 32 no key or the wrong one.\n";
 
-enum {
-	OPT_HELP = 256,
-	OPT_JSON,
-	OPT_KEY,
-	OPT_BASE,
-	OPT_AT,
-	OPT_VERIFY,
-};
+static const struct tool tool;
 
-static const struct option long_options[] = {
-	{"dry-run", no_argument, NULL, 'n'},
-	{"base", required_argument, NULL, OPT_BASE},
-	{"at", required_argument, NULL, OPT_AT},
-	{"verify", required_argument, NULL, OPT_VERIFY},
-	{"key", required_argument, NULL, OPT_KEY},
-	{"json", no_argument, NULL, OPT_JSON},
-	{"version", no_argument, NULL, 'V'},
-	{"help", no_argument, NULL, OPT_HELP},
-	{NULL, 0, NULL, 0},
-};
-
-static enum options_verdict bad(const char *what, const char *value)
+static enum options_verdict take_at(void *to, const char *value)
 {
-	fprintf(stderr, "rjbackup: %s%s%s (see rjbackup --help)\n", what,
-		value ? ": " : "", value ? value : "");
-	return OPTIONS_BAD;
+	struct options *o = to;
+	struct rj_error err;
+
+	return rj_moment_parse(value, &o->at, &err) ? tool_bad(&tool, "%s", err.msg)
+						    : OPTIONS_RUN;
 }
 
-static bool parse_verify(const char *word, enum rj_verify *out)
+static enum options_verdict take_verify(void *to, const char *value)
 {
 	static const char *const words[] = {
 		[RJ_VERIFY_QUICK] = "quick",
 		[RJ_VERIFY_NONE] = "none",
 		[RJ_VERIFY_FULL] = "full",
+		NULL,
 	};
-	unsigned i;
+	int i = tool_word(words, value);
 
-	for (i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
-		if (strcmp(word, words[i]))
-			continue;
-		*out = (enum rj_verify)i;
-		return true;
-	}
-	return false;
+	if (i < 0)
+		return tool_bad(&tool, "--verify wants none, quick or full: %s", value);
+	((struct options *)to)->verify = (enum rj_verify)i;
+	return OPTIONS_RUN;
 }
+
+#define SET(field) OPTION_SET(struct options, field)
+static const struct tool tool = {
+	.name = "rjbackup",
+	.help = help_text,
+	.hint = " (see rjbackup --help)",
+	.options = (const struct tool_option[]){
+		{'n', "dry-run", SET(dry_run)},
+		{'o', NULL, SET(out)},
+		{0, "base", SET(base)},
+		{0, "at", OPTION_TAKE, .take = take_at},
+		{0, "verify", OPTION_TAKE, .take = take_verify},
+		{0, "key", SET(keyfile)},
+		{0, "json", SET(json)},
+		{0},
+	},
+};
 
 /* Words after the command; at least LEAST and at most MOST of them. */
 static enum options_verdict count_words(int n, char **words, int least, int most,
 	const char *missing)
 {
 	if (n < least)
-		return bad(missing, NULL);
+		return tool_bad(&tool, "%s", missing);
 	if (n > most)
-		return bad("one word too many", words[most]);
+		return tool_bad(&tool, "one word too many: %s", words[most]);
 	return OPTIONS_RUN;
 }
 
 static enum options_verdict take_base(int n, char **words, struct options *o)
 {
 	if (!o->out)
-		return bad("base: no -o FILE given", NULL);
+		return tool_bad(&tool, "base: no -o FILE given");
 	if (o->base || o->at.kind != RJ_AT_LATEST ||
 		o->verify != RJ_VERIFY_QUICK)
-		return bad("--base, --at and --verify are for restore", NULL);
+		return tool_bad(&tool, "--base, --at and --verify are for restore");
 	o->dir = words[0];
 	return count_words(n, words, 1, 1,
 		"base: no DIR given, where the volume is mounted");
@@ -115,7 +109,7 @@ static enum options_verdict take_ls(int n, char **words, struct options *o)
 {
 	if (o->out || o->base || o->dry_run || o->at.kind != RJ_AT_LATEST ||
 		o->verify != RJ_VERIFY_QUICK)
-		return bad("ls takes --json and --key only", NULL);
+		return tool_bad(&tool, "ls takes --json and --key only");
 	o->base = words[0];
 	o->url = n > 1 ? words[1] : NULL;
 	return count_words(n, words, 1, 2, "ls: no FILE given");
@@ -124,9 +118,9 @@ static enum options_verdict take_ls(int n, char **words, struct options *o)
 static enum options_verdict take_restore(int n, char **words, struct options *o)
 {
 	if (!o->base)
-		return bad("restore: no --base=FILE given", NULL);
+		return tool_bad(&tool, "restore: no --base=FILE given");
 	if (!o->out)
-		return bad("restore: no -o FILE given", NULL);
+		return tool_bad(&tool, "restore: no -o FILE given");
 	o->url = n ? words[0] : NULL;
 	return count_words(n, words, 0, 1, "");
 }
@@ -146,70 +140,21 @@ static enum options_verdict take_words(int n, char **words, struct options *o)
 	unsigned i;
 
 	if (!n)
-		return bad("no command given: base, ls or restore", NULL);
+		return tool_bad(&tool, "no command given: base, ls or restore");
 	for (i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
 		if (strcmp(words[0], commands[i].word))
 			continue;
 		o->command = commands[i].command;
 		return commands[i].take(n - 1, words + 1, o);
 	}
-	return bad("no such command", words[0]);
-}
-
-static enum options_verdict take_option(int c, struct options *o)
-{
-	struct rj_error err;
-
-	switch (c) {
-	case 'n':
-		o->dry_run = true;
-		break;
-	case 'o':
-		o->out = optarg;
-		break;
-	case OPT_BASE:
-		o->base = optarg;
-		break;
-	case OPT_AT:
-		if (rj_moment_parse(optarg, &o->at, &err))
-			return bad(err.msg, NULL);
-		break;
-	case OPT_VERIFY:
-		if (!parse_verify(optarg, &o->verify))
-			return bad("--verify wants none, quick or full", optarg);
-		break;
-	case OPT_KEY:
-		o->keyfile = optarg;
-		break;
-	case OPT_JSON:
-		o->json = true;
-		break;
-	case 'V':
-		printf("rjbackup (rjprogs) %s\n", PACKAGE_VERSION);
-		return OPTIONS_DONE;
-	case OPT_HELP:
-		fputs(help_text, stdout);
-		return OPTIONS_DONE;
-	}
-	return OPTIONS_RUN;
+	return tool_bad(&tool, "no such command: %s", words[0]);
 }
 
 enum options_verdict options_parse(int argc, char **argv, struct options *o)
 {
 	enum options_verdict v;
-	char why[128];
-	int c;
 
-	memset(o, 0, sizeof(*o));
-	o->verify = RJ_VERIFY_QUICK;
-	while ((c = getopt_long(argc, argv, ":no:V", long_options, NULL)) != -1) {
-		if (c == ':' || c == '?')
-			return bad(rj_badopt(c, argv, long_options, why,
-					   sizeof(why)),
-				NULL);
-		v = take_option(c, o);
-		if (v != OPTIONS_RUN)
-			return v;
-	}
-	return take_words(argc - optind, argv + optind, o);
+	*o = (struct options){.verify = RJ_VERIFY_QUICK};
+	v = tool_parse(&tool, argc, argv, o);
+	return v == OPTIONS_RUN ? take_words(argc - optind, argv + optind, o) : v;
 }

@@ -6,6 +6,7 @@
 
 #include "history/history.h"
 #include "recover/recover.h"
+#include "tools/command-line.h"
 
 enum command {
 	COMMAND_BASE,
@@ -33,12 +34,6 @@ struct options {
 	const char *keyfile; /* NULL: rj.conf's */
 	struct rj_moment at;
 	enum rj_verify verify;
-};
-
-enum options_verdict {
-	OPTIONS_RUN,
-	OPTIONS_DONE, /* --help, -V */
-	OPTIONS_BAD,  /* said why */
 };
 
 enum options_verdict options_parse(int argc, char **argv, struct options *o);
