@@ -220,7 +220,7 @@ int copy_put_segment(struct copy *c, const struct copy_mark *m,
 	const struct rj_store_place place = {
 		.epoch = m->epoch,
 		.fence = m->fence,
-		.behind = m->fence ? m->behind : 0,
+		.before = m->fence ? m->before : 0,
 	};
 
 	return put(c, &key, &place, raw, "cannot copy", err);

@@ -25,7 +25,7 @@ static int note(void *arg, const struct segment_seen *s, struct rj_error *err)
 
 	m.epoch = s->seg->header.epoch;
 	m.fence = s->seg->header.kind == RJ_SEG_FENCE;
-	m.behind = count ? marks[count - 1].epoch : 0;
+	m.before = count ? marks[count - 1].epoch : 0;
 	rc = copy_hash(s, m.hash, err);
 	if (!rc && rj_buf_append(&c->marks, &m, sizeof(m)))
 		rc = rj_fail(err, RJ_E_NOMEM, "out of memory for a list");

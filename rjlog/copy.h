@@ -8,7 +8,7 @@
 /* A segment of the source, as it was read and checked first. */
 struct copy_mark {
 	uint64_t number, bytes;
-	uint64_t epoch, behind; /* of the segment before it; 0: none */
+	uint64_t epoch, before; /* the epoch of the segment before; 0: none */
 	bool fence;
 	bool there; /* the target has it */
 	uint8_t hash[RJ_SEG_HASH_BYTES]; /* of all its bytes */

@@ -7,13 +7,13 @@
 #include "util/error.h"
 
 /*
- * A quick look at the unmounted volume at PATH, reading only: the superblock
- * and group descriptors (their checksums, and that they point inside), then
- * each group's bitmaps against their checksums and the descriptor's counts of
- * free blocks and inodes. The totals in the superblock are not compared: the
- * kernel brings those up to date only at unmount.
- * RJ_E_CORRUPT names the first thing that is wrong. PROGRESS (may be NULL)
- * counts groups; non-zero cancels.
+ * Check the unmounted volume at PATH quickly, reading only: the superblock and group
+ * descriptors (their checksums, and that they point inside the volume), then each
+ * group's bitmaps against their checksums and the descriptor's counts of free blocks
+ * and inodes. The totals in the superblock are not compared: the kernel updates
+ * those only at unmount.
+ * RJ_E_CORRUPT names the first fault found. PROGRESS (may be NULL) counts groups; if
+ * it does not return 0, the check ends with RJ_E_CANCELLED.
  */
 int rj_volume_check_quick(const char *path,
 	int (*progress)(void *arg, uint64_t done, uint64_t total), void *arg,

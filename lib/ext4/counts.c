@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The superblock's totals. The kernel keeps them in memory and writes them
- * only now and then, never through the journal; after a crash they are stale
- * until someone adds up the group descriptors, which are journalled
- * (ext4_setup_super() does so at mount, e2fsck's check_super does too).
+ * Compute the superblock's totals of free blocks and inodes. The kernel has them in
+ * memory and writes them only now and then, never through the journal; after a crash
+ * they are stale until the group descriptors, which are journalled, are added up
+ * (ext4_setup_super() does that at mount, e2fsck's check_super does too).
  */
 #include "ext4/ext4-priv.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Errors of libext2fs, in its words. */
+/* Put libext2fs's words for an error into a message. */
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>

@@ -47,7 +47,7 @@ struct rj_volume {
 	bool undo_fresh; /* the file was empty or not there before */
 };
 
-/* "text of errcode" for a failure of libext2fs. Returns -CODE. */
+/* Fail with FMT and libext2fs's words for ERRCODE. Returns -CODE. */
 int rj_ext4_fail(struct rj_error *err, enum rj_code code, long errcode,
 	const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 
@@ -56,35 +56,36 @@ int rj_ext4_check_unused(const char *path, struct rj_error *err);
 
 /* Fill v->super, v->facts, v->backups and the bio's size from the volume. */
 int rj_ext4_load(struct rj_volume *v, struct rj_error *err);
-/* failed-unmount.c: facts.broken_unmount of RAW; and take back what that unmount wrote, as
- * far as it can be known (the caller seals). */
+/* failed-unmount.c: get facts.broken_unmount from RAW; and undo what that unmount wrote, as
+ * far as it can be known (the caller seals RAW). */
 uint64_t rj_ext4_broken_unmount(const uint8_t raw[RJ_SUPER_BYTES]);
 void rj_ext4_undo_unmount(uint8_t raw[RJ_SUPER_BYTES]);
 /* Fill v->facts from v->super (backups excepted). */
 void rj_ext4_facts_from_super(struct rj_volume *v);
 bool rj_ext4_has_magic(const struct rj_volume *v);
-/* Can v->super be worked with? v->facts are filled. RJ_E_INVAL, RJ_E_CORRUPT,
- * RJ_E_UNSUPPORTED. */
+/* Check that v->super can be used; v->facts are filled before. RJ_E_INVAL,
+ * RJ_E_CORRUPT, RJ_E_UNSUPPORTED, as rj_volume_open(). */
 int rj_ext4_check_super(const struct rj_volume *v, struct rj_error *err);
 /*
- * Fill v->super, which is damaged as WHY says, and v->facts on a device of
- * DEVICE_BYTES bytes (facts.super says how); else return WHY's code.
+ * Fill v->super, which has the damage of WHY, and v->facts from what is whole on the
+ * device of DEVICE_BYTES bytes; facts.super tells from where. If that cannot be done,
+ * return WHY's code, negated.
  */
 int rj_ext4_salvage(struct rj_volume *v, uint64_t device_bytes,
 	const struct rj_error *why);
 /*
- * v->super looks good. If only its extension is lost, which a backup of the same
- * volume with the same journal still has, that stands in for it (RJ_SUPER_LOST).
+ * v->super looks good. If only its extension is lost, and a backup of the same
+ * volume with the same journal has one, use the backup (RJ_SUPER_LOST).
  */
 void rj_ext4_salvage_extension(struct rj_volume *v, uint64_t device_bytes);
 /*
- * v->super is good, v->backups are known. Is it older than they are
- * (RJ_SUPER_STALE)? RJ_E_CORRUPT if so, unless v->flags say that it is opened all
- * the same; with RJ_VOLUME_SALVAGE a backup stands in.
+ * Check that v->super, which is good, is not older than v->backups
+ * (RJ_SUPER_STALE). RJ_E_CORRUPT if it is, unless v->flags has RJ_VOLUME_FORCE, or
+ * has RJ_VOLUME_SALVAGE and the backups name a remote journal: then a backup is used.
  */
 int rj_ext4_check_age(struct rj_volume *v, struct rj_error *err);
-/* RAW, a backup, becomes a primary superblock of which nothing is known but what
- * backups have: it needs recovery. */
+/* Make RAW, a backup, a primary superblock. What backups do not have is not known, so
+ * it gets needs_recovery. */
 void rj_ext4_super_promote(uint8_t raw[RJ_SUPER_BYTES]);
 /* Fill v->backups, facts.backups and facts.groups. */
 int rj_ext4_find_backups(struct rj_volume *v, struct rj_error *err);
@@ -92,18 +93,18 @@ int rj_ext4_find_backups(struct rj_volume *v, struct rj_error *err);
 void rj_ext4_find_mark(struct rj_volume *v);
 /* Recompute s_checksum where the features ask for one. */
 void rj_ext4_super_seal(uint8_t raw[RJ_SUPER_BYTES]);
-/* Is it right, or not asked for? */
+/* Is s_checksum right, or do the features ask for none? */
 bool rj_ext4_super_sealed(const uint8_t raw[RJ_SUPER_BYTES]);
 
-/* P's fields into the primary superblock RAW, sealed. */
+/* Put P's fields into the primary superblock RAW, and seal it. */
 int rj_ext4_patch_super(struct rj_volume *v, uint8_t raw[RJ_SUPER_BYTES],
 	const struct rj_volume_patch *p, struct rj_error *err);
 /*
- * Make SUPER the superblock, its extension and the rest of its second sector
- * aside: its journal, UUID and extension into the backups first (a flush when
- * FLUSH_FIRST says that something else was written), then its first sector (and
- * the checksum) into the primary, in one write, and a flush. The primary's
- * extension must hold an intent, for a cut in between.
+ * Make SUPER the superblock, except for the extension and the rest of the second
+ * sector. Its journal, UUID and extension are written into the backups first, with a
+ * flush if FLUSH_FIRST (something else was written before), then its first sector and
+ * the checksum into the primary, in one write, and flushed. The primary's extension
+ * must hold an intent, for a cut in between.
  */
 int rj_ext4_install_super(struct rj_volume *v,
 	const uint8_t super[RJ_SUPER_BYTES], bool flush_first,
@@ -116,7 +117,7 @@ int rj_ext4_sum_free(struct rj_volume *v, uint64_t *blocks, uint32_t *inodes,
 /* Set up v->bio over v->fd, and the undo channel if UNDO_FILE is given. */
 int rj_ext4_io_open(
 	struct rj_volume *v, const char *undo_file, struct rj_error *err);
-/* Flush what is not, close the channel; first error wins. */
+/* Flush what is not flushed, and close the channel. Returns the first error. */
 int rj_ext4_io_close(struct rj_volume *v, struct rj_error *err);
 
 #endif

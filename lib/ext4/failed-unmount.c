@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * An unmount that could not empty the journal. ext4_put_super() then calls
+ * Recognise an unmount that could not empty the journal. ext4_put_super() then calls
  * ext4_abort() and clears needs_recovery in spite of that, on the kernels between
  * "don't set SB_RDONLY after filesystem errors" (6.12, and in stable series from
  * 5.15 on) and the emergency state (6.15). What it leaves: the error flag, its own

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Is it a superblock that can be worked with, and where are its copies?
- * ext2fs_open2() is not asked: a few wrong bytes make it divide by zero or take
- * gigabytes (1.47.0), and it reads all group descriptors, which are not
- * needed here.
+ * Check that a superblock can be used, and find its backups. ext2fs_open2() is not
+ * called for that: a few wrong bytes make it divide by zero or allocate gigabytes
+ * (1.47.0), and it reads all group descriptors, which are not needed here.
  */
 #include "ext4/ext4-priv.h"
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The blocks of a volume. Without an undo file: plain reads and writes on the
- * open file. With one: writes go through libext2fs's undo channel, which
- * saves the old bytes first; its own write-back cache is off, so that reads on
- * the file and writes through the channel meet in one page cache.
+ * Read and write the blocks of a volume. Without an undo file: plain reads and writes
+ * on the open file. With one: writes go through libext2fs's undo channel, which saves
+ * the old bytes first. The channel's own write-back cache is off, so that reads of the
+ * file see in the page cache what the channel wrote.
  */
 #include "ext4/ext4-priv.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The internal journal as a flat run of bytes. */
+/* Read and write the internal journal by byte offsets from its superblock. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

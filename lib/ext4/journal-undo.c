@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * A write to a journal device that e2undo(8) can take back. e2fsck -z covers
- * only the volume: once it was undone there, the log was empty and lost.
+ * Write to a journal device so that e2undo(8) can undo it. e2fsck -z records only
+ * the volume: after an undo there, the log on the device is empty and lost.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Journals that are not remote: inode 8 of the volume, or a journal device. */
+/* Find, read and check journals that are not remote: inode 8 of the volume, or a
+ * journal device. */
 #ifndef RJ_EXT4_JOURNAL_H
 #define RJ_EXT4_JOURNAL_H
 
 #include "ext4/volume.h"
 
 /*
- * A bio over the volume's journal inode: byte 0 is the journal superblock.
+ * Make a bio over the volume's journal inode: byte 0 is the journal superblock.
  * Reads and writes go through V's own bio (and its undo file), so V must
  * outlive it; free it with rj_bio_free(). When the inode itself is damaged, the
  * copy of its block map in the superblock (s_jnl_blocks) is used, as e2fsck
@@ -17,8 +18,8 @@ int rj_volume_journal_bio(
 
 /*
  * Find the block device that holds the external journal of V: HINT (a path,
- * may be NULL), else by the journal's UUID, else by s_journal_dev. PATH gets
- * it; free() it. RJ_E_NOTFOUND names the UUID.
+ * may be NULL), else by the journal's UUID, else by s_journal_dev. *PATH gets
+ * its path, for free(). RJ_E_NOTFOUND names the UUID.
  */
 int rj_volume_find_journal(const struct rj_volume *v, const char *hint,
 	char **path, struct rj_error *err);
@@ -27,7 +28,7 @@ int rj_volume_find_journal(const struct rj_volume *v, const char *hint,
  * Find the device of journal UUID with BLOCK_SIZE: among HINTS (paths, also of
  * image files; NULL-terminated; may be NULL), at s_journal_dev NUMBER (0: not
  * known), by /dev/disk/by-uuid, and last on every device of this machine, with
- * no cache file. PATH gets it; free() it. RJ_E_NOTFOUND.
+ * no cache file. *PATH gets its path, for free(). RJ_E_NOTFOUND.
  */
 int rj_journal_find(const uint8_t uuid[RJ_UUID_BYTES], uint32_t block_size,
 	uint32_t number, const char *const *hints, char **path,
@@ -35,8 +36,9 @@ int rj_journal_find(const uint8_t uuid[RJ_UUID_BYTES], uint32_t block_size,
 
 /*
  * Call FN with the path of each block device of this machine that holds a volume
- * of this UUID (there may be several: snapshots, the parts of a mirror), read
- * now, with no cache file. A non-zero return ends it and is returned.
+ * of this UUID (there may be several: snapshots, the parts of a mirror). The devices
+ * are read, not a cache file. If FN does not return 0, no more calls are made, and
+ * that is returned.
  */
 int rj_volume_each(const uint8_t uuid[RJ_UUID_BYTES],
 	int (*fn)(void *arg, const char *path), void *arg);
@@ -47,19 +49,20 @@ bool rj_journal_device_uuid(
 	const uint8_t raw[1024], uint8_t uuid[RJ_UUID_BYTES]);
 
 /*
- * Is there nothing on the device PATH, as libblkid sees it? RJ_E_FOREIGN names
- * what there is; RJ_E_IO.
+ * Check that libblkid finds nothing on the device PATH. RJ_E_FOREIGN names what it
+ * found; RJ_E_IO.
  */
 int rj_journal_device_blank(const char *path, struct rj_error *err);
 
-/* Is PATH mounted, swapped on or otherwise in use? RJ_E_BUSY says how. */
+/* Check that PATH is not mounted, swapped on or otherwise in use. RJ_E_BUSY says how
+ * it is used. */
 int rj_journal_device_unused(const char *path, struct rj_error *err);
 
-/* s_journal_dev for the device of number DEV (st_rdev): new_encode_dev(). */
+/* Encode the device number DEV (st_rdev) for s_journal_dev, as new_encode_dev(). */
 uint32_t rj_journal_device_number(uint64_t dev);
 
-/* Multi-mount protection: RJ_E_BUSY names the host that has V mounted, or did
- * not unmount it. 0 also for a volume without MMP. */
+/* Check V's multi-mount protection. RJ_E_BUSY names the host that has V mounted, or
+ * did not unmount it. 0 also for a volume without MMP. */
 int rj_volume_check_mmp(struct rj_volume *v, struct rj_error *err);
 
 /*

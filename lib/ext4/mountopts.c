@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* s_default_mount_opts in words: e2p_edit_mntopts() of e2fsprogs. */
+/* Convert s_default_mount_opts from and to words, as e2p_edit_mntopts() of e2fsprogs. */
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>

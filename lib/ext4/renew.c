@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* A copy's primary superblock becomes that of another volume. */
+/* Make a copy's primary superblock that of another volume. */
 #include "ext4/renew.h"
 
 #include <string.h>

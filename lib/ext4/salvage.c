@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * A volume with a remote journal whose primary superblock is damaged: can it be
- * known nevertheless? e2fsck cannot restore it there from a backup, since it
- * does not find the journal.
+ * Read the facts of a volume with a remote journal although its primary superblock is
+ * damaged. e2fsck cannot restore such a superblock from a backup, since it does not
+ * find the journal.
  *
  * Its 1024 bytes are two sectors on most disks, and a power cut may leave one of
- * them old. Each is good by itself then: what never changes while the volume
- * is used agrees with the backups, and the extension, in the second one, has
- * a checksum of its own. Only the checksum over both is wrong.
+ * them old. Each sector is good by itself then: what never changes while the volume
+ * is used agrees with the backups, and the extension, in the second sector, has a
+ * checksum of its own. Only the checksum over both is wrong.
  *
- * An ext3 volume has no such checksum. Without its second sector it looks like
- * one whose journal is on a device; the backups know better.
+ * An ext3 volume has no such checksum. Without its second sector it looks like one
+ * whose journal is on a device; the backups say that the journal is remote.
  */
 #include "ext4/ext4-priv.h"
 

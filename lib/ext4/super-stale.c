@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * A primary superblock that is good by itself, and older than its backups:
- * it was put back alone, from before a move of the journal (or a check that
- * took the log's place). It names a log that is not this volume's any more, and
- * a replay of that would put old blocks over new ones.
+ * Recognise a primary superblock that is good by itself, and older than its backups:
+ * it alone was restored, from before a move of the journal (or a check that replaced
+ * the log). It names a log that is not this volume's any more, and a replay of that
+ * log would put old blocks over new ones.
  *
  * The extension's generation tells. Each change of all copies counts it up once,
  * the backups first, and a cut in between leaves them one ahead; a move writes
- * its intent into the primary alone before that. So backups are never two ahead
- * of a primary without an intent, unless that is from another time.
+ * its intent into the primary alone before that. So backups are two ahead of a
+ * primary without an intent only if that primary was restored.
  *
- * A copy of the whole volume that is old has old backups, too: it is not found here
- * but in lib/recover/older-copy.c, by its mark and by the log.
+ * An older copy of the whole volume has old backups, too: it is not found here but in
+ * lib/recover/older-copy.c, by its mark and by the log.
  */
 #include "ext4/ext4-priv.h"
 

@@ -276,8 +276,8 @@ int rj_ext4_install_super(struct rj_volume *v,
 		rc = install_backups(v, super, sbx, err);
 	if (!rc)
 		rc = install_orphan_file(v, super, err);
-	/* backups that a cut leaves behind are written again by the resume,
-	 * which the extension asks for until this is over */
+	/* after a cut the resume, which the extension asks for until this is
+	 * over, writes the backups again */
 	if (!rc && flush_first)
 		rc = v->bio.flush(&v->bio, err);
 	if (rc)

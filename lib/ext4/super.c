@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The bytes of an ext2 superblock: what they say, and their checksum. */
+/* Read the fields of an ext2 superblock, and compute its checksum. */
 #include "ext4/ext4-priv.h"
 
 #include <string.h>

@@ -14,29 +14,29 @@
 #include "util/error.h"
 
 #define RJ_VOLUME_WRITE 0x1 /* for writing; refused (RJ_E_BUSY) while mounted,
-			     * swapped on, or held exclusively by another */
+			     * swapped on, or open exclusively elsewhere */
 #define RJ_VOLUME_FORCE 0x2 /* open although a superblock field looks wrong */
 #define RJ_VOLUME_MMP	0x4 /* the feature mmp is no reason to refuse: the
 			     * caller looks with rj_volume_check_mmp() */
 #define RJ_VOLUME_SALVAGE 0x8 /* of a volume with a remote journal: open it
 			       * although its primary superblock is damaged, if
-			       * it can be known; facts.super says how */
+			       * the backups tell enough; see facts.super */
 
 struct rj_volume;
 
-/* The primary superblock, and so where the facts are from. */
+/* The state of the primary superblock, and so where the facts are from. */
 enum rj_super_state {
 	RJ_SUPER_GOOD = 0,
 	RJ_SUPER_TORN, /* only its checksum is wrong: its extension is whole, and
 			* the backup of group super_group (0: there is none)
 			* says the same of all that never changes */
-	RJ_SUPER_LOST, /* the backup of group super_group stands in for it, with
-			* its own extension if that is whole */
-	RJ_SUPER_GONE, /* the same, and there is not even a magic number: the
-			* backup may be left from a volume that is no more */
+	RJ_SUPER_LOST, /* the backup of group super_group is used instead, with the
+			* primary's extension if that is whole */
+	RJ_SUPER_GONE, /* as LOST, and the primary has no magic number either: the
+			* backup may be of an earlier volume on the device */
 	RJ_SUPER_STALE, /* the primary is whole, but from before the journal's
 			 * last move: the backup of group super_group, which is
-			 * newer, stands in for it, and sbx_error.msg tells how
+			 * newer, is used instead, and sbx_error.msg tells how
 			 * they differ. With RJ_VOLUME_FORCE alone the facts are
 			 * the primary's nevertheless */
 };
@@ -49,8 +49,8 @@ struct rj_volume_facts {
 	char label[17];
 	bool has_journal;    /* feature bit */
 	bool needs_recovery; /* feature bit */
-	bool orphan_file;    /* feature bit: needs a journal beside it */
-	bool orphans;	     /* inodes wait for being deleted or truncated */
+	bool orphan_file;    /* feature bit; valid only with a journal */
+	bool orphans;	     /* there are inodes to be deleted or truncated */
 	bool clean;	     /* s_state: cleanly unmounted, no error flag */
 	bool has_errors;     /* s_state's error flag */
 	/* When the kernel unmounted the volume last, could not empty the journal,
@@ -62,9 +62,9 @@ struct rj_volume_facts {
 			      * 64bit, flex_bg, metadata_csum, ... */
 	bool fast_commit;    /* feature bit */
 	bool inline_data;    /* feature bit */
-	/* s_mkfs_time, seconds since 1970; 0: not known (before 2000), or the
-	 * volume was mounted before (last), so that one of the clocks was wrong,
-	 * or never */
+	/* s_mkfs_time, seconds since 1970. 0: not known: it is before 2000, or the
+	 * last mount was before it, so that one of the clocks was wrong, or the
+	 * volume was never mounted */
 	uint64_t born;
 	/* Where the groups begin, and the first of their descriptors, which are
 	 * in one piece unless META_BG. */
@@ -94,7 +94,7 @@ struct rj_volume_facts {
  * RJ_VOLUME_WRITE): record the old contents of everything written through
  * this handle, as e2fsck -z does, for e2undo(8).
  * RJ_E_INVAL: not an ext2/3/4 filesystem (the message says what to try).
- * RJ_E_CORRUPT: it is one, but its superblock is damaged or older than its
+ * RJ_E_CORRUPT: its superblock is damaged or older than its
  * backups, or the device is shorter than the filesystem. RJ_E_UNSUPPORTED: features we do not know.
  */
 int rj_volume_open(const char *path, unsigned flags, const char *undo_file,
@@ -107,47 +107,46 @@ int rj_volume_close(struct rj_volume *v, struct rj_error *err);
 
 const struct rj_volume_facts *rj_volume_facts(const struct rj_volume *v);
 const char *rj_volume_path(const struct rj_volume *v);
-/* RAW, from the log, is a good primary superblock of V: its checksum, and all
- * that never changes. */
+/* Is RAW, from the log, a good primary superblock of V, by its checksum and by the
+ * fields that never change? */
 bool rj_volume_super_agrees(
 	const struct rj_volume *v, const uint8_t raw[1024]);
-/* RAW, from the log, is a superblock of the mount that V's was written in. */
+/* Is RAW, from the log, of the same mount as V's superblock? */
 bool rj_volume_super_of_mount(
 	const struct rj_volume *v, const uint8_t raw[1024]);
-/* Its blocks, for replay. Belongs to V. Byte offsets. */
+/* Get the bio over V's blocks, by byte offsets. It belongs to V. */
 struct rj_bio *rj_volume_bio(struct rj_volume *v);
 
 /*
  * Write the mark, durably, through FD, open for reading and writing with O_DSYNC
  * (and perhaps O_DIRECT) on the volume that F is of; the volume may be mounted.
- * LOOK reads through the page cache, where the kernel may have a newer superblock
- * that it has not written yet: then RJ_E_BUSY. NAME is for messages.
- * RJ_E_UNSUPPORTED: it can have none. RJ_E_CORRUPT: what is in its place is no
- * superblock of this volume. RJ_E_IO.
+ * LOOK is a descriptor that reads through the page cache, where the kernel may have
+ * a newer superblock that it has not written yet: then RJ_E_BUSY. NAME is for
+ * messages. RJ_E_UNSUPPORTED: this volume can have no mark. RJ_E_CORRUPT: in the
+ * mark's place is no superblock of this volume. RJ_E_IO.
  */
 int rj_volume_mark_put(int fd, int look, const char *name,
 	const struct rj_volume_facts *f, uint64_t oldest, struct rj_error *err);
 /*
- * Read the mark of the volume at PATH, that F is of, once more into F: a writer on
- * another host that shares the disk may have raised it. Past the page cache, which
- * may have the older one. F stays as it is where that cannot be done.
+ * Read the mark of the volume at PATH, that F is of, again into F: a writer on
+ * another host that shares the disk may have raised it. The page cache, which may
+ * have the older one, is bypassed. If that cannot be done, F stays as it is.
  */
 void rj_volume_mark_again(const char *path, struct rj_volume_facts *f);
-/* Give RAW, a copy of the superblock at mark_at of the volume that F is of, the
- * mark that the volume has. Leave it alone if it is none, or there is no mark. */
+/* Copy the mark of the volume that F is of into RAW, its superblock at mark_at. RAW
+ * stays as it is if it is no superblock, or if the volume has no mark. */
 void rj_volume_mark_copy(
 	const struct rj_volume_facts *f, uint8_t raw[1024]);
 
-/* Let TAP (NULL: none), which must outlive V, see and forbid every later write
- * and flush. */
+/* Call TAP (NULL: none), which must outlive V, before every later write and flush; it
+ * can refuse them. */
 void rj_volume_set_tap(struct rj_volume *v, const struct rj_bio_tap *tap);
 
 /*
- * What to change in the superblock: each set_* says whether the field after
- * it counts. Everything goes into every backup superblock first (one write of
- * 1024 bytes each, then a flush), the primary last, in one write of 1024
- * bytes with its checksum right, then a flush. generation is counted up by
- * the call.
+ * What to change in the superblock: the fields after each set_* are used if that is
+ * true. Every backup superblock is written first (one write of 1024 bytes each, then a
+ * flush), the primary last, in one write of 1024 bytes with its checksum, then a
+ * flush. The call increments generation.
  */
 struct rj_volume_patch {
 	bool set_sbx; /* backups get it without the intent of a move */
@@ -160,8 +159,9 @@ struct rj_volume_patch {
 	bool set_needs_recovery;
 	bool needs_recovery;
 	bool set_error_flag; /* s_state's error flag: replayed s_errno */
-	bool undo_unmount; /* broken_unmount's note of an error, if it is the only
-			    * one, and its clearing of orphan_present */
+	bool undo_unmount; /* undo what facts.broken_unmount tells: the note of an
+			    * error, if it is the only one, and the clearing of
+			    * orphan_present */
 	bool set_free_counts; /* the primary's totals of free blocks and
 			       * inodes, from the group descriptors: after a
 			       * replay they are stale */
@@ -179,20 +179,20 @@ struct rj_volume_patch {
 int rj_volume_patch(struct rj_volume *v, const struct rj_volume_patch *p,
 	struct rj_error *err);
 
-/* ext2fs_default_journal_size() for this volume, in blocks; 0: too small to
- * hold a journal. */
+/* Get ext2fs_default_journal_size() for this volume, in blocks; 0: the volume is too
+ * small for a journal. */
 uint32_t rj_volume_default_journal_blocks(const struct rj_volume *v);
-/* The same for a volume of VOLUME_BLOCKS blocks. */
+/* Get that for a volume of VOLUME_BLOCKS blocks. */
 uint32_t rj_journal_blocks_for(uint64_t volume_blocks);
 
 /*
- * Default mount options in words, as tune2fs -o: comma separated, with "^" in
- * front to clear one; the journal modes exclude each other. Changes *BITS.
- * RJ_E_INVAL names an unknown word.
+ * Change *BITS by default mount options in words, as tune2fs -o: comma separated, with
+ * "^" before a word to clear it; the journal modes exclude each other. RJ_E_INVAL
+ * names an unknown word.
  */
 int rj_mount_opts_edit(
 	uint32_t *bits, const char *words, struct rj_error *err);
-/* The words for BITS into OUT, comma separated; returns OUT. */
+/* Write the words for BITS into OUT, comma separated; returns OUT. */
 const char *rj_mount_opts_text(uint32_t bits, char *out, size_t size);
 
 /* What s_journal_dev says for a remote journal: major 0, a number that is never
@@ -200,7 +200,7 @@ const char *rj_mount_opts_text(uint32_t bits, char *out, size_t size);
 #define RJ_JOURNAL_DEVICE_REMOTE 0x000000FFu
 
 /*
- * The ext2 superblock of a journal *device* of BLOCKS blocks, at byte 1024 of
+ * Make the ext2 superblock of a journal *device* of BLOCKS blocks, for byte 1024 of
  * the device: what mke2fs -O journal_dev writes.
  */
 void rj_journal_device_super(uint8_t raw[1024], uint32_t block_size,

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The fallback file's header and the head of each of its records; pure.
- * Byte-exact in doc/fallback.md.
+ * Encode and decode the fallback file's header and the head of its records; pure. The
+ * bytes are in doc/fallback.md.
  *
  * Two header slots of RJ_FALLBACK_ALIGN bytes, written in turn; of those that
- * check, the higher generation counts. After them the area, a ring of records:
- * each a head, then a sealed segment as the store would get it, then zeros up
- * to a multiple of RJ_FALLBACK_ALIGN. A position counts bytes of the area from
- * the beginning of time; its place in the area is that modulo area_bytes. A
- * record that would go over the area's end begins at the next round instead.
+ * have a right checksum, the higher generation counts. After them the area, a ring of
+ * records: each a head, then a sealed segment as the store would get it, then zeros up
+ * to a multiple of RJ_FALLBACK_ALIGN. A position counts the bytes of the area since the
+ * file was made; its place in the area is the position modulo area_bytes. A record that
+ * would cross the area's end begins at the area's start instead.
  */
 #ifndef RJ_FORMAT_FALLBACK_HDR_H
 #define RJ_FORMAT_FALLBACK_HDR_H
@@ -29,9 +29,10 @@
 
 enum rj_fallback_state {
 	RJ_FALLBACK_IDLE = 0,  /* the store has all that was acknowledged */
-	RJ_FALLBACK_LOCAL = 1, /* segments from FROM on may be here alone */
+	RJ_FALLBACK_LOCAL = 1, /* segments from FROM on may be only here */
 	/* As LOCAL, but another writer took over at the store, or the volume
-	 * went on without them: kept for people, never used again. */
+	 * went on without these segments: they are left for the administrator, and
+	 * no program uses them again. */
 	RJ_FALLBACK_GIVEN_UP = 2,
 };
 
@@ -41,21 +42,20 @@ struct rj_fallback_header {
 	uint8_t journal_uuid[RJ_UUID_BYTES];
 	enum rj_fallback_state state;
 	uint64_t area_bytes; /* a multiple of RJ_FALLBACK_ALIGN */
-	uint64_t epoch; /* of the writer that had this file at hand last */
-	/* The rest is zero when nothing was ever kept here. */
+	uint64_t epoch; /* of the last writer that had this file open */
+	/* The rest is zero if no segment was ever written here. */
 	uint64_t session; /* names the records of this outage */
 	uint64_t fence;	  /* the number of that epoch's fence */
-	uint64_t from;	  /* the first segment kept here */
-	/* The store has acknowledged what is below; the record of this number
+	uint64_t from;	  /* the first segment written here */
+	/* The store has acknowledged the segments below this one; this one's record
 	 * is at POSITION. Never below FROM. */
 	uint64_t next;
 	uint64_t position;
-	uint64_t last; /* segments up to this one are here for certain; 0: none */
+	uint64_t last; /* segments up to this one are certainly here; 0: none */
 	int64_t since_ns; /* realtime: when the store was lost */
 	uint8_t chain[RJ_SEG_HASH_BYTES]; /* of segment FROM - 1 */
-	/* The last segment that this host saw acknowledged, as it was noted while
-	 * the file was idle; all 0: none. A program that does not know of it writes
-	 * zeros. */
+	/* The last segment that this host saw acknowledged, noted while the file was
+	 * idle; all 0: none. Older releases write zeros here. */
 	uint64_t floor_epoch, floor_sequence;
 	uint8_t floor_chain[RJ_SEG_HASH_BYTES];
 };
@@ -66,19 +66,19 @@ struct rj_fallback_record {
 	uint32_t payload; /* CRC-32C of the segment */
 };
 
-/* OUT is written only on success. RJ_E_NOTRJ: no magic. RJ_E_CORRUPT: a wrong
- * CRC or a field out of range. RJ_E_UNSUPPORTED: a newer version. */
+/* Decode a header. OUT is written only on success. RJ_E_NOTRJ: no magic. RJ_E_CORRUPT:
+ * a wrong CRC or a field out of range. RJ_E_UNSUPPORTED: a newer version. */
 int rj_fallback_header_decode(const uint8_t raw[RJ_FALLBACK_HEADER_BYTES],
 	struct rj_fallback_header *out, struct rj_error *err);
 void rj_fallback_header_encode(const struct rj_fallback_header *h,
 	uint8_t raw[RJ_FALLBACK_HEADER_BYTES]);
-/* The same for a record's head. Its own CRC is checked here, the payload's by
- * the caller. */
+/* Decode a record's head, with the same errors. Its own CRC is checked here, the
+ * payload's by the caller. */
 int rj_fallback_record_decode(const uint8_t raw[RJ_FALLBACK_RECORD_HEAD],
 	struct rj_fallback_record *out, struct rj_error *err);
 void rj_fallback_record_encode(const struct rj_fallback_record *r,
 	uint8_t raw[RJ_FALLBACK_RECORD_HEAD]);
-/* What a record of a segment of BYTES takes of the area. */
+/* Get the bytes of the area that the record of a segment of BYTES takes. */
 uint64_t rj_fallback_record_bytes(uint64_t bytes);
 
 #endif

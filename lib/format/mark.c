@@ -35,7 +35,7 @@ bool rj_mark_decode(const uint8_t raw[RJ_MARK_BYTES], struct rj_mark *out)
 	return true;
 }
 
-bool rj_mark_behind(uint64_t mark, const struct rj_seghdr *h)
+bool rj_mark_is_older_copy(uint64_t mark, const struct rj_seghdr *h)
 {
 	return mark && (h->flags & RJ_SEG_F_MARKED) && mark < h->oldest;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The mark: 32 bytes in the first backup superblock alone, which say how far the
- * volume is without its journal. Byte-exact in doc/superblock-extension.md.
+ * Encode and decode the mark: 32 bytes in the first backup superblock only, which tell up
+ * to which segment the volume's blocks have what its log held. The bytes are in
+ * doc/superblock-extension.md.
  */
 #ifndef RJ_FORMAT_MARK_H
 #define RJ_FORMAT_MARK_H
@@ -23,12 +24,12 @@ struct rj_mark {
 
 void rj_mark_encode(const struct rj_mark *m, uint8_t raw[RJ_MARK_BYTES]);
 /*
- * H is of the last segment with blocks, MARK the volume's mark (0: none). Is the
- * volume an older copy: was what it lacks below H's oldest already in the volume
- * that H was sealed for? Only of one that needs recovery.
+ * Is a volume with the mark MARK (0: none) an older copy of the one that H, the header of
+ * the last segment with blocks, was sealed for: does it lack what was below H's oldest?
+ * Only for a volume that needs recovery.
  */
-bool rj_mark_behind(uint64_t mark, const struct rj_seghdr *h);
-/* False: there is none, or it is damaged. OUT is written only on success. */
+bool rj_mark_is_older_copy(uint64_t mark, const struct rj_seghdr *h);
+/* Decode a mark. False: there is none, or it is damaged. OUT is written only on success. */
 bool rj_mark_decode(const uint8_t raw[RJ_MARK_BYTES], struct rj_mark *out);
 
 #endif

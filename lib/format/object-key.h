@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Object names of the remote log, below a store's prefix:
+ * Write and parse the names of the remote log's objects, below a store's prefix:
  *   <journal uuid>/epoch/<E20>     <journal uuid>/log/<seq20>
  * The numbers are decimal, zero padded to 20 digits, and start at 1.
  */
@@ -26,16 +26,15 @@ struct rj_key {
 
 #define RJ_KEY_TEXT 72 /* longest key, with the NUL */
 
-/* "<uuid>/log/<seq20>", or "<uuid>/log/" for number 0. Returns OUT. */
+/* Write "<uuid>/log/<seq20>", or "<uuid>/log/" for number 0, into OUT; returns OUT. */
 char *rj_key_text(const struct rj_key *key, char out[RJ_KEY_TEXT]);
 /*
- * Parse exactly that (LEN bytes, no NUL needed): lower-case uuid, 20 digits,
- * value 1 or more and no larger than UINT64_MAX; or the directory form. False
- * for anything else.
+ * Parse exactly that form (LEN bytes, no NUL needed): lower-case uuid, 20 digits,
+ * value from 1 to UINT64_MAX; or the directory form. False for anything else.
  */
 bool rj_key_parse(const char *text, size_t len, struct rj_key *out);
-/* A store's name component, as in rj://host:port/NAME: 1 to 63 characters of
- * [A-Za-z0-9._-], the first a letter or digit. */
+/* Is NAME valid as in rj://host:port/NAME: 1 to 63 characters of [A-Za-z0-9._-], the
+ * first a letter or digit? */
 bool rj_key_name_valid(const char *name, size_t len);
 
 #endif

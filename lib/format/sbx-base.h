@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The superblock extension of a base: a copy of a volume that was made while the
- * volume was in use, and is whole only after a part of the log was applied. See
- * doc/history.md.
+ * Encode and decode the superblock extension of a base: a copy of a volume that was made
+ * while the volume was in use, and is consistent only after a part of the log was applied.
+ * See doc/history.md.
  */
 #ifndef RJ_FORMAT_SBX_BASE_H
 #define RJ_FORMAT_SBX_BASE_H
@@ -17,7 +17,7 @@ struct rj_base_record {
 	uint64_t whole;
 };
 
-/* Make RAW, a volume's good extension, that of a base. */
+/* Change RAW, a volume's good extension, into that of a base. */
 void rj_sbx_base_put(
 	uint8_t raw[RJ_SBX_BYTES], const struct rj_base_record *base);
 /*

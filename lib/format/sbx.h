@@ -38,11 +38,11 @@ enum rj_on_loss {
  * opens it only for reading with an unknown bit in ro_compat, and ignores
  * unknown bits in compat.
  */
-#define RJ_SBX_INCOMPAT_LOG_VOID 0x1 /* the remote log as it stands must never be
-				      * replayed: a whole-volume check replaced
-				      * it while the store was out of reach */
+#define RJ_SBX_INCOMPAT_LOG_VOID 0x1 /* the remote log must never be replayed: it was
+				      * given up, and a whole-volume check done
+				      * instead */
 #define RJ_SBX_INCOMPAT_CHECK_PENDING 0x2 /* with LOG_VOID: that check has begun and
-				      * was not yet confirmed; do it again */
+				      * was not yet confirmed; repeat it */
 #define RJ_SBX_INCOMPAT_TWO_STORES 0x8 /* reserved: url is "URL1,URL2", two stores
 				      * of one log; always refused */
 #define RJ_SBX_INCOMPAT_FALLBACK 0x4 /* url is followed by the fallback's path */
@@ -54,9 +54,10 @@ enum rj_on_loss {
 /* What the store was seen to do when the log was begun there. */
 #define RJ_SBX_PROBED_A	      0x1 /* put-if-absent is exclusive: mode A */
 #define RJ_SBX_PROBED_B	      0x2 /* making a folder is: mode B */
-#define RJ_SBX_PROBED_RACED   0x4 /* racers tried, and one won each time; else
-				   * it is only what this kind of store says */
-#define RJ_SBX_PROBED_DURABLE 0x8 /* acknowledged: survives its power cut */
+#define RJ_SBX_PROBED_RACED   0x4 /* a race was made, and one racer won each round;
+				   * else only this kind of store's own claim */
+#define RJ_SBX_PROBED_DURABLE 0x8 /* what is acknowledged survives the store's
+				   * power cut */
 #define RJ_SBX_PROBED_KNOWN   0xF
 
 #define RJ_SBX_RO_COMPAT_KNOWN	 0
@@ -67,7 +68,7 @@ struct rj_sbx {
 	uint32_t incompat, ro_compat, compat;
 	enum rj_placement placement;
 	enum rj_on_loss on_loss;
-	bool ack_received; /* ack=received: a durable store is not demanded */
+	bool ack_received; /* ack=received: the store need not be durable */
 	uint32_t generation; /* counts writes of the extension; newest copy wins */
 	uint8_t journal_uuid[RJ_UUID_BYTES];
 	uint64_t epoch; /* highest epoch this volume is known to have claimed */
@@ -106,13 +107,13 @@ int rj_sbx_decode(const uint8_t raw[RJ_SBX_BYTES], struct rj_sbx *out,
 int rj_sbx_encode(const struct rj_sbx *sbx, uint8_t raw[RJ_SBX_BYTES],
 	struct rj_error *err);
 /*
- * May URL stand in a superblock? At most RJ_SBX_URL_BYTES - 1 printable ASCII
+ * May URL be in a superblock? At most RJ_SBX_URL_BYTES - 1 printable ASCII
  * characters, no blank, and no password. ERR says which rule it breaks; the
  * caller adds where URL comes from. The scheme is not looked at.
  */
 bool rj_sbx_url_valid(const char *url, struct rj_error *err);
-/* May PATH be a fallback's, beside URL? It begins with '/', is printable and as
- * long as there is space. ERR as above. */
+/* May PATH be a fallback file's, together with URL? It begins with '/', is printable, and
+ * fits with URL and two NULs into RJ_SBX_URL_BYTES. ERR as above. */
 bool rj_sbx_fallback_valid(
 	const char *url, const char *path, struct rj_error *err);
 const char *rj_placement_name(enum rj_placement p);

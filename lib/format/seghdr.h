@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The 256-byte header of a segment, and the 32-byte head of its body.
- * Byte-exact in doc/log-format.md. All integers little-endian. The header is
- * never encrypted; the body (head, runs, blocks) is what zstd and AES-GCM
- * would cover, so that with a key a store sees only sizes and times.
+ * Encode and decode the 256-byte header of a segment, and the 32-byte head of its body.
+ * The bytes are in doc/log-format.md. All integers are little-endian. The header is
+ * never encrypted. The body (head, runs, blocks) can be compressed by zstd and
+ * encrypted by AES-GCM: with a key a store sees only sizes and times.
  */
 #ifndef RJ_FORMAT_SEGHDR_H
 #define RJ_FORMAT_SEGHDR_H
@@ -21,8 +21,8 @@
 #define RJ_SEG_RUN_BYTES    8
 #define RJ_SEG_NONCE_BYTES  16
 #define RJ_SEG_HASH_BYTES   32
-#define RJ_SEG_MAX_BYTES    (16u << 20) /* whole segment; stores must take it */
-/* Places in the raw header that the seal's computation must know. */
+#define RJ_SEG_MAX_BYTES    (16u << 20) /* whole segment; stores must accept it */
+/* Offsets in the raw header, for the computation of the seal. */
 #define RJ_SEG_VERSION_OFFSET 8
 #define RJ_SEG_KIND_OFFSET    12
 #define RJ_SEG_SEAL_OFFSET    168
@@ -45,8 +45,8 @@ enum rj_seg_kind {
 #define RJ_SEG_F_ALONE 0x60 /* reserved: both bits, of two stores for one log;  \
 			     * refused */
 #define RJ_SEG_F_CLEAN                                                         \
-	0x80 /* a fence put while the volume was clean: it needs nothing of   \
-	      * what is before, and leaves this log as far as is known */
+	0x80 /* a fence put while the volume was clean and about to leave     \
+	      * this log: it needs nothing that is before */
 #define RJ_SEG_F_MARKED                                                        \
 	0x100 /* when this was sealed the volume had a mark (format/mark.h)   \
 	       * of this oldest or a later one */
@@ -59,8 +59,7 @@ struct rj_seghdr {
 	uint64_t epoch;    /* from 1 */
 	uint8_t volume_uuid[RJ_UUID_BYTES];
 	uint8_t journal_uuid[RJ_UUID_BYTES];
-	uint8_t nonce[RJ_SEG_NONCE_BYTES]; /* of the writer, new with each epoch
-					    */
+	uint8_t nonce[RJ_SEG_NONCE_BYTES]; /* of the writer, new in each epoch */
 	uint8_t prev_chain[RJ_SEG_HASH_BYTES]; /* SHA-256 of segment
 						* sequence-1's header (its 256
 						* bytes); zero for sequence 1 */
@@ -74,7 +73,7 @@ struct rj_seghdr {
 					  * the GCM tag, zero padded */
 };
 
-/* All zero in a fence, which knows no ring. */
+/* All zero in a fence, which has no blocks. */
 struct rj_segbody {
 	uint32_t block_size;     /* bytes: 1024, 2048, 4096 .. 65536 */
 	uint32_t journal_blocks; /* length of the ring */

@@ -5,7 +5,7 @@
  * it zeroes the blocks around a partial write into an unwritten extent on the
  * device itself, so that a copy from before the block was freed would bring back
  * the bytes of a deleted file. A block bitmap in the log tells that the block was
- * free at the end of that transaction: no copy up to it is needed by anybody.
+ * free at the end of that transaction: no copy up to it is needed.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What the files of lib/jbd2 share: where the fields stand on disk, and the
- * objects that a scan is made of. All on-disk integers are big-endian.
+ * What the files of lib/jbd2 share: the offsets of fields on disk, and the
+ * structures of a scan. All on-disk integers are big-endian.
  */
 #ifndef RJ_JBD2_JBD2_PRIV_H
 #define RJ_JBD2_JBD2_PRIV_H
@@ -47,10 +47,10 @@ enum {
 #define JBD2_COMMIT_SECONDS      48
 #define JBD2_COMMIT_NANOSECONDS  56
 
-/* Checksum of a raw superblock with its checksum field as if 0. */
+/* Compute the checksum of a raw superblock, with its checksum field as 0. */
 uint32_t jbd2_sb_checksum(const uint8_t raw[RJ_JBD2_SB_BYTES]);
 
-/* ---- block.c, checksum.c: one block, in the dialect of this journal ---- */
+/* ---- block.c, checksum.c: one block, by the features of this journal ---- */
 
 struct jbd2_dialect {
 	uint32_t block_size;
@@ -71,38 +71,37 @@ struct jbd2_tag {
 	bool escaped, last;
 };
 
-/* The tag at byte *OFF of a descriptor (start with JBD2_HEADER_BYTES); moves
- * *OFF to the next. False when no whole tag is left. */
+/* Decode the tag at byte *OFF of a descriptor (start with JBD2_HEADER_BYTES), and
+ * move *OFF to the next. False when no whole tag is left. */
 bool jbd2_tag_next(const struct jbd2_dialect *d, const uint8_t *block,
 	uint32_t *off, struct jbd2_tag *out);
-/* Number of records; false when r_count does not fit the block. */
+/* Get the number of revoke records; false when r_count does not fit the block. */
 bool jbd2_revoke_count(
 	const struct jbd2_dialect *d, const uint8_t *block, uint32_t *count);
 uint64_t jbd2_revoke_record(
 	const struct jbd2_dialect *d, const uint8_t *block, uint32_t i);
 
-/* All are true where the journal has no checksum of that kind. */
+/* Check one checksum; true where the journal has no checksum of that kind. */
 bool jbd2_tail_good(const struct jbd2_dialect *d, const uint8_t *block);
 bool jbd2_tag_good(const struct jbd2_dialect *d, uint32_t checksum,
 	uint32_t tid, const uint8_t *data);
 bool jbd2_commit_good(const struct jbd2_dialect *d, const uint8_t *block);
-/* v1: the commit block against the running sum of its transaction. */
+/* v1: compare the commit block with the running sum of its transaction. */
 bool jbd2_commit_sum_good(const uint8_t *block, uint32_t sum);
 
-/* Tids wrap: A is later than B. */
+/* Is transaction A later than B? Tids wrap. */
 static inline bool jbd2_tid_gt(uint32_t a, uint32_t b)
 {
 	return (int32_t)(a - b) > 0;
 }
 
-/* ---- window.c: the log, read forwards in large pieces, or where it is in
- * memory ---- */
+/* ---- window.c: read the log forwards in large pieces, or from the cache ---- */
 
 #define JBD2_WINDOW_BYTES (1u << 20)
 
 struct jbd2_window {
 	struct rj_bio *bio;
-	struct jbd2_log_cache *cache; /* what it has is not read again */
+	struct jbd2_log_cache *cache; /* blocks that it has are not read again */
 	uint8_t *buf;
 	uint32_t block_size, end; /* no block at or after END is read */
 	uint32_t first, count;    /* what BUF holds */
@@ -111,7 +110,7 @@ struct jbd2_window {
 int jbd2_window_init(struct jbd2_window *w, struct rj_bio *bio,
 	struct jbd2_log_cache *cache, uint32_t block_size, uint32_t end, struct rj_error *err);
 void jbd2_window_free(struct jbd2_window *w);
-/* *OUT is good until the next call. */
+/* Get BLOCK. *OUT is valid until the next call. RJ_E_IO. */
 int jbd2_window_get(struct jbd2_window *w, uint32_t block, const uint8_t **out,
 	struct rj_error *err);
 
@@ -135,7 +134,7 @@ struct jbd2_copies {
 
 int jbd2_copies_add(struct jbd2_copies *c, uint64_t key, uint32_t log,
 	uint32_t tid, struct rj_error *err);
-/* By volume block; copies of the same block stay in log order. */
+/* Sort by volume block; copies of the same block stay in log order. */
 int jbd2_copies_sort(struct jbd2_copies *c, struct rj_error *err);
 void jbd2_copies_free(struct jbd2_copies *c);
 
@@ -165,14 +164,14 @@ struct jbd2_revokes {
 
 int jbd2_revokes_add(struct jbd2_revokes *r, uint64_t block, uint32_t tid,
 	struct rj_error *err);
-/* After the revokes of its own transaction. */
+/* Add a bad copy. Called after the revokes of its own transaction were added. */
 int jbd2_revokes_add_bad(struct jbd2_revokes *r, uint64_t block, uint32_t log,
 	uint32_t tid, struct rj_error *err);
 /* Is a copy of BLOCK in transaction TID cancelled? */
 bool jbd2_revokes_test(
 	const struct jbd2_revokes *r, uint64_t block, uint32_t tid);
-/* The bad copy whose transaction must not be replayed when all before END
- * (a tid) are good otherwise: the earliest that stays unhealed. NULL: none. */
+/* Find the earliest bad copy before END (a tid) that no revoke cancels: its
+ * transaction must not be replayed. NULL: there is none. */
 const struct jbd2_bad *jbd2_revokes_cut(
 	const struct jbd2_revokes *r, uint32_t end);
 void jbd2_revokes_free(struct jbd2_revokes *r);
@@ -215,7 +214,7 @@ uint32_t jbd2_scan_block(const struct jbd2_scan *s, uint32_t idx);
 void jbd2_scan_damage(struct jbd2_scan *s, enum rj_jbd2_damage damage,
 	uint64_t block, uint32_t tid, const char *fmt, ...)
 	__attribute__((format(printf, 5, 6)));
-/* walk.c: from the start, transaction by transaction, to the end. */
+/* walk.c: walk the log transaction by transaction, from its start to its end. */
 int jbd2_walk(struct jbd2_scan *s, struct rj_error *err);
 /* lookahead.c: is there a committed transaction after a clean end? */
 int jbd2_lookahead(struct jbd2_scan *s, struct rj_error *err);
@@ -228,7 +227,7 @@ int jbd2_fast_commits(struct jbd2_scan *s, struct rj_error *err);
  * free later on. LOG is read where the plan has not kept it. RJ_E_NOMEM. */
 int jbd2_freed_mark(struct rj_jbd2_plan *p, struct rj_bio *log,
 	const struct rj_jbd2_scan_opts *opts, struct rj_error *err);
-/* plan.c: the block that copy C of the plan holds, into OUT. */
+/* plan.c: read the block that copy C of the plan holds into OUT. */
 int jbd2_plan_copy(const struct rj_jbd2_plan *p, struct rj_bio *log,
 	const struct jbd2_copy *c, uint8_t *out, struct rj_error *err);
 /* plan.c: of the sorted copies keep the last of each block that no revoke cancels,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The JBD2 format: journal superblock, scan, plan, replay. Pure over the
- * block-I/O vtable of os/bio.h; trusts no length, count or block number
- * that it reads. Rules and their sources: doc/jbd2-replay.md.
+ * The JBD2 format: journal superblock, scan, plan, replay. All I/O goes through
+ * the block-I/O vtable of os/bio.h; no length, count or block number that is read
+ * is trusted. Rules and their sources: doc/jbd2-replay.md.
  */
 #ifndef RJ_JBD2_JBD2_H
 #define RJ_JBD2_JBD2_H
@@ -44,8 +44,8 @@ struct rj_jbd2_sb {
 	uint8_t uuid[RJ_UUID_BYTES];
 	uint32_t nr_users;
 	uint8_t users[48][RJ_UUID_BYTES];
-	uint32_t num_fc_blocks; /* effective: 256 stands for 0 with the feature;
-				 * 0 without the feature */
+	uint32_t num_fc_blocks; /* effective: with the feature 256 where the field
+				 * is 0; without the feature 0 */
 	uint32_t head;
 	uint32_t last; /* first block after the log proper: maxlen less the
 			* fast-commit blocks */
@@ -54,8 +54,8 @@ struct rj_jbd2_sb {
 /*
  * Decode the first 1024 bytes of the journal superblock's block.
  * RJ_E_CORRUPT: magic, type, checksum, or a field out of range (block size,
- * first, start, maxlen, fast-commit size). RJ_E_UNSUPPORTED: a feature bit
- * that no kernel of today has.
+ * first, start, maxlen, fast-commit size). RJ_E_UNSUPPORTED: an unknown feature
+ * bit.
  */
 int rj_jbd2_sb_decode(const uint8_t raw[RJ_JBD2_SB_BYTES],
 	struct rj_jbd2_sb *out, struct rj_error *err);
@@ -63,17 +63,17 @@ int rj_jbd2_sb_decode(const uint8_t raw[RJ_JBD2_SB_BYTES],
 /*
  * Change a raw superblock into that of an empty log whose next transaction is
  * NEXT_TID: s_start 0, s_sequence, s_errno 0, checksum recomputed where the
- * features ask for one. All else is kept.
+ * features ask for one. All other fields stay.
  */
 int rj_jbd2_sb_make_empty(uint8_t raw[RJ_JBD2_SB_BYTES], uint32_t next_tid,
 	struct rj_error *err);
 
 /*
- * A fresh version 2 superblock for an external journal of BLOCKS blocks (the
- * whole device), one user, no features, empty, first transaction FIRST_TID:
- * what ext2fs_create_journal_superblock2() makes for a journal device, plus
- * the user. s_first is 3 with 1 KiB blocks, else 2 (the block after the
- * journal superblock).
+ * Make a new version 2 superblock for an external journal of BLOCKS blocks (the
+ * whole device): one user, no features, empty, first transaction FIRST_TID. It is
+ * what ext2fs_create_journal_superblock2() makes for a journal device, plus the
+ * user. s_first is 3 with 1 KiB blocks, else 2 (the block after the journal
+ * superblock).
  */
 void rj_jbd2_sb_format_external(uint8_t raw[RJ_JBD2_SB_BYTES],
 	uint32_t block_size, uint32_t blocks,
@@ -82,8 +82,8 @@ void rj_jbd2_sb_format_external(uint8_t raw[RJ_JBD2_SB_BYTES],
 
 /*
  * Replace the users of an external journal (at most 48 UUIDs of volumes) in a
- * raw superblock, checksum recomputed where the features ask for one. All else
- * is kept. RJ_E_UNSUPPORTED: a version 1 superblock has none.
+ * raw superblock, checksum recomputed where the features ask for one. All other
+ * fields stay. RJ_E_UNSUPPORTED: a version 1 superblock has no users.
  */
 int rj_jbd2_sb_set_users(uint8_t raw[RJ_JBD2_SB_BYTES],
 	const uint8_t users[][RJ_UUID_BYTES], uint32_t count,
@@ -94,15 +94,15 @@ int rj_jbd2_sb_set_users(uint8_t raw[RJ_JBD2_SB_BYTES],
 int rj_jbd2_sb_set_fast_commit(
 	uint8_t raw[RJ_JBD2_SB_BYTES], uint32_t blocks, struct rj_error *err);
 
-/* Where the journal superblock stands on a journal *device*: block 2 with
- * 1 KiB blocks, else block 1. */
+/* Return the block of a journal *device* that holds the journal superblock: 2 with
+ * 1 KiB blocks, else 1. */
 uint32_t rj_jbd2_device_sb_block(uint32_t block_size);
 
-/* ---- what one block is (for the live path's commit rule) ---- */
+/* ---- what one block is (for rjournald/commit/rule.c) ---- */
 
 /*
- * The block type and tid when the block begins with the JBD2 magic; false
- * otherwise. A data block in a log never begins with it (it is escaped).
+ * Get the block's type and tid if it begins with the JBD2 magic; false if not. A
+ * data block in a log never begins with the magic (it is escaped).
  */
 bool rj_jbd2_block_header(const void *block, enum rj_jbd2_block_type *type,
 	uint32_t *tid);
@@ -126,14 +126,14 @@ struct rj_jbd2_scan_opts {
 	 * blocks of an earlier journal in the same place from lost transactions
 	 * when no good transaction is there to compare their times with. */
 	uint64_t born;
-	/* Read the log by a thread that runs ahead, and keep up to this many
-	 * bytes of it in the plan for replay, which then reads only what is
-	 * beyond. The scan alone reads LOG meanwhile; but from that thread. The
-	 * log must not change until the replay is over. 0: nothing is kept. */
+	/* Read the log in a thread that runs ahead of the scan, and keep up to
+	 * this many bytes of it in the plan, so that replay reads only the rest.
+	 * During the scan only that thread calls LOG's functions. The log must not
+	 * change until the replay is over. 0: nothing is kept. */
 	uint64_t keep_bytes;
 	struct rj_jbd2_groups groups;
-	/* Begin at log block FROM_BLOCK with transaction FROM_TID, and not where the
-	 * superblock says: what is before it was replayed already. 0: as it says. */
+	/* Begin at log block FROM_BLOCK with transaction FROM_TID, and not at the
+	 * superblock's s_start: what is before was replayed already. 0: at s_start. */
 	uint32_t from_block, from_tid;
 	/* Stop before transaction UNTIL_TID, if LIMITED. What follows it is not
 	 * looked at. */
@@ -146,7 +146,7 @@ enum rj_jbd2_damage {
 	RJ_JBD2_BAD_DESCRIPTOR,
 	RJ_JBD2_BAD_REVOKE,
 	RJ_JBD2_BAD_COMMIT,
-	RJ_JBD2_BAD_DATA,	/* data blocks' checksums (tags), or v1's sum */
+	RJ_JBD2_BAD_DATA,	/* a data block's checksum (in its tag), or v1's sum */
 	RJ_JBD2_BAD_BLOCKNR,	/* a tag or revoke points outside the volume */
 	RJ_JBD2_BAD_FAST_COMMIT,
 };
@@ -156,8 +156,8 @@ struct rj_jbd2_info {
 	bool empty;	      /* s_start was 0: nothing to replay */
 	uint32_t first_tid;   /* first transaction found complete */
 	uint32_t last_tid;    /* last one that the plan replays */
-	uint32_t next_tid;    /* what s_sequence must become: past every tid
-			       * seen, of damaged ones too */
+	uint32_t next_tid;    /* what s_sequence must become: after every tid
+			       * seen, also those of damaged transactions */
 	uint64_t transactions, descriptors, tags, revokes, escapes;
 	uint64_t suppressed;  /* copies dropped because revoked */
 	uint64_t freed;	      /* copies dropped because the log shows the block
@@ -167,14 +167,14 @@ struct rj_jbd2_info {
 	bool wrapped;	      /* the log went round the ring's end */
 	uint32_t end_block;   /* log block after the last replayed commit */
 	int64_t first_commit_ns, last_commit_ns; /* commit times since 1970 */
-	/* The plan covers the longest good prefix; this says why it ends there
-	 * when that is not simply the end of the log. */
+	/* The plan covers the longest good prefix of the log; DAMAGE is the reason
+	 * why it ends there, if that is not simply the end of the log. */
 	enum rj_jbd2_damage damage;
 	uint64_t damage_block; /* log block */
 	uint32_t damage_tid;
-	/* With damage: something that was committed, and so acknowledged, may
-	 * lie after the good prefix. False only if the damage is in a
-	 * transaction without a commit block, and no later one has any. */
+	/* With damage: a committed, and so acknowledged, transaction may follow
+	 * the good prefix. False only if neither the damaged transaction nor a
+	 * later one has a commit block. */
 	bool damage_committed;
 	char damage_text[256]; /* one line: what, which block, which tid */
 };
@@ -183,7 +183,8 @@ struct rj_jbd2_plan;
 
 /*
  * Scan the log and plan its replay: the last copy of each block that no later
- * revoke cancels (told, or implied by GROUPS), sorted by volume block. Reads only.
+ * revoke (in the log, or implied, see GROUPS) cancels, sorted by volume block.
+ * Reads only. LOG stays the caller's; *OUT is for rj_jbd2_plan_free().
  * 0 with info.damage set: the plan holds the provably good prefix; the caller
  * decides. RJ_E_CORRUPT: the journal superblock itself; RJ_E_UNSUPPORTED;
  * RJ_E_NOMEM; RJ_E_IO.
@@ -204,19 +205,20 @@ struct rj_jbd2_transaction {
 void rj_jbd2_plan_each(const struct rj_jbd2_plan *p,
 	void (*fn)(void *arg, const struct rj_jbd2_transaction *t), void *arg);
 /*
- * The copy of the volume's BLOCK that replay will write, from LOG, into OUT (a
- * block's size). RJ_E_NOTFOUND: replay does not write it.
+ * Read the copy of the volume's BLOCK that replay will write from LOG into OUT (a
+ * block's size). RJ_E_NOTFOUND: replay does not write BLOCK.
  */
 int rj_jbd2_plan_read(const struct rj_jbd2_plan *p, struct rj_bio *log,
 	uint64_t block, uint8_t *out, struct rj_error *err);
-/* The block of the log that holds that copy; 0: replay does not write BLOCK. */
+/* Get the block of the log that holds that copy; 0: replay does not write BLOCK. */
 uint32_t rj_jbd2_plan_where(const struct rj_jbd2_plan *p, uint64_t block);
 /* NULL-safe. */
 void rj_jbd2_plan_free(struct rj_jbd2_plan *p);
 
 /*
- * Write the plan's blocks to FS, then flush it. Does not touch LOG. Safe to
- * cut anywhere and run again. PROGRESS may be NULL; non-zero cancels.
+ * Write the plan's blocks to FS, then flush FS. Does not write to LOG. May be cut at
+ * any point and run again. PROGRESS may be NULL; if it does not return 0, the replay
+ * ends with RJ_E_CANCELLED.
  */
 int rj_jbd2_replay(const struct rj_jbd2_plan *p, struct rj_bio *log,
 	struct rj_bio *fs, int (*progress)(void *arg, uint64_t done,

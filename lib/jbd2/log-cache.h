@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The log kept in memory: read once, by a thread of its own that runs a few
- * pieces ahead of the walk, and still there when its blocks are written.
- * Pieces stand in walk order: the one where the log starts is the first, and
- * after the last one of the ring comes the first.
+ * Keep the log in memory: a thread reads it once, a few pieces ahead of the walk,
+ * and replay writes its blocks from there. Pieces are in walk order: the first is
+ * the one where the log starts, and the ring's first piece follows its last.
  */
 #ifndef RJ_JBD2_LOG_CACHE_H
 #define RJ_JBD2_LOG_CACHE_H
@@ -16,8 +15,8 @@
 #include "os/bio-queue.h"
 
 #define JBD2_PIECE_BYTES (4u << 20)
-#define JBD2_AHEAD       8u /* pieces that the walk lets be read ahead */
-#define JBD2_IN_FLIGHT   4u /* of those, at a time */
+#define JBD2_AHEAD       8u /* pieces that are read ahead of the walk */
+#define JBD2_IN_FLIGHT   4u /* of those, reads at a time */
 
 struct jbd2_log_cache {
 	struct rj_queue *queue;   /* while reading; the thread's */
@@ -29,7 +28,7 @@ struct jbd2_log_cache {
 	uint32_t first;           /* the piece that is read first */
 	uint32_t capacity;            /* pieces that may be kept */
 	uint32_t most;            /* pieces that may be asked for */
-	uint32_t seen;            /* pieces that are there, as the walk knows */
+	uint32_t seen;            /* pieces that the walk knows to be read */
 	/* shared with the thread */
 	pthread_t thread, toucher;
 	pthread_mutex_t lock;
@@ -38,19 +37,19 @@ struct jbd2_log_cache {
 	uint32_t begun, done, limit;
 };
 
-/* Keep up to BYTES of a log of END blocks that starts at START. Without
- * memory or thread nothing is kept. */
+/* Keep up to BYTES of a log of END blocks that starts at block START. If there is
+ * no memory or no thread, nothing is kept. */
 void jbd2_log_cache_start(struct jbd2_log_cache *k, struct rj_bio *bio,
 	uint32_t block_size, uint32_t end, uint32_t start, uint64_t bytes);
-/* Get BLOCK, read if need be; NULL if it is not kept, and then no other thread
- * reads the bio. */
+/* Get BLOCK, after waiting for its read; NULL if it is not kept, and then no other
+ * thread reads the bio. */
 const uint8_t *jbd2_log_cache_fetch(struct jbd2_log_cache *k, uint32_t block);
-/* Stop reading at BLOCK: none after it, in walk order, will be asked for. */
+/* Stop reading at BLOCK: no later one, in walk order, will be asked for. */
 void jbd2_log_cache_upto(struct jbd2_log_cache *k, uint32_t block);
-/* BLOCK if it is here. */
+/* Get BLOCK if it is in memory; NULL if not. */
 const uint8_t *jbd2_log_cache_get(
 	const struct jbd2_log_cache *k, uint32_t block);
-/* No more is read; what is here stays. */
+/* Stop reading; what was read stays. */
 void jbd2_log_cache_stop(struct jbd2_log_cache *k);
 void jbd2_log_cache_free(struct jbd2_log_cache *k);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * How replay moves bytes. Copies whose log block is in memory (the plan kept
- * it, or the log's bio is memory) are written from there. Of the others a
- * batch is read from the log in log order into a buffer in volume order, and
- * written from that, in long runs.
+ * Copy blocks from the log to the volume. A copy whose log block is in memory (the
+ * plan kept it, or the log's bio is memory) is written from there. The others are
+ * read in batches: from the log in log order into a buffer in volume order, which
+ * is then written in long runs.
  */
 #ifndef RJ_JBD2_REPLAY_IO_H
 #define RJ_JBD2_REPLAY_IO_H
@@ -44,7 +44,7 @@ int jbd2_engine_load(struct jbd2_engine *e, const struct jbd2_copy *c,
  * in *WRITTEN. The write may still be under way, and fail in a later call. */
 int jbd2_engine_store(struct jbd2_engine *e, const struct jbd2_copy *c,
 	uint32_t at, uint32_t n, uint32_t *written, struct rj_error *err);
-/* Until all are written. */
+/* Wait until all are written; the first error of a write. */
 int jbd2_engine_finish(struct jbd2_engine *e, struct rj_error *err);
 
 #endif

@@ -13,13 +13,13 @@
 #include "store/store.h"
 #include "util/error.h"
 
-/* Name a log, and say how its segments are sealed. Zero-initialise it. */
+/* Names a log, and says how its segments are sealed. Zero-initialise it. */
 struct rj_log_id {
 	uint8_t volume_uuid[RJ_UUID_BYTES];
 	uint8_t journal_uuid[RJ_UUID_BYTES];
-	const struct rj_sealkey *key; /* encrypted with it; NULL: not at all.
-				       * Outlives readers and writers */
-	bool compress;		      /* what is written, with zstd */
+	const struct rj_sealkey *key; /* the log is encrypted with it; NULL: not
+				       * encrypted. Must outlive readers, writers */
+	bool compress;		      /* new segments, with zstd */
 };
 
 /* A place in the log: the last segment up to which it was verified. */
@@ -57,10 +57,10 @@ struct rj_log_read_opts {
 	void *progress_arg;
 	/* This segment was acknowledged to this host (log/floor/floor.h): a log that
 	 * ends before it, or holds another one there, is RJ_E_REFUSED. Its
-	 * oldest counts for nothing. NULL, or of sequence 0: nothing known. */
+	 * oldest is not used. NULL, or of sequence 0: nothing known. */
 	const struct rj_log_tail *seen;
 	const char *seen_by; /* the host that saw it, for messages; NULL: this one */
-	int retry_ms; /* how long to go on trying a store that does not answer;
+	int retry_ms; /* time limit for trying a store again that does not answer;
 		       * 0: 10000 */
 	/* Read as if the log ended with this segment (which must exist); holes
 	 * after it do not count. 0: read to the last segment. */
@@ -84,9 +84,9 @@ typedef int (*rj_log_sink)(void *arg, const struct rj_segment *seg,
  * RJ_E_FOREIGN: a segment of another volume or journal. RJ_E_REFUSED: see
  * SEEN. RJ_E_UNREACHABLE. Messages name the store, and the segment's number.
  *
- * If the store has handles to spare (rj_store_dup()), threads fetch ahead on
- * them: at most 8, holding at most 16 segments and, by the sizes that the store
- * listed, 64 MiB. SINK and progress are called by the caller's own thread; all
+ * If the store can have more handles (rj_store_dup()), threads fetch ahead on
+ * them: at most RJ_PREFETCH_THREADS, with at most RJ_PREFETCH_SEGMENTS segments and
+ * RJ_PREFETCH_BYTES in memory. SINK and progress are called by the caller's own thread; all
  * others have ended on return.
  */
 int rj_log_read(struct rj_store *store, const struct rj_log_id *id,
@@ -177,10 +177,10 @@ const char *rj_log_other_writer(struct rj_store *store,
 	const struct rj_log_id *id, uint64_t epoch, uint64_t time_ns,
 	char out[RJ_LOG_OTHER_BYTES]);
 
-/* The writer's last appended (after a claim: its fence). */
+/* Get the last segment that W appended (after a claim: its fence). */
 const struct rj_log_tail *rj_log_writer_tail(const struct rj_log_writer *w);
 uint64_t rj_log_writer_epoch(const struct rj_log_writer *w);
-/* The same as its tail, while other threads append. */
+/* Get that segment while another thread appends. */
 void rj_log_writer_seen(struct rj_log_writer *w, struct rj_log_tail *out);
 
 struct rj_log_append {
@@ -200,15 +200,15 @@ struct rj_log_append {
 /*
  * Seal the next segment and put it. 0: the store has acknowledged it. After
  * RJ_E_UNREACHABLE, and after any other failure that leaves rj_log_pending()
- * true (RJ_E_NOSPACE, ...), the very same bytes are kept in the writer: call
+ * true (RJ_E_NOSPACE, ...), the writer has the sealed bytes: call
  * rj_log_retry() until it succeeds; appending something else is RJ_E_INVAL.
  * With nothing pending rj_log_retry() returns 0.
  * RJ_E_INVAL: nothing was sent. RJ_E_FENCED: another writer took over; this
  * writer never appends again. RJ_E_CORRUPT, RJ_E_FOREIGN: unreadable or
  * foreign bytes have our number; it never appends again either.
- * An answer lost on the way is recognised by reading back: it is ours when
- * the bytes are ours. One call is one attempt: the caller sets the pace.
- * A warm writer allocates nothing.
+ * After a lost answer the segment is read back: it is ours if the bytes are equal. One
+ * call is one attempt: the caller decides when to try again. After its first appends of
+ * a size a writer allocates nothing.
  */
 int rj_log_append(struct rj_log_writer *w, const struct rj_log_append *a,
 	struct rj_error *err);
@@ -228,7 +228,7 @@ bool rj_log_seal_next(struct rj_log_writer *w, const struct rj_log_append *a);
 int rj_log_writer_reserve(
 	struct rj_log_writer *w, size_t bytes, struct rj_error *err);
 bool rj_log_pending(const struct rj_log_writer *w);
-/* NULL-safe. Does not touch the log. */
+/* Free W; puts nothing. NULL-safe. */
 void rj_log_writer_free(struct rj_log_writer *w);
 
 /* ---- writing in two steps: a fallback file ---- */
@@ -267,10 +267,10 @@ bool rj_log_writer_dead(const struct rj_log_writer *w);
  * already. One attempt. BACK is scratch, for reading back. The caller must put in
  * order and skip none: the segment before is not looked for.
  * 0: it is in the log, as durable as the store says. *TAKEN (may be NULL) is set
- * if another object has the number for ever: RJ_E_FENCED (of a newer epoch, or in
- * mode B one was claimed), RJ_E_CORRUPT or RJ_E_FOREIGN (unreadable or foreign).
- * All else is what rj_store_put_new() and rj_store_get() report, and may be tried
- * again. Messages name the store and the segment.
+ * if another object has the number, so that no retry helps: RJ_E_FENCED (of a newer
+ * epoch, or in mode B one was claimed), RJ_E_CORRUPT or RJ_E_FOREIGN (unreadable or
+ * foreign). All other errors are those of rj_store_put_new() and rj_store_get(), and the
+ * put may be tried again. Messages name the store and the segment.
  */
 int rj_log_put_sealed(struct rj_store *store, const struct rj_log_id *id,
 	uint64_t sequence, uint64_t epoch, const void *data, size_t len,

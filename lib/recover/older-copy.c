@@ -38,11 +38,11 @@ static int overtaken(struct rj_recovery *r, bool *yes, struct rj_error *err)
 	return rc;
 }
 
-static int refuse(const struct rj_recovery *r, bool behind, struct rj_error *err)
+static int refuse(const struct rj_recovery *r, bool older, struct rj_error *err)
 {
 	const struct rj_sbx *sbx = &r->facts.sbx;
 
-	if (!behind)
+	if (!older)
 		return rj_fail(err, RJ_E_REFUSED,
 			"%s: the log at %s no longer holds what epoch %llu wrote, in which this copy of the volume was in use: it begins in epoch %llu; files that were fsynced then may be missing: -f --accept-loss goes on without, then run e2fsck -f; nothing was changed",
 			r->device, r->report->url,
@@ -56,20 +56,20 @@ static int refuse(const struct rj_recovery *r, bool behind, struct rj_error *err
 
 int rj_recovery_judge_age(struct rj_recovery *r, struct rj_error *err)
 {
-	bool behind = rj_mark_behind(r->facts.mark, &r->newest), other = false;
+	bool older = rj_mark_is_older_copy(r->facts.mark, &r->newest), other = false;
 	int rc = 0;
 
-	if (behind) { /* or it was moved while the log was read */
+	if (older) { /* or it was moved while the log was read */
 		rj_volume_mark_again(r->device, &r->facts);
-		behind = rj_mark_behind(r->facts.mark, &r->newest);
+		older = rj_mark_is_older_copy(r->facts.mark, &r->newest);
 	}
 	/* without -f the epochs alone are judged in gather.c */
-	if (!behind && r->opts->force)
+	if (!older && r->opts->force)
 		rc = overtaken(r, &other, err);
-	if (rc || (!behind && !other))
+	if (rc || (!older && !other))
 		return rc;
 	if (!r->opts->force || !r->opts->accept_loss)
-		return refuse(r, behind, err);
+		return refuse(r, older, err);
 	if (r->age_said)
 		return 0;
 	r->age_said = true;

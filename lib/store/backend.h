@@ -11,8 +11,8 @@
 
 /*
  * Open the store of URL, whose scheme is the backend's own; OPTS is complete
- * (no zeros, and conf is never NULL: a store that keeps it takes a reference).
- * OUT may be NULL: only check. The backend fills the whole head of its struct.
+ * (no zeros, and conf is never NULL: a store that uses it later takes a reference).
+ * OUT may be NULL: only check URL. The backend fills the whole head of its struct.
  */
 typedef int (*rj_backend_open)(const struct rj_url *url,
 	const struct rj_store_opts *opts, struct rj_store **out,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * A reader of our own and not libinih: that cuts section names at 49 bytes and
- * lines at 199 (a session token is longer), and leaves what it read in buffers
- * that cannot be wiped.
+ * Parse rj.conf, and choose the settings for a URL. libinih is not used: it cuts section
+ * names at 49 bytes and lines at 199 (a session token is longer), and leaves what it
+ * read in buffers that cannot be wiped.
  */
 #include "store/conf.h"
 

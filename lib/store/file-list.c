@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What is in a store of file://: the objects of a log, and the logs. */
+/* List the objects of a log in a store of file://, and the store's logs. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>

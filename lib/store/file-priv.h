@@ -20,8 +20,8 @@ static inline struct file_store *file_of(struct rj_store *s)
 	return (struct file_store *)s;
 }
 
-/* For each call on a store: the directory itself, opened again by its name if the
- * one that was held is no more. */
+/* At the begin of each call on a store: open the directory again by its name if the one
+ * that is open was deleted. */
 void rj_file_find_root(struct file_store *fs);
 /* Close the journal's directory, if it is open. */
 void rj_file_forget_dir(struct file_store *fs);

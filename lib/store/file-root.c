@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The directories that a store of file:// holds open. */
+/* Open again or close the directories that a store of file:// uses. */
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -15,9 +15,8 @@ void rj_file_forget_dir(struct file_store *fs)
 	fs->dir = -1;
 }
 
-/* Somebody deleted it (or the NFS server did), and may put it back: nothing can be
- * put into the directory that is held. One that was moved, or over which something
- * is mounted, is still the one that was meant. */
+/* A directory that was deleted (also by the NFS server) takes no new files, and may have
+ * been made again. One that was moved, or that is mounted over, is still the right one. */
 void rj_file_find_root(struct file_store *fs)
 {
 	struct stat st;

@@ -18,19 +18,19 @@
 /* Zero is empty. */
 struct rj_latency_hist {
 	_Atomic uint64_t puts;	   /* acknowledged */
-	_Atomic uint64_t failures; /* did not come back with an answer, or with
-				    * one that is a failure; also "exists" */
-	_Atomic uint64_t bytes;	   /* of the acknowledged, as stored */
-	_Atomic uint64_t ns;	   /* that those took */
-	_Atomic int64_t acked_ns;  /* realtime: the last one; 0: none */
+	_Atomic uint64_t failures; /* no answer came, or one that is a failure;
+				    * also "exists" */
+	_Atomic uint64_t bytes;	   /* of the acknowledged puts, as stored */
+	_Atomic uint64_t ns;	   /* sum of their times */
+	_Atomic int64_t acked_ns;  /* realtime of the last one; 0: none */
 	_Atomic uint64_t bucket[RJ_LATENCY_HIST_BUCKETS];
 };
 
-/* One put of BYTES came back after NS nanoseconds with RC. */
+/* Count a put of BYTES that returned RC after NS nanoseconds. */
 void rj_latency_hist_add(
 	struct rj_latency_hist *m, int rc, uint64_t bytes, int64_t ns);
-/* The time in microseconds that PER_MILLE of a thousand acknowledged puts did
- * not exceed, to an eighth; 0: there was none. */
+/* Get the PER_MILLE quantile of the times of acknowledged puts, in microseconds, to an
+ * eighth; 0: there was no put. */
 uint64_t rj_latency_hist_quantile_us(
 	const struct rj_latency_hist *m, unsigned per_mille);
 

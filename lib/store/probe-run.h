@@ -14,7 +14,7 @@ struct probe_run {
 	struct rj_probe_opts opts;
 	struct rj_probe *out;
 	struct rj_store *store, *other; /* two handles */
-	uint64_t epochs;		/* raced for so far */
+	uint64_t epochs;		/* claimed in races so far */
 	uint64_t objects;		/* put into the log so far */
 };
 
@@ -25,9 +25,9 @@ void probe_not(struct probe_run *r, const char *why, const char *detail);
 int probe_put(struct rj_store *s, const struct rj_key *key, const void *data,
 	size_t len, bool *doubt, struct rj_error *err);
 
-/* Puts one after the other, each looked for in a list and read back. */
+/* Measure puts one after the other; look for each in a list, and read it back. */
 int probe_measure(struct probe_run *r, struct rj_error *err);
-/* One writes large objects, another reads: all of it or nothing. */
+/* Check that a reader of large objects that are just being put gets all or nothing. */
 int probe_watch(struct probe_run *r, struct rj_error *err);
 
 #endif

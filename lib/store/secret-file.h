@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Files that hold secrets. Private to lib/store. */
+/* Read files that hold secrets. Private to lib/store. */
 #ifndef RJ_STORE_SECRET_FILE_H
 #define RJ_STORE_SECRET_FILE_H
 
@@ -9,9 +9,9 @@
 
 /*
  * Read PATH, at most 1 MiB of text, into memory of malloc (NUL-terminated,
- * for rj_secret_free()). RJ_E_NOTFOUND; RJ_E_DENIED: it belongs to another
- * user than root or us, or is not closed to group and others; RJ_E_INVAL: not
- * a file of text.
+ * for rj_secret_free()). RJ_E_NOTFOUND; RJ_E_DENIED: the file belongs neither to root
+ * nor to the user of this process, or is not closed to group and others; RJ_E_INVAL:
+ * not a file of text.
  */
 int rj_secret_file_read(const char *path, char **out, struct rj_error *err);
 /* Overwrite LEN bytes and free. NULL-safe. */

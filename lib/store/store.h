@@ -37,10 +37,10 @@ enum rj_durability {
 struct rj_store_caps {
 	bool put_new; /* mode A: put-if-absent is atomic among racers */
 	/* mode B: making a folder is atomic among racers, and nothing else is.
-	 * Such a store is a tree (lib/store/tree/tree.h) under lib/store/tree/mkdir-epoch.c. */
+	 * Such a store is a tree (lib/store/tree/tree.h) below lib/store/tree/mkdir-epoch.c. */
 	bool exclusive_container;
 	bool list_consistent; /* a list shows every acknowledged object */
-	bool list_ranged;     /* a list costs what it shows, from AFTER on */
+	bool list_ranged;     /* the cost of a list is that of the objects after AFTER */
 	enum rj_durability durability;
 };
 
@@ -52,26 +52,27 @@ struct rj_store_opts {
 	int connect_timeout_ms; /* 0: as in rj.conf, else 5000 */
 	int request_timeout_ms; /* 0: as in rj.conf, else 30000; no request
 				 * hangs longer */
-	/* While true, stores on a network begin no request, and give up one that
-	 * waits (at most a second later) with RJ_E_UNREACHABLE. Belongs to the
-	 * caller; NULL: never. */
+	/* While true, stores on a network begin no request, and end one that waits,
+	 * at most a second later, with RJ_E_UNREACHABLE. The caller's, must outlive
+	 * the handle and its dups; NULL: never. */
 	const _Atomic bool *give_up;
-	struct rj_conf *conf;	/* NULL: what rj.conf says for the URL. The
+	struct rj_conf *conf;	/* NULL: the settings of rj.conf for the URL. The
 				 * caller's; the store takes a reference */
 };
 
 struct rj_store;
 
 /* Called for each object of a listing, in ascending order of number. A
- * non-zero return stops the listing and is returned by rj_store_list(). */
+ * non-zero return ends the listing and is returned by rj_store_list(). */
 typedef int (*rj_store_list_fn)(void *arg, uint64_t number, uint64_t bytes);
-/* The same for each journal of a store, in ascending order of UUID. */
+/* Called for each journal of a store, in ascending order of UUID. A non-zero return as
+ * above. */
 typedef int (*rj_store_journal_fn)(
 	void *arg, const uint8_t uuid[RJ_UUID_BYTES]);
 /* Called for each object of a stream, in ascending order of number. OBJECT's
- * bytes are valid during the call; to keep them take the buffer, and leave
- * another in its place, empty or of no further use. A non-zero return ends the
- * stream with that. */
+ * bytes are valid during the call; FN may take over the buffer, and leave another in
+ * its place, whose bytes are then overwritten. A non-zero return ends the stream and is
+ * returned. */
 typedef int (*rj_store_stream_fn)(
 	void *arg, uint64_t number, struct rj_buf *object);
 
@@ -79,7 +80,7 @@ typedef int (*rj_store_stream_fn)(
 struct rj_store_place {
 	uint64_t epoch;	 /* the segment's own */
 	bool fence;
-	uint64_t behind; /* of a fence: the epoch of the segment before; 0: none */
+	uint64_t before; /* of a fence: the epoch of the segment before; 0: none */
 };
 
 struct rj_store_ops {
@@ -88,20 +89,21 @@ struct rj_store_ops {
 	 * 0: it is there, whole, and as durable as caps.durability says.
 	 * RJ_E_EXISTS: an object (perhaps ours, of an earlier attempt whose
 	 * answer was lost) is there, and was not touched.
-	 * RJ_E_UNREACHABLE: it may or may not have been created; so with
-	 * RJ_E_IO and RJ_E_PROTOCOL, which another attempt will not cure.
-	 * RJ_E_FENCED (mode B): it does not count, a newer epoch was claimed.
-	 * RJ_E_NOSPACE, RJ_E_DENIED, RJ_E_INVAL: it was not created. Nor with
-	 * RJ_E_CORRUPT: the store knows that it lost objects, and not which.
+	 * RJ_E_UNREACHABLE: it may or may not have been created; the same with
+	 * RJ_E_IO and RJ_E_PROTOCOL, where another attempt does not help.
+	 * RJ_E_FENCED (mode B): it is not part of the log, a newer epoch was claimed.
+	 * RJ_E_NOSPACE, RJ_E_DENIED, RJ_E_INVAL: it was not created.
+	 * RJ_E_CORRUPT: it was not created, since the store knows that it lost
+	 * objects, but not which.
 	 * No reader ever sees a part of an object.
 	 */
 	int (*put_new)(struct rj_store *s, const struct rj_key *key,
 		const void *data, size_t len, struct rj_error *err);
 	/*
 	 * Append the object's bytes to OUT. RJ_E_NOTFOUND: there is none.
-	 * RJ_E_CORRUPT: the store itself says that it is damaged, or it is
-	 * longer than MAX bytes. A short answer is RJ_E_UNREACHABLE, never a
-	 * short success; on failure OUT is as it was.
+	 * RJ_E_CORRUPT: the store itself says that the object is damaged, or it
+	 * is longer than MAX bytes. An answer that was cut short is
+	 * RJ_E_UNREACHABLE, never a success; on failure OUT is as it was.
 	 */
 	int (*get)(struct rj_store *s, const struct rj_key *key, size_t max,
 		struct rj_buf *out, struct rj_error *err);
@@ -112,12 +114,12 @@ struct rj_store_ops {
 	int (*list)(struct rj_store *s, const struct rj_key *dir,
 		uint64_t after, rj_store_list_fn fn, void *arg,
 		struct rj_error *err);
-	/* The highest number in DIR (number 0, of segments), 0: none; for stores
-	 * whose list costs more the further back it reaches. May be NULL. */
+	/* Get the highest number in DIR (number 0, of segments); 0: none. For stores
+	 * whose list costs more the more objects it shows. May be NULL. */
 	int (*last)(struct rj_store *s, const struct rj_key *dir,
 		uint64_t *number, struct rj_error *err);
-	/* Delete an object. RJ_E_NOTFOUND: there was none. Not a durable
-	 * step: a power cut of the store may bring the object back. */
+	/* Delete an object. RJ_E_NOTFOUND: there was none. Not durable: after a
+	 * power cut of the store the object may be there again. */
 	int (*remove)(struct rj_store *s, const struct rj_key *key,
 		struct rj_error *err);
 	/*
@@ -131,19 +133,19 @@ struct rj_store_ops {
 	 * that have at least LEAST bytes (a log's fences are its smallest
 	 * objects, and stay), in as few requests as the store allows, lowest
 	 * first: after a failure only the lowest are missing.
-	 * *REMOVED (may be NULL) counts them, also on failure. Not a durable
-	 * step, as remove. NULL: they are listed and removed one by one.
+	 * *REMOVED (may be NULL) counts them, also on failure. Not durable, as
+	 * remove. NULL: they are listed and removed one by one.
 	 */
 	int (*remove_below)(struct rj_store *s, const struct rj_key *dir,
 		uint64_t below, uint64_t least, uint64_t *removed,
 		struct rj_error *err);
 	/*
-	 * Hand the objects of DIR numbered FROM and above to FN, in one answer.
-	 * It ends before the first number that is missing, and may end anywhere
-	 * for reasons of its own: that is no proof that nothing follows. An
+	 * Pass the objects of DIR numbered FROM and above to FN, in one answer.
+	 * The stream ends before the first number that is missing, and the store
+	 * may end it anywhere: its end is no proof that nothing follows. An
 	 * object longer than MAX bytes is RJ_E_CORRUPT. A broken connection is
-	 * RJ_E_UNREACHABLE, and what was handed over before stays true. NULL:
-	 * this store has no such thing; use get.
+	 * RJ_E_UNREACHABLE, and the objects passed before are good. NULL: this
+	 * store has no streams; use get.
 	 */
 	int (*stream)(struct rj_store *s, const struct rj_key *dir,
 		uint64_t from, size_t max, rj_store_stream_fn fn, void *arg,
@@ -152,8 +154,8 @@ struct rj_store_ops {
 	 * Put an object of a log that is copied from another store, at PLACE.
 	 * This claims no epoch, and makes the handle no writer. For stores of
 	 * mode B, where the object's epoch is a part of its name. A repeated
-	 * call has the same bytes. 0 and the errors as of put_new; RJ_E_EXISTS
-	 * for an epoch that has its text. NULL: put_new does it, with COPYING
+	 * call has the same bytes. Returns as put_new; RJ_E_EXISTS also for an epoch
+	 * whose claim is there. NULL: rj_store_put_copy() uses put_new, with COPYING
 	 * set.
 	 */
 	int (*put_copy)(struct rj_store *s, const struct rj_key *key,
@@ -165,9 +167,9 @@ struct rj_store_ops {
 		struct rj_error *err);
 	/*
 	 * Make the handle a writer of EPOCH of JOURNAL (mode B), whose fence has
-	 * the number FENCE: for the process that puts what that epoch's writer
-	 * sealed. The caller makes sure that no other process does, and that the
-	 * fence was acknowledged. NULL (mode A): every handle may put.
+	 * the number FENCE: for a process that puts segments which that epoch's
+	 * writer sealed. The caller makes sure that no other process puts, and that
+	 * the fence was acknowledged. NULL (mode A): every handle may put.
 	 */
 	int (*adopt)(struct rj_store *s, const uint8_t journal[RJ_UUID_BYTES],
 		uint64_t epoch, uint64_t fence, struct rj_error *err);
@@ -178,43 +180,41 @@ struct rj_store_ops {
 enum rj_nearly_full {
 	RJ_FULL_DISK = 1,
 	RJ_FULL_VOLUME = 2,  /* the limit that this volume has there */
-	RJ_FULL_ACCOUNT = 4, /* and that of our account */
+	RJ_FULL_ACCOUNT = 4, /* the limit of our account */
 };
 
-/* Return the words for the first of BITS; "": none. */
+/* Return the words for the first of BITS (enum rj_nearly_full); "": none. */
 const char *rj_nearly_full_text(unsigned bits);
 
 /* The head of every backend's own struct. */
 struct rj_store {
 	const struct rj_store_ops *ops;
 	struct rj_store_caps caps;
-	/* Counts what put_new() takes (store/latency-hist.h); of the caller, who sets
-	 * it, and passed on to dups. NULL: nothing is counted. */
+	/* Counts the puts of segments, and their times (store/latency-hist.h). Set by
+	 * the caller, whose it stays; dups get it. NULL: nothing is counted. */
 	struct rj_latency_hist *latency;
-	/* Puts of segments wait there (store/put-throttle.h); of the caller, as
-	 * the meter. NULL: they never wait. */
+	/* Puts of segments wait there (store/put-throttle.h). Set by the caller, as
+	 * above. NULL: they never wait. */
 	struct rj_put_throttle *throttle;
 	char url[512]; /* for messages: never holds a credential */
 	/* The puts are copies of another store's segments: they may begin at any
 	 * number and (mode B) be of an older epoch than the handle's own. */
 	bool copying;
-	/* What the answer to the last put said; only rjserver says it. From any
-	 * thread. */
+	/* From the answer to the last put, of rjserver only. Read by any thread. */
 	_Atomic unsigned nearly_full; /* of enum rj_nearly_full */
 	_Atomic uint64_t max_bytes;   /* the volume's limit; 0: none is known */
 };
 
 /*
- * Open the store that URL names. Does not contact a server: one that cannot
- * be reached shows at the first request. RJ_E_INVAL: not a URL we can read;
- * RJ_E_UNSUPPORTED: a scheme this build does not have (the message lists
- * those it has); RJ_E_NOTFOUND: the directory of a file:// URL is not there
- * (nor is it ever made: it may be a share that is not mounted). OPTS may be
- * NULL.
+ * Open the store that URL names, for rj_store_close(). Does not contact a server: that
+ * one cannot be reached shows at the first request. RJ_E_INVAL: URL cannot be parsed;
+ * RJ_E_UNSUPPORTED: this build does not have the scheme (the message lists those it
+ * has); RJ_E_NOTFOUND: the directory of a file:// URL does not exist (it is never made:
+ * it may be a share that is not mounted). OPTS may be NULL.
  */
 int rj_store_open(const char *url, const struct rj_store_opts *opts,
 	struct rj_store **out, struct rj_error *err);
-/* Only check that URL could be opened. Same errors. */
+/* Check that URL could be opened, without opening it. Errors as of rj_store_open(). */
 int rj_store_check_url(const char *url, struct rj_error *err);
 /* NULL-safe. */
 void rj_store_close(struct rj_store *s);
@@ -257,7 +257,7 @@ static inline int rj_store_remove(
 	return s->ops->remove(s, key, err);
 }
 
-/* RJ_E_UNSUPPORTED: this kind of store cannot. */
+/* List journals, as ops->list_journals(). RJ_E_UNSUPPORTED: this kind of store cannot. */
 static inline int rj_store_list_journals(struct rj_store *s,
 	rj_store_journal_fn fn, void *arg, struct rj_error *err)
 {
@@ -274,7 +274,7 @@ int rj_store_remove_below(struct rj_store *s, const struct rj_key *dir,
 	uint64_t below, uint64_t least, uint64_t *removed,
 	struct rj_error *err);
 
-/* RJ_E_UNSUPPORTED: this kind of store does not stream. */
+/* Stream objects, as ops->stream(). RJ_E_UNSUPPORTED: this kind of store does not. */
 static inline int rj_store_stream(struct rj_store *s, const struct rj_key *dir,
 	uint64_t from, size_t max, rj_store_stream_fn fn, void *arg,
 	struct rj_error *err)
@@ -293,7 +293,7 @@ static inline int rj_store_adopt(struct rj_store *s,
 	return s->ops->adopt ? s->ops->adopt(s, journal, epoch, fence, err) : 0;
 }
 
-/* RJ_E_UNSUPPORTED: this kind of store has but one handle. */
+/* Make another handle, as ops->dup(). RJ_E_UNSUPPORTED: a second handle cannot be made. */
 static inline int rj_store_dup(
 	struct rj_store *s, struct rj_store **out, struct rj_error *err)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The URL of a store, taken apart. For lib/store, and for code that must know where
- * a store is.
+ * Split the URL of a store into its parts. For lib/store, and for code that must know
+ * where a store is.
  *
- * Nothing is percent-decoded: a host and a name have no characters that would
- * need it, and the path of a file:// URL is the path as it stands.
+ * Nothing is percent-decoded: a host and a name have no characters that need it, and
+ * the path of a file:// URL is taken literally.
  */
 #ifndef RJ_STORE_URL_H
 #define RJ_STORE_URL_H
@@ -26,19 +26,19 @@ struct rj_url {
 };
 
 /*
- * RJ_E_INVAL: not a URL, too long, holds control characters, or holds a user
- * name or password (which the message does not repeat).
+ * Parse TEXT. RJ_E_INVAL: it is not a URL, is too long, or has control characters, a
+ * user name or a password (which the message does not repeat).
  */
 int rj_url_parse(const char *text, struct rj_url *out, struct rj_error *err);
 
-/* The port that a URL means when it names none, by its scheme, the LEN characters
- * at SCHEME in any case; 0: there is none. */
+/* Get the default port of the scheme, the LEN characters at SCHEME in any case; 0:
+ * there is none. */
 uint16_t rj_url_default_port(const char *scheme, size_t len);
-/* The port of U, named or not; 0: there is none. */
+/* Get the port of U, or its scheme's default; 0: there is none. */
 uint16_t rj_url_port(const struct rj_url *u);
-/* The same but for slashes at the end, the host's case, and a port that need not
- * be named? Not all that are one store can be told by their names; what would be
- * there by a slip can. */
+/* Are A and B equal but for slashes at the end, the host's case, and a default port?
+ * Finds a store that was named twice by mistake; two URLs of one store can still
+ * differ. */
 bool rj_url_same(const char *a, const char *b);
 
 #endif

@@ -136,9 +136,9 @@ static int check_history(const struct rj_loaded *l, const struct reading *r,
 /* By its mark, which a writer on another host may have raised meanwhile. */
 static bool is_behind(struct rj_loaded *l, const struct reading *r)
 {
-	if (rj_mark_behind(l->facts.mark, &r->newest))
+	if (rj_mark_is_older_copy(l->facts.mark, &r->newest))
 		rj_volume_mark_again(l->device, &l->facts);
-	return rj_mark_behind(l->facts.mark, &r->newest);
+	return rj_mark_is_older_copy(l->facts.mark, &r->newest);
 }
 
 /* The journal superblock as read back must be one we can serve. */

@@ -345,12 +345,12 @@ static void marks(void)
 	CU_ASSERT_EQUAL(memcmp(raw, "RJMK", 4), 0);
 	CU_ASSERT_EQUAL(raw[8], 0x88);
 	CU_ASSERT_EQUAL(raw[16], 0xAB);
-	CU_ASSERT_TRUE(rj_mark_behind(9, &h));
-	CU_ASSERT_FALSE(rj_mark_behind(10, &h));
-	CU_ASSERT_FALSE(rj_mark_behind(11, &h));
-	CU_ASSERT_FALSE(rj_mark_behind(0, &h)); /* none is known */
+	CU_ASSERT_TRUE(rj_mark_is_older_copy(9, &h));
+	CU_ASSERT_FALSE(rj_mark_is_older_copy(10, &h));
+	CU_ASSERT_FALSE(rj_mark_is_older_copy(11, &h));
+	CU_ASSERT_FALSE(rj_mark_is_older_copy(0, &h)); /* none is known */
 	h.flags = 0;
-	CU_ASSERT_FALSE(rj_mark_behind(9, &h));
+	CU_ASSERT_FALSE(rj_mark_is_older_copy(9, &h));
 }
 
 int main(void)

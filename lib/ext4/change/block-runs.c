@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The runs of blocks that an inode has. */
+/* List the runs of blocks of an inode. */
 #include <stdlib.h>
 
 #include "ext4/change/change-priv.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What would change, worked out by libext2fs on an overlay. */
+/* Compute a change by having libext2fs make it on an overlay. */
 #include "ext4/change/change.h"
 
 #include <limits.h>

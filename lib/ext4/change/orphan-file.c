@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The orphan file (feature orphan_file) is no use without a journal, and
- * e2fsck takes one there for damage.
+ * Remove the orphan file (feature orphan_file): without a journal it has no use, and
+ * e2fsck takes it for damage.
  */
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * What e2fsck 1.47.0 does wrong when it releases orphans (deleted while open, or
- * their truncate was cut off), mended around it:
+ * Work around what e2fsck 1.47.0 does wrong when it releases orphans (inodes deleted
+ * while open, or whose truncate was cut off):
  * - Of an inode that maps no blocks (fast symlinks, devices, FIFOs, sockets, inline
  *   data) it forgets the block of extended attributes, whose reference count is
  *   then wrong. Such an inode that is to be deleted is made an empty regular file

@@ -18,16 +18,16 @@ struct rj_orphan_attrs {
 };
 
 /*
- * Before e2fsck -p is to release the orphans of the unmounted volume at PATH:
- * change those that it would release wrongly. Afterwards (RELEASED): clear the
- * orphan file. Can be cut and run again. UNDO_FILE as in rj_volume_open().
- * RJ_E_CORRUPT: the orphans, or what they hang on, are damaged. RJ_E_REFUSED: e2fsck
- * must not release them, the kernel does when it mounts the volume.
+ * Before e2fsck -p releases the orphans of the unmounted volume at PATH: change those
+ * that it would release wrongly. After it (RELEASED): clear the orphan file. May be
+ * cut at any point and repeated. UNDO_FILE as in rj_volume_open().
+ * RJ_E_CORRUPT: the orphans, or their lists, are damaged. RJ_E_REFUSED: e2fsck must
+ * not release them; the kernel does when it mounts the volume.
  *
- * With HIDDEN (both times; else NULL), which begins as zeros, none is refused: the
- * attributes are taken out of such inodes before, and put back afterwards. A cut in
- * between loses them, so this is for a copy that can be made again. The caller
- * frees HIDDEN->inodes.
+ * With HIDDEN (in both calls; zeroed before the first; NULL: not used), none is
+ * refused: the attributes are taken out of such inodes in the first call, and put back
+ * in the second. A cut in between loses them, so this is for a copy that can be made
+ * again. The caller frees HIDDEN->inodes.
  */
 int rj_volume_orphans(const char *path, const char *undo_file, bool released,
 	struct rj_orphan_attrs *hidden, struct rj_error *err);

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * libext2fs knows how every combination of features lays out a journal inode;
- * it does not know how to write that so that a power cut harms nothing. So it
- * works on this io_manager, which keeps what it writes, and the bytes are
- * written elsewhere (redo.c) in an order of our own.
+ * An io_manager for libext2fs that collects what is written. libext2fs knows how every
+ * combination of features lays out a journal inode, but not how to write that so that a
+ * power cut harms nothing: redo.c writes the blocks in an order of our own.
  */
 #include "ext4/change/overlay.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What libext2fs would write, kept in memory. Private to lib/ext4. */
+/* Keep what libext2fs would write in memory. Private to lib/ext4. */
 #ifndef RJ_EXT4_CHANGE_OVERLAY_H
 #define RJ_EXT4_CHANGE_OVERLAY_H
 
@@ -19,13 +19,12 @@ struct overlay {
 };
 
 /*
- * Open the volume V for libext2fs, for writing, with O (zeroed by the caller)
- * in between: reads see what was written, and V keeps its bytes. O must outlive
- * FS.
+ * Open the volume V for libext2fs, for writing, through O (zeroed by the caller):
+ * reads see what was written, and V itself does not change. O must outlive FS.
  */
 int rj_overlay_open(struct rj_volume *v, struct overlay *o, ext2_filsys *fs,
 	struct rj_error *err);
-/* NULL: block NR is as on the volume. */
+/* Get block NR as it was written; NULL: it is as on the volume. */
 const uint8_t *rj_overlay_find(const struct overlay *o, uint64_t nr);
 void rj_overlay_free(struct overlay *o);
 

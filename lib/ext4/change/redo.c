@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The redo record, and doing what it says. Its bytes are in doc/moving.md. It
- * stands where a journal was or will be, so no block of it may look like one
- * of JBD2's: the first four bytes of each image are kept in the head.
+ * Write, read and apply the redo record. Its bytes are in doc/moving.md. It is
+ * where a journal was or will be, so no block of it may look like one of JBD2's: the
+ * first four bytes of each image are in the record's head.
  */
 #include "ext4/change/change.h"
 

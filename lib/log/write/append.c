@@ -16,7 +16,7 @@ int rj_writer_seal(struct rj_log_writer *w, struct rj_seg_draft *draft,
 	int rc;
 
 	h->time_ns = (uint64_t)rj_realtime_ns();
-	rc = rj_writer_seal_behind(w, &w->tail, draft, &w->out, &w->next, err);
+	rc = rj_writer_seal_after(w, &w->tail, draft, &w->out, &w->next, err);
 	/* with nothing pending rj_log_retry() would find all done */
 	return rc ? rj_fail_cause(rc, RJ_CAUSE_SEALING, err) : 0;
 }

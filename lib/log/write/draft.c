@@ -5,7 +5,7 @@
 #include "log/write/writer.h"
 
 void rj_writer_draft(const struct rj_log_writer *w, const struct rj_log_append *a,
-	const struct rj_log_tail *behind, struct rj_seg_draft *out)
+	const struct rj_log_tail *after, struct rj_seg_draft *out)
 {
 	*out = (struct rj_seg_draft){
 		.header = {.kind = RJ_SEG_DATA},
@@ -18,7 +18,7 @@ void rj_writer_draft(const struct rj_log_writer *w, const struct rj_log_append *
 		out->header.flags |= RJ_SEG_F_BASE;
 	if (a->recovered)
 		out->header.flags |= RJ_SEG_F_RECOVERED;
-	out->header.oldest = a->oldest ? a->oldest : behind->oldest;
+	out->header.oldest = a->oldest ? a->oldest : after->oldest;
 	if (out->header.oldest < w->floor)
 		out->header.oldest = w->floor;
 	if (out->header.oldest && out->header.oldest <= a->marked)
@@ -27,17 +27,17 @@ void rj_writer_draft(const struct rj_log_writer *w, const struct rj_log_append *
 
 /* Fill in all that the writer knows of the header after BEHIND, but the time. */
 static void fill_header(struct rj_log_writer *w,
-	const struct rj_log_tail *behind, struct rj_seg_draft *draft)
+	const struct rj_log_tail *after, struct rj_seg_draft *draft)
 {
 	struct rj_seghdr *h = &draft->header;
 
-	h->sequence = behind->sequence + 1;
+	h->sequence = after->sequence + 1;
 	h->epoch = w->epoch;
 	memcpy(h->volume_uuid, w->id.volume_uuid, sizeof(h->volume_uuid));
 	memcpy(h->journal_uuid, w->id.journal_uuid, sizeof(h->journal_uuid));
 	memcpy(h->nonce, w->nonce, sizeof(h->nonce));
 	if (!(h->flags & RJ_SEG_F_BREAK))
-		memcpy(h->prev_chain, behind->chain, sizeof(h->prev_chain));
+		memcpy(h->prev_chain, after->chain, sizeof(h->prev_chain));
 	if ((h->flags & (RJ_SEG_F_BASE | RJ_SEG_F_BREAK)) || !h->oldest) {
 		/* not the number that the mark was made for */
 		if (h->oldest != h->sequence)
@@ -48,13 +48,13 @@ static void fill_header(struct rj_log_writer *w,
 	draft->compress = w->id.compress;
 }
 
-int rj_writer_seal_behind(struct rj_log_writer *w,
-	const struct rj_log_tail *behind, struct rj_seg_draft *draft,
+int rj_writer_seal_after(struct rj_log_writer *w,
+	const struct rj_log_tail *after, struct rj_seg_draft *draft,
 	struct rj_buf *out, struct rj_log_tail *at, struct rj_error *err)
 {
 	const struct rj_seghdr *h = &draft->header;
 
-	fill_header(w, behind, draft);
+	fill_header(w, after, draft);
 	at->sequence = h->sequence;
 	at->epoch = h->epoch;
 	at->oldest = h->oldest;

@@ -37,19 +37,19 @@ bool rj_log_seal_next(struct rj_log_writer *w, const struct rj_log_append *a)
 {
 	struct rj_writer_second *s = &w->second;
 	struct rj_seg_draft draft;
-	struct rj_log_tail behind;
+	struct rj_log_tail after;
 	bool done;
 
 	if (pthread_mutex_trylock(&s->lock))
 		return false;
 	s->ready = false;
-	if (predecessor(w, a, &behind)) {
-		rj_writer_draft(w, a, &behind, &draft);
+	if (predecessor(w, a, &after)) {
+		rj_writer_draft(w, a, &after, &draft);
 		draft.header.time_ns = (uint64_t)rj_realtime_ns();
-		memcpy(s->behind, behind.chain, sizeof(s->behind));
+		memcpy(s->after, after.chain, sizeof(s->after));
 		/* what fails here fails again, and is told, in its turn */
-		s->ready = !rj_writer_seal_behind(
-			w, &behind, &draft, &s->out, &s->at, NULL);
+		s->ready = !rj_writer_seal_after(
+			w, &after, &draft, &s->out, &s->at, NULL);
 	}
 	done = s->ready;
 	pthread_mutex_unlock(&s->lock);
@@ -67,7 +67,7 @@ bool rj_writer_take_second(
 	ok = s->ready && !w->must_base && !a->base &&
 	     s->at.sequence == a->sequence &&
 	     s->at.sequence == w->tail.sequence + 1 &&
-	     !memcmp(s->behind, w->tail.chain, sizeof(s->behind));
+	     !memcmp(s->after, w->tail.chain, sizeof(s->after));
 	s->ready = false;
 	if (ok) {
 		was = w->out;

@@ -16,7 +16,7 @@ struct rj_writer_second {
 	bool ready;
 	struct rj_buf out;
 	struct rj_log_tail at;
-	uint8_t behind[RJ_SEG_HASH_BYTES]; /* the chain that it continues */
+	uint8_t after[RJ_SEG_HASH_BYTES]; /* the chain that it continues */
 };
 
 struct rj_log_writer {
@@ -43,19 +43,19 @@ struct rj_log_writer {
 /* All zero, but for its locks. NULL: out of memory. */
 struct rj_log_writer *rj_writer_new(void);
 void rj_writer_set_pending(struct rj_log_writer *w, bool pending);
-/* Fill a draft from A, for the segment that follows BEHIND; the writer adds the rest. */
+/* Fill a draft from A, for the segment that follows AFTER; the writer adds the rest. */
 void rj_writer_draft(const struct rj_log_writer *w, const struct rj_log_append *a,
-	const struct rj_log_tail *behind, struct rj_seg_draft *out);
+	const struct rj_log_tail *after, struct rj_seg_draft *out);
 /* Take A into w->out and w->next if rj_log_seal_next() sealed it; else false. */
 bool rj_writer_take_second(
 	struct rj_log_writer *w, const struct rj_log_append *a);
 /*
- * Seal DRAFT, which has its time, as the segment after BEHIND into OUT; AT gets
+ * Seal DRAFT, which has its time, as the segment after AFTER into OUT; AT gets
  * the log's new tail. The identity, number, epoch, nonce and chain are filled
  * in here. Errors as of rj_segment_seal().
  */
-int rj_writer_seal_behind(struct rj_log_writer *w,
-	const struct rj_log_tail *behind, struct rj_seg_draft *draft,
+int rj_writer_seal_after(struct rj_log_writer *w,
+	const struct rj_log_tail *after, struct rj_seg_draft *draft,
 	struct rj_buf *out, struct rj_log_tail *at, struct rj_error *err);
 /*
  * Seal DRAFT as the segment after w->tail into w->out and w->next. The

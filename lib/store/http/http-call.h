@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * One HTTP request and its answer, the server that it goes to, and what an answer's
- * status means. Shared by both HTTP engines: http.h (libcurl; S3 and WebDAV) and
+ * Describe one HTTP request and its answer, and the server that it goes to; decide what
+ * an answer's status means. Shared by both HTTP engines: http.h (libcurl; S3 and WebDAV) and
  * http1.h (rj://). Private to lib/store.
  */
 #ifndef RJ_STORE_HTTP_CALL_H
@@ -26,17 +26,18 @@ struct rj_http_call {
 	bool has_body; /* of body_len bytes, perhaps none */
 	const void *body; /* not copied */
 	size_t body_len;
-	/* Header lines, NULL at the end. A constant array: http.c remembers
+	/* Header lines, NULL at the end. A constant array: http.c recognises
 	 * it by its address. May be NULL. */
 	const char *const *headers;
-	const char *extra[RJ_HTTP_EXTRA]; /* and those of this call; or NULL */
-	/* Where the body of a 200 or 207 goes (appended); more than MAX bytes
+	const char *extra[RJ_HTTP_EXTRA]; /* header lines of this call; or NULL */
+	/* Gets the body of a 200 or 207 (appended); more than MAX bytes
 	 * is RJ_E_CORRUPT. May be NULL. */
 	struct rj_buf *out;
 	size_t max;
-	/* Instead of OUT: takes such a body as it comes; what is not 0 ends the
-	 * request and is returned. The request then has no time limit of its
-	 * own, but one for silence (of rj://: without any of such a body). */
+	/* Instead of OUT: called with such a body piece by piece; a non-zero
+	 * return ends the request and is returned. Then request_timeout_ms limits
+	 * not the whole request, but the time in which nothing comes (with rj://:
+	 * none of such a body). */
 	int (*sink)(void *arg, const void *data, size_t len);
 	void *sink_arg;
 	/* Called for each header line of the answer, without its end of line.
@@ -45,11 +46,11 @@ struct rj_http_call {
 	void *arg;
 	/* Filled: */
 	int status;
-	char text[RJ_HTTP_TEXT]; /* first line of any other body; or "" */
-	char error[RJ_HTTP_BODY]; /* the beginning of such a body, as it is */
+	char text[RJ_HTTP_TEXT]; /* first line of the body of another status; or "" */
+	char error[RJ_HTTP_BODY]; /* the beginning of that body, unchanged */
 };
 
-/* Clear what is filled. */
+/* Clear the fields that the answer fills. */
 void rj_http_call_begin(struct rj_http_call *c);
 /* Fill text with the first line of the LEN bytes in error, made harmless for a
  * terminal. */
@@ -62,20 +63,20 @@ enum rj_http_auth {
 
 struct rj_http_setup {
 	const char *name; /* in messages ("rj://host:port/name"); copied */
-	const char *peer; /* what the other side is ("journal server"); kept */
-	const char *host; /* where a password would go */
+	const char *peer; /* for messages ("journal server"); not copied */
+	const char *host; /* of the server, which gets the password */
 	bool tls;
 	enum rj_http_auth auth;
 	const char *region; /* SIGV4 */
-	const struct rj_store_opts *opts; /* its conf is kept by reference */
+	const struct rj_store_opts *opts; /* copied; a reference to its conf is taken */
 };
 
 /* The server at the other end, and the settings that hold for it now. */
 struct rj_http_peer {
 	struct rj_http_setup setup; /* its texts and opts are those below */
 	struct rj_store_opts opts;
-	bool failed;	   /* the last request, and rj.conf may be why */
-	int64_t looked_ns; /* when that was looked at again */
+	bool failed;	   /* the last request did, perhaps because of rj.conf */
+	int64_t looked_ns; /* when rj.conf was last read again, monotonic */
 	char name[sizeof(((struct rj_store *)0)->url)];
 	char host[256];
 	char region[64];
@@ -84,43 +85,42 @@ struct rj_http_peer {
 /* P must not move afterwards. */
 void rj_http_peer_init(struct rj_http_peer *p, const struct rj_http_setup *setup);
 void rj_http_peer_release(struct rj_http_peer *p);
-/* RJ_E_REFUSED: a password or token would travel unencrypted to another machine, be
- * that a proxy of rj.conf. */
+/* Check where secrets would go. RJ_E_REFUSED: a password or token would be sent
+ * unencrypted to another machine, or to a proxy of rj.conf there. */
 int rj_http_peer_check(const struct rj_http_peer *p, struct rj_error *err);
-/* A handle as of rj_curl_new(), with its errors, that goes to a server on this machine
- * through no proxy of the environment. */
+/* Make a handle by rj_curl_new(), with its errors. For a server on this machine the
+ * environment's proxy is not used. */
 int rj_http_peer_easy(const struct rj_http_peer *p, char *detail, CURL **out,
 	struct rj_error *err);
 /* If FAILED, or the last request: read rj.conf again if it changed. True: other
  * settings hold now, for another connection. */
 bool rj_http_peer_renew(struct rj_http_peer *p, bool failed);
 
-/* What STATUS, of an answer that means failure, says is to be mended. */
+/* Get the cause that STATUS, of an answer that means failure, points to. */
 enum rj_cause rj_http_cause(int status);
-/* Does an answer with STATUS tell something only if it is whole? Not those that
- * say no more than "refused" or "not now", which come from anything in between,
- * often without a length. */
+/* Must an answer with STATUS be complete to be of use? Not one that only says
+ * "refused" or "not now": proxies send those, often without a length. */
 bool rj_http_needs_end(int status);
-/* Does STATUS say that the request was done? */
+/* Does STATUS mean that the request was carried out? */
 bool rj_http_is_success(int status);
 /* Is STATUS an answer of the store to a client with the right settings? */
 bool rj_http_means_something(int status);
 
 /*
- * An answer that means failure whatever was asked, in words; DOING is like
- * "put <key>". With WHY (may be NULL: call->text) after the status.
+ * Fail for an answer whose status means failure of any request; DOING is like
+ * "put <key>". The message has WHY (NULL: call->text) after the status.
  * RJ_E_DENIED (401, 403, 407), RJ_E_NOSPACE (507), RJ_E_INVAL (413, 414),
  * RJ_E_UNREACHABLE (408, 423, 425, 429 and all other 5xx), else RJ_E_PROTOCOL.
  */
 int rj_http_fail_status(const struct rj_http_peer *p, const struct rj_http_call *c,
 	const char *doing, const char *why, struct rj_error *err);
-/* RJ_E_UNREACHABLE: success was answered before the request's body was sent
- * whole, so the server cannot have what it says it has. */
+/* RJ_E_UNREACHABLE: success was answered before all of the request's body was sent,
+ * so the server cannot have stored it. */
 int rj_http_fail_early(const struct rj_http_peer *p, struct rj_error *err);
-/* RJ_E_PROTOCOL: what came is not HTTP. */
+/* RJ_E_PROTOCOL: the answer is not HTTP. */
 int rj_http_fail_alien(const struct rj_http_peer *p, struct rj_error *err);
-/* RJ_E_PROTOCOL: an answer with STATUS that does not say where it ends, which
- * cannot be told from a lost connection. */
+/* RJ_E_PROTOCOL: an answer with STATUS has no length, so that its end cannot be told
+ * from a lost connection. */
 int rj_http_fail_endless(
 	const struct rj_http_peer *p, int status, struct rj_error *err);
 /* RJ_E_CORRUPT: a body of more than MAX bytes. */
@@ -129,7 +129,7 @@ int rj_http_fail_long(
 /* RJ_E_UNREACHABLE: the connection ended within the answer. */
 int rj_http_fail_cut(const struct rj_http_peer *p, struct rj_error *err);
 
-/* If LINE is header NAME (any case), its value in VALUE (cut to SIZE). */
+/* Is LINE the header NAME (in any case)? Then VALUE gets its value, cut to SIZE. */
 bool rj_http_header_is(const char *line, size_t len, const char *name,
 	char *value, size_t size);
 /* Is HOST (as in a URL) this machine itself: localhost, 127.x, [::1]? */

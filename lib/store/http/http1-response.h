@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Parse the response to a request as it comes, and hand its body on. What is not
- * understood is not guessed: the connection is of no use any more. No I/O. Private to
- * lib/store.
+ * Parse the response to a request as it comes, and pass its body on. The parser is strict:
+ * after anything that it does not accept the connection cannot be used again. No I/O.
+ * Private to lib/store.
  */
 #ifndef RJ_STORE_HTTP1_RESPONSE_H
 #define RJ_STORE_HTTP1_RESPONSE_H
@@ -20,15 +20,15 @@
 
 struct rj_http1_response {
 	bool begun;    /* a byte has come */
-	bool complete; /* all has, or nothing more is to be waited for */
+	bool complete; /* all has come that is needed */
 	bool head;     /* its head is read */
 	bool handed_on; /* the sink has got some of the body; the caller clears it */
 	/* what follows is private */
 	struct rj_http_call *call;
 	enum { RJ_HTTP1_GOOD, RJ_HTTP1_ALIEN, RJ_HTTP1_LONG, RJ_HTTP1_NOMEM,
 		RJ_HTTP1_SINK } verdict;
-	bool framed;   /* it says where it ends */
-	bool sized;    /* by its length */
+	bool framed;   /* it has a length or is chunked */
+	bool sized;    /* it has a length */
 	bool chunked;
 	bool close;    /* the connection ends with it */
 	struct rj_http1_chunked chunks;
@@ -40,19 +40,19 @@ struct rj_http1_response {
 	char data[RJ_HTTP1_BYTES];
 };
 
-/* Of a request made by CALL, whose status, text and error are cleared, and
- * filled as the answer comes; its header function is called for each line, and OUT
- * or SINK get its body. */
+/* Begin to parse the response to CALL, whose status, text and error are cleared here and
+ * filled as the response comes; its header function is called for each line, and its OUT
+ * or SINK get the body. CALL must stay until rj_http1_response_end(). */
 void rj_http1_response_begin(
 	struct rj_http1_response *a, struct rj_http_call *call);
-/* Where the next bytes go, and how many may. */
+/* Get the place for the next bytes, and how many fit. */
 char *rj_http1_response_space(struct rj_http1_response *a, size_t *bytes);
-/* Take BYTES received bytes. False: the answer is of no use: this is not HTTP, or too
- * much, or the sink wants no more. */
+/* Parse the BYTES that were received there. False: the response failed: it is not HTTP, or
+ * too long, or the sink ended it. */
 bool rj_http1_response_take(struct rj_http1_response *a, size_t bytes);
-/* It is complete, or rj_http1_response_take() was false. *KEEP: the connection
- * can be used again. RJ_E_PROTOCOL: not HTTP, or without an end; RJ_E_CORRUPT: too long;
- * RJ_E_NOMEM; or what the sink returned. P is for the message. */
+/* Get the result, once the response is complete or rj_http1_response_take() was false.
+ * *KEEP: the connection can be used again. RJ_E_PROTOCOL: not HTTP, or without a length;
+ * RJ_E_CORRUPT: too long; RJ_E_NOMEM; or what the sink returned. P is for the message. */
 int rj_http1_response_end(struct rj_http1_response *a,
 	const struct rj_http_peer *p, bool *keep, struct rj_error *err);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Reads a stream of objects as rjserver sends it (doc/http-protocol.md,
+ * Parse a stream of objects as rjserver sends it (doc/http-protocol.md,
  * "Streams"), in pieces of any size. Private to lib/store. No I/O.
  */
 #ifndef RJ_STORE_OBJECT_STREAM_H
@@ -24,15 +24,15 @@ struct rj_objects {
 	struct rj_buf object; /* free it with rj_buf_free() */
 	char line[RJ_OBJECTS_LINE];
 	size_t line_len;
-	uint64_t number; /* of the object that is being read, or the last one */
-	size_t want;     /* its bytes */
+	uint64_t number; /* of the object that is being read, or of the last one */
+	size_t want;     /* the object's length */
 	bool in_object, any, ended;
 };
 
-/* Take LEN bytes. RJ_E_CORRUPT: the server says that an object is damaged, or
- * it is larger than MAX; RJ_E_PROTOCOL; or what FN returned. */
+/* Parse the next LEN bytes. RJ_E_CORRUPT: the server says that an object is damaged, or
+ * an object is larger than MAX; RJ_E_PROTOCOL; or what FN returned. */
 int rj_objects_feed(void *objects, const void *data, size_t len);
-/* No more bytes come. RJ_E_UNREACHABLE: they end too early. */
+/* End the stream. RJ_E_UNREACHABLE: it was cut short. */
 int rj_objects_end(const struct rj_objects *o);
 
 #endif

@@ -14,11 +14,11 @@ struct rj_s3 {
 	char *token_header;	     /* x-amz-security-token; NULL: none */
 	char prefix[RJ_URL_BYTES];   /* of keys: "" or "a/b/" */
 	size_t root;		     /* length of the bucket's own URL */
-	struct rj_buf url; /* that, "https://host/bucket/", and the current
-			    * object or query after it */
+	struct rj_buf url; /* the bucket's own, "https://host/bucket/", and the
+			    * current object or query after it */
 };
 
-/* What the error answer in C says of itself. */
+/* The code and text of an error answer. */
 struct rj_s3_said {
 	char code[64];
 	char text[RJ_HTTP_TEXT]; /* "Code: message"; or the first line */

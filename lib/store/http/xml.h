@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * XML answers of S3 and WebDAV servers: elements by their local names, with
+ * Parse XML answers of S3 and WebDAV servers: elements by their local names, with
  * their text. Private to lib/store; the only user of expat.
  */
 #ifndef RJ_STORE_XML_H
@@ -17,16 +17,17 @@ struct rj_xml {
 	/* May be NULL. NAME is without prefix and namespace. A non-zero return
 	 * ends the parse with that. */
 	int (*start)(void *arg, const char *name);
-	/* TEXT is what stood between the element's start and its end or its
+	/* TEXT is what was between the element's start and its end or its
 	 * first child. */
 	int (*end)(void *arg, const char *name, const char *text);
 	void *arg;
 };
 
 /*
- * RJ_E_PROTOCOL: not well-formed, an element's text is longer than makes sense,
- * or it declares a document type (no server has a reason to); NAME is for the
- * message. RJ_E_NOMEM.
+ * Parse LEN bytes DATA, and call X's functions. RJ_E_PROTOCOL: not well-formed, an
+ * element's text does not fit RJ_XML_TEXT, or a document type is declared (no server
+ * has a reason to); NAME is for the message. RJ_E_NOMEM; or what a function of X
+ * returned.
  */
 int rj_xml_parse(const char *name, const void *data, size_t len,
 	const struct rj_xml *x, struct rj_error *err);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * What the trees of FTP, SFTP and IMAP servers share: one connection through
- * libcurl, kept open between requests, and folder listings as "ls -l" writes
- * them. Private to lib/store.
+ * libcurl, which stays open between requests, and the parser of folder listings in the
+ * form of "ls -l". Private to lib/store.
  */
 #ifndef RJ_STORE_CURL_TREE_H
 #define RJ_STORE_CURL_TREE_H
@@ -23,9 +23,9 @@ struct rj_net_kind {
 	const char *peer;		 /* in messages: "FTP server" */
 	bool starttls;			 /* PLAIN encrypts, once connected */
 	bool short_poll;		 /* see rj_net_perform() */
-	/* of a new handle, beside user and password; NULL: none */
+	/* Sets more options of a new handle than user and password; NULL: none */
 	CURLcode (*set_options)(CURL *e, const struct rj_conf *c);
-	const char *box;		 /* the path is of one, and not empty */
+	const char *box;		 /* the URL's path must name one ("mailbox") */
 	int (*open)(const struct rj_url *url, const struct rj_store_opts *opts,
 		struct rj_tree **out, struct rj_error *err);
 };
@@ -35,35 +35,35 @@ struct rj_net {
 	struct rj_tree base;
 	const struct rj_net_kind *kind;
 	struct rj_url url;
-	struct rj_store_opts opts; /* its conf is a reference of ours */
+	struct rj_store_opts opts; /* with a reference to its conf */
 	CURL *easy;
 	CURLM *multi;
 	char detail[CURL_ERROR_SIZE];
 	char origin[300];	  /* "ftp://host:port/" */
 	char root[RJ_URL_BYTES];  /* the path, without slashes at its end */
-	uint64_t salt, attempts;  /* of temporary names */
-	bool failed;		  /* the last request, and rj.conf may be why */
-	int64_t looked_ns;	  /* when that was looked at again */
+	uint64_t salt, attempts;  /* make temporary names unique */
+	bool failed;		  /* the last request did, perhaps because of rj.conf */
+	int64_t looked_ns;	  /* when rj.conf was last read again, monotonic */
 	bool fresh;		  /* the next request opens a new connection */
 	/* Of the request under way: */
 	struct rj_net_call *call;
 	size_t sent, start;
 	bool too_long, no_memory;
-	bool gone; /* a connection was closed that the server had left */
+	bool gone; /* libcurl closed a connection that the server had closed */
 };
 
 /* One request. All but URL may be left 0. */
 struct rj_net_call {
 	const char *url;
-	const char *custom;		   /* instead of the usual command */
-	const char *quote[4], *after[4];   /* commands before and after */
-	bool nobody;			   /* only those */
+	const char *custom;		   /* command instead of the usual one */
+	const char *quote[4], *after[4];   /* commands before and after it */
+	bool nobody;			   /* send only those */
 	bool upload;
 	const void *body;
 	size_t body_len;
-	struct rj_buf *out; /* what comes is appended; more than MAX bytes is */
+	struct rj_buf *out; /* gets what comes (appended); more than MAX bytes is */
 	size_t max;	    /* RJ_E_CORRUPT */
-	/* The server's replies. */
+	/* Called for each line of the server's replies. May be NULL. */
 	void (*line)(void *arg, const char *line, size_t len);
 	void *arg;
 	/* Filled: */
@@ -71,28 +71,28 @@ struct rj_net_call {
 };
 
 /*
- * Fill N, all but base.ops. RJ_E_INVAL: the URL's path has characters that it
- * may not have. Sends no request. rj_net_fini() also after a failure.
+ * Fill N, all but base.ops. RJ_E_INVAL: the URL's path has characters that are not
+ * allowed. Sends no request. Call rj_net_fini() also after a failure.
  */
 int rj_net_init(struct rj_net *n, const struct rj_net_kind *kind,
 	const struct rj_url *url, const struct rj_store_opts *opts,
 	struct rj_error *err);
 void rj_net_fini(struct rj_net *n);
-/* A tree's dup; and close, of one that has nothing of its own to free. */
+/* For rj_tree_ops: dup; and close, for a tree that has nothing else to free. */
 int rj_net_dup(struct rj_tree *t, struct rj_tree **out, struct rj_error *err);
 void rj_net_close(struct rj_tree *t);
-/* A store of KIND at URL, as rj_store_open() wants it; OUT NULL: only check. */
+/* Open a store of KIND at URL, as rj_backend_open; OUT NULL: only check URL. */
 int rj_net_open_store(const struct rj_net_kind *kind, const struct rj_url *url,
 	const struct rj_store_opts *opts, struct rj_store **out,
 	struct rj_error *err);
-/* Only look whether URL is one of KIND's. */
+/* Check that URL is a valid one of KIND. */
 int rj_net_check(const struct rj_net_kind *kind, const struct rj_url *url,
 	struct rj_error *err);
 
 /*
- * One request, one attempt. *CODE is libcurl's verdict, for those that the
- * caller understands; the rest it hands to rj_net_fail(). Only out of memory
- * and RJ_E_CORRUPT are reported here. On failure OUT is as it was.
+ * Make one request, in one attempt. *CODE gets libcurl's result; the caller handles the
+ * codes that it expects, and passes the others to rj_net_fail(). Only RJ_E_NOMEM and
+ * RJ_E_CORRUPT are returned here. On failure call->out is as it was.
  */
 int rj_net_perform(struct rj_net *n, struct rj_net_call *call, CURLcode *code,
 	struct rj_error *err);
@@ -102,21 +102,20 @@ int rj_net_fail(struct rj_net *n, CURLcode code, struct rj_error *err);
 int rj_net_fail_lost(
 	struct rj_net *n, const char *doing, struct rj_error *err);
 
-/* The path of NAME (may be NULL: of FOLDER itself) on the server, and its URL.
- * SLASH: the URL ends in one. */
+/* Write the path of NAME (may be NULL: of FOLDER itself) on the server, or its URL, into
+ * OUT, and return OUT. SLASH: the URL ends in one. */
 char *rj_net_path(const struct rj_net *n, const char *folder, const char *name,
 	char out[RJ_NET_PATH]);
 char *rj_net_url(const struct rj_net *n, const char *folder, const char *name,
 	bool slash, char out[RJ_NET_URL]);
-/* A name for an upload that no other upload ever has. */
+/* Write a name for an upload that no other upload has into OUT, and return OUT. */
 char *rj_net_temporary(struct rj_net *n, const char *name,
 	char out[RJ_TREE_NAME + 64]);
 
-/* Hand each line of an "ls -l" listing to FN; lines that are none are left
- * out. */
+/* Call FN for each entry of an "ls -l" listing; other lines are left out. */
 int rj_net_parse_list(
 	const struct rj_buf *text, rj_tree_list_fn fn, void *arg);
-/* Is NAME in such a listing? *BYTES (may be NULL): its length. */
+/* Is NAME in such a listing? *FOLDER and *BYTES (may be NULL) get what it is. */
 bool rj_net_in_list(const struct rj_buf *text, const char *name, bool *folder,
 	uint64_t *bytes);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What a WebDAV server says is in a folder. Private to lib/store. */
+/* Parse a WebDAV server's listing of a folder. Private to lib/store. */
 #ifndef RJ_STORE_DAV_LIST_H
 #define RJ_STORE_DAV_LIST_H
 
@@ -7,8 +7,8 @@
 #include "util/buf.h"
 
 /*
- * Read BODY, the answer to a PROPFIND of depth 1 on PATH ("/a/b/", with a slash
- * at its end), and call FN for each thing in that folder. STORE is for
+ * Parse BODY, the answer to a PROPFIND of depth 1 on PATH ("/a/b/", with a slash
+ * at its end), and call FN for each thing in that folder. STORE is the store's URL, for
  * messages. RJ_E_PROTOCOL: not such an answer, or about another path.
  */
 int rj_dav_read_list(const char *store, const char *path,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * An object as a mail: its name and length are the subject, its bytes the body
- * in base64, because a mail may not hold zeros. Private to imap.c; pure.
+ * Convert an object to a mail and back: its name and length are the subject, its bytes
+ * the body in base64, because a mail may not hold zeros. Private to imap.c; no I/O.
  */
 #ifndef RJ_STORE_IMAP_MAIL_H
 #define RJ_STORE_IMAP_MAIL_H
@@ -14,20 +14,20 @@ struct rj_mail {
 	uint32_t uid;
 };
 
-/* The mail of an object, appended to OUT. RJ_E_NOMEM. */
+/* Append the mail of an object to OUT. RJ_E_NOMEM. */
 int rj_mail_write(
 	const char *name, const void *data, size_t len, struct rj_buf *out);
-/* How long a mail of an object of LEN bytes may be, headers that servers add
- * included. */
+/* Get the greatest length of a mail of an object of LEN bytes, with the headers that
+ * servers add. */
 size_t rj_mail_most(size_t len);
 /*
- * The object NAME out of the mail TEXT, appended to OUT. RJ_E_CORRUPT: it is
- * not that object's, or not whole, or longer than MAX.
+ * Decode the object NAME from the mail TEXT, and append it to OUT. RJ_E_CORRUPT: the
+ * mail is another object's, or not whole, or the object is longer than MAX.
  */
 int rj_mail_read(const struct rj_buf *text, const char *name, size_t max,
 	struct rj_buf *out);
-/* One line of the answer to UID FETCH (UID ENVELOPE). False: not a mail of
- * ours. */
+/* Parse one line of the answer to UID FETCH (UID ENVELOPE). False: it is no object's
+ * mail. */
 bool rj_mail_parse_line(const char *line, size_t len, struct rj_mail *out);
 
 #endif

@@ -229,7 +229,7 @@ static int place(struct mkdir_store *l, const struct rj_key *key,
 		l->first = key->number;
 	o->number = key->number;
 	o->fence = key->number == l->first;
-	o->behind = o->fence ? l->before.epoch : 0;
+	o->before = o->fence ? l->before.epoch : 0;
 	return 0;
 }
 
@@ -276,7 +276,7 @@ static int mkdir_put_copy(struct rj_store *s, const struct rj_key *key,
 	struct rj_mkdir_object o = {
 		.number = key->number,
 		.fence = place->fence,
-		.behind = place->behind,
+		.before = place->before,
 	};
 	char folder[RJ_TREE_FOLDER], name[RJ_TREE_NAME] = CLAIM;
 	struct rj_buf there = {0};

@@ -29,7 +29,7 @@ void rj_mkdir_name(const struct rj_mkdir_object *o, char *out)
 
 	if (o->fence)
 		snprintf(out + n, RJ_TREE_NAME - (size_t)n, "-%0*llu", DIGITS,
-			(unsigned long long)o->behind);
+			(unsigned long long)o->before);
 }
 
 static bool parse_digits(const char *text, uint64_t *out)
@@ -58,7 +58,7 @@ bool rj_mkdir_parse_name(const char *name, struct rj_mkdir_object *out)
 		return false;
 	if (len > DIGITS) {
 		if (name[DIGITS] != '-' ||
-			!parse_digits(name + DIGITS + 1, &o.behind))
+			!parse_digits(name + DIGITS + 1, &o.before))
 			return false;
 		o.fence = true;
 	}
@@ -196,7 +196,7 @@ static int list_epoch(struct rj_tree *t, const uint8_t journal[RJ_UUID_BYTES],
 	for (i = 0; i < count; i++) {
 		if (kept && o[kept - 1].number == o[i].number &&
 			o[kept - 1].fence == o[i].fence &&
-			o[kept - 1].behind == o[i].behind)
+			o[kept - 1].before == o[i].before)
 			continue;
 		if (kept && o[kept - 1].number == o[i].number)
 			return rj_fail(err, RJ_E_CORRUPT,
@@ -266,15 +266,15 @@ int rj_mkdir_view_build(struct rj_tree *t, const uint8_t journal[RJ_UUID_BYTES],
 		}
 		if (!o->fence)
 			break; /* what comes before was trimmed */
-		if (o->behind >= end.epoch) {
+		if (o->before >= end.epoch) {
 			rc = rj_fail(err, RJ_E_CORRUPT,
 				"%s: epoch %llu says that it continues "
 				"epoch %llu",
 				t->url, (unsigned long long)end.epoch,
-				(unsigned long long)o->behind);
+				(unsigned long long)o->before);
 			break;
 		}
-		end = (struct rj_mkdir_end){o->behind, o->number - 1};
+		end = (struct rj_mkdir_end){o->before, o->number - 1};
 	}
 	if (!rc && out->objects.len)
 		qsort(out->objects.data, out->objects.len / sizeof(*o),

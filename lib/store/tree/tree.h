@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * A tree: what FTP, SFTP, WebDAV and IMAP servers have in common. Folders that
- * hold named objects and folders. It has no put-if-absent: the one act of which
- * two racers cannot both succeed is making a folder. mkdir-epoch.c makes a store of
+ * hold named objects and folders. It has no put-if-absent: making a folder is the only
+ * operation in which two racers cannot both succeed. mkdir-epoch.c makes a store of
  * mode B of it (doc/log-format.md). Private to lib/store.
  *
  * FOLDER is a path below the store's own, such as "UUID/epoch/NUMBER", without
@@ -10,7 +10,7 @@
  * [A-Za-z0-9-], the first a letter or digit.
  *
  * As in store.h, a handle serves one thread, one call is one attempt bounded by
- * the time limits, and RJ_E_UNREACHABLE means that it may have been done.
+ * the time limits, and RJ_E_UNREACHABLE means that the operation may have succeeded.
  */
 #ifndef RJ_STORE_TREE_H
 #define RJ_STORE_TREE_H
@@ -29,23 +29,22 @@ struct rj_tree;
 #define RJ_TREE_NAME   64  /* longest name, with the NUL */
 
 /* Called for each thing in a folder, in any order. A non-zero return ends the
- * listing with that. The tree is not to be used inside. */
+ * listing and is returned. The function must not use the tree. */
 typedef int (*rj_tree_list_fn)(
 	void *arg, const char *name, uint64_t bytes, bool folder);
 
 struct rj_tree_ops {
 	/*
-	 * Make FOLDER, and those above it where they are missing. 0: we, and no
-	 * other caller ever, made it. RJ_E_EXISTS: it was there; a server whose
-	 * refusal could mean something else was asked again by a list. Never 0
-	 * in doubt.
+	 * Make FOLDER, and the folders above it that are missing. 0: this call, and
+	 * no other one ever, made it. RJ_E_EXISTS: it was there (if the server's
+	 * refusal can mean something else, a list has shown that). Never 0 in doubt.
 	 */
 	int (*make)(struct rj_tree *t, const char *folder,
 		struct rj_error *err);
 	/*
-	 * Put an object into a folder that is there; whole or not at all. One
-	 * of that name is replaced by it, or stands beside it: callers only
-	 * ever repeat the same bytes. 0: every later get and list shows it.
+	 * Put an object into an existing folder, whole or not at all. An object of
+	 * that name may be replaced or be there twice: callers only put the same
+	 * bytes again. 0: every later get and list shows it.
 	 */
 	int (*put)(struct rj_tree *t, const char *folder, const char *name,
 		const void *data, size_t len, struct rj_error *err);
@@ -54,11 +53,11 @@ struct rj_tree_ops {
 	int (*get)(struct rj_tree *t, const char *folder, const char *name,
 		size_t max, struct rj_buf *out, struct rj_error *err);
 	/*
-	 * What is in FOLDER. May show things that are not ours, and temporary
+	 * List what is in FOLDER. May show things that are not ours, and temporary
 	 * files under names with a dot or underscore; never a part of an
 	 * object under the object's name. RJ_E_NOTFOUND: there is no such
 	 * folder, and that is known, not guessed from an empty answer. FOLDER
-	 * "" that is not there may also be shown as empty.
+	 * "" may be shown as empty if it does not exist.
 	 */
 	int (*list)(struct rj_tree *t, const char *folder, rj_tree_list_fn fn,
 		void *arg, struct rj_error *err);
@@ -85,15 +84,15 @@ static inline void rj_tree_close(struct rj_tree *t)
 }
 
 /*
- * A store of mode B on TREE, which it takes, also on failure. Its put_new()
- * holds to the rules of one writer: putting epoch/<E> makes that epoch's folder
- * and makes this handle its owner; only an owner can put segments, and each put
- * counts only after a look for a newer epoch: RJ_E_FENCED if there is one.
+ * Make a store of mode B on TREE, which it owns from then on, also on failure. Its
+ * put_new() follows the rules of one writer: putting epoch/<E> makes that epoch's folder
+ * and makes this handle its owner; only an owner can put segments, and each put is
+ * acknowledged only after a list shows no newer epoch: RJ_E_FENCED if there is one.
  * RJ_E_EXISTS: an epoch that this one continues has that number.
  */
 int rj_mkdir_epoch_open(
 	struct rj_tree *tree, struct rj_store **out, struct rj_error *err);
-/* The tree of a store of mode B, which keeps it: for the tests of trees. */
+/* Get the tree of a store of mode B, which still owns it: for the tests of trees. */
 struct rj_tree *rj_mkdir_epoch_tree(struct rj_store *s);
 
 #endif
