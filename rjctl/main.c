@@ -231,16 +231,23 @@ int main(int argc, char **argv)
 	uint8_t uuid[RJ_UUID_BYTES];
 	struct rj_ctl_options o;
 	struct rj_error err;
-	int status = rj_ctl_options_parse(argc, argv, &o);
+	int status = 0;
 
-	if (status == -1 && !strcmp(o.command, "check"))
-		status = check_volumes(o.volumes, o.count);
-	else if (status == -1 && !o.volume)
-		status = ask_all(&o);
-	else if (status == -1 && volume_uuid(o.volume, uuid, &err))
-		status = fail(&err);
-	else if (status == -1)
-		status = ask_one(&o, uuid, true);
+	switch (rj_ctl_options_parse(argc, argv, &o)) {
+	case OPTIONS_BAD:
+		return 2;
+	case OPTIONS_DONE:
+		break;
+	case OPTIONS_RUN:
+		if (!strcmp(o.command, "check"))
+			status = check_volumes(o.volumes, o.count);
+		else if (!o.volume)
+			status = ask_all(&o);
+		else if (volume_uuid(o.volume, uuid, &err))
+			status = fail(&err);
+		else
+			status = ask_one(&o, uuid, true);
+	}
 	if (fflush(stdout) && !status)
 		status = 1;
 	return status;

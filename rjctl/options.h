@@ -4,6 +4,8 @@
 
 #include <stdbool.h>
 
+#include "tools/command-line.h"
+
 struct rj_ctl_options {
 	const char *command; /* "status", "check", "flush", "stop" ... */
 	const char *prefer;  /* of "prefer": remote, local or power */
@@ -13,7 +15,6 @@ struct rj_ctl_options {
 	bool json, force, quiet;
 };
 
-/* -1: go on. Else the exit status. */
-int rj_ctl_options_parse(int argc, char **argv, struct rj_ctl_options *out);
+enum options_verdict rj_ctl_options_parse(int argc, char **argv, struct rj_ctl_options *o);
 
 #endif

@@ -3,12 +3,6 @@
 #include "options.h"
 
 #include <getopt.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "config.h"
-#include "util/badopt.h"
 
 static const char help_text[] =
 	"Usage: rjlog ls|show|verify|probe|prune [-n] [-v] [-q] [--json] URL\n"
@@ -50,37 +44,28 @@ static const char help_text[] =
 	"store, or TO holds something else, 8 operational error, 16 usage, 32 no\n"
 	"key or the wrong one.\n";
 
-enum {
-	OPT_HELP = 256,
-	OPT_JSON,
-	OPT_KEY,
-	OPT_VOLUME,
-	OPT_FORCE,
+#define SET(field) OPTION_SET(struct options, field)
+static const struct tool tool = {
+	.name = "rjlog",
+	.help = help_text,
+	.hint = " (see rjlog --help)",
+	.options = (const struct tool_option[]){
+		{'n', "dry-run", SET(dry_run)},
+		{'v', "verbose", SET(verbose)},
+		{'q', "quiet", SET(quiet)},
+		{'C', NULL, SET(progress_fd)},
+		{0, "key", SET(keyfile)},
+		{0, "volume", SET(volume)},
+		{0, "force", SET(force)},
+		{0, "json", SET(json)},
+		{0},
+	},
 };
 
-static const struct option long_options[] = {
-	{"dry-run", no_argument, NULL, 'n'},
-	{"verbose", no_argument, NULL, 'v'},
-	{"quiet", no_argument, NULL, 'q'},
-	{"key", required_argument, NULL, OPT_KEY},
-	{"volume", required_argument, NULL, OPT_VOLUME},
-	{"force", required_argument, NULL, OPT_FORCE},
-	{"json", no_argument, NULL, OPT_JSON},
-	{"version", no_argument, NULL, 'V'},
-	{"help", no_argument, NULL, OPT_HELP},
-	{NULL, 0, NULL, 0},
-};
-
-static enum options_verdict bad(const char *what, const char *value)
+/* The words after the options. */
+static enum options_verdict take_words(int count, char **words, struct options *o)
 {
-	fprintf(stderr, "rjlog: %s%s%s (see rjlog --help)\n", what,
-		value ? ": " : "", value ? value : "");
-	return OPTIONS_BAD;
-}
-
-static bool parse_command(const char *word, enum command *out)
-{
-	static const char *const words[] = {
+	static const char *const commands[] = {
 		[COMMAND_LS] = "ls",
 		[COMMAND_SHOW] = "show",
 		[COMMAND_VERIFY] = "verify",
@@ -88,54 +73,30 @@ static bool parse_command(const char *word, enum command *out)
 		[COMMAND_PRUNE] = "prune",
 		[COMMAND_COPY] = "copy",
 		[COMMAND_RM] = "rm",
+		NULL,
 	};
-	unsigned i;
-
-	for (i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
-		if (strcmp(word, words[i]))
-			continue;
-		*out = (enum command)i;
-		return true;
-	}
-	return false;
-}
-
-static bool parse_fd(const char *text, int *out)
-{
-	char *end;
-	long v = strtol(text, &end, 10);
-
-	if (!*text || *end || v < 0 || v > 65535)
-		return false;
-	*out = (int)v;
-	return true;
-}
-
-/* The words after the options. */
-static enum options_verdict take_words(int count, char **words, struct options *o)
-{
-	int want;
+	int want, i;
 
 	if (!count)
-		return bad("no command given: ls, show, verify, probe, prune, "
-			   "copy or rm",
-			NULL);
-	if (!parse_command(words[0], &o->command))
-		return bad("no such command", words[0]);
+		return tool_bad(&tool, "no command given: ls, show, verify, probe, prune, "
+			   "copy or rm");
+	i = tool_word(commands, words[0]);
+	if (i < 0)
+		return tool_bad(&tool, "no such command: %s", words[0]);
+	o->command = (enum command)i;
 	want = o->command == COMMAND_COPY ? 3 : 2;
 	if (count == 1)
-		return bad("no URL given", NULL);
+		return tool_bad(&tool, "no URL given");
 	if (count < want)
-		return bad("no URL given to copy to", NULL);
+		return tool_bad(&tool, "no URL given to copy to");
 	if (count > want)
-		return bad(want == 2 ? "more than one URL given"
-				     : "more than two URLs given",
-			words[want]);
+		return tool_bad(&tool, "more than %s given: %s",
+			want == 2 ? "one URL" : "two URLs", words[want]);
 	if (o->dry_run && o->command != COMMAND_PRUNE &&
 		o->command != COMMAND_COPY && o->command != COMMAND_RM)
-		return bad("-n is for prune, copy and rm", NULL);
+		return tool_bad(&tool, "-n is for prune, copy and rm");
 	if ((o->volume || o->force) && o->command != COMMAND_RM)
-		return bad("--volume and --force are for rm", NULL);
+		return tool_bad(&tool, "--volume and --force are for rm");
 	o->url = words[1];
 	o->to = words[2]; /* NULL but for copy */
 	return OPTIONS_RUN;
@@ -143,48 +104,9 @@ static enum options_verdict take_words(int count, char **words, struct options *
 
 enum options_verdict options_parse(int argc, char **argv, struct options *o)
 {
-	char why[128];
-	int c;
+	enum options_verdict v;
 
-	memset(o, 0, sizeof(*o));
-	while ((c = getopt_long(argc, argv, ":nvqC:V", long_options, NULL)) != -1) {
-		switch (c) {
-		case 'n':
-			o->dry_run = true;
-			break;
-		case 'v':
-			o->verbose = true;
-			break;
-		case 'q':
-			o->quiet = true;
-			break;
-		case 'C':
-			if (!parse_fd(optarg, &o->progress_fd))
-				return bad("-C wants a file descriptor", optarg);
-			break;
-		case OPT_JSON:
-			o->json = true;
-			break;
-		case OPT_VOLUME:
-			o->volume = optarg;
-			break;
-		case OPT_FORCE:
-			o->force = optarg;
-			break;
-		case OPT_KEY:
-			o->keyfile = optarg;
-			break;
-		case 'V':
-			printf("rjlog (rjprogs) %s\n", PACKAGE_VERSION);
-			return OPTIONS_DONE;
-		case OPT_HELP:
-			fputs(help_text, stdout);
-			return OPTIONS_DONE;
-		default:
-			return bad(rj_badopt(c, argv, long_options, why,
-					   sizeof(why)),
-				NULL);
-		}
-	}
-	return take_words(argc - optind, argv + optind, o);
+	*o = (struct options){0};
+	v = tool_parse(&tool, argc, argv, o);
+	return v == OPTIONS_RUN ? take_words(argc - optind, argv + optind, o) : v;
 }

@@ -4,6 +4,8 @@
 
 #include <stdbool.h>
 
+#include "tools/command-line.h"
+
 enum command {
 	COMMAND_LS,
 	COMMAND_SHOW,
@@ -34,13 +36,6 @@ struct options {
 	const char *volume;  /* rm: the volume that has another journal now */
 	const char *force;   /* rm: the UUID once more */
 	int progress_fd;     /* -C; 0: a bar, if there is a terminal */
-};
-
-/* What the tool should do after parsing. */
-enum options_verdict {
-	OPTIONS_RUN,
-	OPTIONS_DONE, /* --help or -V was answered: exit 0 */
-	OPTIONS_BAD,  /* one line was printed: exit 16 */
 };
 
 enum options_verdict options_parse(int argc, char **argv, struct options *o);

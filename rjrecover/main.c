@@ -124,7 +124,7 @@ int main(int argc, char **argv)
 		.arg = &c,
 	};
 	progress_init(&c.progress, c.options.device,
-		c.options.progress_given ? c.options.progress_fd : -1,
+		c.options.progress_fd,
 		c.options.quiet);
 	rj_log_set(log_line, &c);
 	catch_signals();

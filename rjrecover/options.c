@@ -2,15 +2,11 @@
 /* Parse the command line of rjrecover. */
 #include "options.h"
 
-#include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "config.h"
 #include "journal/attach.h"
-#include "util/badopt.h"
 
 static const char help_text[] =
 	"Usage: rjrecover [-n] [-y] [-p] [-f] [-v] [-q] [-C fd] [-z undo_file]\n"
@@ -48,67 +44,27 @@ static const char help_text[] =
 	"Exit status as fsck(8): 0 good, 1 errors corrected, 2 reboot,\n"
 	"4 errors left, 8 operational error, 16 usage, 32 cancelled.\n";
 
-enum {
-	OPT_HELP = 256,
-	OPT_VERIFY,
-	OPT_JSON,
-	OPT_ACCEPT_LOSS,
-	OPT_RAW,
-	OPT_OUTPUT,
-};
+static const struct tool tool;
 
-static const struct option long_options[] = {
-	{"dry-run", no_argument, NULL, 'n'},
-	{"yes", no_argument, NULL, 'y'},
-	{"preen", no_argument, NULL, 'p'},
-	{"force", no_argument, NULL, 'f'},
-	{"verbose", no_argument, NULL, 'v'},
-	{"quiet", no_argument, NULL, 'q'},
-	{"verify", required_argument, NULL, OPT_VERIFY},
-	{"json", no_argument, NULL, OPT_JSON},
-	{"accept-loss", no_argument, NULL, OPT_ACCEPT_LOSS},
-	{"raw", no_argument, NULL, OPT_RAW},
-	{"output", required_argument, NULL, OPT_OUTPUT},
-	{"version", no_argument, NULL, 'V'},
-	{"help", no_argument, NULL, OPT_HELP},
-	{NULL, 0, NULL, 0},
-};
-
-static enum options_verdict bad(const char *what, const char *value)
+static enum options_verdict take_verify(void *to, const char *value)
 {
-	fprintf(stderr, "rjrecover: %s%s%s (see rjrecover --help)\n", what,
-		value ? ": " : "", value ? value : "");
-	return OPTIONS_BAD;
+	static const char *const words[] = {
+		[RJ_VERIFY_QUICK] = "quick",
+		[RJ_VERIFY_NONE] = "none",
+		[RJ_VERIFY_FULL] = "full",
+		NULL,
+	};
+	int i = tool_word(words, value);
+
+	if (i < 0)
+		return tool_bad(&tool, "--verify takes none, quick or full, not: %s", value);
+	((struct options *)to)->verify = (enum rj_verify)i;
+	return OPTIONS_RUN;
 }
 
-static bool parse_verify(const char *text, enum rj_verify *out)
+static enum options_verdict take_journal(void *to, const char *text)
 {
-	if (!strcmp(text, "none"))
-		*out = RJ_VERIFY_NONE;
-	else if (!strcmp(text, "quick"))
-		*out = RJ_VERIFY_QUICK;
-	else if (!strcmp(text, "full"))
-		*out = RJ_VERIFY_FULL;
-	else
-		return false;
-	return true;
-}
-
-static bool parse_fd(const char *text, int *out)
-{
-	char *end;
-	long v;
-
-	errno = 0;
-	v = strtol(text, &end, 10);
-	if (errno || *end || end == text || v < 0 || v > 65535)
-		return false;
-	*out = (int)v;
-	return true;
-}
-
-static bool parse_journal(const char *text, struct options *o)
-{
+	struct options *o = to;
 	struct rj_journal_opts j;
 	struct rj_error err;
 
@@ -116,120 +72,71 @@ static bool parse_journal(const char *text, struct options *o)
 	if (!strncmp(text, "key=", 4) && text[4] && !strchr(text, ',') &&
 		strlen(text + 4) < sizeof(o->keyfile)) {
 		strcpy(o->keyfile, text + 4);
-		return true;
+		return OPTIONS_RUN;
 	}
 	if (rj_journal_opts_parse(text, &j, &err)) {
 		fprintf(stderr, "rjrecover: %s\n", err.msg);
-		return false;
+		return OPTIONS_BAD;
 	}
 	if (j.placement != RJ_PLACE_REMOTE && j.placement != RJ_PLACE_DEVICE) {
 		fprintf(stderr,
 			"rjrecover: -J %s: only remote=URL and device=DEV make sense here\n",
 			text);
-		return false;
+		return OPTIONS_BAD;
 	}
 	memcpy(o->url, j.url, sizeof(o->url));
 	memcpy(o->keyfile, j.key_file, sizeof(o->keyfile));
 	memcpy(o->journal_device, j.device, sizeof(o->journal_device));
-	return true;
-}
-
-static enum options_verdict take(struct options *o, int c, const char *arg)
-{
-	switch (c) {
-	case 'n':
-		o->dry_run = true;
-		break;
-	case 'y':
-		o->yes = true;
-		break;
-	case 'a':
-	case 'p':
-		o->preen = true;
-		break;
-	case 'f':
-		o->force = true;
-		break;
-	case 'v':
-		o->verbose = true;
-		break;
-	case 'q':
-		o->quiet = true;
-		break;
-	case 'C':
-		o->progress_given = true;
-		if (!parse_fd(arg, &o->progress_fd))
-			return bad("-C wants a file descriptor", arg);
-		break;
-	case 'z':
-		o->undo_file = arg;
-		break;
-	case 'J':
-		if (!parse_journal(arg, o))
-			return OPTIONS_BAD;
-		break;
-	case OPT_VERIFY:
-		if (!parse_verify(arg, &o->verify))
-			return bad("--verify takes none, quick or full, not",
-				arg);
-		break;
-	case OPT_JSON:
-		o->json = true;
-		break;
-	case OPT_ACCEPT_LOSS:
-		o->accept_loss = true;
-		break;
-	case OPT_RAW:
-		o->raw = true;
-		break;
-	case OPT_OUTPUT:
-		o->output = arg;
-		break;
-	case 'V':
-		printf("rjrecover (rjprogs) %s\n", PACKAGE_VERSION);
-		return OPTIONS_DONE;
-	case OPT_HELP:
-		fputs(help_text, stdout);
-		return OPTIONS_DONE;
-	default:
-		break;
-	}
 	return OPTIONS_RUN;
 }
+
+#define SET(field) OPTION_SET(struct options, field)
+static const struct tool tool = {
+	.name = "rjrecover",
+	.help = help_text,
+	.hint = " (see rjrecover --help)",
+	.options = (const struct tool_option[]){
+		{'n', "dry-run", SET(dry_run)},
+		{'y', "yes", SET(yes)},
+		{'p', "preen", SET(preen)},
+		{'a', NULL, SET(preen)},
+		{'f', "force", SET(force)},
+		{'v', "verbose", SET(verbose)},
+		{'q', "quiet", SET(quiet)},
+		{'C', NULL, SET(progress_fd)},
+		{'z', NULL, SET(undo_file)},
+		{'J', NULL, OPTION_TAKE, .take = take_journal},
+		{0, "verify", OPTION_TAKE, .take = take_verify},
+		{0, "json", SET(json)},
+		{0, "accept-loss", SET(accept_loss)},
+		{0, "raw", SET(raw)},
+		{0, "output", SET(output)},
+		{'r', NULL, SET(of_fsck)},
+		{'T', NULL, SET(of_fsck)},
+		{0},
+	},
+};
 
 enum options_verdict options_parse(int argc, char **argv, struct options *o)
 {
 	enum options_verdict v;
-	char why[128];
-	int c;
 
-	memset(o, 0, sizeof(*o));
-	o->verify = RJ_VERIFY_QUICK;
-	/* -T and -r come from fsck(8) and mean nothing here */
-	while ((c = getopt_long(argc, argv, ":nyapfvqrTC:z:J:V", long_options,
-			NULL)) != -1) {
-		if (c == 'r' || c == 'T')
-			continue;
-		if (c == '?' || c == ':')
-			return bad(rj_badopt(c, argv, long_options, why,
-					   sizeof(why)), NULL);
-		v = take(o, c, optarg);
-		if (v != OPTIONS_RUN)
-			return v;
-	}
+	*o = (struct options){.verify = RJ_VERIFY_QUICK, .progress_fd = -1};
+	v = tool_parse(&tool, argc, argv, o);
+	if (v != OPTIONS_RUN)
+		return v;
 	if (optind == argc)
-		return bad("no device given", NULL);
+		return tool_bad(&tool, "no device given");
 	if (optind + 1 < argc)
-		return bad("more than one device given", argv[optind + 1]);
+		return tool_bad(&tool, "more than one device given: %s", argv[optind + 1]);
 	if (o->dry_run + o->yes + o->preen > 1)
-		return bad("only one of -n, -y and -p makes sense", NULL);
+		return tool_bad(&tool, "only one of -n, -y and -p makes sense");
 	if (o->dry_run && o->undo_file)
-		return bad("-n changes nothing, so -z has nothing to record",
-			NULL);
+		return tool_bad(&tool, "-n changes nothing, so -z has nothing to record");
 	if (o->output && !o->raw)
-		return bad("--output is only for --raw", NULL);
+		return tool_bad(&tool, "--output is only for --raw");
 	if (o->raw && !o->output && !o->dry_run)
-		return bad("--raw wants --output=FILE", NULL);
+		return tool_bad(&tool, "--raw wants --output=FILE");
 	o->device = argv[optind];
 	return OPTIONS_RUN;
 }

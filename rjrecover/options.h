@@ -5,6 +5,7 @@
 #include <stdbool.h>
 
 #include "recover/recover.h"
+#include "tools/command-line.h"
 
 struct options {
 	const char *device;
@@ -12,8 +13,8 @@ struct options {
 	bool accept_loss;
 	bool raw;	    /* --raw: the device is the URL of a raw log */
 	const char *output; /* --output: where its image goes; NULL */
-	bool progress_given;
-	int progress_fd; /* -C: 0 means a bar on the terminal, as in e2fsck */
+	bool of_fsck; /* -r and -T come from fsck(8) and mean nothing here */
+	int progress_fd; /* -C: 0 means a bar on the terminal, as in e2fsck; -1: none */
 	const char *undo_file;
 	char url[512]; /* from -J remote=, else "" */
 	char keyfile[4096]; /* from -J key=, else "" */
@@ -21,14 +22,6 @@ struct options {
 	enum rj_verify verify;
 };
 
-/* What the tool should do after parsing. */
-enum options_verdict {
-	OPTIONS_RUN,
-	OPTIONS_DONE, /* --help or -V was answered: exit 0 */
-	OPTIONS_BAD,  /* one line was printed: exit 16 */
-};
-
-enum options_verdict options_parse(
-	int argc, char **argv, struct options *o);
+enum options_verdict options_parse(int argc, char **argv, struct options *o);
 
 #endif

@@ -6,9 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "config.h"
-#include "util/badopt.h"
-
 static const char help_text[] =
 	"Usage: rjtune -l [--json] DEVICE\n"
 	"       rjtune [-n] [-f] [-y] [-q] [-J journal-options] [-O ^has_journal]\n"
@@ -43,44 +40,15 @@ static const char help_text[] =
 	"5 old journal lost, 6 half done (--resume), 7 new place unreachable,\n"
 	"8 not allowed, 9 not there, 16 usage.\n";
 
-enum {
-	OPT_HELP = 256,
-	OPT_JSON,
-	OPT_RESUME,
-	OPT_GENKEY,
-	OPT_OLD_JOURNAL,
-	OPT_OLD_KEY,
-};
+static const struct tool tool;
 
-static const struct option long_options[] = {
-	{"list", no_argument, NULL, 'l'},
-	{"dry-run", no_argument, NULL, 'n'},
-	{"yes", no_argument, NULL, 'y'},
-	{"force", no_argument, NULL, 'f'},
-	{"quiet", no_argument, NULL, 'q'},
-	{"resume", no_argument, NULL, OPT_RESUME},
-	{"genkey", required_argument, NULL, OPT_GENKEY},
-	{"old-journal", required_argument, NULL, OPT_OLD_JOURNAL},
-	{"old-key", required_argument, NULL, OPT_OLD_KEY},
-	{"json", no_argument, NULL, OPT_JSON},
-	{"version", no_argument, NULL, 'V'},
-	{"help", no_argument, NULL, OPT_HELP},
-	{NULL, 0, NULL, 0},
-};
-
-static enum options_verdict bad(const char *what, const char *value)
+static enum options_verdict take_journal(void *to, const char *text)
 {
-	fprintf(stderr, "rjtune: %s%s%s (see rjtune --help)\n", what,
-		value ? ": " : "", value ? value : "");
-	return OPTIONS_BAD;
-}
-
-static enum options_verdict take_journal(struct options *o, const char *text)
-{
+	struct options *o = to;
 	struct rj_error err;
 
 	if (o->journal_given)
-		return bad("only one of -J and -O can say where the journal is to be", NULL);
+		return tool_bad(&tool, "only one of -J and -O can say where the journal is to be");
 	o->journal_given = true;
 	if (rj_journal_opts_parse(text, &o->journal, &err)) {
 		fprintf(stderr, "rjtune: %s\n", err.msg);
@@ -89,12 +57,14 @@ static enum options_verdict take_journal(struct options *o, const char *text)
 	return OPTIONS_RUN;
 }
 
-static enum options_verdict take_feature(struct options *o, const char *text)
+static enum options_verdict take_feature(void *to, const char *text)
 {
+	struct options *o = to;
+
 	if (!strcmp(text, "^has_journal"))
 		return take_journal(o, "none");
 	if (strcmp(text, "has_journal"))
-		return bad("-O takes has_journal and ^has_journal; for other features there is tune2fs", text);
+		return tool_bad(&tool, "-O takes has_journal and ^has_journal; for other features there is tune2fs: %s", text);
 	if (o->journal_given) /* -J says what kind */
 		return OPTIONS_RUN;
 	o->journal_given = true;
@@ -102,8 +72,10 @@ static enum options_verdict take_feature(struct options *o, const char *text)
 	return OPTIONS_RUN;
 }
 
-static enum options_verdict take_uuid(struct options *o, const char *text)
+static enum options_verdict take_uuid(void *to, const char *text)
 {
+	struct options *o = to;
+
 	o->uuid_given = true;
 	memset(o->uuid, 0, sizeof(o->uuid));
 	if (!strcmp(text, "clear") || !strcmp(text, "null"))
@@ -111,109 +83,69 @@ static enum options_verdict take_uuid(struct options *o, const char *text)
 	/* one of the time is as good as any other */
 	if (!strcmp(text, "random") || !strcmp(text, "time")) {
 		if (rj_uuid_random(o->uuid))
-			return bad("cannot get random bytes", NULL);
+			return tool_bad(&tool, "cannot get random bytes");
 		return OPTIONS_RUN;
 	}
 	if (rj_uuid_parse(text, o->uuid))
-		return bad("-U takes random, time, clear or a UUID", text);
+		return tool_bad(&tool, "-U takes random, time, clear or a UUID: %s", text);
 	return OPTIONS_RUN;
 }
 
-static enum options_verdict take(struct options *o, int c, const char *arg)
-{
-	switch (c) {
-	case 'l':
-		o->list = true;
-		break;
-	case 'n':
-		o->dry_run = true;
-		break;
-	case 'y':
-		o->yes = true;
-		break;
-	case 'f':
-		o->force = true;
-		break;
-	case 'q':
-		o->quiet = true;
-		break;
-	case 'J':
-		return take_journal(o, arg);
-	case 'O':
-		return take_feature(o, arg);
-	case 'o':
-		o->mount_words = arg;
-		break;
-	case 'U':
-		return take_uuid(o, arg);
-	case 'z':
-		o->undo_file = arg;
-		break;
-	case OPT_RESUME:
-		o->resume = true;
-		break;
-	case OPT_GENKEY:
-		o->genkey = arg;
-		break;
-	case OPT_OLD_JOURNAL:
-		o->old_device = arg;
-		break;
-	case OPT_OLD_KEY:
-		o->old_key = arg;
-		break;
-	case OPT_JSON:
-		o->json = true;
-		break;
-	case 'V':
-		printf("rjtune (rjprogs) %s\n", PACKAGE_VERSION);
-		return OPTIONS_DONE;
-	case OPT_HELP:
-		fputs(help_text, stdout);
-		return OPTIONS_DONE;
-	default:
-		break;
-	}
-	return OPTIONS_RUN;
-}
+#define SET(field) OPTION_SET(struct options, field)
+static const struct tool tool = {
+	.name = "rjtune",
+	.help = help_text,
+	.hint = " (see rjtune --help)",
+	.options = (const struct tool_option[]){
+		{'l', "list", SET(list)},
+		{'n', "dry-run", SET(dry_run)},
+		{'y', "yes", SET(yes)},
+		{'f', "force", SET(force)},
+		{'q', "quiet", SET(quiet)},
+		{'J', NULL, OPTION_TAKE, .take = take_journal},
+		{'O', NULL, OPTION_TAKE, .take = take_feature},
+		{'o', NULL, SET(mount_words)},
+		{'U', NULL, OPTION_TAKE, .take = take_uuid},
+		{'z', NULL, SET(undo_file)},
+		{0, "resume", SET(resume)},
+		{0, "genkey", SET(genkey)},
+		{0, "old-journal", SET(old_device)},
+		{0, "old-key", SET(old_key)},
+		{0, "json", SET(json)},
+		{0},
+	},
+};
 
 static enum options_verdict check_together(const struct options *o)
 {
 	bool change = o->journal_given || o->mount_words || o->uuid_given;
 
 	if (o->list + o->resume + change + (o->genkey != NULL) > 1)
-		return bad("-l, --resume, --genkey and changes each stand alone", NULL);
+		return tool_bad(&tool, "-l, --resume, --genkey and changes each stand alone");
 	if (o->list + o->resume + change + (o->genkey != NULL) == 0)
-		return bad("nothing to do", NULL);
+		return tool_bad(&tool, "nothing to do");
 	if (o->undo_file && !o->force)
-		return bad("-z is for -f: a move can be cut anywhere and be resumed", NULL);
+		return tool_bad(&tool, "-z is for -f: a move can be cut anywhere and be resumed");
 	if (o->force && !o->journal_given)
-		return bad("-f is for -J and -O", NULL);
+		return tool_bad(&tool, "-f is for -J and -O");
 	if (!o->device && !o->genkey)
-		return bad("no device given", NULL);
+		return tool_bad(&tool, "no device given");
 	return OPTIONS_RUN;
 }
 
 enum options_verdict options_parse(int argc, char **argv, struct options *o)
 {
 	enum options_verdict v;
-	char why[128];
-	int c;
 
-	memset(o, 0, sizeof(*o));
-	while ((c = getopt_long(argc, argv, ":lnyfqJ:O:o:U:z:V", long_options,
-			NULL)) != -1) {
-		if (c == '?' || c == ':')
-			return bad(rj_badopt(c, argv, long_options, why,
-					   sizeof(why)), NULL);
-		v = take(o, c, optarg);
-		if (v != OPTIONS_RUN)
-			return v;
-	}
+	*o = (struct options){0};
+	v = tool_parse(&tool, argc, argv, o);
+	if (v != OPTIONS_RUN)
+		return v;
 	if (optind < argc)
 		o->device = argv[optind++];
 	if (optind < argc)
-		return bad("more than one device given", argv[optind]);
+		return tool_bad(&tool, "more than one device given: %s", argv[optind]);
 	if (o->genkey && o->device)
-		return bad("--genkey takes no device", o->device);
+		return tool_bad(&tool, "--genkey takes no device: %s", o->device);
 	return check_together(o);
 }

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "journal/attach.h"
+#include "tools/command-line.h"
 
 struct options {
 	const char *device;
@@ -19,12 +20,6 @@ struct options {
 	const char *old_device; /* --old-journal */
 	const char *old_key;	/* --old-key */
 	const char *genkey;
-};
-
-enum options_verdict {
-	OPTIONS_RUN,
-	OPTIONS_DONE, /* --help, -V */
-	OPTIONS_BAD,  /* said why */
 };
 
 enum options_verdict options_parse(int argc, char **argv, struct options *o);
