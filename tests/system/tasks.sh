@@ -3,9 +3,9 @@
 # The tasks of rjprogs(7): the commands of the page are run as they are written,
 # on a machine of their own: own mounts, network and processes, in which the
 # tools are in /usr/sbin and the server listens on port 7490 of
-# journal.example.org. Replaced are names of devices; systemctl starts and stops
-# what the installed unit says, as there is no systemd. At the end the package's
-# own test (autopkgtest) runs on that machine.
+# journal.example.org. Replaced are names of devices and the moment of a deletion;
+# systemctl starts and stops what the installed unit says, as there is no systemd. At
+# the end the package's own test (autopkgtest) runs on that machine.
 if [ -z "${TASKS_INSIDE:-}" ]; then
 	. "$RJ_SRC/tests/support/lib.sh"
 	need_fuse_loop
@@ -59,7 +59,7 @@ getent passwd rjserver >/dev/null || {
 	echo 'rjserver:x:4242:4242::/var/lib/rjserver:/usr/sbin/nologin' >>/etc/passwd
 	echo 'rjserver:x:4242:' >>/etc/group
 }
-for p in mkrjfs rjtune rjctl rjlog rjrecover rjournald rjserver; do
+for p in mkrjfs rjtune rjctl rjlog rjrecover rjournald rjserver rjbackup; do
 	ln -sf "$(realpath "$RJ_BUILD")/$p/$p" "/usr/sbin/$p"
 done
 for p in mount.rj umount.rj; do ln -sf "$(realpath "$RJ_BUILD")/rjmount/$p" "/usr/sbin/$p"; done
@@ -101,7 +101,8 @@ systemctl() {
 
 # ---- the page ----
 commands() {
-	task_commands "$PAGE" "$1" | sed "s|/dev/sdb1|$sdb1|g; s|/dev/sdc1|$sdc1|g; s|/dev/sdd1|$sdd1|g"
+	task_commands "$PAGE" "$1" | sed "s|/dev/sdb1|$sdb1|g; s|/dev/sdc1|$sdc1|g; s|/dev/sdd1|$sdd1|g
+		s|2026-11-23 14:04:59|${second_before:-}|g"
 }
 done_tasks=" "
 # task NAME: run its commands; none may fail
@@ -200,10 +201,27 @@ task move-to
 check "the volume goes on" fsynced /srv/data 5 "$M/sums"
 check "and is well" wait_for 60 rjctl check /srv/data
 
+task history
+mkdir /srv/data/project && fsynced /srv/data/project 5 "$M/project"
+sleep 0.1 # the clock of commits is a few milliseconds late
+second_before=$(date '+%F %T.%N')
+sleep 0.1
+rm -r /srv/data/project && echo newer >/srv/data/newer && sync -f /srv/data
+task undo
+check "the folder is back" same /srv/data/project "$M/project"
+like "what was written since is there, too" "$(cat /srv/data/newer)" newer
+task prove
+
 # the host stops while it is writing; its disk goes to another one
 dd if=/dev/urandom of=/srv/data/lost bs=64k count=4 conv=fsync status=none
 (cd /srv/data && sha256sum lost) >>"$M/sums"
 check "the host stops" crash "$sdb1" /srv/data "$T_DIR/disk"
+# first as if there were no disk
+task disk
+check "without the disk, each file that was fsynced is there" same /srv/data "$M/sums"
+check "the new volume takes more" fsynced /srv/data/project 5 "$M/project"
+check "its log is another one" eval 'rjtune -l "$sdd1" | grep -q host1-new'
+check "unmounted" umount /srv/data
 dd if="$T_DIR/disk" of="$sdd1" bs=1M status=none conv=fsync
 task host
 check "each file that was fsynced is there" same /srv/data "$M/sums"
