@@ -6,20 +6,20 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "format/claim-text.h"
 #include "format/seghdr.h"
 #include "util/buf.h"
 #include "util/error.h"
 #include "util/uuid.h"
 
-#define RJ_EPOCH_HOST_BYTES 65 /* with the NUL */
-#define RJ_EPOCH_TAG_BYTES  32
+#define RJ_EPOCH_TAG_BYTES 32
 
 struct rj_epoch_claim {
 	uint64_t epoch;
 	uint64_t continues; /* the epoch in the volume's superblock; 0: EPOCH */
 	uint8_t volume_uuid[RJ_UUID_BYTES], journal_uuid[RJ_UUID_BYTES];
 	uint8_t nonce[RJ_SEG_NONCE_BYTES]; /* of the epoch's segments */
-	char host[RJ_EPOCH_HOST_BYTES];	   /* visible ASCII; "-": not given */
+	char host[RJ_CLAIM_HOST];	   /* visible ASCII; "-": not given */
 	int64_t time;			   /* seconds since 1970 */
 	/* Filled by rj_epoch_claim_decode() only: */
 	bool has_tag;

@@ -10,6 +10,7 @@
 static const char *const dir_names[] = {
 	[RJ_KEY_LOG] = "/log/",
 	[RJ_KEY_EPOCH] = "/epoch/",
+	[RJ_KEY_HOLD] = "/hold/",
 };
 
 char *rj_key_text(const struct rj_key *key, char out[RJ_KEY_TEXT])
@@ -59,7 +60,7 @@ bool rj_key_parse(const char *text, size_t len, struct rj_key *out)
 		return false;
 	text += RJ_UUID_TEXT - 1;
 	len -= RJ_UUID_TEXT - 1;
-	for (i = 0; i < sizeof(dir_names) / sizeof(dir_names[0]); i++) {
+	for (i = 0; i < RJ_KEY_KINDS; i++) {
 		dir_len = strlen(dir_names[i]);
 		if (len < dir_len || memcmp(text, dir_names[i], dir_len))
 			continue;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Write and parse the names of the remote log's objects, below a store's prefix:
- *   <journal uuid>/epoch/<E20>     <journal uuid>/log/<seq20>
+ *   <uuid>/epoch/<E20>     <uuid>/log/<seq20>     <uuid>/hold/<N20>
+ * The UUID is the journal's.
  * The numbers are decimal, zero padded to 20 digits, and start at 1.
  */
 #ifndef RJ_FORMAT_OBJECT_KEY_H
@@ -16,6 +17,8 @@
 enum rj_key_kind {
 	RJ_KEY_LOG,
 	RJ_KEY_EPOCH,
+	RJ_KEY_HOLD,
+	RJ_KEY_KINDS, /* how many there are */
 };
 
 struct rj_key {

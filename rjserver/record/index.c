@@ -30,7 +30,7 @@ struct journal {
 	struct journal *next; /* in its bucket */
 	char name[NAME_BYTES];
 	uint8_t uuid[RJ_UUID_BYTES];
-	struct dir dirs[2]; /* by enum rj_key_kind */
+	struct dir dirs[RJ_KEY_KINDS];
 };
 
 struct index {
@@ -62,6 +62,15 @@ static void free_dir(struct dir *d)
 	free(d->chunks);
 }
 
+static void free_journal(struct journal *j)
+{
+	int kind;
+
+	for (kind = 0; kind < RJ_KEY_KINDS; kind++)
+		free_dir(&j->dirs[kind]);
+	free(j);
+}
+
 void idx_free(struct index *idx)
 {
 	struct journal *j, *next;
@@ -72,9 +81,7 @@ void idx_free(struct index *idx)
 	for (i = 0; i < idx->bucket_count; i++) {
 		for (j = idx->buckets[i]; j; j = next) {
 			next = j->next;
-			free_dir(&j->dirs[0]);
-			free_dir(&j->dirs[1]);
-			free(j);
+			free_journal(j);
 		}
 	}
 	free(idx->buckets);
@@ -143,16 +150,16 @@ static struct journal *make_journal(
 static void drop_if_empty(struct index *idx, struct journal *j)
 {
 	struct journal **p;
+	int kind;
 
-	if (j->dirs[0].count || j->dirs[1].count)
-		return;
+	for (kind = 0; kind < RJ_KEY_KINDS; kind++)
+		if (j->dirs[kind].count)
+			return;
 	p = &idx->buckets[hash(j->name, j->uuid) % idx->bucket_count];
 	while (*p != j)
 		p = &(*p)->next;
 	*p = j->next;
-	free_dir(&j->dirs[0]);
-	free_dir(&j->dirs[1]);
-	free(j);
+	free_journal(j);
 	idx->journal_count--;
 }
 
@@ -465,7 +472,7 @@ void idx_each(struct index *idx,
 		for (j = idx->buckets[i]; j; j = j->next) {
 			memcpy(okey.name, j->name, NAME_BYTES);
 			memcpy(okey.key.journal_uuid, j->uuid, RJ_UUID_BYTES);
-			for (kind = 0; kind < 2; kind++) {
+			for (kind = 0; kind < RJ_KEY_KINDS; kind++) {
 				struct dir *d = &j->dirs[kind];
 
 				okey.key.kind = (enum rj_key_kind)kind;

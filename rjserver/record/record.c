@@ -98,7 +98,7 @@ bool rec_decode(const uint8_t raw[REC_HEAD_BYTES], bool trailer,
 	memcpy(r.okey.key.journal_uuid, raw + R_UUID, RJ_UUID_BYTES);
 	memcpy(r.okey.name, raw + R_NAME, NAME_BYTES);
 	r.okey.name[NAME_BYTES - 1] = 0;
-	if (rj_get_le32(raw + R_KIND) > RJ_KEY_EPOCH)
+	if (rj_get_le32(raw + R_KIND) >= RJ_KEY_KINDS)
 		return false;
 	r.okey.key.kind = (enum rj_key_kind)rj_get_le32(raw + R_KIND);
 	if (r.type < REC_OBJECT || r.type > REC_DAMAGED)

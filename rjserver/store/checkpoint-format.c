@@ -159,8 +159,11 @@ int checkpoint_decode(struct store *s, const struct rj_buf *data,
 		memset(&okey, 0, sizeof(okey));
 		memcpy(okey.name, p + D_NAME, NAME_BYTES - 1);
 		memcpy(okey.key.journal_uuid, p + D_UUID, RJ_UUID_BYTES);
-		okey.key.kind = rj_get_le32(p + D_KIND) ? RJ_KEY_EPOCH
-							: RJ_KEY_LOG;
+		okey.key.kind = (enum rj_key_kind)rj_get_le32(p + D_KIND);
+		if (okey.key.kind >= RJ_KEY_KINDS)
+			return rj_fail(err, RJ_E_REFUSED,
+				"%s: is of a later version of rjserver, which has objects of a kind that this one does not know: start that version",
+				path);
 		count = rj_get_le32(p + D_COUNT);
 		p += DIR_BYTES;
 		for (; !rc && count && end - p >= ENTRY_BYTES; count--) {

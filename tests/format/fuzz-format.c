@@ -2,7 +2,7 @@
 /*
  * libFuzzer target for the small structures that a stranger may have written; built
  * and run by scripts/fuzz. The first byte says which: superblock extension, epoch
- * claim, floor record, the fallback file's header, the same with a right checksum.
+ * claim, floor record, the fallback file's header, hold; the same with a right checksum.
  * What decodes is encoded to what decodes to the same again; an extension with an
  * unknown ro_compat bit is refused by the encoder.
  *
@@ -15,12 +15,13 @@
 
 #include "format/epoch-claim.h"
 #include "format/floor-record.h"
+#include "format/hold.h"
 #include "format/sbx.h"
 #include "format/fallback-hdr.h"
 #include "util/bytes.h"
 #include "util/crc32c.h"
 
-enum what { SBX, CLAIM, FLOOR, HEADER, KINDS };
+enum what { SBX, CLAIM, FLOOR, HEADER, HOLD, KINDS };
 #define RIGHT_CRC 8 /* a bit of the first byte */
 #define MOST	  512
 
@@ -77,6 +78,19 @@ static void try_claim(const uint8_t *text, size_t len, struct rj_error *err)
 	rj_buf_free(&buf);
 }
 
+static void try_hold(const uint8_t *text, size_t len, struct rj_error *err)
+{
+	struct rj_buf buf = {0};
+	struct rj_hold h;
+
+	if (rj_hold_decode(text, len, &h, err))
+		return;
+	must(h.number && h.first && h.until <= RJ_HOLD_LATEST);
+	must(!rj_hold_encode(&h, &buf));
+	must(buf.len == len && !strncasecmp((char *)buf.data, (char *)text, len));
+	rj_buf_free(&buf);
+}
+
 static void try_floor(const uint8_t *raw, struct rj_error *err)
 {
 	uint8_t back[RJ_FLOOR_BYTES];
@@ -125,6 +139,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		try_sbx(raw, &err);
 	else if (what == CLAIM)
 		try_claim(data + 1, size - 1, &err);
+	else if (what == HOLD)
+		try_hold(data + 1, size - 1, &err);
 	else if (what == FLOOR)
 		try_floor(raw, &err);
 	else
@@ -151,6 +167,8 @@ static void write_seeds(const char *dir)
 	struct rj_floor_record r = {.generation = 1, .epoch = 2, .sequence = 3};
 	struct rj_fallback_header h = {.area_bytes = RJ_FALLBACK_ALIGN};
 	struct rj_epoch_claim c = {.epoch = 7, .host = "-", .time = 1};
+	struct rj_hold hold = {.number = 1, .first = 2, .host = "-",
+		.program = "rjbackup", .time = 3, .until = 4};
 	struct rj_sbx s = {.placement = RJ_PLACE_REMOTE,
 		.journal_blocks = 1024,
 		.epoch = 1,
@@ -163,6 +181,10 @@ static void write_seeds(const char *dir)
 	if (rj_epoch_claim_encode(&c, &buf))
 		exit(1);
 	write_seed(dir, CLAIM, buf.data, buf.len);
+	rj_buf_free(&buf);
+	if (rj_hold_encode(&hold, &buf))
+		exit(1);
+	write_seed(dir, HOLD, buf.data, buf.len);
 	rj_buf_free(&buf);
 	rj_floor_record_encode(&r, raw);
 	write_seed(dir, FLOOR, raw, RJ_FLOOR_BYTES);

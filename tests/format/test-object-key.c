@@ -19,6 +19,8 @@ static const struct {
 	{UUID "/log/00000000000000000001", RJ_KEY_LOG, 1},
 	{UUID "/epoch/00000000000000000042", RJ_KEY_EPOCH, 42},
 	{UUID "/log/18446744073709551615", RJ_KEY_LOG, UINT64_MAX},
+	{UUID "/hold/", RJ_KEY_HOLD, 0},
+	{UUID "/hold/00000000000123456789", RJ_KEY_HOLD, 123456789},
 };
 
 static const char *const bad[] = {
@@ -28,6 +30,9 @@ static const char *const bad[] = {
 	UUID "/",
 	UUID "/log",
 	UUID "/epoch",
+	UUID "/hold",
+	UUID "/holds/",
+	UUID "/hold/all/",
 	UUID "//log/",
 	UUID "/Log/",
 	UUID "/logs/",

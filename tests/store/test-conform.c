@@ -219,6 +219,40 @@ static void logs_and_kinds_do_not_mix(void)
 	rj_buf_free(&out);
 }
 
+/* In mode B too, where no epoch need be claimed for one. */
+static void holds_come_and_go(void)
+{
+	struct rj_key dir = t_new_log(RJ_KEY_HOLD), key, log = dir;
+	struct rj_buf out = {0};
+	struct t_list l = {0};
+	unsigned i;
+
+	T_WORKS(rj_store_list(store, &dir, 0, t_list_add, &l, &err));
+	CU_ASSERT_EQUAL(l.count, 0);
+	key = t_key(&dir, 7);
+	T_FAILS(rj_store_get(store, &key, 100, &out, &err), RJ_E_NOTFOUND, "");
+	T_FAILS(rj_store_remove(store, &key, &err), RJ_E_NOTFOUND, "");
+	for (i = 9; i >= 7; i--) {
+		key = t_key(&dir, i);
+		T_WORKS(rj_store_put_new(store, &key, "123456789", i, &err));
+	}
+	T_WORKS(rj_store_list(store, &dir, 7, t_list_add, &l, &err));
+	CU_ASSERT(l.count == 2 && l.number[0] == 8 && l.number[1] == 9);
+	key = t_key(&dir, 8);
+	T_WORKS(rj_store_get(store, &key, 8, &out, &err));
+	CU_ASSERT_EQUAL(out.len, 8);
+	T_WORKS(rj_store_remove(store, &key, &err));
+	T_FAILS(rj_store_remove(store, &key, &err), RJ_E_NOTFOUND, "");
+	memset(&l, 0, sizeof(l));
+	T_WORKS(rj_store_list(store, &dir, 0, t_list_add, &l, &err));
+	CU_ASSERT(l.count == 2 && l.number[0] == 7 && l.number[1] == 9);
+	log.kind = RJ_KEY_LOG;
+	memset(&l, 0, sizeof(l));
+	T_WORKS(rj_store_list(store, &log, 0, t_list_add, &l, &err));
+	CU_ASSERT_EQUAL(l.count, 0);
+	rj_buf_free(&out);
+}
+
 static void survives_reopen(void)
 {
 	struct rj_key dir = t_new_log(RJ_KEY_LOG), key = t_key(&dir, 1);
@@ -599,6 +633,7 @@ int main(void)
 		RJTEST(list_is_ordered_and_starts_after),
 		RJTEST(list_stops_when_told),
 		RJTEST(logs_and_kinds_do_not_mix),
+		RJTEST(holds_come_and_go),
 		RJTEST(survives_reopen),
 		RJTEST(one_of_many_racers_wins),
 		RJTEST(readers_see_all_or_nothing),

@@ -389,6 +389,40 @@ static void a_dup_is_a_handle_of_its_own(void)
 	rj_buf_free(&out);
 }
 
+/* They are under no epoch, and one that stands twice is listed once. */
+static void holds_come_and_go(void)
+{
+	struct rj_key dir = t_new_log(RJ_KEY_HOLD), key;
+	struct rj_buf out = {0};
+	struct rj_store *s = NULL;
+	struct t_list l = {0};
+	int rc;
+
+	T_WORKS(rj_mkdir_epoch_open(open_tree(), &s, &err));
+	T_WORKS(rj_store_list(s, &dir, 0, t_list_add, &l, &err));
+	CU_ASSERT_EQUAL(l.count, 0);
+	key = t_key(&dir, 9);
+	T_FAILS(rj_store_get(s, &key, 9, &out, &err), RJ_E_NOTFOUND, "");
+	T_WORKS(rj_store_put_new(s, &key, "nine", 4, &err));
+	T_WORKS(rj_store_put_new(s, &key, "nine", 4, &err));
+	key = t_key(&dir, 7);
+	T_WORKS(rj_store_put_new(s, &key, "seven", 5, &err));
+	T_WORKS(rj_store_list(s, &dir, 0, t_list_add, &l, &err));
+	CU_ASSERT(l.count == 2 && l.number[0] == 7 && l.number[1] == 9);
+	key = t_key(&dir, 9);
+	T_WORKS(rj_store_get(s, &key, 9, &out, &err));
+	CU_ASSERT_EQUAL(out.len, 4);
+	rc = rj_store_remove(s, &key, &err);
+	CU_ASSERT(!rc || (retrying() && rc == -RJ_E_NOTFOUND));
+	T_FAILS(rj_store_remove(s, &key, &err), RJ_E_NOTFOUND, "");
+	T_FAILS(rj_store_get(s, &key, 9, &out, &err), RJ_E_NOTFOUND, "");
+	memset(&l, 0, sizeof(l));
+	T_WORKS(rj_store_list(s, &dir, 0, t_list_add, &l, &err));
+	CU_ASSERT(l.count == 1 && l.number[0] == 7);
+	rj_store_close(s);
+	rj_buf_free(&out);
+}
+
 int main(void)
 {
 	static const struct rjtest tests[] = {
@@ -401,6 +435,7 @@ int main(void)
 		RJTEST(one_of_many_racers_makes_it),
 		RJTEST(readers_see_all_or_nothing),
 		RJTEST(a_dup_is_a_handle_of_its_own),
+		RJTEST(holds_come_and_go),
 	};
 	int status;
 

@@ -3,29 +3,16 @@
 #include "log/write/epoch.h"
 
 #include <string.h>
-#include <unistd.h>
 
 #include "log/listing.h"
 #include "log/retry.h"
+#include "os/hostname.h"
 #include "segment/sealkey.h"
 #include "util/environ.h"
 #include "util/error-class.h"
 
 #define TRIES      16
 #define MAX_OBJECT 4096
-
-/* In characters that cannot upset the text. */
-void rj_epoch_host(char out[RJ_EPOCH_HOST_BYTES])
-{
-	char *p;
-
-	if (gethostname(out, RJ_EPOCH_HOST_BYTES) || !out[0])
-		memcpy(out, "unknown", sizeof("unknown"));
-	out[RJ_EPOCH_HOST_BYTES - 1] = 0;
-	for (p = out; *p; p++)
-		if (*p <= ' ' || *p > '~')
-			*p = '_';
-}
 
 static int add_tag(const struct rj_log_id *id, struct rj_buf *out,
 	struct rj_error *err)
@@ -54,7 +41,7 @@ int rj_epoch_text(const struct rj_log_id *id, uint64_t epoch,
 	memcpy(c.journal_uuid, id->journal_uuid, RJ_UUID_BYTES);
 	memcpy(c.nonce, nonce, RJ_SEG_NONCE_BYTES);
 	if (!id->key)
-		rj_epoch_host(c.host);
+		rj_host_name(c.host, sizeof(c.host));
 	out->len = 0;
 	if (rj_epoch_claim_encode(&c, out))
 		return rj_fail(

@@ -25,9 +25,6 @@ int rj_epoch_claim(struct rj_store *store, const struct rj_log_id *id,
 	const struct rj_epoch_want *want, uint64_t *epoch,
 	struct rj_error *err);
 
-/* Get the name of this host, as a claim has it. */
-void rj_epoch_host(char out[RJ_EPOCH_HOST_BYTES]);
-
 /* Write the text of a claim into OUT (emptied first); with a tag, if the log has a key.
  * CONTINUES: 0, or as in rj_log_claim_opts. RJ_E_NOMEM, RJ_E_IO. */
 int rj_epoch_text(const struct rj_log_id *id, uint64_t epoch,

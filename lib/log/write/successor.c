@@ -6,6 +6,7 @@
 #include "log/listing.h"
 #include "log/retry.h"
 #include "log/write/epoch.h"
+#include "os/hostname.h"
 #include "util/environ.h"
 #include "util/log.h"
 
@@ -54,11 +55,11 @@ const char *rj_log_other_writer(struct rj_store *store,
 	char out[RJ_LOG_OTHER_BYTES])
 {
 	int64_t ago = rj_realtime_ns() - (int64_t)time_ns;
-	char ours[RJ_EPOCH_HOST_BYTES];
+	char ours[RJ_CLAIM_HOST];
 	struct rj_epoch_claim c;
 
 	out[0] = 0;
-	rj_epoch_host(ours);
+	rj_host_name(ours, sizeof(ours));
 	get_claim(store, id, epoch, 1, &c, NULL);
 	if (c.host[0] && strcmp(c.host, "-") && strcmp(c.host, ours))
 		snprintf(out, RJ_LOG_OTHER_BYTES, "%lld s ago by %s",

@@ -9,6 +9,7 @@
 
 #include "format/seghdr.h"
 #include "store/store.h"
+#include "store/tree/mkdir-hold.h"
 #include "store/tree/mkdir-view.h"
 #include "store/tree/tree.h"
 
@@ -242,6 +243,8 @@ static int mkdir_put_new(struct rj_store *s, const struct rj_key *key,
 	char folder[RJ_TREE_FOLDER], name[RJ_TREE_NAME];
 	int rc;
 
+	if (key->kind == RJ_KEY_HOLD)
+		return rj_mkdir_hold_put(l->tree, key, data, len, err);
 	turn_to(l, key->journal_uuid);
 	if (key->kind == RJ_KEY_EPOCH)
 		return put_epoch(l, key, data, len, err);
@@ -315,6 +318,10 @@ static int mkdir_get(struct rj_store *s, const struct rj_key *key, size_t max,
 	char folder[RJ_TREE_FOLDER], name[RJ_TREE_NAME];
 	int rc;
 
+	if (key->kind == RJ_KEY_HOLD) {
+		rc = rj_mkdir_hold_get(l->tree, key, max, out, err);
+		return rc == -RJ_E_NOTFOUND ? no_such(s, key, err) : rc;
+	}
 	turn_to(l, key->journal_uuid);
 	if (key->kind == RJ_KEY_EPOCH) {
 		rj_mkdir_folder(l->journal, key->number, folder);
@@ -361,6 +368,8 @@ static int mkdir_list(struct rj_store *s, const struct rj_key *dir,
 	size_t i;
 	int rc = 0;
 
+	if (dir->kind == RJ_KEY_HOLD)
+		return rj_mkdir_hold_list(l->tree, dir, after, fn, arg, err);
 	turn_to(l, dir->journal_uuid);
 	if (dir->kind == RJ_KEY_EPOCH)
 		return list_epochs(l, after, fn, arg, err);
@@ -401,6 +410,10 @@ static int mkdir_remove(
 	char folder[RJ_TREE_FOLDER], name[RJ_TREE_NAME];
 	int rc;
 
+	if (key->kind == RJ_KEY_HOLD) {
+		rc = rj_mkdir_hold_remove(l->tree, key, err);
+		return rc == -RJ_E_NOTFOUND ? no_such(s, key, err) : rc;
+	}
 	turn_to(l, key->journal_uuid);
 	if (key->kind == RJ_KEY_EPOCH)
 		return rj_fail(err, RJ_E_UNSUPPORTED,

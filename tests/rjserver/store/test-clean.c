@@ -23,9 +23,11 @@
 static char top[64], dir[128];
 static struct rj_error err;
 
+static enum rj_key_kind kind; /* of key_of() */
+
 static struct okey key_of(unsigned n)
 {
-	struct okey k = {.name = "n", .key = {.kind = RJ_KEY_LOG, .number = n}};
+	struct okey k = {.name = "n", .key = {.kind = kind, .number = n}};
 
 	memset(k.key.journal_uuid, 9, RJ_UUID_BYTES);
 	return k;
@@ -460,6 +462,45 @@ static void an_age_is_read_once(void)
 	CU_ASSERT_EQUAL(store_close(s, &err), 0);
 }
 
+/* Claims, segments and holds of one number are three objects, also to what reads the
+ * records, or a checkpoint. */
+static void each_kind_is_its_own(void)
+{
+	unsigned kinds = 0, by_checkpoint = 0, round, n;
+	struct store *s;
+	char path[256];
+
+	fresh("kinds");
+	s = open_store();
+	for (kind = 0; kind < RJ_KEY_KINDS; kind++) {
+		CU_ASSERT_EQUAL(put(s, 5 + kind), 0);
+		CU_ASSERT_EQUAL(put(s, 20), 0);
+	}
+	kind = RJ_KEY_LOG;
+	for (n = 100; n < 300; n++) /* enough for a checkpoint */
+		put(s, n);
+	for (round = 0; round < 2; round++) {
+		CU_ASSERT_EQUAL(store_close(s, &err), 0);
+		path_in(path, "checkpoint");
+		if (round)
+			unlink(path);
+		s = open_store();
+		by_checkpoint += s->checkpoint_pos != 0;
+		CU_ASSERT_EQUAL(s->lost, 0);
+		for (kind = 0; kind < RJ_KEY_KINDS; kind++)
+			kinds += !get(s, 5 + kind) && !get(s, 20) &&
+				 get(s, 5 + (kind + 1) % RJ_KEY_KINDS) != 0;
+	}
+	CU_ASSERT_EQUAL(kinds, 2 * RJ_KEY_KINDS);
+	CU_ASSERT_EQUAL(by_checkpoint, 1);
+	kind = RJ_KEY_HOLD;
+	CU_ASSERT_EQUAL(del(s, 20), 0);
+	CU_ASSERT_EQUAL(get(s, 20), -RJ_E_NOTFOUND);
+	kind = RJ_KEY_LOG;
+	CU_ASSERT_EQUAL(get(s, 20), 0);
+	CU_ASSERT_EQUAL(store_close(s, &err), 0);
+}
+
 int main(void)
 {
 	static const struct rjtest tests[] = {
@@ -472,6 +513,7 @@ int main(void)
 		RJTEST(all_files_gone_are_missed),
 		RJTEST(a_damaged_checkpoint_costs_time_only),
 		RJTEST(an_age_is_read_once),
+		RJTEST(each_kind_is_its_own),
 	};
 	char command[128];
 	int status;
