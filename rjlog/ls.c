@@ -6,6 +6,7 @@
 
 #include "log/trim.h"
 #include "print.h"
+#include "tools/holds.h"
 #include "tools/plan.h"
 
 /* Before which number a hole is no loss: what was trimmed, or removed. */
@@ -42,6 +43,7 @@ static int ls_log(const struct options *o, struct target *t,
 {
 	struct json_object *log;
 	struct rj_listing l = {0};
+	const struct holds_of holds = {t->store, &t->id, &l};
 	uint64_t epoch, segments, bytes, fences = 0;
 	char uuid[RJ_UUID_TEXT];
 	int rc;
@@ -67,6 +69,7 @@ static int ls_log(const struct options *o, struct target *t,
 	add_u64(log, "fences", fences);
 	add_u64(log, "epochs_claimed", epoch);
 	json_object_array_add(logs, log);
+	rc = holds_show(&holds, !o->json && !o->quiet, log, err);
 out:
 	rj_listing_free(&l);
 	return rc;

@@ -35,9 +35,13 @@ static void print_text(const struct options *o, const struct target *t,
 			t->text);
 		return;
 	}
-	printf("%s: %" PRIu64 " segment%s below %" PRIu64 " %s\n", t->text,
+	printf("%s: %" PRIu64 " segment%s below %" PRIu64 " %s", t->text,
 		r->segments, plural(r->segments), r->limit,
 		o->dry_run ? "would be deleted" : "deleted");
+	if (r->hold.number)
+		printf("; hold %" PRIu64 " keeps what is from segment %" PRIu64 " on",
+			r->hold.number, r->hold.first);
+	printf("\n");
 }
 
 enum status run_prune(const struct options *o, struct target *t)
@@ -56,6 +60,8 @@ enum status run_prune(const struct options *o, struct target *t)
 		add_text(top, "url", t->text);
 		add_u64(top, "segments", r.segments);
 		add_u64(top, "below", r.limit);
+		if (r.hold.number)
+			add_u64(top, "hold", r.hold.number);
 		json_object_object_add(
 			top, "dry_run", json_object_new_boolean(o->dry_run));
 		if (rc)

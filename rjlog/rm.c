@@ -158,7 +158,10 @@ static void print_text(const struct options *o, const struct target *t,
 	if (!dry) {
 		printf("%s: %" PRIu64 " segment%s removed", t->text,
 			r->segments, plural(r->segments));
-		if (r->segments < l->data)
+		if (r->segments < l->data && r->hold.number)
+			printf(", %" PRIu64 " kept by hold %" PRIu64 " (rjbackup expire)",
+				l->data - r->segments, r->hold.number);
+		else if (r->segments < l->data)
 			printf(", %" PRIu64 " kept by \"retain\" in rj.conf",
 				l->data - r->segments);
 		printf("; %" PRIu64 " fences stay\n", l->fences + 1);

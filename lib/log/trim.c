@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "log/listing.h"
+#include "log/hold.h"
 #include "util/environ.h"
 
 /* The N numbers of the listing below LIMIT, by index. */
@@ -95,6 +95,49 @@ static int stored_oldest(struct rj_store *store, const struct rj_log_id *id,
 	return rc;
 }
 
+/* Lower *LIMIT to what the holds keep. */
+static int held_from(struct rj_store *store, const struct rj_log_id *id,
+	int retry_ms, uint64_t *limit, struct rj_hold *hold,
+	struct rj_error *err)
+{
+	struct rj_hold by;
+	uint64_t first;
+	int rc = rj_hold_lowest(store, id, retry_ms, &first, &by, err);
+
+	if (!rc && first < *limit) {
+		*limit = first;
+		*hold = by;
+	}
+	return rc;
+}
+
+/*
+ * The order is what counts (doc/history.md): who puts a hold looks for the log's end
+ * after that. So the holds are listed after L, whose last segment gives the limit.
+ */
+static int find_limit(struct rj_store *store, const struct rj_log_id *id,
+	const struct rj_log_trim_opts *opts, const struct rj_listing *l,
+	struct rj_log_trim_report *report, struct rj_error *err)
+{
+	uint64_t limit = opts->below;
+	int rc = 0;
+
+	/* the last one says where the log ends: it always stays */
+	if (limit > l->last)
+		limit = l->last;
+	if (opts->epoch && limit > l->first)
+		rc = stored_oldest(
+			store, id, l->last, opts->epoch, &limit, err);
+	if (!rc && limit > l->first)
+		rc = held_from(store, id, opts->retry_ms, &limit, &report->hold,
+			err);
+	if (!rc)
+		rc = retained_from(store, id, l, limit, opts->retain_s, &limit,
+			&report->next_ns, err);
+	report->limit = rc ? 0 : limit;
+	return rc;
+}
+
 static uint64_t count_data(const struct rj_listing *l, uint64_t limit)
 {
 	struct numbers n;
@@ -113,31 +156,30 @@ int rj_log_trim(struct rj_store *store, const struct rj_log_id *id,
 {
 	struct rj_key dir = rj_log_key(id, RJ_KEY_LOG, 0);
 	struct rj_listing l = {0};
-	uint64_t limit = opts->below;
-	int rc;
+	uint64_t held = UINT64_MAX;
+	int rc = 0;
 
 	memset(report, 0, sizeof(*report));
-	if (limit < 2)
+	if (opts->below < 2)
 		return 0;
-	rc = rj_listing_log(store, id, 0, opts->retry_ms, &l, err);
-	if (!rc && limit > l.last)
-		/* the last one says where the log ends: it always stays */
-		limit = l.last;
-	if (!rc && opts->epoch && limit > l.first)
-		rc = stored_oldest(
-			store, id, l.last, opts->epoch, &limit, err);
-	if (!rc)
-		rc = retained_from(
-			store, id, &l, limit, opts->retain_s, &limit,
-			&report->next_ns, err);
-	report->limit = rc ? 0 : limit;
-	if (!rc && opts->dry_run)
-		report->segments = count_data(&l, limit);
-	rj_listing_free(&l);
-	if (rc || opts->dry_run || limit < 2)
+	if (opts->held_from)
+		rc = held_from(store, id, opts->retry_ms, &held, &report->hold,
+			err);
+	if (rc || held <= opts->held_from) {
+		report->limit = rc ? 0 : opts->held_from;
 		return rc;
-	return rj_store_remove_below(store, &dir, limit, RJ_LOG_FENCE_BYTES + 1,
-		&report->segments, err);
+	}
+	report->hold.number = 0;
+	rc = rj_listing_log(store, id, 0, opts->retry_ms, &l, err);
+	if (!rc)
+		rc = find_limit(store, id, opts, &l, report, err);
+	if (!rc && opts->dry_run)
+		report->segments = count_data(&l, report->limit);
+	rj_listing_free(&l);
+	if (rc || opts->dry_run || report->limit < 2)
+		return rc;
+	return rj_store_remove_below(store, &dir, report->limit,
+		RJ_LOG_FENCE_BYTES + 1, &report->segments, err);
 }
 
 struct seen {

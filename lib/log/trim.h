@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "format/hold.h"
 #include "log/log.h"
 #include "util/error.h"
 
@@ -30,6 +31,9 @@ struct rj_log_trim_opts {
 	/* Keep segments sealed in the last RETAIN_S seconds, whatever BELOW is,
 	 * by the segments' own times. 0: no such limit. */
 	uint64_t retain_s;
+	/* An earlier call's report said that a hold kept all from this limit on:
+	 * while one still does, the log itself is not listed. 0: not known. */
+	uint64_t held_from;
 	bool dry_run; /* only count */
 	int retry_ms; /* as in rj_log_read_opts */
 };
@@ -38,13 +42,16 @@ struct rj_log_trim_report {
 	uint64_t limit; /* deleted was below this; 0: nothing could be */
 	int64_t next_ns; /* realtime: before then RETAIN_S keeps all that is left
 			  * below BELOW; 0: it keeps nothing there */
+	struct rj_hold hold; /* which keeps most of what else could go; number 0:
+			      * none does */
 	uint64_t segments; /* deleted, or with dry_run that would be */
 };
 
 /*
- * Delete the data segments that OPTS allows. May be interrupted at any point and
+ * Delete the data segments that OPTS allows and no hold keeps. May be interrupted at any point and
  * run again; also while a writer appends, on another handle. RJ_E_UNREACHABLE and
- * the store's other errors; REPORT is filled as far as it got.
+ * the store's other errors; RJ_E_CORRUPT: a hold that cannot be read, and nothing is
+ * deleted. REPORT is filled as far as it got.
  */
 int rj_log_trim(struct rj_store *store, const struct rj_log_id *id,
 	const struct rj_log_trim_opts *opts, struct rj_log_trim_report *report,

@@ -18,6 +18,8 @@ struct rj_trimmer {
 	struct rj_ticker ticker;
 	uint64_t done_below; /* trimmed up to here */
 	int64_t next_ns;     /* realtime: what retention keeps until then */
+	struct rj_hold hold; /* the last one that kept something, and was said */
+	uint64_t held_from;  /* and what it kept, 0: nothing */
 	bool failing;	     /* the last try failed, and it was said */
 	unsigned nearly_full; /* what was said of the store last */
 };
@@ -32,6 +34,19 @@ static void say_nearly_full(struct rj_trimmer *t)
 	t->nearly_full = now;
 }
 
+static void say_hold(struct rj_trimmer *t, const struct rj_hold *h)
+{
+	char until[RJ_CLAIM_VALUE];
+
+	if (h->number && h->number != t->hold.number)
+		rj_log(RJ_LOG_INFO,
+			"hold %llu of %s keeps the log from segment %llu on until %s",
+			(unsigned long long)h->number, h->program,
+			(unsigned long long)h->first,
+			rj_claim_time_text(h->until, until));
+	t->hold = *h;
+}
+
 /* In every state in which the log is ours: while a full store is waited for,
  * this is what makes space in it. A tail that the kernel has moved, but whose
  * superblock the store has not got yet, does not count. */
@@ -41,6 +56,7 @@ static void trim(void *arg)
 	struct rj_log_trim_opts o = {
 		.epoch = t->opts.epoch,
 		.retain_s = t->opts.retain_s,
+		.held_from = t->held_from,
 		.retry_ms = 1};
 	struct rj_log_trim_report report;
 	struct rj_pipeline_stat st;
@@ -62,6 +78,8 @@ static void trim(void *arg)
 	if (!rc) {
 		t->done_below = report.limit < st.oldest ? 0 : st.oldest;
 		t->next_ns = report.next_ns;
+		t->held_from = report.hold.number ? report.limit : 0;
+		say_hold(t, &report.hold);
 	} else if (!t->failing) {
 		rj_log(RJ_LOG_WARNING,
 			"cannot delete old segments (tried again each %u s): %s",

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "log/hold.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "log/retry.h"
+#include "os/hostname.h"
+#include "util/environ.h"
+#include "util/error-class.h"
+
+#define MAX_OBJECT 4096
+#define TRIES	   16
+#define NUMBERS	   1000000000000u /* are drawn below this */
+#define LONGEST_S  (36525u * 86400u)
+
+static int draw(uint64_t *number, struct rj_error *err)
+{
+	int rc = rj_random_bytes(number, sizeof(*number));
+
+	if (rc)
+		return rj_fail(err, (enum rj_code)-rc, "no random bytes");
+	*number = *number % (NUMBERS - 1) + 1;
+	return 0;
+}
+
+/* 0: it is there. One that is there already may be ours, its answer lost. */
+static int put(struct rj_store *store, const struct rj_key *key,
+	const struct rj_buf *text, struct rj_error *err)
+{
+	struct rj_buf back = {0};
+	struct rj_retry retry;
+	int rc, seen;
+
+	rj_retry_start(&retry, 0);
+	do {
+		rc = rj_store_put_new(store, key, text->data, text->len, err);
+		if (rc != -RJ_E_EXISTS)
+			continue;
+		back.len = 0;
+		seen = rj_store_get(store, key, MAX_OBJECT, &back, err);
+		if (rj_code_transient(seen))
+			rc = seen;
+		else if (!seen && back.len == text->len &&
+			 !memcmp(back.data, text->data, text->len))
+			rc = 0;
+	} while (rj_retry_again(&retry, rc));
+	rj_buf_free(&back);
+	return rc;
+}
+
+static int oldest(struct rj_store *store, const struct rj_log_id *id,
+	uint64_t *out, struct rj_error *err)
+{
+	struct rj_listing l = {0};
+	struct rj_seghdr last;
+	int rc = rj_listing_end(store, id, false, 0, &l, err);
+
+	if (!rc && !l.last)
+		rc = rj_fail(err, RJ_E_NOTFOUND, "%s: the log is empty",
+			store->url);
+	if (!rc)
+		rc = rj_log_fetch_header(store, id, l.last, &last, err);
+	if (!rc)
+		*out = last.oldest;
+	rj_listing_free(&l);
+	return rc;
+}
+
+int rj_hold_put(struct rj_store *store, const struct rj_log_id *id,
+	const char *program, uint64_t seconds, struct rj_hold *out,
+	struct rj_error *err)
+{
+	struct rj_hold h = {.host = "-"};
+	struct rj_buf text = {0};
+	struct rj_key key;
+	int rc, i;
+
+	if (seconds > LONGEST_S)
+		return rj_fail(err, RJ_E_INVAL,
+			"a hold of %llu seconds: at most 100 years",
+			(unsigned long long)seconds);
+	rc = oldest(store, id, &h.first, err);
+	if (rc)
+		return rc;
+	rc = -RJ_E_EXISTS;
+	memcpy(h.journal_uuid, id->journal_uuid, RJ_UUID_BYTES);
+	if (!id->key) /* as in a claim: with a key nothing readable is left */
+		rj_host_name(h.host, sizeof(h.host));
+	snprintf(h.program, sizeof(h.program), "%s", program);
+	h.time = rj_realtime_ns() / 1000000000;
+	h.until = h.time + (int64_t)seconds;
+	for (i = 0; rc == -RJ_E_EXISTS && i < TRIES; i++) {
+		rc = draw(&h.number, err);
+		if (rc)
+			break;
+		key = rj_log_key(id, RJ_KEY_HOLD, h.number);
+		text.len = 0;
+		rc = rj_hold_encode(&h, &text)
+			     ? rj_fail(err, RJ_E_NOMEM, "out of memory")
+			     : put(store, &key, &text, err);
+	}
+	rj_buf_free(&text);
+	if (rc)
+		return rj_fail_prefix(err, "cannot put a hold");
+	*out = h;
+	return 0;
+}
+
+int rj_hold_remove(struct rj_store *store, const struct rj_log_id *id,
+	uint64_t number, struct rj_error *err)
+{
+	struct rj_key key = rj_log_key(id, RJ_KEY_HOLD, number);
+	struct rj_retry retry;
+	bool again = false;
+	int rc;
+
+	rj_retry_start(&retry, 0);
+	do {
+		rc = rj_store_remove(store, &key, err);
+		if (rc == -RJ_E_NOTFOUND && again)
+			rc = 0; /* the answer of the first try was lost */
+		again = true;
+	} while (rj_retry_again(&retry, rc));
+	return rc;
+}
+
+static int note(void *arg, uint64_t number, uint64_t bytes)
+{
+	struct rj_hold_seen s = {.hold.number = number, .bad = true};
+
+	(void)bytes;
+	return rj_buf_append(arg, &s, sizeof(s));
+}
+
+/* The text of S->hold.number. RJ_E_NOTFOUND: it was removed meanwhile. */
+static int look(struct rj_store *store, const struct rj_log_id *id,
+	int retry_ms, struct rj_hold_seen *s, struct rj_error *err)
+{
+	struct rj_key key = rj_log_key(id, RJ_KEY_HOLD, s->hold.number);
+	struct rj_buf text = {0};
+	struct rj_retry retry;
+	struct rj_hold h;
+	int rc;
+
+	rj_retry_start(&retry, retry_ms);
+	do {
+		text.len = 0;
+		rc = rj_store_get(store, &key, MAX_OBJECT, &text, err);
+	} while (rj_retry_again(&retry, rc));
+	if (!rc && !rj_hold_decode(text.data, text.len, &h, err) &&
+		h.number == s->hold.number &&
+		rj_uuid_equal(h.journal_uuid, id->journal_uuid))
+		*s = (struct rj_hold_seen){.hold = h};
+	rj_buf_free(&text);
+	return rc == -RJ_E_CORRUPT ? 0 : rc; /* damaged at the store: bad */
+}
+
+int rj_hold_list(struct rj_store *store, const struct rj_log_id *id,
+	int retry_ms, struct rj_buf *out, struct rj_error *err)
+{
+	struct rj_key dir = rj_log_key(id, RJ_KEY_HOLD, 0);
+	struct rj_buf found = {0};
+	struct rj_hold_seen s;
+	struct rj_retry retry;
+	size_t i;
+	int rc;
+
+	rj_retry_start(&retry, retry_ms);
+	do {
+		found.len = 0;
+		rc = rj_store_list(store, &dir, 0, note, &found, err);
+	} while (rj_retry_again(&retry, rc));
+	for (i = 0; !rc && i < found.len; i += sizeof(s)) {
+		memcpy(&s, found.data + i, sizeof(s));
+		rc = look(store, id, retry_ms, &s, err);
+		if (!rc && rj_buf_append(out, &s, sizeof(s)))
+			rc = rj_fail(err, RJ_E_NOMEM, "out of memory");
+		if (rc == -RJ_E_NOTFOUND)
+			rc = 0;
+	}
+	rj_buf_free(&found);
+	return rc;
+}
+
+bool rj_hold_expired(const struct rj_hold *h)
+{
+	return rj_realtime_ns() / 1000000000 >= h->until;
+}
+
+int rj_hold_lowest(struct rj_store *store, const struct rj_log_id *id,
+	int retry_ms, uint64_t *first, struct rj_hold *by, struct rj_error *err)
+{
+	struct rj_buf all = {0};
+	struct rj_hold_seen s;
+	size_t i;
+	int rc = rj_hold_list(store, id, retry_ms, &all, err);
+
+	*first = UINT64_MAX;
+	for (i = 0; !rc && i < all.len; i += sizeof(s)) {
+		memcpy(&s, all.data + i, sizeof(s));
+		if (s.bad) {
+			rc = rj_fail(err, RJ_E_CORRUPT,
+				"%s: hold %llu cannot be read, so that nothing of the log is deleted: if no base needs it, rjbackup expire --hold=%llu removes it",
+				store->url, (unsigned long long)s.hold.number,
+				(unsigned long long)s.hold.number);
+		} else if (s.hold.first < *first && !rj_hold_expired(&s.hold)) {
+			*first = s.hold.first;
+			*by = s.hold;
+		}
+	}
+	rj_buf_free(&all);
+	return rc;
+}
+
+uint64_t rj_hold_bytes(
+	const struct rj_listing *l, uint64_t first, uint64_t below)
+{
+	const struct rj_range *r = (const void *)l->ranges.data;
+	const uint32_t *bytes = (const void *)l->bytes.data;
+	size_t count = l->ranges.len / sizeof(*r), i;
+	uint64_t all = 0, n;
+
+	for (i = 0; i < count; i++)
+		for (n = r[i].first; n <= r[i].last; n++, bytes++)
+			if (n >= first && n < below)
+				all += *bytes;
+	return all;
+}

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "tools/holds.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "tools/plan.h"
+
+char *hold_text(const struct rj_hold_seen *s, char out[256])
+{
+	const struct rj_hold *h = &s->hold;
+	char until[64];
+
+	if (s->bad)
+		snprintf(out, 256,
+			"hold %" PRIu64 ": cannot be read: nothing of the log is deleted as long as it is there",
+			h->number);
+	else
+		snprintf(out, 256, "hold %" PRIu64 " of %s at %s, until %s%s",
+			h->number, h->program, h->host,
+			plan_time_text(h->until * 1000000000, until),
+			rj_hold_expired(h) ? " (expired)" : "");
+	return out;
+}
+
+static void add(struct json_object *o, const char *key, uint64_t v)
+{
+	json_object_object_add(o, key, json_object_new_uint64(v));
+}
+
+static void add_json(struct json_object *all, const struct rj_hold_seen *s,
+	uint64_t bytes)
+{
+	struct json_object *o = json_object_new_object();
+	const struct rj_hold *h = &s->hold;
+
+	add(o, "hold", h->number);
+	if (s->bad) {
+		json_object_object_add(o, "error",
+			json_object_new_string("cannot be read"));
+	} else {
+		add(o, "first", h->first);
+		add(o, "bytes", bytes);
+		add(o, "made", (uint64_t)h->time);
+		add(o, "until", (uint64_t)h->until);
+		json_object_object_add(o, "expired",
+			json_object_new_boolean(rj_hold_expired(h)));
+		json_object_object_add(
+			o, "program", json_object_new_string(h->program));
+		json_object_object_add(
+			o, "host", json_object_new_string(h->host));
+	}
+	json_object_array_add(all, o);
+}
+
+static void tell(const struct rj_hold_seen *s, const struct rj_listing *l,
+	uint64_t needed, bool text, struct json_object *all)
+{
+	uint64_t bytes = rj_hold_bytes(l, s->hold.first, needed);
+	char line[256];
+
+	if (text)
+		printf("  %s", hold_text(s, line));
+	if (text && !s->bad)
+		printf(": from segment %" PRIu64 " on, %" PRIu64 " bytes",
+			s->hold.first, bytes);
+	if (text)
+		printf("\n");
+	if (all)
+		add_json(all, s, bytes);
+}
+
+int holds_show(const struct holds_of *of, bool text, struct json_object *log,
+	struct rj_error *err)
+{
+	struct json_object *all = log ? json_object_new_array() : NULL;
+	struct rj_seghdr last = {0};
+	struct rj_hold_seen s;
+	struct rj_buf holds = {0};
+	size_t i;
+	int rc = rj_hold_list(of->store, of->id, 0, &holds, err);
+
+	if (log)
+		json_object_object_add(log, "holds", all);
+	if (!rc && holds.len && of->segments->last)
+		rc = rj_log_fetch_header(of->store, of->id,
+			of->segments->last, &last, err);
+	for (i = 0; !rc && i < holds.len; i += sizeof(s)) {
+		memcpy(&s, holds.data + i, sizeof(s));
+		tell(&s, of->segments, last.oldest, text, all);
+	}
+	rj_buf_free(&holds);
+	return rc;
+}
