@@ -4,6 +4,7 @@
 
 #include "history/base.h"
 #include "history/restore.h"
+#include "holds.h"
 #include "options.h"
 #include "os/fileio.h"
 #include "print.h"
@@ -33,6 +34,7 @@ static int run_base(struct result *r)
 	const struct rj_base_opts opts = {
 		.dry_run = r->o->dry_run,
 		.keyfile = r->o->keyfile,
+		.hold_s = r->o->hold,
 		.shipped = wait_shipped,
 	};
 
@@ -57,6 +59,27 @@ static int run_restore(struct result *r)
 	return rj_history_restore(&opts, &r->facts, &r->report, &r->err);
 }
 
+/* What is said of the logs at a URL, not of a base. */
+static int run_holds(const struct options *o)
+{
+	struct json_object *top = o->json ? json_object_new_object() : NULL;
+	struct rj_error err = {0};
+	int rc = o->command == COMMAND_LS ? holds_ls(o, top, &err)
+					  : holds_expire(o, top, &err);
+
+	if (rc)
+		complain(err.msg);
+	if (rc && top)
+		json_object_object_add(
+			top, "error", json_object_new_string(err.msg));
+	if (top)
+		puts(json_object_to_json_string_ext(top,
+			JSON_C_TO_STRING_PRETTY |
+				JSON_C_TO_STRING_NOSLASHESCAPE));
+	json_object_put(top);
+	return rc;
+}
+
 int main(int argc, char **argv)
 {
 	struct options o;
@@ -71,8 +94,12 @@ int main(int argc, char **argv)
 	case OPTIONS_RUN:
 		break;
 	}
-	r.rc = o.command == COMMAND_BASE ? run_base(&r) : run_restore(&r);
-	print_result(&r);
+	if (o.command == COMMAND_EXPIRE || (o.command == COMMAND_LS && !o.base)) {
+		r.rc = run_holds(&o);
+	} else {
+		r.rc = o.command == COMMAND_BASE ? run_base(&r) : run_restore(&r);
+		print_result(&r);
+	}
 	if (fflush(stdout) || ferror(stdout)) {
 		complain("cannot write the results to standard output");
 		return STATUS_FAILED;

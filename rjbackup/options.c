@@ -5,22 +5,31 @@
 #include <getopt.h>
 #include <string.h>
 
+#include "format/claim-text.h"
+#include "util/quantity.h"
+
 static const char help_text[] =
-	"Usage: rjbackup base [-n] [--json] [--key FILE] -o FILE DIR\n"
-	"       rjbackup ls [--json] [--key FILE] FILE [URL]\n"
+	"Usage: rjbackup base [-n] [--hold=TIME] [--json] [--key FILE] -o FILE DIR\n"
+	"       rjbackup ls [--json] [--key FILE] FILE [URL] | URL\n"
 	"       rjbackup restore [-n] [--at=MOMENT] [--verify=none|quick|full] [--json]\n"
 	"                        [--key FILE] --base=FILE -o FILE [URL]\n"
+	"       rjbackup expire [-n] [--hold=NUMBER] [--json] URL\n"
 	"\n"
 	"Any moment of a volume with data=journal, from a base and its log.\n"
 	"\n"
 	"  base DIR            copy the volume that is mounted at DIR, while it is in use\n"
 	"  ls FILE             what can be restored with the base FILE: from when, until\n"
 	"                      when, and why no later\n"
+	"  ls URL              the logs at URL, and the holds of each\n"
 	"  restore             make a new volume, as it was at a moment\n"
+	"  expire URL          remove the holds that have expired\n"
 	"\n"
 	"URL is where the log is read, if not where the volume had it.\n"
 	"\n"
 	"  -o FILE             the file to make\n"
+	"      --hold=TIME     base: keep the log that it needs for so long: seconds, or a\n"
+	"                      number followed by m, h or d\n"
+	"      --hold=NUMBER   expire: remove that hold, whatever its time\n"
 	"      --base=FILE     restore: the base\n"
 	"      --at=MOMENT     restore: latest (the default), segment:NUMBER,\n"
 	"                      \"YYYY-MM-DD HH:MM:SS\" (with Z: UTC) or @SECONDS since 1970:\n"
@@ -76,6 +85,7 @@ static const struct tool tool = {
 		{0, "base", SET(base)},
 		{0, "at", OPTION_TAKE, .take = take_at},
 		{0, "verify", OPTION_TAKE, .take = take_verify},
+		{0, "hold", SET(hold_text)},
 		{0, "key", SET(keyfile)},
 		{0, "json", SET(json)},
 		{0},
@@ -100,6 +110,9 @@ static enum options_verdict take_base(int n, char **words, struct options *o)
 	if (o->base || o->at.kind != RJ_AT_LATEST ||
 		o->verify != RJ_VERIFY_QUICK)
 		return tool_bad(&tool, "--base, --at and --verify are for restore");
+	if (o->hold_text && (!rj_parse_time(o->hold_text, &o->hold) || !o->hold))
+		return tool_bad(&tool, "--hold wants a time, such as 30d: %s",
+			o->hold_text);
 	o->dir = words[0];
 	return count_words(n, words, 1, 1,
 		"base: no DIR given, where the volume is mounted");
@@ -107,12 +120,27 @@ static enum options_verdict take_base(int n, char **words, struct options *o)
 
 static enum options_verdict take_ls(int n, char **words, struct options *o)
 {
+	bool url = n && strstr(words[0], "://");
+
 	if (o->out || o->base || o->dry_run || o->at.kind != RJ_AT_LATEST ||
-		o->verify != RJ_VERIFY_QUICK)
+		o->verify != RJ_VERIFY_QUICK || o->hold_text)
 		return tool_bad(&tool, "ls takes --json and --key only");
-	o->base = words[0];
-	o->url = n > 1 ? words[1] : NULL;
-	return count_words(n, words, 1, 2, "ls: no FILE given");
+	o->base = url ? NULL : words[0];
+	o->url = url ? words[0] : n > 1 ? words[1] : NULL;
+	return count_words(n, words, 1, url ? 1 : 2, "ls: no FILE or URL given");
+}
+
+static enum options_verdict take_expire(int n, char **words, struct options *o)
+{
+	if (o->out || o->base || o->at.kind != RJ_AT_LATEST ||
+		o->verify != RJ_VERIFY_QUICK || o->keyfile)
+		return tool_bad(&tool, "expire takes -n, --hold and --json only");
+	if (o->hold_text && !rj_claim_number(o->hold_text, &o->hold))
+		return tool_bad(&tool,
+			"expire: --hold wants a hold's number, as ls URL says it: %s",
+			o->hold_text);
+	o->url = words[0];
+	return count_words(n, words, 1, 1, "expire: no URL given");
 }
 
 static enum options_verdict take_restore(int n, char **words, struct options *o)
@@ -121,6 +149,8 @@ static enum options_verdict take_restore(int n, char **words, struct options *o)
 		return tool_bad(&tool, "restore: no --base=FILE given");
 	if (!o->out)
 		return tool_bad(&tool, "restore: no -o FILE given");
+	if (o->hold_text)
+		return tool_bad(&tool, "--hold is for base and expire");
 	o->url = n ? words[0] : NULL;
 	return count_words(n, words, 0, 1, "");
 }
@@ -136,11 +166,12 @@ static enum options_verdict take_words(int n, char **words, struct options *o)
 		{"base", COMMAND_BASE, take_base},
 		{"ls", COMMAND_LS, take_ls},
 		{"restore", COMMAND_RESTORE, take_restore},
+		{"expire", COMMAND_EXPIRE, take_expire},
 	};
 	unsigned i;
 
 	if (!n)
-		return tool_bad(&tool, "no command given: base, ls or restore");
+		return tool_bad(&tool, "no command given: base, ls, restore or expire");
 	for (i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
 		if (strcmp(words[0], commands[i].word))
 			continue;

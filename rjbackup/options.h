@@ -12,6 +12,7 @@ enum command {
 	COMMAND_BASE,
 	COMMAND_LS,
 	COMMAND_RESTORE,
+	COMMAND_EXPIRE,
 };
 
 /* The exit status. */
@@ -29,8 +30,10 @@ struct options {
 	bool dry_run, json;
 	const char *dir;  /* base: where the volume is mounted */
 	const char *out;  /* -o */
-	const char *base; /* restore --base, and ls's FILE */
+	const char *base; /* restore --base, and ls's FILE; NULL: ls URL */
 	const char *url;  /* NULL: as the base says */
+	const char *hold_text; /* --hold */
+	uint64_t hold;         /* base: seconds; expire: number; 0: not given */
 	const char *keyfile; /* NULL: rj.conf's */
 	struct rj_moment at;
 	enum rj_verify verify;

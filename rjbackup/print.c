@@ -45,6 +45,16 @@ static void print_ls(const struct result *r)
 			h->break_segment, h->break_why);
 }
 
+static void print_hold(const struct rj_hold *h)
+{
+	char until[RJ_MOMENT_TEXT];
+
+	if (h->number)
+		printf("hold %" PRIu64 " keeps the log from segment %" PRIu64 " on until %s\n",
+			h->number, h->first,
+			rj_moment_text(h->until * 1000000000, until));
+}
+
 static void print_text(const struct result *r)
 {
 	const struct options *o = r->o;
@@ -61,6 +71,9 @@ static void print_text(const struct result *r)
 			printf("%s: base of %s, whole at segment %" PRIu64 ", %s\n",
 				o->out, o->dir, r->facts.record.whole,
 				when(&r->report.earliest, text));
+		print_hold(&r->facts.hold);
+		break;
+	case COMMAND_EXPIRE: /* has no such result */
 		break;
 	case COMMAND_RESTORE:
 		printf("%s: %s as of %s, segment %" PRIu64 ", %" PRIu64 " transactions after the base\n",
@@ -110,6 +123,11 @@ static void print_json(const struct result *r)
 	if (h->earliest.segment) {
 		add_place(top, "earliest", &h->earliest);
 		add_place(top, "reached", &h->reached);
+	}
+	if (r->facts.hold.number) {
+		add_u64(top, "hold", r->facts.hold.number);
+		add_u64(top, "hold_first", r->facts.hold.first);
+		add_u64(top, "hold_until", (uint64_t)r->facts.hold.until);
 	}
 	add_u64(top, "transactions", h->transactions);
 	add_u64(top, "segments", h->segments);

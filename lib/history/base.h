@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "ext4/volume.h"
+#include "format/hold.h"
 #include "format/sbx-base.h"
 #include "history/history.h"
 #include "log/sealing.h"
@@ -18,6 +19,7 @@ struct rj_base_facts {
 	uint8_t uuid[RJ_UUID_BYTES]; /* of the volume */
 	uint32_t block_size; /* bytes */
 	uint64_t blocks;     /* the volume's size */
+	struct rj_hold hold; /* that rj_base_make() put; number 0: none */
 };
 
 /* RJ_E_INVAL: PATH is no base; RJ_E_CORRUPT; what rj_volume_open() reports. */
@@ -41,6 +43,9 @@ void rj_base_log_close(struct rj_base_log *l);
 struct rj_base_opts {
 	bool dry_run; /* only check */
 	const char *keyfile; /* NULL: rj.conf's */
+	/* Put a hold on the log for so long; 0: none, and "retain" keeps the log. A
+	 * base that fails takes its hold away. */
+	uint64_t hold_s;
 	/* Wait until the store has all that was written to the volume up to now. */
 	int (*shipped)(void *arg, const uint8_t volume[RJ_UUID_BYTES],
 		struct rj_error *err);

@@ -14,7 +14,8 @@
 #include "ext4/renew.h"
 #include "history/base.h"
 #include "history/copy.h"
-#include "log/listing.h"
+#include "history/hold.h"
+#include "log/hold.h"
 #include "os/fileio.h"
 #include "os/mountinfo.h"
 #include "store/conf.h"
@@ -110,7 +111,7 @@ static int check_kept(const struct making *m, struct rj_error *err)
 
 	if (!rc && !conf->retain_s)
 		rc = rj_fail(err, RJ_E_REFUSED,
-			"%s: the log would be deleted as the kernel needs it no more: set \"retain\" for it in rj.conf, and run rjctl restart",
+			"%s: the log would be deleted as the kernel needs it no more: give --hold=TIME, or set \"retain\" for it in rj.conf, and run rjctl restart",
 			m->facts->sbx.url);
 	rj_conf_release(conf);
 	return rc;
@@ -124,6 +125,17 @@ static int log_end(struct making *m, uint64_t *last, struct rj_error *err)
 	*last = l.last;
 	rj_listing_free(&l);
 	return rc;
+}
+
+/* From here on the log is kept, and here it begins: in this order. */
+static int begin_log(struct making *m, struct rj_error *err)
+{
+	int rc = 0;
+
+	if (m->opts->hold_s)
+		rc = rj_hold_put(m->log.store, &m->log.id, "rjbackup",
+			m->opts->hold_s, &m->facts->hold, err);
+	return rc ? rc : log_end(m, &m->facts->record.from, err);
 }
 
 static int open_files(struct making *m, struct rj_error *err)
@@ -228,7 +240,7 @@ static int make(struct making *m, struct rj_history_report *report,
 	uint8_t raw[SUPER_BYTES];
 	int rc;
 
-	rc = log_end(m, &m->facts->record.from, err);
+	rc = begin_log(m, err);
 	if (!rc)
 		rc = open_files(m, err);
 	if (!rc)
@@ -243,6 +255,8 @@ static int make(struct making *m, struct rj_history_report *report,
 	if (!rc)
 		rc = rj_history_walk(
 			m->log.store, &m->log.id, &walk, report, err);
+	if (!rc)
+		rc = rj_base_hold_check(&m->log, m->facts, err);
 	return rc ? rc : put_super(m, err);
 }
 
@@ -258,7 +272,7 @@ static int check(struct making *m, struct rj_error *err)
 		rc = check_mount(m, err);
 	if (!rc)
 		rc = check_volume(m, err);
-	if (!rc)
+	if (!rc && !m->opts->hold_s)
 		rc = check_kept(m, err);
 	if (!rc)
 		rc = rj_base_log_open(
@@ -289,9 +303,11 @@ int rj_base_make(const char *dir, const char *out,
 	rc2 = rj_close(&m.to, out, rc ? NULL : err);
 	rj_close(&m.from, m.device, NULL); /* only read */
 	rj_close(&m.dir_fd, dir, NULL);
-	rj_base_log_close(&m.log);
 	if (!rc)
 		rc = rc2;
+	if (rc)
+		rj_base_hold_drop(&m.log, facts, err);
+	rj_base_log_close(&m.log);
 	if (rc && made)
 		unlink(out);
 	return rc;

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "holds.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "tools/holds.h"
+
+struct logs {
+	const struct options *o;
+	struct json_object *all; /* NULL: print text */
+	struct rj_store *store;
+	struct rj_log_id id; /* of one log after the other */
+	uint64_t found;      /* expire: holds */
+};
+
+static int take_uuid(void *arg, const uint8_t uuid[RJ_UUID_BYTES])
+{
+	return rj_buf_append(arg, uuid, RJ_UUID_BYTES);
+}
+
+/* FN for each log. */
+static int each_log(struct logs *l,
+	int (*fn)(struct logs *l, struct rj_error *err), struct rj_error *err)
+{
+	struct rj_buf uuids = {0};
+	size_t i;
+	int rc = rj_store_open(l->o->url, NULL, &l->store, err);
+
+	if (!rc)
+		rc = rj_store_list_journals(l->store, take_uuid, &uuids, err);
+	for (i = 0; !rc && i < uuids.len; i += RJ_UUID_BYTES) {
+		memcpy(l->id.journal_uuid, uuids.data + i, RJ_UUID_BYTES);
+		rc = fn(l, err);
+	}
+	rj_buf_free(&uuids);
+	rj_store_close(l->store);
+	return rc;
+}
+
+static void add_u64(struct json_object *o, const char *key, uint64_t v)
+{
+	json_object_object_add(o, key, json_object_new_uint64(v));
+}
+
+static void add_text(struct json_object *o, const char *key, const char *text)
+{
+	json_object_object_add(o, key, json_object_new_string(text));
+}
+
+static int ls_log(struct logs *l, struct rj_error *err)
+{
+	struct rj_listing segments = {0};
+	const struct holds_of of = {l->store, &l->id, &segments};
+	struct json_object *log = l->all ? json_object_new_object() : NULL;
+	char uuid[RJ_UUID_TEXT];
+	uint64_t bytes;
+	int rc = rj_listing_log(l->store, &l->id, 0, 0, &segments, err);
+
+	rj_uuid_text(l->id.journal_uuid, uuid);
+	bytes = rj_hold_bytes(&segments, 0, UINT64_MAX);
+	if (log) {
+		json_object_array_add(l->all, log);
+		add_text(log, "journal", uuid);
+		add_u64(log, "first", segments.first);
+		add_u64(log, "last", segments.last);
+		add_u64(log, "bytes", bytes);
+	} else if (!rc) {
+		printf("%s: log %s, segments %" PRIu64 " to %" PRIu64 ", %" PRIu64 " bytes\n",
+			l->store->url, uuid, segments.first, segments.last,
+			bytes);
+	}
+	if (!rc)
+		rc = holds_show(&of, !log, log, err);
+	rj_listing_free(&segments);
+	return rc;
+}
+
+static int expire_one(
+	struct logs *l, const struct rj_hold_seen *s, struct rj_error *err)
+{
+	struct json_object *o;
+	char text[256];
+	int rc = 0;
+
+	if (l->o->hold ? s->hold.number != l->o->hold
+		       : s->bad || !rj_hold_expired(&s->hold))
+		return 0;
+	if (!l->o->dry_run)
+		rc = rj_hold_remove(l->store, &l->id, s->hold.number, err);
+	if (rc == -RJ_E_NOTFOUND) /* by somebody else, meanwhile */
+		rc = 0;
+	if (rc)
+		return rc;
+	l->found++;
+	if (!l->all) {
+		printf("%s: %s: %s\n", l->store->url, hold_text(s, text),
+			l->o->dry_run ? "would be removed" : "removed");
+		return 0;
+	}
+	o = json_object_new_object();
+	add_u64(o, "hold", s->hold.number);
+	add_text(o, "journal", rj_uuid_text(l->id.journal_uuid, text));
+	json_object_array_add(l->all, o);
+	return 0;
+}
+
+static int expire_log(struct logs *l, struct rj_error *err)
+{
+	struct rj_buf holds = {0};
+	struct rj_hold_seen s;
+	size_t i;
+	int rc = rj_hold_list(l->store, &l->id, 0, &holds, err);
+
+	for (i = 0; !rc && i < holds.len; i += sizeof(s)) {
+		memcpy(&s, holds.data + i, sizeof(s));
+		rc = expire_one(l, &s, err);
+	}
+	rj_buf_free(&holds);
+	return rc;
+}
+
+static struct json_object *array_in(struct json_object *top, const char *key)
+{
+	struct json_object *all = top ? json_object_new_array() : NULL;
+
+	if (top)
+		json_object_object_add(top, key, all);
+	return all;
+}
+
+int holds_ls(const struct options *o, struct json_object *top,
+	struct rj_error *err)
+{
+	struct logs l = {.o = o, .all = array_in(top, "logs")};
+
+	return each_log(&l, ls_log, err);
+}
+
+int holds_expire(const struct options *o, struct json_object *top,
+	struct rj_error *err)
+{
+	struct logs l = {.o = o, .all = array_in(top, "removed")};
+	int rc = each_log(&l, expire_log, err);
+
+	if (!rc && o->hold && !l.found)
+		rc = rj_fail(err, RJ_E_NOTFOUND, "%s: there is no hold %" PRIu64,
+			o->url, o->hold);
+	else if (!rc && !l.found && !top)
+		printf("%s: no hold has expired\n", o->url);
+	return rc;
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The holds of all logs at a store: ls URL, and expire. */
+#ifndef RJBACKUP_HOLDS_H
+#define RJBACKUP_HOLDS_H
+
+#include <json-c/json.h>
+
+#include "options.h"
+
+/* Print each log of O->url with its holds; into TOP with --json. What the store
+ * reports. */
+int holds_ls(const struct options *o, struct json_object *top,
+	struct rj_error *err);
+/*
+ * Remove the holds of O->url that have expired, or the one that O->hold numbers,
+ * whatever its time; with O->dry_run only say so. RJ_E_NOTFOUND: there is none of
+ * that number.
+ */
+int holds_expire(const struct options *o, struct json_object *top,
+	struct rj_error *err);
+
+#endif

@@ -1,0 +1,96 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Holds with a real server and the real kernel: without "retain" a base with a hold can be
+# restored while rjournald and rjlog prune delete what no replay needs; without the hold,
+# or when it has expired, it cannot. One that cannot be read stops them.
+. "$RJ_SRC/tests/support/lib.sh" || exit 99
+. "$RJ_SRC/tests/support/rj.sh" || exit 99
+. "$RJ_SRC/tests/history/run.sh" || exit 99
+need_fuse_loop
+cd "$T_DIR" || exit 99
+RJLOG=$RJ_BUILD/rjlog/rjlog
+start_server "$T_DIR/srv" || exit 99
+at_exit umount -l "$T_DIR/mnt"
+at_exit umount -l "$T_DIR/look"
+history_conf ""
+sed -i '/^retain/d' "$RJ_CONF"
+
+journal() { dumpe2fs -h v.img 2>/dev/null | awk '/^Journal UUID/ {print $3}'; }
+# first_data: the number of the first segment that holds blocks
+first_data() {
+	curl -sf "http${AT#rj}/$(journal)/log/" | awk '$2 > 320 {print $1 + 0; exit}'
+}
+trimmed_to() { [ "$(first_data)" -ge "$1" ]; }
+holds() { curl -sf "http${AT#rj}/$(journal)/hold/" | wc -l; }
+# text NUMBER FIRST UNTIL: of a hold, into hold.text
+text() {
+	printf 'rj-hold 1\nhold %s\njournal %s\nfirst %s\nhost h\nprogram test\ntime 2026-01-31T23:59:59Z\nuntil %s\n' \
+		"$1" "$(journal)" "$2" "$3" >hold.text
+}
+# place NUMBER: hold.text as that object
+place() { curl -sf -T hold.text "http${AT#rj}/$(journal)/hold/$(printf %020d "$1")"; }
+ops() { "$WORK" ops mnt "$1" 300 >/dev/null; }
+
+check "a volume with data=journal, whose log is not kept" history_volume ext4 4096 journal ""
+AT=$(grep -ao "rj://127.0.0.1:$SRV_PORT/[a-zA-Z0-9-]*" v.img | head -n 1)
+ops 1
+sync -f mnt
+status 1 "a base without a hold is refused" "$RJBACKUP" base -o base.img mnt
+like "... and what to do" "$OUT" "give --hold=TIME, or set \"retain\""
+status 0 "a base with a hold" timeout 120 "$RJBACKUP" base --hold=1h -o base.img mnt
+like "... which it names" "$OUT" "hold [0-9]+ keeps the log from segment [0-9]+ on until"
+hold=$(sed -n 's/^hold \([0-9]*\) keeps.*/\1/p' <<<"$OUT")
+from=$(sed -n 's/.*from segment \([0-9]*\) on.*/\1/p' <<<"$OUT")
+ops 2; mark first; ops 3; ops 4; sync -f mnt
+check "rjournald deletes what is below the hold" wait_for 60 trimmed_to "$from"
+status 0 "rjlog prune too" "$RJLOG" prune "$AT"
+like "... and says what it keeps" "$OUT" "; hold $hold keeps what is from segment $from on"
+is "... from there on" "$(first_data)" "$from"
+check "a moment after the base" restored "$(cat first.time)" first
+status 0 "rjbackup ls lists it" "$RJBACKUP" ls "$AT"
+like "... with its bytes" "$OUT" "  hold $hold of rjbackup at .*, until 2.*: from segment $from on, [1-9][0-9]* bytes"
+OUT=$("$RJBACKUP" ls --json "$AT")
+like "... and as JSON" "$(tr -d '\n ' <<<"$OUT")" "\"holds\":\[\{\"hold\":$hold,\"first\":$from,\"bytes\":[1-9]"
+like "rjlog ls shows it too" "$("$RJLOG" ls "$AT")" "  hold $hold of rjbackup"
+status 8 "a base that fails" timeout 120 "$RJBACKUP" base --hold=1h -o base.img mnt
+is "... leaves no hold" "$(holds)" 1
+status 0 "no hold has expired" "$RJBACKUP" expire "$AT"
+like "... it says" "$OUT" "no hold has expired"
+is "... and all stay" "$(holds)" 1
+
+# ---- expired, and others ----
+text 7 1 2026-02-01T00:00:00Z
+check "a hold that has expired" place 7
+status 0 "... is passed over" "$RJLOG" prune "$AT"
+like "... for the other" "$OUT" "; hold $hold keeps"
+status 0 "expire -n" "$RJBACKUP" expire -n "$AT"
+like "... says which" "$OUT" "hold 7 of test at h, until .*expired.*: would be removed"
+is "... and removes none" "$(holds)" 2
+status 0 "expire" "$RJBACKUP" expire "$AT"
+is "... removes that one" "$(holds)" 1
+stop_server
+check "the server is started again" start_server "$T_DIR/srv" "$SRV_PORT"
+is "the hold is still there" "$(holds)" 1
+check "the marker is still there" restored "$(cat first.time)" first
+
+# ---- without it ----
+echo "of a later version" >hold.text
+check "a hold that cannot be read" place 8
+status 0 "the hold of the base is removed" "$RJBACKUP" expire --hold="$hold" "$AT"
+ops 5; sync -f mnt
+status 4 "the other stops rjlog prune" "$RJLOG" prune "$AT"
+like "... which says so" "$OUT" "hold 8 cannot be read.*rjbackup expire --hold=8 removes it"
+is "... and nothing went" "$(first_data)" "$from"
+like "rjbackup ls shows it" "$("$RJBACKUP" ls "$AT")" "hold 8: cannot be read"
+status 0 "expire leaves it" "$RJBACKUP" expire "$AT"
+is "... there" "$(holds)" 1
+check "so the marker is still there" restored "$(cat first.time)" first
+status 0 "expire --hold removes it" "$RJBACKUP" expire --hold=8 "$AT"
+status 8 "once" "$RJBACKUP" expire --hold=8 "$AT"
+like "... it says" "$OUT" "there is no hold 8"
+check "rjournald deletes more" wait_for 60 trimmed_to $((from + 1))
+rm -f r.img
+status 4 "the base cannot be restored" "$RJBACKUP" restore --base=base.img -o r.img
+like "... and why" "$OUT" "this base cannot be used any more"
+check "unmounted" history_umount
+exit 0
