@@ -9,25 +9,6 @@
 #include "os/fileio.h"
 #include "print.h"
 #include "shipped.h"
-#include "util/error-class.h"
-
-static enum status status_of(int rc)
-{
-	if (rj_code_damage(rc))
-		return STATUS_DAMAGED;
-	switch (-rc) {
-	case 0:
-		return STATUS_GOOD;
-	case RJ_E_REFUSED:
-		return STATUS_REFUSED;
-	case RJ_E_INVAL:
-		return STATUS_USAGE;
-	case RJ_E_KEY:
-		return STATUS_KEY;
-	default:
-		return STATUS_FAILED;
-	}
-}
 
 static int run_base(struct result *r)
 {
@@ -104,5 +85,5 @@ int main(int argc, char **argv)
 		complain("cannot write the results to standard output");
 		return STATUS_FAILED;
 	}
-	return status_of(r.rc);
+	return r.rc == -RJ_E_REFUSED ? STATUS_REFUSED : status_of(r.rc);
 }

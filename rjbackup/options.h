@@ -7,22 +7,13 @@
 #include "history/history.h"
 #include "recover/recover.h"
 #include "tools/command-line.h"
+#include "tools/status.h"
 
 enum command {
 	COMMAND_BASE,
 	COMMAND_LS,
 	COMMAND_RESTORE,
 	COMMAND_EXPIRE,
-};
-
-/* The exit status. */
-enum status {
-	STATUS_GOOD = 0,
-	STATUS_REFUSED = 1, /* no such moment, or no history */
-	STATUS_DAMAGED = 4, /* the log, or the volume that came out */
-	STATUS_FAILED = 8,
-	STATUS_USAGE = 16,
-	STATUS_KEY = 32,
 };
 
 struct options {

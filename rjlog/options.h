@@ -5,6 +5,7 @@
 #include <stdbool.h>
 
 #include "tools/command-line.h"
+#include "tools/status.h"
 
 enum command {
 	COMMAND_LS,
@@ -14,16 +15,6 @@ enum command {
 	COMMAND_PRUNE,
 	COMMAND_COPY,
 	COMMAND_RM,
-};
-
-/* The exit status; the largest that applies wins. */
-enum status {
-	STATUS_GOOD = 0,
-	STATUS_REFUSED = 1, /* rm: a volume may need the log */
-	STATUS_DAMAGED = 4, /* or a part is missing, or another's */
-	STATUS_FAILED = 8,  /* operational: not reached, no log, no memory */
-	STATUS_USAGE = 16,
-	STATUS_KEY = 32, /* encrypted, and the key is missing or another */
 };
 
 struct options {

@@ -7,25 +7,8 @@
 #include "log/prefetch.h"
 #include "log/trim.h"
 #include "print.h"
-#include "util/error-class.h"
 
 #define CLAIM_BYTES 4096
-
-enum status status_of(int rc)
-{
-	if (rj_code_damage(rc))
-		return STATUS_DAMAGED;
-	switch (-rc) {
-	case 0:
-		return STATUS_GOOD;
-	case RJ_E_INVAL:
-		return STATUS_USAGE;
-	case RJ_E_KEY:
-		return STATUS_KEY;
-	default:
-		return STATUS_FAILED;
-	}
-}
 
 int target_open(struct target *t, const struct options *o, const char *url,
 	struct rj_error *err)

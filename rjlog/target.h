@@ -17,9 +17,6 @@ struct target {
 	char text[600];      /* "URL/<uuid>", for messages and results */
 };
 
-/* The exit status that an error of the library means. */
-enum status status_of(int rc);
-
 /* Open the store at URL, with the key of O or else of rj.conf; zero T before,
  * target_close() in any case. */
 int target_open(struct target *t, const struct options *o, const char *url,
