@@ -129,32 +129,29 @@ out:
 	return rc;
 }
 
-void rj_recovery_orphans(struct rj_recovery *r)
+int rj_recovery_orphans(struct rj_recovery *r, struct rj_orphan_attrs *hidden,
+	struct rj_error *err)
 {
-	const char *args[] = {"-p", "-E", "journal_only",
-		r->opts->undo_file ? "-z" : NULL, r->opts->undo_file, NULL};
-	struct rj_error err;
-	int status, rc;
+	const char *undo = r->opts->undo_file;
+	const char *args[] = {"-p", "-E", "journal_only", undo ? "-z" : NULL, undo, NULL};
+	int status = 0, rc;
 
-	if (!r->orphans)
-		return;
 	/* e2fsck looks at them before it ends, without a check */
-	rc = rj_volume_orphans(
-		r->device, r->opts->undo_file, false, NULL, &err);
+	rc = rj_volume_orphans(r->device, undo, false, hidden, err);
 	r->report->orphans_left = rc == -RJ_E_REFUSED;
-	if (rc || rj_recovery_e2fsck(r, args, true, &status, &err))
-		rj_recovery_say(r,
-			"orphan inodes are left to the next mount: %s",
-			err.msg);
-	else if (status & ~(RJ_FSCK_CORRECTED | RJ_FSCK_REBOOT))
-		rj_recovery_say(r,
-			"orphan inodes are left to the next mount: e2fsck -p gave status %d",
-			status);
-	else if (rj_volume_orphans(
-			 r->device, r->opts->undo_file, true, NULL, &err))
-		rj_recovery_say(r,
-			"the orphan file is not cleared, run e2fsck -f: %s",
-			err.msg);
+	if (!rc)
+		rc = rj_recovery_e2fsck(r, args, true, &status, err);
+	if (!rc && status & ~(RJ_FSCK_CORRECTED | RJ_FSCK_REBOOT))
+		rc = rj_fail(err, RJ_E_CORRUPT, "%s: e2fsck -p gave status %d",
+			r->device, status);
+	if (rc) {
+		rj_fail_prefix(err, "orphan inodes are left to the next mount");
+		return rc;
+	}
+	rc = rj_volume_orphans(r->device, undo, true, hidden, err);
+	if (rc)
+		rj_fail_prefix(err, "the orphan file is not cleared, run e2fsck -f");
+	return rc;
 }
 
 static int check_progress(void *arg, uint64_t done, uint64_t total)

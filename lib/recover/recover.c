@@ -364,6 +364,7 @@ static int refuse(struct rj_recovery *r, int rc, struct rj_error *err)
 
 static int check_result(struct rj_recovery *r, struct rj_error *err)
 {
+	struct rj_error orphans;
 	int rc;
 
 	if (r->opts->dry_run || r->report->outcome == RJ_OUTCOME_FSCK)
@@ -372,7 +373,9 @@ static int check_result(struct rj_recovery *r, struct rj_error *err)
 		r->report->fsck_status |= RJ_FSCK_CORRECTED;
 		return rj_recovery_verified_e2fsck(r, err);
 	}
-	rj_recovery_orphans(r);
+	/* the next mount does what fails here */
+	if (r->orphans && rj_recovery_orphans(r, NULL, &orphans))
+		rj_recovery_say(r, "%s", orphans.msg);
 	if (r->report->outcome == RJ_OUTCOME_CLEAN && !r->opts->force)
 		return 0;
 	rc = rj_recovery_check(r, err);

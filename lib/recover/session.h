@@ -3,6 +3,7 @@
 #ifndef RJ_RECOVER_SESSION_H
 #define RJ_RECOVER_SESSION_H
 
+#include "ext4/change/orphans.h"
 #include "ext4/volume.h"
 #include "log/fallback/fallback-log.h"
 #include "log/floor/floor.h"
@@ -139,10 +140,11 @@ int rj_recovery_renew_log(struct rj_recovery *r, struct rj_error *err);
 int rj_recovery_check(struct rj_recovery *r, struct rj_error *err);
 /*
  * Free the inodes that were deleted while open, and finish the truncates that the crash
- * cut off, as the kernel's recovery does: e2fsck -fn takes them for damage. What fails
- * here is done by the next mount.
+ * cut off, as the kernel's recovery does: e2fsck -fn takes them for damage. HIDDEN as in
+ * rj_volume_orphans(). The next mount does what fails here, but for a volume that is new.
  */
-void rj_recovery_orphans(struct rj_recovery *r);
+int rj_recovery_orphans(struct rj_recovery *r, struct rj_orphan_attrs *hidden,
+	struct rj_error *err);
 /* Run e2fsck with ARGS (NULL-terminated, at most 8) on the device with an
  * empty stand-in journal. STATUS gets its exit status. CAPTURE: its output
  * goes to rj_log() at level NOTICE instead of the terminal. */

@@ -24,27 +24,6 @@ static int count(struct rj_recovery *r, struct rj_error *err)
 	return rc ? rc : rc2;
 }
 
-static int release_orphans(struct rj_recovery *r, struct rj_error *err)
-{
-	const char *const args[] = {"-p", "-E", "journal_only", NULL};
-	struct rj_orphan_attrs hidden = {0};
-	int status = 0, rc;
-
-	if (!r->facts.orphans)
-		return 0;
-	rc = rj_volume_orphans(r->device, NULL, false, &hidden, err);
-	if (!rc)
-		rc = rj_recovery_e2fsck(r, args, true, &status, err);
-	if (!rc && status & ~(RJ_FSCK_CORRECTED | RJ_FSCK_REBOOT))
-		rc = rj_fail(err, RJ_E_CORRUPT,
-			"%s: e2fsck -p cannot release what was deleted while open (status %d)",
-			r->device, status);
-	if (!rc)
-		rc = rj_volume_orphans(r->device, NULL, true, &hidden, err);
-	free(hidden.inodes);
-	return rc;
-}
-
 int rj_recover_settle(const char *device, uint32_t journal_blocks,
 	enum rj_verify verify, struct rj_error *err)
 {
@@ -52,10 +31,12 @@ int rj_recover_settle(const char *device, uint32_t journal_blocks,
 	struct rj_recover_report report = {.placement = RJ_PLACE_REMOTE};
 	struct rj_recovery r = {
 		.device = device, .opts = &opts, .report = &report};
+	struct rj_orphan_attrs hidden = {0};
 	int rc = count(&r, err);
 
 	r.facts.sbx.journal_blocks = journal_blocks;
-	if (!rc)
-		rc = release_orphans(&r, err);
+	if (!rc && r.facts.orphans)
+		rc = rj_recovery_orphans(&r, &hidden, err);
+	free(hidden.inodes);
 	return rc ? rc : rj_recovery_check(&r, err);
 }
