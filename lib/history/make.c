@@ -305,6 +305,8 @@ int rj_base_make(const char *dir, const char *out,
 	rj_close(&m.dir_fd, dir, NULL);
 	if (!rc)
 		rc = rc2;
+	if (!rc && made)
+		rc = rj_fsync_parent(out, err);
 	if (rc)
 		rj_base_hold_drop(&m.log, facts, err);
 	rj_base_log_close(&m.log);

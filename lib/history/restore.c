@@ -205,6 +205,8 @@ int rj_history_restore(const struct rj_restore_opts *opts,
 	rj_close(&r.from, opts->base, NULL); /* only read */
 	if (!rc)
 		rc = rc2;
+	if (!rc && r.made)
+		rc = rj_fsync_parent(opts->out, err);
 	if (rc && r.made)
 		unlink(opts->out);
 	return rc;

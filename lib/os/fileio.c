@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <linux/fs.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -137,6 +138,22 @@ int rj_fsync_dir(const char *path, struct rj_error *err)
 		return rj_fail_errno(err, errno, "%s: cannot open", path);
 	rc = rj_fsync(fd, path, err);
 	close(fd); /* opened for reading: nothing of ours can be lost */
+	return rc;
+}
+
+int rj_fsync_parent(const char *path, struct rj_error *err)
+{
+	const char *slash = strrchr(path, '/');
+	char *dir = slash ? strndup(path, slash == path
+						     ? 1
+						     : (size_t)(slash - path))
+			  : strdup(".");
+	int rc;
+
+	if (!dir)
+		return rj_fail(err, RJ_E_NOMEM, "out of memory");
+	rc = rj_fsync_dir(dir, err);
+	free(dir);
 	return rc;
 }
 

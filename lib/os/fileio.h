@@ -26,6 +26,8 @@ int rj_fd_zero(int fd, uint64_t len, uint64_t off, const char *what,
 int rj_fsync(int fd, const char *what, struct rj_error *err);
 /* fsync the directory at PATH, so that names made in it survive. */
 int rj_fsync_dir(const char *path, struct rj_error *err);
+/* The same of the directory that PATH is in. */
+int rj_fsync_parent(const char *path, struct rj_error *err);
 /* Close *FD (if not -1), set it to -1, and report what close() reports. */
 int rj_close(int *fd, const char *what, struct rj_error *err);
 /* Whole file into OUT (appended); more than MAX bytes is an error. */

@@ -221,24 +221,6 @@ int rj_sealkey_load(const char *path, struct rj_sealkey **out, struct rj_error *
 	return rc;
 }
 
-/* Make the directory entry durable, too: a key that a crash takes away takes
- * the log with it. */
-static int sync_parent(const char *path, struct rj_error *err)
-{
-	const char *slash = strrchr(path, '/');
-	char *dir = slash ? strndup(path, slash == path
-						     ? 1
-						     : (size_t)(slash - path))
-			  : strdup(".");
-	int rc;
-
-	if (!dir)
-		return rj_fail(err, RJ_E_NOMEM, "out of memory");
-	rc = rj_fsync_dir(dir, err);
-	free(dir);
-	return rc;
-}
-
 static int write_key(int fd, const char *path, struct rj_error *err)
 {
 	char text[FILE_BYTES + 1];
@@ -273,8 +255,9 @@ int rj_sealkey_generate(const char *path, struct rj_error *err)
 			      : write_key(fd, path, err);
 	if (close(fd) && !rc)
 		rc = rj_fail_errno(err, errno, "%s: cannot close", path);
+	/* a key that a crash takes away takes the log with it */
 	if (!rc)
-		rc = sync_parent(path, err);
+		rc = rj_fsync_parent(path, err);
 	if (rc)
 		unlink(path); /* a file without its key is of no use */
 	return rc;
