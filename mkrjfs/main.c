@@ -145,9 +145,9 @@ static int with_remote_journal(const struct options *o)
 	/* Whatever can be refused is refused before mke2fs begins. */
 	rc = check_served(o, &left, &err);
 	if (!rc)
-		rc = rj_attach_check(&o->journal, &err);
-	if (!rc)
 		rc = mke2fs_ask(o, &plan, &err);
+	if (!rc)
+		rc = rj_attach_check(&o->journal, &err);
 	if (!rc)
 		rc = rj_attach_blocks(&o->journal, plan.block_size, plan.blocks,
 			&blocks, &err);
