@@ -36,6 +36,8 @@ struct rj_seg_draft {
 	const uint8_t *ring;
 	const struct rj_sealkey *key; /* encrypt with it; NULL: SHA-256 only */
 	bool compress;            /* with zstd, where that saves enough */
+	/* The library's own (segment/hash-ahead.h). NULL: nothing was hashed ahead. */
+	struct rj_hash_ahead *ahead;
 };
 
 /*

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Ship pieces of a large transaction while the kernel still writes it. */
+/* Ship pieces of a large transaction while the kernel still writes it, and hash a small one
+ * before its commit block comes. */
 #include "pipeline-priv.h"
 
 #define HASHED_PER_NS 1 /* bytes, by one processor */
@@ -78,6 +79,32 @@ void rj_pipeline_seal_next(struct rj_pipeline *p)
 
 	if (j && !j->sealed && !p->failed && p->sink.seal_next)
 		j->sealed = p->sink.seal_next(p->sink.arg, &j->a);
+}
+
+/*
+ * A transaction mostly comes in one write, and its commit block, the next block of the
+ * log, in another, after the volume's flush. So what waits is hashed with one block more,
+ * once for each segment: if other writes come first, that was in vain. (Where the log
+ * goes round its end, the commit block is elsewhere: once in a lap.)
+ */
+void rj_pipeline_hash_ahead(struct rj_pipeline *p)
+{
+	struct rj_log_append a;
+
+	if (!p->sink.hash_ahead || !p->waits || p->ahead ||
+		p->pending.count >= p->ahead_blocks ||
+		p->live->state != RJ_STATE_ONLINE)
+		return;
+	rj_pl_take_back(p, false);
+	if (p->failed || rj_inflight_count(p->inflight))
+		return;
+	a = rj_pl_draft(p, p->runs);
+	if (a.run_count != 1 ||
+		p->runs[0].block + p->runs[0].count >= p->track.last)
+		return;
+	p->runs[0].count++;
+	p->ahead = true;
+	p->sink.hash_ahead(p->sink.arg, &a);
 }
 
 int rj_pl_start_inflight(struct rj_pipeline *p,

@@ -227,6 +227,7 @@ static void op_write(fuse_req_t req, fuse_ino_t ino, const char *data,
 	/* nothing waits for this, and it waits for nothing */
 	if (!rc && !sem_trywait(&f->lock)) {
 		rj_pipeline_seal_next(f->pipeline);
+		rj_pipeline_hash_ahead(f->pipeline);
 		sem_post(&f->lock);
 	}
 }
