@@ -18,8 +18,8 @@ int rj_volume_journal_bio(
 
 /*
  * Find the block device that holds the external journal of V: HINT (a path,
- * may be NULL), else by the journal's UUID, else by s_journal_dev. *PATH gets
- * its path, for free(). RJ_E_NOTFOUND names the UUID.
+ * may be NULL), else as rj_journal_find(). *PATH gets its path, for free().
+ * RJ_E_NOTFOUND names the UUID.
  */
 int rj_volume_find_journal(const struct rj_volume *v, const char *hint,
 	char **path, struct rj_error *err);
