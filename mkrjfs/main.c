@@ -29,8 +29,8 @@ struct left {
 	char url[RJ_SBX_URL_BYTES], uuid[RJ_UUID_TEXT];
 };
 
-/* mke2fs does not see an rjournald that serves the volume of before: that has
- * the device open as anybody may. */
+/* mke2fs does not see an rjournald that serves the device's present volume: that does not
+ * have the device open exclusively. */
 static int check_served(
 	const struct options *o, struct left *left, struct rj_error *err)
 {

@@ -300,7 +300,7 @@ int rj_volume_patch(struct rj_volume *v, const struct rj_volume_patch *p,
 	if (!v->bio.write)
 		return rj_fail(err, RJ_E_INVAL,
 			"%s: was not opened for writing", v->path);
-	/* somebody else (a replay through the bio) may have changed it */
+	/* a replay through the bio may have changed it */
 	rc = v->bio.read(&v->bio, raw, sizeof(raw), RJ_SUPER_OFFSET, err);
 	if (rc)
 		return rc;

@@ -21,7 +21,7 @@
 #define LOOK_AGAIN_NS 100000000LL
 
 /*
- * A device may be held for an instant by somebody who only looks: losetup(8),
+ * A device may be held for an instant by a program that only looks: losetup(8),
  * say, tries for a number that was just taken, and the kernel claims the device
  * before it says so; or by a mount that was taken from the list and is not gone
  * yet, on a busy machine for a second. What is held for longer is in use.
@@ -127,7 +127,7 @@ static int open_file(struct rj_volume *v, struct rj_error *err)
 		if (rc)
 			return rc;
 		/* on a block device O_EXCL shuts out mount, swapon, and
-		 * everybody else who asks for it */
+		 * every other program that asks for it */
 		if (S_ISBLK(st.st_mode))
 			flags |= O_EXCL;
 	}

@@ -192,7 +192,7 @@ static int make_new(struct rj_move_ctx *m, struct rj_error *err)
 }
 
 /*
- * Blocks of the volume change: the record of them, then shut everybody out.
+ * Blocks of the volume change: the record of them, then keep every program out.
  * The two halves of a superblock can be torn from each other, so the first of
  * these writes changes only the half with the extension, the second (the
  * checksum aside) only the other.

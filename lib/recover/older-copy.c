@@ -11,7 +11,7 @@
 #include "recover/session.h"
 
 /* The mark speaks for the volume only where the log holds something for it: of a log
- * that was emptied it tells that somebody had replayed it, and e2undo(8) takes
+ * that was emptied it tells that it was replayed, and e2undo(8) takes
  * back what e2fsck replayed, and not the mark. */
 static bool vouched_for(const struct rj_recovery *r)
 {

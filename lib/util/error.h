@@ -101,7 +101,7 @@ int rj_fail_cause(int rc, enum rj_cause cause, struct rj_error *err);
  * Of an access to a store: will waiting never mend it? True for: another writer
  * has taken over, what we asked for cannot be asked (or not even be made), the
  * key is another one, we were told to stop. All else is the matter of the network,
- * of the store, or of rj.conf, and somebody may mend it while we wait.
+ * of the store, or of rj.conf, which may be mended while we wait.
  */
 bool rj_error_final(const struct rj_error *err);
 /* What is to be mended, in a few stable words ("refused: token", "no space",

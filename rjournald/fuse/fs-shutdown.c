@@ -59,7 +59,7 @@ static bool would_panic(dev_t dev)
  * answered: were it a thread, a worker that is killed now would not be gone, and
  * the next one, which has to answer them, not be started, until then.
  * NOLOGFLUSH, for that shuts it down at once. LOGFLUSH commits first, and that
- * waits for the held requests: on Linux 6.18 everybody is let in until then. The
+ * waits for the held requests: on Linux 6.18 all calls are let in until then. The
  * journal is aborted with it, which no process is told: a thread that has come waits
  * for the transaction whose requests are held.
  * Nothing but system calls after fork(). CALLS is shared: it calls the ioctl now.
@@ -254,7 +254,7 @@ void rj_fs_shutdown_free(struct rj_fs_shutdown *s)
 	busy = s->busy;
 	pthread_cond_broadcast(&s->changed);
 	pthread_mutex_unlock(&s->lock);
-	/* it may hang in a mount of somebody else's; the process ends soon */
+	/* it may hang in a mount of another process; the process ends soon */
 	if (busy)
 		return;
 	pthread_join(s->thread, NULL);

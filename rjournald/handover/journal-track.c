@@ -162,7 +162,7 @@ void rj_track_init(
 	see_superblock(t, ring);
 	/*
 	 * A log that is not empty is not followed: the kernel recovers it, or
-	 * somebody empties it, and both write a superblock. Its fast commits
+	 * a tool empties it, and both write a superblock. Its fast commits
 	 * may all be live until then.
 	 */
 	forget(t);

@@ -298,7 +298,7 @@ static int write_note(struct rj_loaded *l, uint32_t journal_device,
 	if (rc)
 		return rc;
 	f = rj_volume_facts(v);
-	/* somebody may have been faster: a recovery, a new volume */
+	/* another program may have been faster: a recovery, a new volume */
 	if (f->has_sbx && !f->needs_recovery &&
 		rj_uuid_equal(f->uuid, l->facts.uuid) &&
 		rj_uuid_equal(f->sbx.journal_uuid, l->facts.sbx.journal_uuid)) {

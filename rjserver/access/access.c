@@ -58,7 +58,7 @@ void access_refuse(struct access_control *g, enum refusal why, const char *peer,
 	const char *who, const char *what)
 {
 	if (who && !*who)
-		who = NULL; /* everybody */
+		who = NULL; /* there are no accounts */
 	g->metrics.refused[why]++;
 	log_refused("refused: %s%s%s: %s", peer, who ? ", account " : "",
 		who ? who : "", what);

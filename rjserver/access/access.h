@@ -16,7 +16,7 @@
 struct access_control {
 	struct store *store;
 	const struct settings *set;
-	bool open; /* no accounts: everybody may do all */
+	bool open; /* no accounts: every client may do all */
 	struct account everybody;
 	struct accounts accounts;
 	struct usage usage;

@@ -144,8 +144,8 @@ static int put_account(struct rj_buf *b, const struct account *x)
 	return rc;
 }
 
-/* In a directory of root's the file may yet be the server's, which runs as
- * somebody else. */
+/* A file in a directory of root's may belong to the server, which runs as another
+ * user. */
 static int give(int fd, const char *path, const char *dir, const char *tmp,
 	struct rj_error *err)
 {

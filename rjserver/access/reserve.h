@@ -33,7 +33,7 @@ uint64_t reserve_share(enum urgency urgency, uint64_t bytes);
 /* Note whether the disk is full. If it is not, forget all that was taken. */
 void reserve_look(struct reserve *r, bool full);
 /* May BYTES more of the disk's reserve, of which SHARE is for URGENCY, go to V,
- * and to WHO (an account, or the name of a volume that is everybody's)? */
+ * and to WHO (an account, or the name of a volume that is for all clients)? */
 bool reserve_allows(const struct reserve *r, const char *who,
 	const struct volume *v, enum urgency urgency, uint64_t bytes,
 	uint64_t share);

@@ -47,7 +47,7 @@ void purse_drop(struct bodies *b, struct purse *p)
 
 struct record_buffer *body_take(struct bodies *b, struct purse *p, size_t len)
 {
-	size_t most = p->name[0] ? b->account : b->total; /* "": everybody */
+	size_t most = p->name[0] ? b->account : b->total; /* "": there are no accounts */
 	size_t bytes = record_buffer_bytes(len);
 	struct record_buffer *r;
 

@@ -101,7 +101,7 @@ const char *http_header(const struct http_request *req, const char *name);
 const char *http_peer(const struct http_request *req);
 /* Copy the name in the client's verified certificate. False: it has none. */
 bool http_peer_name(const struct http_request *req, char *out, size_t size);
-/* Let the request of ACCOUNT in ("": of everybody): its connection is no longer a
+/* Let the request of ACCOUNT in ("": there are no accounts): its connection is no longer a
  * stranger's, and ACCOUNT pays for the memory of the body. Only from the request
  * handler. */
 void http_let_in(struct http_exchange *x, const char *account);

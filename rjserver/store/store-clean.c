@@ -95,7 +95,7 @@ static struct clean *begin(struct store *s)
 }
 
 /* The bytes of OKEY, whose entry is E. RJ_E_BUSY: they are waited for, without
- * holding anybody up. */
+ * delaying a request. */
 static int bytes_of(struct store *s, struct clean *cl, const struct okey *okey,
 	const struct idx_entry *e, struct rj_buf *body)
 {

@@ -4,7 +4,7 @@
 # reference to a document that is not there.
 . "$RJ_SRC/tests/support/lib.sh" || exit 99
 
-# One regular expression per line; say it in the plain words behind it. Add one
+# One regular expression per line; say it in the plain words after it. Add one
 # that was found twice.
 phrases() {
 	cat <<'END'
@@ -18,6 +18,7 @@ so manieth	every NAME-th
 nobody		the noun: no host, no writer, is not ...
 (goes|going) by	uses
 whoever		the noun: a host that ...
+(some|any|every)body		the noun: another program, a client, each user
 END
 }
 # pages TREE: what people read first; doc/upstream has texts for other projects
@@ -51,8 +52,28 @@ comments() {
 }
 stumble() {
 	local all; all=$(phrases | sed 's/\t.*//' | paste -sd '|')
-	pages "$1" | (cd "$1" && xargs grep -niE "\\b($all)\\b" /dev/null)
-	sources "$1" | (cd "$1" && comments $(cat)) | grep -iE "^[^:]*:[0-9]*:.*\\b($all)\\b"
+	{
+		pages "$1" | (cd "$1" && xargs grep -n '' /dev/null)
+		sources "$1" | (cd "$1" && comments $(cat))
+	} | seams | grep -iE "^[^:]*:[0-9]*:.*\\b($all)\\b"
+}
+# seams: FILE:LINE:TEXT again, and with each line the last two words of the line before
+# it and its own first two: a phrase may go over the end of a line
+seams() {
+	awk '{
+		print
+		match($0, /^[^:]*:[0-9]*:/)
+		at = substr($0, 1, RLENGTH)
+		text = substr($0, RLENGTH + 1)
+		sub(/^[ \t*]+/, "", text)
+		n = split(text, word, " ")
+		split(at, place, ":")
+		if (place[1] == file && place[2] == line + 1)
+			print at last " " word[1] " " word[2]
+		last = n > 1 ? word[n - 1] " " word[n] : word[n]
+		file = place[1]
+		line = place[2]
+	}'
 }
 # lost TREE: FILE:REFERENCE to a document that is not there. In doc/ a name alone,
 # or a path, is from where the document is.
@@ -79,6 +100,7 @@ bad=$T_DIR/bad
 mkdir -p "$bad/man" "$bad/doc/upstream" "$bad/doc/results" "$bad/lib"
 echo 'there is nothing to be had' >"$bad/README.md"
 echo 'Whoever asks' >"$bad/man/x.8"
+printf 'it is all the\nsame; all\nof the same\n' >"$bad/man/y.8"
 echo 'see results/a.md, b.md and doc/results/a.md, not doc/a.md' >"$bad/doc/b.md"
 echo 'see ../b.md and b.md' >"$bad/doc/results/a.md"
 echo 'begun anew' >"$bad/doc/upstream/u.md"
@@ -86,6 +108,6 @@ printf '%s\n' '/* doc/b.md, doc/c.md */' 'bool nobody; /* fine */ int anew; /* a
 	' * second line goes by */ bool anew; // so many' >"$bad/lib/x.c"
 echo '/* Contacts nobody. */' >"$bad/lib/x.h"
 is "seen: banned phrases" "$(stumble "$bad" | cut -d: -f1,2 | LC_ALL=C sort | paste -sd ' ')" \
-	"README.md:1 lib/x.c:3 lib/x.h:1 man/x.8:1"
+	"README.md:1 lib/x.c:3 lib/x.h:1 man/x.8:1 man/y.8:2"
 is "seen: documents that are not there" "$(lost "$bad" | LC_ALL=C sort | paste -sd ' ')" \
 	"doc/b.md:doc/a.md doc/results/a.md:b.md lib/x.c:doc/c.md"

@@ -221,7 +221,7 @@ void rj_fallback_file_close(struct rj_fallback_file *f)
 	f->bio = NULL;
 }
 
-/* Nothing that anybody keeps is in the first MiB or in the last: some file
+/* Is all of the first MiB and of the last one zeros? Some file
  * systems begin 64 KiB after the beginning, and some tables are at the end. */
 static bool blank(struct rj_bio *bio)
 {

@@ -332,7 +332,7 @@ int rj_log_claim(struct rj_store *store, const struct rj_log_id *id,
 	want.above = c.highest_epoch;
 	want.nonce = c.w->nonce;
 	rc = rj_epoch_claim(store, id, &want, &c.w->epoch, err);
-	if (rc == -RJ_E_BUSY && c.opts->successor_of) /* somebody was faster */
+	if (rc == -RJ_E_BUSY && c.opts->successor_of) /* another host was faster */
 		rc = check_successor(&c, c.highest_epoch + 1, err);
 	/* mode B: only now the log that we continue is certain */
 	if (!rc && !store->caps.put_new)

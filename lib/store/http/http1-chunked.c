@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "store/http/http1-chunked.h"
 
-#define DIGITS_BITS 32 /* a size of more is none that anybody sends */
+#define DIGITS_BITS 32 /* no server sends a larger size */
 
 /* The value of the digit C; -1: it is none. */
 static int digit(char c)

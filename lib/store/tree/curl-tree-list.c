@@ -6,8 +6,7 @@
  *	-rw-r--r--    1 1000     1000        8192 Nov 21 22:40 name
  *
  * Our names have no blanks: a line whose last word is not after a date is of
- * somebody else's file, and cannot be taken for ours, because the checks of the
- * log would find it out.
+ * another file. If it were taken for ours, the checks of the log would find that.
  */
 #include <ctype.h>
 #include <stdlib.h>

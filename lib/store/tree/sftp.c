@@ -340,7 +340,7 @@ static CURLcode set_keys(CURL *e, const struct rj_conf *c)
 	if (!code && c->clientkey)
 		code = curl_easy_setopt(
 			e, CURLOPT_SSH_PRIVATE_KEYFILE, c->clientkey);
-	/* the agent's keys are somebody's, not the journal's */
+	/* the agent's keys are a user's, not the journal's */
 	if (!code)
 		code = curl_easy_setopt(e, CURLOPT_SSH_AUTH_TYPES,
 			(long)(c->clientkey ? CURLSSH_AUTH_PUBLICKEY
