@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The real mke2fs: asked first, then run. */
+/* Run mke2fs: first with -n, then for real. */
 #ifndef MKRJFS_MKE2FS_H
 #define MKRJFS_MKE2FS_H
 
@@ -16,16 +16,16 @@ struct mke2fs_plan {
 };
 
 /*
- * Run mke2fs -n with the options of O. Nothing is changed, nothing asked.
- * RJ_E_REFUSED: it does not want to, for the reason in ERR.
+ * Run mke2fs -n with the options of O. It changes nothing, and asks the user nothing.
+ * RJ_E_REFUSED: mke2fs refuses, for the reason in ERR.
  * PLAN->output is the caller's to free, on failure too.
  */
 int mke2fs_ask(const struct options *o, struct mke2fs_plan *plan,
 	struct rj_error *err);
 
 /*
- * Run mke2fs; it talks to the user itself. STATUS: its exit status. For a
- * remote journal, or none, it is told to make no journal.
+ * Run mke2fs with this process's terminal. STATUS gets its exit status. For a remote
+ * journal, or none, mke2fs is told to make no journal.
  */
 int mke2fs_run(const struct options *o, int *status, struct rj_error *err);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* rjctl check: how the volumes are, as a monitoring system asks. */
+/* rjctl check: judge the state of volumes for a monitoring system. */
 #ifndef RJCTL_CHECK_H
 #define RJCTL_CHECK_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a running rjournald answered, for people and for Prometheus. */
+/* Print the answers of a running rjournald. */
 #ifndef RJCTL_STATUS_H
 #define RJCTL_STATUS_H
 
@@ -7,8 +7,8 @@
 #include <stdbool.h>
 
 void status_print(struct json_object *o);
-/* TEXT as rjournald gave it; without HEADS its comment lines are left out, of
- * which the form allows each but once. */
+/* Print rjournald's metrics TEXT; without HEADS not its comment lines, each of which may
+ * occur only once in the output. */
 void metrics_print(const char *text, bool heads);
 
 #endif

@@ -38,8 +38,8 @@ int copy_hash(const struct segment_seen *s, uint8_t hash[RJ_SEG_HASH_BYTES],
 int copy_list_claims(
 	struct target *t, struct rj_buf *out, struct rj_error *err);
 /*
- * Is what the target holds of the log a part of the source, byte for byte? Marks
- * what is there, and counts it. RJ_E_FOREIGN: it is not; nothing was changed.
+ * Check that what the target has of the log is a part of the source, byte for byte. Marks
+ * and counts these segments. RJ_E_FOREIGN: it is not; nothing was changed.
  */
 int copy_compare(struct copy *c, struct rj_error *err);
 /* Put the epoch claims that the target lacks. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the commands print in common. */
+/* Print what the commands have in common: numbers, JSON, progress. */
 #ifndef RJLOG_PRINT_H
 #define RJLOG_PRINT_H
 
@@ -10,13 +10,13 @@
 
 const char *kind_text(const struct rj_seghdr *h);
 
-/* What a noun needs after COUNT. */
+/* Get the ending of a noun after COUNT: "" or "s". */
 const char *plural(uint64_t count);
 void add_u64(struct json_object *o, const char *key, uint64_t v);
 void add_text(struct json_object *o, const char *key, const char *text);
 /* Print TOP on stdout, and free it. */
 void print_json(struct json_object *top);
-/* Say MSG on stderr. */
+/* Print MSG on stderr. */
 void complain(const char *msg);
 
 /* A bar on a terminal, for work over a second; or lines for a machine (-C). */

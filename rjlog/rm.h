@@ -6,7 +6,7 @@
 #include "options.h"
 #include "target.h"
 
-/* What there is of the log, and what is known of its writer. */
+/* The contents of the log, and what is known of its last writer. */
 struct rm_log {
 	uint64_t first, last; /* segments */
 	uint64_t data, bytes; /* of those that would be deleted */
@@ -18,10 +18,10 @@ struct rm_log {
 			       * not known */
 };
 
-/* Is that a log's name, and --force the same one? Before any store is asked. */
+/* Check, before any request, that T names a log, and --force the same one. */
 int rm_check_words(
 	const struct options *o, const struct target *t, struct rj_error *err);
-/* Look. Changes nothing. */
+/* Fill OUT. Changes nothing. */
 int rm_look(struct target *t, struct rm_log *out, struct rj_error *err);
 /*
  * Check that the log is out of use. RJ_E_REFUSED: a volume needs it, rjournald

@@ -36,7 +36,8 @@ struct rj_mount_options {
 	struct rj_buf metrics; /* x-rj.metrics=, text; empty: not given */
 };
 
-/* -1: go on. Else the exit status: done (--help, -V), or said what is wrong. */
+/* Parse the command line into O, for rj_mount_options_release(). Returns -1 to go on, else
+ * the exit status: --help or -V was answered, or an error was printed. */
 int rj_mount_options_parse(int argc, char **argv, struct rj_mount_options *out);
 int rj_umount_options_parse(
 	int argc, char **argv, struct rj_mount_options *out);
@@ -49,7 +50,7 @@ void rj_mount_options_release(struct rj_mount_options *o);
  * 0, -RJ_E_NOMEM, or -RJ_E_INVAL: x-rj.stop-timeout= without a number.
  */
 int rj_mount_words(struct rj_mount_options *o, const char *text);
-/* Bytes of TEXT up to the next comma that is not in quotes, or to its end. */
+/* Count the bytes of TEXT up to the next comma that is not in quotes, or to its end. */
 size_t rj_mount_word_length(const char *text);
 /* Take the x-rj.* words that were not given from the line of fstab for the device
  * and the mount point, of type rj: mount(8) does not give x-* words to helpers. As above. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a program said before it failed, for the one line of mount.rj. */
+/* Find the reason in the output of a program that failed, for the one line of mount.rj. */
 #ifndef RJMOUNT_SAID_H
 #define RJMOUNT_SAID_H
 

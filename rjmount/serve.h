@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Starts the rjournald of a mount. */
+/* Start the rjournald of a mount. */
 #ifndef RJ_MOUNT_SERVE_H
 #define RJ_MOUNT_SERVE_H
 
@@ -12,13 +12,12 @@
 struct rj_mount_options;
 
 /*
- * Start rjournald for the volume UUID of O, until it is unmounted, and put
- * the name of the journal's block device into LOOP (SIZE bytes). What else the
- * daemon says is shown. Under systemd the
- * daemon gets a scope of its own: the cgroup of the caller, a login session or the
- * mount unit, is killed without the volume's unmount. Where systemd does not give
- * one, the daemon starts in the caller's. If this process ends before the volume
- * is mounted, so does the daemon.
+ * Start rjournald for the volume UUID of O, which ends when the volume is unmounted, and
+ * put the name of the journal's block device into LOOP (SIZE bytes). The daemon's other
+ * output is shown. Under systemd the daemon gets a scope of its own: the cgroup of the
+ * caller, a login session or the mount unit, can be killed while the volume is mounted. If
+ * systemd gives no scope, the daemon starts in the caller's cgroup. If this process ends
+ * before the volume is mounted, the daemon ends too.
  */
 int rj_serve_until_unmount(const struct rj_mount_options *o,
 	const uint8_t uuid[RJ_UUID_BYTES], char *loop, size_t size,

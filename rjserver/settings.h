@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* How the server is set up: the command line, and the file of --config for
- * what it does not say. */
+/* Make the server's settings from the command line, and from the file of --config where
+ * the command line has none. */
 #ifndef RJSERVER_SETTINGS_H
 #define RJSERVER_SETTINGS_H
 
@@ -18,7 +18,7 @@
 /* [volume PATTERN] */
 struct volume_rule {
 	char pattern[NAME_BYTES];
-	uint64_t keep_s;    /* nothing younger is deleted; 0: no such rule */
+	uint64_t keep_s;    /* seconds: nothing younger is deleted; 0: no such rule */
 	/* of one volume, with what the store adds to each object; 0: no limit */
 	uint64_t max_bytes, max_objects;
 };
@@ -34,15 +34,15 @@ struct settings {
 	 * limit */
 	unsigned per_address;
 	uint64_t file_bytes; /* of a new data file; 0: the store's default */
-	uint64_t request_s;  /* a request may take; 0: the default */
+	uint64_t request_s;  /* seconds that a request may take; 0: the default */
 	struct volume_rule rules[SETTINGS_RULES];
 	size_t rule_count;
 };
 
-/* RJ_E_INVAL and what open() says of the file; OUT is unchanged then. */
+/* Fill OUT. RJ_E_INVAL, or the error of opening the file; OUT is unchanged then. */
 int settings_make(
 	const struct options *o, struct settings *out, struct rj_error *err);
-/* The first rule that matches, or NULL. */
+/* Find the first rule that matches NAME; NULL: none. */
 const struct volume_rule *settings_rule(
 	const struct settings *s, const char *name);
 

@@ -20,14 +20,14 @@ enum status {
 	STATUS_USAGE = 16,
 };
 
-/* What a change came to, for the report. */
+/* The result of a change, for the report. */
 struct result {
 	enum status status;
 	struct rj_move_report move;
 	bool moved; /* MOVE is filled */
 	struct rj_error err;
 	bool failed; /* ERR is filled */
-	bool advised; /* it says how to go on where the journal is lost */
+	bool advised; /* ERR already says what to do about a lost journal */
 };
 
 const char *status_name(enum status s);
@@ -40,10 +40,10 @@ void change_uuid(const struct options *o, struct result *result);
 /* superblock.c: -o */
 void change_mount_words(const struct options *o, struct result *result);
 
-/* list.c: prints what there is to know */
+/* list.c: print the journal's place and state (-l) */
 enum status list(const struct options *o);
 
-/* A line for the user, on stdout with -n (steps), unless -q or --json. */
+/* Print a step for the user, on stdout; not with -q or --json. */
 void say_step(void *arg, const char *line);
 
 #endif

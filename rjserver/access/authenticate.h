@@ -7,10 +7,9 @@
 #include "rjserver/http/http.h"
 
 /*
- * The account of the token in "Authorization: Bearer TOKEN" or of the password
+ * Find the account of the token in "Authorization: Bearer TOKEN" or of the password
  * in "Basic" (a browser's; the user is the account), or else of the verified
- * client certificate. NULL: no account's, and *SHOWN says whether there were
- * credentials at all.
+ * client certificate. NULL: there is none; *SHOWN: the request has credentials.
  */
 struct account *authenticate(const struct accounts *a,
 	const struct http_request *req, bool *shown);

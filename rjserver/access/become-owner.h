@@ -5,10 +5,10 @@
 #include "util/error.h"
 
 /*
- * Root works on the service's directory, where the service's user can plant any
- * link: if a directory on the way to the file PATH, or the working directory of
- * a relative one, is not root's, become its owner, for good. For any other user,
- * and where all are root's: nothing. 0 or -rj_code.
+ * Drop root's rights before root works on the service's directory, where the service's
+ * user can plant any link: if a directory on the way to the file PATH, or the
+ * working directory of a relative one, is not root's, the process becomes that directory's
+ * owner, for good. Does nothing for another user, or if all are root's. 0 or -rj_code.
  */
 int owner_become(const char *path, struct rj_error *err);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the server counts, and how Prometheus reads it (text format 0.0.4). */
+/* Count requests and refusals, and print the counts for Prometheus (text format 0.0.4). */
 #ifndef RJSERVER_METRICS_H
 #define RJSERVER_METRICS_H
 
@@ -31,16 +31,16 @@ struct metrics {
 };
 
 void metrics_request(struct metrics *m, enum http_method method, int status);
-/* A PUT that was stored took NS from its arrival to its answer. */
+/* Count a stored PUT that took NS nanoseconds from its arrival to its answer. */
 void metrics_commit(struct metrics *m, uint64_t ns);
-/* The time in ns below which SHARE (of 1) of all commits were; 0: none yet. */
+/* Get the time in ns below which SHARE (of 1) of all commits were; 0: none yet. */
 uint64_t metrics_quantile(const struct metrics *m, double share);
 uint64_t metrics_refused(const struct metrics *m); /* all together */
 const char *metrics_refusal_name(enum refusal r);
 
 /* Append all of M. Returns 0 or -RJ_E_NOMEM. */
 int metrics_print(const struct metrics *m, struct rj_buf *out);
-/* One series: its HELP and TYPE lines, and a first value without labels. */
+/* Append one series: its HELP and TYPE lines, and a first value without labels. */
 int metrics_value(struct rj_buf *out, const char *name, const char *type,
 	const char *help, uint64_t value);
 int metrics_head(struct rj_buf *out, const char *name, const char *type,

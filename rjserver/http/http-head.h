@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The head of an HTTP/1.1 request: the one reader of it. Strict: what two
- * readers could understand in two ways is refused. Pure.
+ * Parse the head of an HTTP/1.1 request; no other code does. Strict: a head that two
+ * parsers could understand in two ways is refused. Pure.
  */
 #ifndef RJSERVER_HTTP_HEAD_H
 #define RJSERVER_HTTP_HEAD_H
@@ -38,12 +38,12 @@ struct head {
 };
 
 /*
- * Take the head at the begin of LEN bytes at DATA. With HEAD_WHOLE, OUT points
+ * Parse the head at the beginning of the LEN bytes DATA. With HEAD_WHOLE, OUT points
  * into DATA, which is changed (names and values are ended by a NUL); with
  * HEAD_MORE nothing is changed.
  */
 enum head_kind head_parse(struct head *out, char *data, size_t len);
-/* The value of a header by its name in any case; NULL: not there. */
+/* Get the value of a header by its name, in any case; NULL: not there. */
 const char *head_find(const struct head *h, const char *name);
 
 #endif

@@ -13,13 +13,13 @@
 #include "http-head.h"
 #include "http.h"
 
-#define READER_BYTES	(64u << 10) /* of an answer, taken in that time at least */
+#define READER_BYTES	(64u << 10) /* of an answer; a client must take them in that time */
 #define IDLE_SECONDS	600 /* between two requests */
-/* From the connection to a request that was let in, TLS handshake and all; and
- * from one that was not to the next. */
+/* From the connection, with its TLS handshake, to a request that is let in; and after a
+ * request that was not let in. */
 #define STRANGER_SECONDS 10
 #define HTTP_FIRST_HEAD	 200 /* bytes that the first head may have */
-#define READ_AT_ONCE	 (1u << 20) /* then others get their turn */
+#define READ_AT_ONCE	 (1u << 20) /* bytes; then other connections are read */
 
 struct conn;
 struct event;
@@ -62,8 +62,8 @@ struct conn {
 	struct ssl_st *ssl; /* NULL: no TLS */
 	struct event *readable, *writable;
 	enum conn_state state;
-	int64_t due_ns; /* when it is ended, unless it gets on */
-	time_t expires; /* the other end's certificate; 0: never */
+	int64_t due_ns; /* when it is ended, unless a limit is set again */
+	time_t expires; /* the client's certificate; 0: never */
 	bool member;	/* the last request was let in */
 	bool paused;	/* not waiting to be readable */
 	bool begun;	/* the time of this request is measured */
@@ -105,7 +105,7 @@ struct http {
 	struct evconnlistener *listener; /* NULL: no new connections */
 	struct event *accept_again;	 /* while no client can be accepted */
 	struct event *tick;		 /* each second */
-	struct event *memory; /* there may be some for those that wait */
+	struct event *memory; /* there may be memory for connections that wait */
 	struct http_handlers on;
 	struct http_limits limits;
 	struct tls *tls; /* NULL: none */
@@ -113,7 +113,7 @@ struct http {
 	unsigned waiting; /* for memory */
 	unsigned count;   /* connections */
 	unsigned stranger_count; /* those among strangers */
-	/* the one that waits or has asked longest is the first */
+	/* the first is the one that has waited or asked longest */
 	struct conns strangers, members;
 	struct bodies bodies;
 	struct head head;   /* of the request that is being judged */
@@ -126,7 +126,7 @@ static inline void http_work(struct http *http)
 		http->on.work(http->on.work_arg);
 }
 
-/* What a step of reading came to. */
+/* The result of a step of reading. */
 enum step {
 	STEP_ON,   /* something was done: go on */
 	STEP_WAIT, /* nothing there, or the connection is ended */
@@ -162,7 +162,7 @@ void conn_pause(struct conn *c);
 /* Read again in the next turn of the event loop: there may be bytes for which the socket
  * does not become readable. */
 void conn_read_soon(struct conn *c);
-/* Read up to LEN bytes to P. 0: there are none now; -1: there never will be. */
+/* Read up to LEN bytes to P. 0: there are none now; -1: the connection has ended. */
 ssize_t conn_take(struct conn *c, void *p, size_t len);
 /* Put the last LEN bytes read, at P, back, to be read again. False: no memory. */
 bool conn_untake(struct conn *c, const void *p, size_t len);
@@ -174,8 +174,8 @@ void conn_end_stream(struct conn *c);
 void conn_sent(struct conn *c);
 /* Get ready for the next request, or end the connection if the answer was its last. */
 void conn_next_request(struct conn *c);
-/* The last answer is sent: discard what still comes for LINGER_SECONDS. Were the
- * socket closed at once, the other end could lose the answer. */
+/* After the last answer: discard what still comes for LINGER_SECONDS. If the socket were
+ * closed at once, the client could lose the answer. */
 void conn_linger(struct conn *c);
 /* Is the connection to be closed after the answer? */
 bool conn_closes(const struct conn *c);
@@ -187,7 +187,7 @@ enum step conn_read_step(struct conn *c);
 void conn_memory(struct conn *c);
 
 /* http-send.c */
-/* Answer what is no valid request, and end the connection. */
+/* Answer a request that is not valid, and end the connection. */
 void conn_refuse(struct conn *c, int status, const char *text);
 /* Send TEXT, which is short. False: it cannot be sent now. */
 bool conn_say(struct conn *c, const char *text);

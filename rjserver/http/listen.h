@@ -9,7 +9,7 @@
 #define ADDRESS_TEXT 80
 
 /*
- * A socket that listens on TEXT (ADDR:PORT, [ADDR]:PORT, or NAME:PORT). SHOWN
+ * Open a socket that listens on TEXT (ADDR:PORT, [ADDR]:PORT, or NAME:PORT). SHOWN
  * gets the address and real port, *LOOPBACK whether only this machine can
  * reach it. Returns the socket, or a negative rj_code (RJ_E_INVAL: TEXT).
  */

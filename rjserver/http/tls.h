@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* TLS 1.2 and later on a nonblocking socket, by OpenSSL. */
+/* Speak TLS 1.2 and later on a nonblocking socket, by OpenSSL. */
 #ifndef RJSERVER_TLS_H
 #define RJSERVER_TLS_H
 
@@ -21,7 +21,8 @@ struct tls_files {
 	const char *client_ca;  /* PEM; NULL: no client certificates */
 };
 
-/* RJ_E_INVAL names the file that is not usable. */
+/* Load FILES, and make a context, for tls_free(). RJ_E_INVAL names the file that cannot
+ * be used. */
 int tls_new(const struct tls_files *files, tls_refused_fn refused, void *arg,
 	struct tls **out, struct rj_error *err);
 /* Use FILES for new connections. On failure the old ones stay. */
@@ -29,7 +30,7 @@ int tls_reload(
 	struct tls *tls, const struct tls_files *files, struct rj_error *err);
 void tls_free(struct tls *tls); /* NULL-safe; no connection may be left */
 
-/* The server's end of the connection FD from PEER (an address as text); FD stays
+/* Make the server's end of the connection FD from PEER (an address as text); FD stays
  * the caller's. The handshake is done by the first reads. NULL: no memory. */
 struct ssl_st *tls_accept(struct tls *tls, int fd, const char *peer);
 /* End the connection; the caller then closes FD. NULL-safe. */
@@ -46,8 +47,8 @@ ssize_t tls_read(struct ssl_st *ssl, void *p, size_t len, bool *writable);
 /* Write up to LEN bytes. 0: wait until the socket is writable. */
 ssize_t tls_write(struct ssl_st *ssl, const void *p, size_t len);
 
-/* The subject's common name in the verified certificate of the other end.
- * False: it has none. NULL-safe. */
+/* Get the subject's common name in the client's verified certificate. False: it has
+ * none. NULL-safe. */
 bool tls_peer_name(struct ssl_st *ssl, char *out, size_t size);
 /* Get the time when the first certificate of the client's chain expires; 0: it has shown
  * none. */
