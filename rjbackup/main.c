@@ -2,6 +2,7 @@
 /* rjbackup: any moment of a volume, from a base and its log. */
 #include <stdio.h>
 
+#include "drill.h"
 #include "history/base.h"
 #include "history/restore.h"
 #include "holds.h"
@@ -75,6 +76,8 @@ int main(int argc, char **argv)
 	case OPTIONS_RUN:
 		break;
 	}
+	if (o.command == COMMAND_DRILL)
+		return status_of(drill(&o));
 	if (o.command == COMMAND_EXPIRE || (o.command == COMMAND_LS && !o.base)) {
 		r.rc = run_holds(&o);
 	} else {

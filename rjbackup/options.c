@@ -14,6 +14,8 @@ static const char help_text[] =
 	"       rjbackup restore [-n] [--at=MOMENT] [--verify=none|quick|full] [--json]\n"
 	"                        [--key FILE] --base=FILE -o FILE [URL]\n"
 	"       rjbackup expire [-n] [--hold=NUMBER] [--json] URL\n"
+	"       rjbackup drill [--at=MOMENT|random] [--scratch=DIR] [--compare=DIR]\n"
+	"                      [--exec=COMMAND] [--json] [--key FILE] --base=FILE [URL]\n"
 	"\n"
 	"Any moment of a volume with data=journal, from a base and its log.\n"
 	"\n"
@@ -23,6 +25,8 @@ static const char help_text[] =
 	"  ls URL              the logs at URL, and the holds of each\n"
 	"  restore             make a new volume, as it was at a moment\n"
 	"  expire URL          remove the holds that have expired\n"
+	"  drill               restore a moment, check it with e2fsck -fn, look at its\n"
+	"                      files, and remove it\n"
 	"\n"
 	"URL is where the log is read, if not where the volume had it.\n"
 	"\n"
@@ -36,6 +40,11 @@ static const char help_text[] =
 	"                      the last commit before the first one later than that\n"
 	"      --verify=HOW    restore: check the new volume: not (none), its metadata in\n"
 	"                      short (quick, the default), or with e2fsck -fn (full)\n"
+	"      --scratch=DIR   drill: where to restore (default: /var/tmp)\n"
+	"      --compare=DIR   drill: where the volume is mounted; what has not changed\n"
+	"                      there since the moment has to be the same\n"
+	"      --exec=COMMAND  drill: has to succeed; for a shell, to which $1 is where\n"
+	"                      the restored volume is mounted read-only\n"
 	"  -n, --dry-run       only check, and say what would be done\n"
 	"      --key FILE      the key file of an encrypted log (default: the keyfile\n"
 	"                      that rj.conf names for the log's URL)\n"
@@ -54,6 +63,9 @@ static enum options_verdict take_at(void *to, const char *value)
 	struct options *o = to;
 	struct rj_error err;
 
+	o->at_random = !strcmp(value, "random");
+	if (o->at_random)
+		return OPTIONS_RUN;
 	return rj_moment_parse(value, &o->at, &err) ? tool_bad(&tool, "%s", err.msg)
 						    : OPTIONS_RUN;
 }
@@ -87,6 +99,9 @@ static const struct tool tool = {
 		{0, "verify", OPTION_TAKE, .take = take_verify},
 		{0, "hold", SET(hold_text)},
 		{0, "key", SET(keyfile)},
+		{0, "scratch", SET(scratch)},
+		{0, "compare", SET(compare)},
+		{0, "exec", SET(exec)},
 		{0, "json", SET(json)},
 		{0},
 	},
@@ -155,6 +170,16 @@ static enum options_verdict take_restore(int n, char **words, struct options *o)
 	return count_words(n, words, 0, 1, "");
 }
 
+static enum options_verdict take_drill(int n, char **words, struct options *o)
+{
+	if (!o->base)
+		return tool_bad(&tool, "drill: no --base=FILE given");
+	if (o->out || o->dry_run || o->hold_text || o->verify != RJ_VERIFY_QUICK)
+		return tool_bad(&tool, "drill takes no -o, -n, --hold and --verify");
+	o->url = n ? words[0] : NULL;
+	return count_words(n, words, 0, 1, "");
+}
+
 static enum options_verdict take_words(int n, char **words, struct options *o)
 {
 	static const struct {
@@ -167,11 +192,16 @@ static enum options_verdict take_words(int n, char **words, struct options *o)
 		{"ls", COMMAND_LS, take_ls},
 		{"restore", COMMAND_RESTORE, take_restore},
 		{"expire", COMMAND_EXPIRE, take_expire},
+		{"drill", COMMAND_DRILL, take_drill},
 	};
 	unsigned i;
 
+	if ((o->at_random || o->scratch || o->compare || o->exec) &&
+		(!n || strcmp(words[0], "drill")))
+		return tool_bad(&tool,
+			"--at=random, --scratch, --compare and --exec are for drill");
 	if (!n)
-		return tool_bad(&tool, "no command given: base, ls, restore or expire");
+		return tool_bad(&tool, "no command given: base, ls, restore, expire or drill");
 	for (i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
 		if (strcmp(words[0], commands[i].word))
 			continue;

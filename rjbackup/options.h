@@ -14,6 +14,7 @@ enum command {
 	COMMAND_LS,
 	COMMAND_RESTORE,
 	COMMAND_EXPIRE,
+	COMMAND_DRILL,
 };
 
 struct options {
@@ -28,6 +29,9 @@ struct options {
 	const char *keyfile; /* NULL: rj.conf's */
 	struct rj_moment at;
 	enum rj_verify verify;
+	bool at_random;	     /* drill */
+	const char *scratch; /* drill; NULL: /var/tmp */
+	const char *compare, *exec; /* drill; may be NULL */
 };
 
 enum options_verdict options_parse(int argc, char **argv, struct options *o);

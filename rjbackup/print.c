@@ -81,6 +81,8 @@ static void print_text(const struct result *r)
 			when(&r->report.reached, text),
 			r->report.reached.segment, r->report.transactions);
 		break;
+	case COMMAND_DRILL: /* drill.c */
+		break;
 	}
 }
 

@@ -48,6 +48,9 @@ struct rj_history_place {
 struct rj_history_report {
 	struct rj_history_place earliest; /* where the base is whole */
 	struct rj_history_place reached;
+	/* Of the commit before REACHED's, since 1970; 0: not known. What changed no later
+	 * is in REACHED; what changed between the two may have come too late for it. */
+	int64_t settled_ns;
 	uint64_t transactions; /* between base and REACHED */
 	uint64_t segments, bytes; /* read */
 	/* Why the history ends before the log does, after which segment; "": it

@@ -155,6 +155,14 @@ static int keep_super(struct rj_hist *h, const struct rj_jbd2_plan *plan,
 	return o->fs->read(o->fs, copy, SUPER_BYTES, SUPER_AT, err);
 }
 
+static void note_commit(void *arg, const struct rj_jbd2_transaction *t)
+{
+	struct rj_history_report *r = arg;
+
+	r->settled_ns = r->reached.time_ns;
+	r->reached.time_ns = t->commit_ns;
+}
+
 static int apply(struct rj_hist *h, struct rj_jbd2_plan *plan,
 	struct rj_error *err)
 {
@@ -174,7 +182,7 @@ static int apply(struct rj_hist *h, struct rj_jbd2_plan *plan,
 		h->tid = info->last_tid + 1;
 		h->report->transactions += info->transactions;
 		p->tid = info->last_tid;
-		p->time_ns = info->last_commit_ns;
+		rj_jbd2_plan_each(plan, note_commit, h->report);
 	}
 	p->segment = h->segment;
 	return 0;

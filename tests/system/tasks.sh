@@ -211,6 +211,7 @@ task undo
 check "the folder is back" same /srv/data/project "$M/project"
 like "what was written since is there, too" "$(cat /srv/data/newer)" newer
 task prove
+like "the volume restores, and is the same" "$(cat "$M/out")" "compared: [0-9]+ the same, 0 differ"
 
 # the host stops while it is writing; its disk goes to another one
 dd if=/dev/urandom of=/srv/data/lost bs=64k count=4 conv=fsync status=none

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * A child with a mount namespace of its own mounts the restored volume: the mount and its
+ * loop device end with the child, whatever ends it.
+ */
+#include "drill.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "history/restore.h"
+#include "os/proc.h"
+#include "print.h"
+#include "util/environ.h"
+
+#define LOOK_NS 20000000LL
+
+static volatile sig_atomic_t stopped;
+
+static void stop(int sig)
+{
+	stopped = sig;
+}
+
+static int go_on(void *arg, int pass, uint64_t done, uint64_t total)
+{
+	(void)arg, (void)pass, (void)done, (void)total;
+	return stopped;
+}
+
+static int restore(struct drill *d, const char *out, struct rj_moment at)
+{
+	const struct rj_restore_opts opts = {
+		.base = d->o->base,
+		.out = out,
+		.url = d->o->url,
+		.keyfile = d->o->keyfile,
+		.at = at,
+		.until_break = d->o->at_random,
+		.verify = RJ_VERIFY_FULL,
+		.progress = go_on,
+	};
+
+	return rj_history_restore(&opts, &d->facts, &d->report, &d->err);
+}
+
+/* A moment between the first and the last one. */
+static int draw(struct drill *d, struct rj_moment *at)
+{
+	int rc = restore(d, NULL, *at);
+	int64_t from = d->report.earliest.time_ns, to = d->report.reached.time_ns;
+	uint64_t r = 0;
+
+	if (!rc && rj_random_bytes(&r, sizeof(r)))
+		rc = rj_fail(&d->err, RJ_E_IO, "cannot get random bytes");
+	/* without two commits there is only the latest moment */
+	if (rc || !from || from >= to)
+		return rc;
+	at->kind = RJ_AT_TIME;
+	at->time_ns = from + (int64_t)(r % (uint64_t)(to - from));
+	return 0;
+}
+
+/* Run ARGV; 128 if it could not be run. */
+static int run(const char *const argv[])
+{
+	struct rj_proc_result result;
+	struct rj_error err;
+	int status = 128;
+
+	if (rj_proc_run(argv, RJ_PROC_STDIN_NULL, &result, &err)) {
+		complain(err.msg);
+		return status;
+	}
+	status = rj_proc_exit_status(&result);
+	rj_proc_release(&result);
+	return status;
+}
+
+static int mount_volume(const char *volume, const char *dir)
+{
+	struct rj_error err;
+	struct rj_buf program = {0};
+	int status = 128;
+
+	/* without the first no mount would stay in here */
+	if (unshare(CLONE_NEWNS) || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL)) {
+		perror("rjbackup: cannot make a mount namespace");
+		return status;
+	}
+	if (rj_proc_find("mount", &program, &err)) {
+		complain(err.msg);
+	} else {
+		const char *const argv[] = {(char *)program.data, "-i", "-o",
+			"loop,ro,noload,nosuid,nodev", volume, dir, NULL};
+
+		status = run(argv);
+	}
+	rj_buf_free(&program);
+	return status;
+}
+
+/* The child: its group ends with it, and gets no more than the signals that we pass on. */
+static int look(struct drill *d, const char *volume, const char *dir, pid_t parent)
+{
+	const char *const command[] = {"/bin/sh", "-c", d->o->exec, "rjbackup", dir, NULL};
+
+	signal(SIGINT, SIG_DFL);
+	signal(SIGTERM, SIG_DFL);
+	signal(SIGHUP, SIG_DFL);
+	if (setpgid(0, 0) || prctl(PR_SET_PDEATHSIG, SIGKILL) || getppid() != parent)
+		return 1;
+	/* stdout is for the result */
+	if (dup2(STDERR_FILENO, STDOUT_FILENO) < 0 || mount_volume(volume, dir))
+		return 1;
+	d->looked->mounted_ns = rj_monotonic_ns();
+	if (d->o->compare)
+		d->looked->unread = compare(d->o->compare, dir, d->report.settled_ns,
+			&d->looked->files);
+	if (d->o->exec)
+		d->looked->exec_status = run(command);
+	return 0;
+}
+
+static int judge(struct drill *d, int status)
+{
+	const struct looked *l = d->looked;
+
+	if (stopped)
+		return rj_fail(&d->err, RJ_E_CANCELLED, "stopped by signal %d", (int)stopped);
+	if (status || !l->mounted_ns)
+		return rj_fail(&d->err, RJ_E_IO,
+			"the restored volume could not be mounted and looked at");
+	if (l->unread)
+		return rj_fail(&d->err, RJ_E_IO, "--compare=%s: not compared", d->o->compare);
+	if (l->files.different)
+		return rj_fail(&d->err, RJ_E_CORRUPT,
+			"%llu files differ from %s, where they have not changed since",
+			(unsigned long long)l->files.different, d->o->compare);
+	if (l->exec_status > 0)
+		return rj_fail(&d->err, RJ_E_CORRUPT, "the command ended with status %d: %s",
+			l->exec_status, d->o->exec);
+	return 0;
+}
+
+static int look_at(struct drill *d, const char *volume, const char *dir)
+{
+	pid_t parent = getpid(), child;
+	int status = 0;
+
+	fflush(NULL);
+	child = fork();
+	if (!child)
+		_exit(look(d, volume, dir, parent));
+	if (child < 0)
+		return rj_fail_errno(&d->err, errno, "cannot fork");
+	setpgid(child, child); /* as the child does: the first one has it done */
+	while (!waitpid(child, &status, WNOHANG)) {
+		if (stopped)
+			kill(-child, SIGKILL);
+		rj_sleep_ns(LOOK_NS);
+	}
+	/* what a command left behind would keep the mount */
+	kill(-child, SIGKILL);
+	return judge(d, status);
+}
+
+static int restore_and_look(struct drill *d, const char *dir)
+{
+	struct rj_moment at = d->o->at;
+	int64_t began = rj_monotonic_ns(), now = rj_realtime_ns();
+	char volume[4096];
+	struct stat st;
+	int rc = 0;
+
+	snprintf(volume, sizeof(volume), "%s/volume", dir);
+	if (d->o->at_random)
+		rc = draw(d, &at);
+	if (!rc)
+		rc = restore(d, volume, at);
+	if (rc)
+		return rc;
+	d->rpo_ns = d->report.reached.time_ns ? now - d->report.reached.time_ns : -1;
+	d->bytes = stat(volume, &st) ? 0 : (uint64_t)st.st_blocks * 512;
+	rc = look_at(d, volume, dir);
+	d->rto_ns = (d->looked->mounted_ns ? d->looked->mounted_ns : rj_monotonic_ns()) - began;
+	unlink(volume);
+	return rc;
+}
+
+static void catch_signals(void)
+{
+	const struct sigaction sa = {.sa_handler = stop};
+
+	sigaction(SIGINT, &sa, NULL);
+	sigaction(SIGTERM, &sa, NULL);
+	sigaction(SIGHUP, &sa, NULL);
+}
+
+int drill(const struct options *o)
+{
+	struct drill d = {.o = o, .rpo_ns = -1};
+	char dir[3072];
+
+	d.looked = mmap(NULL, sizeof(*d.looked), PROT_READ | PROT_WRITE,
+		MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (d.looked == MAP_FAILED) {
+		complain("out of memory");
+		return -RJ_E_NOMEM;
+	}
+	d.looked->exec_status = -1;
+	catch_signals();
+	snprintf(dir, sizeof(dir), "%s/rjbackup-drill.XXXXXX", o->scratch ? o->scratch : "/var/tmp");
+	if (!mkdtemp(dir)) {
+		d.rc = rj_fail_errno(&d.err, errno, "%s: cannot make a folder there",
+			o->scratch ? o->scratch : "/var/tmp");
+	} else {
+		d.rc = restore_and_look(&d, dir);
+		if (rmdir(dir) && !d.rc)
+			d.rc = rj_fail_errno(&d.err, errno, "%s: cannot remove", dir);
+	}
+	drill_print(&d);
+	munmap(d.looked, sizeof(*d.looked));
+	return d.rc;
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Prove that a moment can be restored. */
+#ifndef RJBACKUP_DRILL_H
+#define RJBACKUP_DRILL_H
+
+#include "compare.h"
+#include "history/base.h"
+#include "options.h"
+
+struct drill {
+	const struct options *o;
+	struct rj_base_facts facts;
+	struct rj_history_report report;
+	struct rj_error err;
+	int rc;		   /* with its error */
+	int64_t rpo_ns;	   /* age of the restored commit at the beginning; < 0: not known */
+	int64_t rto_ns;	   /* until the volume was restored and mounted */
+	uint64_t bytes;	   /* that the restored volume uses in the scratch file */
+	/* by the child that mounts: */
+	struct looked {
+		int64_t mounted_ns; /* rj_monotonic_ns(); 0: it was not mounted */
+		struct comparison files;
+		bool unread;	 /* --compare=DIR could not be read */
+		int exec_status; /* as in a shell; -1: not run */
+	} *looked;
+};
+
+/*
+ * Restore, check, mount, compare, run, remove; print what came of it. Nothing is left,
+ * also after SIGINT, SIGTERM and SIGHUP. Returns 0 or a negative rj_code; RJ_E_CORRUPT:
+ * files differ, or --exec failed.
+ */
+int drill(const struct options *o);
+void drill_print(const struct drill *d);
+
+#endif
