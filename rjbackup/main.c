@@ -76,9 +76,10 @@ int main(int argc, char **argv)
 	case OPTIONS_RUN:
 		break;
 	}
-	if (o.command == COMMAND_DRILL)
-		return status_of(drill(&o));
-	if (o.command == COMMAND_EXPIRE || (o.command == COMMAND_LS && !o.base)) {
+	if (o.command == COMMAND_DRILL) {
+		r.rc = drill(&o);
+	} else if (o.command == COMMAND_EXPIRE ||
+		   (o.command == COMMAND_LS && !o.base)) {
 		r.rc = run_holds(&o);
 	} else {
 		r.rc = o.command == COMMAND_BASE ? run_base(&r) : run_restore(&r);

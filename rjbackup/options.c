@@ -64,8 +64,10 @@ static enum options_verdict take_at(void *to, const char *value)
 	struct rj_error err;
 
 	o->at_random = !strcmp(value, "random");
-	if (o->at_random)
+	if (o->at_random) {
+		o->at = (struct rj_moment){0};
 		return OPTIONS_RUN;
+	}
 	return rj_moment_parse(value, &o->at, &err) ? tool_bad(&tool, "%s", err.msg)
 						    : OPTIONS_RUN;
 }

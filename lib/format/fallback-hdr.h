@@ -7,7 +7,7 @@
  * have a right checksum, the higher generation counts. After them the area, a ring of
  * records: each a head, then a sealed segment as the store would get it, then zeros up
  * to a multiple of RJ_FALLBACK_ALIGN. A position counts the bytes of the area since the
- * file was made; its place in the area is the position modulo area_bytes. A record that
+ * outage (SESSION) began; its place in the area is the position modulo area_bytes. A record that
  * would cross the area's end begins at the area's start instead.
  */
 #ifndef RJ_FORMAT_FALLBACK_HDR_H

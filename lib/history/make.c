@@ -150,7 +150,7 @@ static int open_files(struct making *m, struct rj_error *err)
 		return rj_fail_errno(err, errno, "%s: cannot make", m->out);
 	if (ftruncate(m->to, (off_t)bytes))
 		return rj_fail_errno(err, errno, "%s: cannot size", m->out);
-	return 0;
+	return rj_fsync_parent(m->out, err);
 }
 
 /* All but the superblock. */
@@ -305,8 +305,6 @@ int rj_base_make(const char *dir, const char *out,
 	rj_close(&m.dir_fd, dir, NULL);
 	if (!rc)
 		rc = rc2;
-	if (!rc && made)
-		rc = rj_fsync_parent(out, err);
 	if (rc)
 		rj_base_hold_drop(&m.log, facts, err);
 	rj_base_log_close(&m.log);

@@ -59,6 +59,7 @@ static int copy_base(struct restoring *r, struct rj_error *err)
 		.progress = copy_progress,
 		.arg = r,
 	};
+	int rc;
 
 	r->from = open(o->base, O_RDONLY | O_CLOEXEC);
 	if (r->from < 0)
@@ -67,6 +68,9 @@ static int copy_base(struct restoring *r, struct rj_error *err)
 	if (r->to < 0)
 		return rj_fail_errno(err, errno, "%s: cannot make", o->out);
 	r->made = true;
+	rc = rj_fsync_parent(o->out, err);
+	if (rc)
+		return rc;
 	if (ftruncate(r->to, (off_t)c.bytes))
 		return rj_fail_errno(err, errno, "%s: cannot size", o->out);
 	c.from_fd = r->from;
@@ -205,8 +209,6 @@ int rj_history_restore(const struct rj_restore_opts *opts,
 	rj_close(&r.from, opts->base, NULL); /* only read */
 	if (!rc)
 		rc = rc2;
-	if (!rc && r.made)
-		rc = rj_fsync_parent(opts->out, err);
 	if (rc && r.made)
 		unlink(opts->out);
 	return rc;

@@ -110,7 +110,7 @@ struct jbd2_window {
 int jbd2_window_init(struct jbd2_window *w, struct rj_bio *bio,
 	struct jbd2_log_cache *cache, uint32_t block_size, uint32_t end, struct rj_error *err);
 void jbd2_window_free(struct jbd2_window *w);
-/* Get BLOCK. *OUT is valid until the next call. RJ_E_IO. */
+/* Get BLOCK. *OUT is valid until the next call. RJ_E_IO; RJ_E_CORRUPT: at or after END. */
 int jbd2_window_get(struct jbd2_window *w, uint32_t block, const uint8_t **out,
 	struct rj_error *err);
 
@@ -170,8 +170,8 @@ int jbd2_revokes_add_bad(struct jbd2_revokes *r, uint64_t block, uint32_t log,
 /* Is a copy of BLOCK in transaction TID cancelled? */
 bool jbd2_revokes_test(
 	const struct jbd2_revokes *r, uint64_t block, uint32_t tid);
-/* Find the earliest bad copy before END (a tid) that no revoke cancels: its
- * transaction must not be replayed. NULL: there is none. */
+/* Find the earliest bad copy before END (a tid) that no revoke in a
+ * transaction before it cancels: its transaction must not be replayed. NULL: there is none. */
 const struct jbd2_bad *jbd2_revokes_cut(
 	const struct jbd2_revokes *r, uint32_t end);
 void jbd2_revokes_free(struct jbd2_revokes *r);

@@ -128,7 +128,8 @@ struct rj_jbd2_scan_opts {
 	uint64_t born;
 	/* Read the log in a thread that runs ahead of the scan, and keep up to
 	 * this many bytes of it in the plan, so that replay reads only the rest.
-	 * During the scan only that thread calls LOG's functions. The log must not
+	 * LOG's functions are called by that thread or by the caller's, never by both
+	 * at once. The log must not
 	 * change until the replay is over. 0: nothing is kept. */
 	uint64_t keep_bytes;
 	struct rj_jbd2_groups groups;

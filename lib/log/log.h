@@ -85,9 +85,9 @@ typedef int (*rj_log_sink)(void *arg, const struct rj_segment *seg,
  * SEEN. RJ_E_UNREACHABLE. Messages name the store, and the segment's number.
  *
  * If the store can have more handles (rj_store_dup()), threads fetch ahead on
- * them: at most RJ_PREFETCH_THREADS, with at most RJ_PREFETCH_SEGMENTS segments and
- * RJ_PREFETCH_BYTES in memory. SINK and progress are called by the caller's own thread; all
- * others have ended on return.
+ * them: at most RJ_PREFETCH_THREADS, with at most RJ_PREFETCH_SEGMENTS segments and, by
+ * the sizes that the store listed, RJ_PREFETCH_BYTES in memory. SINK and progress are
+ * called by the caller's own thread; all others have ended on return.
  */
 int rj_log_read(struct rj_store *store, const struct rj_log_id *id,
 	const struct rj_log_read_opts *opts, rj_log_sink sink, void *arg,

@@ -145,12 +145,14 @@ int rj_recovery_orphans(struct rj_recovery *r, struct rj_orphan_attrs *hidden,
 		rc = rj_fail(err, RJ_E_CORRUPT, "%s: e2fsck -p gave status %d",
 			r->device, status);
 	if (rc) {
-		rj_fail_prefix(err, "orphan inodes are left to the next mount");
+		rj_fail_prefix(err, hidden ? "cannot release orphan inodes"
+					   : "orphan inodes are left to the next mount");
 		return rc;
 	}
 	rc = rj_volume_orphans(r->device, undo, true, hidden, err);
 	if (rc)
-		rj_fail_prefix(err, "the orphan file is not cleared, run e2fsck -f");
+		rj_fail_prefix(err, hidden ? "cannot clear the orphan file"
+					   : "the orphan file is not cleared, run e2fsck -f");
 	return rc;
 }
 

@@ -26,7 +26,7 @@ void rj_writer_draft(const struct rj_log_writer *w, const struct rj_log_append *
 		out->header.flags |= RJ_SEG_F_MARKED;
 }
 
-/* Fill in all that the writer knows of the header after BEHIND, but the time. */
+/* Fill in all that the writer knows of the header after AFTER, but the time. */
 static void fill_header(struct rj_log_writer *w,
 	const struct rj_log_tail *after, struct rj_seg_draft *draft)
 {
