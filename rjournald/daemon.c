@@ -114,9 +114,6 @@ static void finish(struct rj_daemon *d)
 		rj_log(RJ_LOG_WARNING,
 			"%s: the log's position was not noted: %s",
 			d->loaded.device, err.msg);
-	else if (d->loaded.left)
-		rj_history_unmounted(&d->loaded.history, d->loaded.writer,
-			d->loaded.ring, rj_pipeline_marked(d->pipeline));
 	rj_floor_recorder_stop(d->floor, d->loaded.left);
 	rj_takeover_finish(&d->takeover);
 	rj_fuse_stop(d->fuse);

@@ -85,29 +85,9 @@ void rj_daemon_stop(struct rj_daemon *d)
 	let_go(d);
 }
 
-/* Note the mode in the log, while the mount is new. */
-static void note_mount(struct rj_daemon *d)
-{
-	struct rj_loaded *l = &d->loaded;
-	uint8_t note[RJ_MOUNT_NOTE_BYTES];
-
-	if (!d->opts.until_unmount || !rj_daemon_writing(d) ||
-		(l->facts.ext4_features && !rj_zeroout_off(d->zeroout)) ||
-		!rj_history_mounted(&l->history, l->device,
-			rj_log_writer_epoch(l->writer), note) ||
-		!rj_fuse_lock_for(d->fuse, LOCK_MS))
-		return;
-	l->history.mounted =
-		rj_pipeline_note(d->pipeline, note, sizeof(note));
-	rj_fuse_release(d->fuse);
-	if (l->history.mounted)
-		rj_daemon_drain(d, -1);
-}
-
 void rj_daemon_mounted(struct rj_daemon *d)
 {
 	rj_zeroout_look(d->zeroout);
-	note_mount(d);
 	if (d->opts.until_unmount)
 		let_go(d);
 }

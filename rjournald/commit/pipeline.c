@@ -85,26 +85,6 @@ int rj_pipeline_flush(struct rj_pipeline *p, struct rj_error *err)
 	return rj_pl_ship(p, err);
 }
 
-bool rj_pipeline_note(struct rj_pipeline *p, const void *data, size_t len)
-{
-	if (p->failed || p->left || rj_inflight_contains(p->inflight, 0, 1))
-		return false;
-	p->waits = false;
-	if (p->shm)
-		rj_worker_shm_begin(p->shm, 0, len);
-	memcpy(p->ring->data, data, len);
-	rj_pending_mark(&p->pending, 0, 1);
-	rj_pl_show_pending(p);
-	if (p->shm)
-		rj_worker_shm_end(p->shm, &p->track);
-	return true;
-}
-
-uint64_t rj_pipeline_marked(const struct rj_pipeline *p)
-{
-	return p->marked;
-}
-
 int rj_pipeline_drain(struct rj_pipeline *p, struct rj_error *err)
 {
 	return rj_pl_ship(p, err);

@@ -122,13 +122,6 @@ void rj_pipeline_hash_ahead(struct rj_pipeline *p);
  * same error.
  */
 int rj_pipeline_flush(struct rj_pipeline *p, struct rj_error *err);
-/*
- * Put LEN bytes, at most a block, at the beginning of block 0, which the kernel does not
- * write; they go with the next segment. False: the block is under way: try again.
- */
-bool rj_pipeline_note(struct rj_pipeline *p, const void *data, size_t len);
-/* The volume's mark (volume-mark.h); 0: not known. */
-uint64_t rj_pipeline_marked(const struct rj_pipeline *p);
 /* Ship all that is pending, whatever the commit rule says. */
 int rj_pipeline_drain(struct rj_pipeline *p, struct rj_error *err);
 /* Without a thread: put the oldest segment that is under way. False: none is. */

@@ -307,12 +307,8 @@ static int write_note(struct rj_loaded *l, uint32_t journal_device,
 		patch.sbx.epoch = rj_log_writer_epoch(l->writer);
 		patch.sbx.floor = rj_log_writer_tail(l->writer)->sequence;
 		patch.sbx.fallback_empty = leaving && rj_load_fallback_idle(l);
-		if (!leaving)
-			rj_history_found(&l->history, v, f);
 		rc = rj_volume_patch(v, &patch, err);
 		l->left = leaving && !rc;
-		if (l->left)
-			rj_history_left(&l->history, v);
 	}
 	rc2 = rj_volume_close(v, rc ? &e : err);
 	return rc ? rc : rc2;

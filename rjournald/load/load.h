@@ -7,7 +7,6 @@
 #define RJ_JOURNALD_LOAD_H
 
 #include "ext4/volume.h"
-#include "history.h"
 #include "log/fallback/fallback-log.h"
 #include "log/log.h"
 #include "log/ring.h"
@@ -50,7 +49,6 @@ struct rj_loaded {
 	struct rj_latency_hist latency; /* of puts at the store, once it is the writer's */
 	struct rj_put_throttle throttle;   /* for the same puts */
 	bool left; /* rj_unload_note() has marked the volume */
-	struct rj_history_notes history;
 };
 
 /*
