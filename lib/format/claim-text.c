@@ -30,7 +30,7 @@ bool rj_claim_number(const char *value, uint64_t *out)
 {
 	size_t len = strlen(value);
 
-	if (strspn(value, "0123456789") != len || value[0] == '0')
+	if (!len || strspn(value, "0123456789") != len || value[0] == '0')
 		return false;
 	errno = 0;
 	*out = strtoull(value, NULL, 10);
