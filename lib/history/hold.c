@@ -6,6 +6,8 @@
 int rj_base_hold_check(const struct rj_base_log *l,
 	const struct rj_base_facts *f, struct rj_error *err)
 {
+	struct rj_hold_seen now = {
+		.hold.number = f->hold.number, .bad = true};
 	struct rj_seghdr from;
 	int rc;
 
@@ -18,6 +20,14 @@ int rj_base_hold_check(const struct rj_base_log *l,
 			"%s: the log's last segment first needed segment %llu, and then segment %llu: try again",
 			l->store->url, (unsigned long long)f->hold.first,
 			(unsigned long long)from.oldest);
+	if (rc)
+		return rc;
+	rc = rj_hold_look(l->store, &l->id, 0, &now, err);
+	if (rc == -RJ_E_NOTFOUND ||
+		(!rc && (now.bad || rj_hold_expired(&now.hold))))
+		rc = rj_fail(err, RJ_E_CORRUPT,
+			"%s: hold %llu expired or was removed while the base was made: give a longer --hold",
+			l->store->url, (unsigned long long)f->hold.number);
 	return rc;
 }
 

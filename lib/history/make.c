@@ -240,9 +240,9 @@ static int make(struct making *m, struct rj_history_report *report,
 	uint8_t raw[SUPER_BYTES];
 	int rc;
 
-	rc = begin_log(m, err);
+	rc = open_files(m, err); /* so that a mistyped name makes no hold */
 	if (!rc)
-		rc = open_files(m, err);
+		rc = begin_log(m, err);
 	if (!rc)
 		rc = read_super(m, raw, err);
 	if (!rc)

@@ -133,8 +133,7 @@ static int note(void *arg, uint64_t number, uint64_t bytes)
 	return rj_buf_append(arg, &s, sizeof(s));
 }
 
-/* The text of S->hold.number. RJ_E_NOTFOUND: it was removed meanwhile. */
-static int look(struct rj_store *store, const struct rj_log_id *id,
+int rj_hold_look(struct rj_store *store, const struct rj_log_id *id,
 	int retry_ms, struct rj_hold_seen *s, struct rj_error *err)
 {
 	struct rj_key key = rj_log_key(id, RJ_KEY_HOLD, s->hold.number);
@@ -153,7 +152,11 @@ static int look(struct rj_store *store, const struct rj_log_id *id,
 		rj_uuid_equal(h.journal_uuid, id->journal_uuid))
 		*s = (struct rj_hold_seen){.hold = h};
 	rj_buf_free(&text);
-	return rc == -RJ_E_CORRUPT ? 0 : rc; /* damaged at the store: bad */
+	/* what does not pass by itself is bad, so that expire --hold can remove it */
+	return rj_code_transient(rc) || rc == -RJ_E_NOTFOUND ||
+			       rc == -RJ_E_NOMEM
+		       ? rc
+		       : 0;
 }
 
 int rj_hold_list(struct rj_store *store, const struct rj_log_id *id,
@@ -173,7 +176,7 @@ int rj_hold_list(struct rj_store *store, const struct rj_log_id *id,
 	} while (rj_retry_again(&retry, rc));
 	for (i = 0; !rc && i < found.len; i += sizeof(s)) {
 		memcpy(&s, found.data + i, sizeof(s));
-		rc = look(store, id, retry_ms, &s, err);
+		rc = rj_hold_look(store, id, retry_ms, &s, err);
 		if (!rc && rj_buf_append(out, &s, sizeof(s)))
 			rc = rj_fail(err, RJ_E_NOMEM, "out of memory");
 		if (rc == -RJ_E_NOTFOUND)

@@ -29,6 +29,10 @@ struct rj_hold_seen {
 	struct rj_hold hold;
 	bool bad;
 };
+/* Read the text of S->hold.number into S, which is BAD until then. RJ_E_NOTFOUND: there
+ * is no such hold. */
+int rj_hold_look(struct rj_store *store, const struct rj_log_id *id,
+	int retry_ms, struct rj_hold_seen *s, struct rj_error *err);
 /* Append all holds of the log to OUT, as struct rj_hold_seen, by number. */
 int rj_hold_list(struct rj_store *store, const struct rj_log_id *id,
 	int retry_ms, struct rj_buf *out, struct rj_error *err);
