@@ -6,6 +6,8 @@
 #include <json-c/json.h>
 #include <stdio.h>
 
+#include "format/claim-text.h"
+
 void complain(const char *msg)
 {
 	fprintf(stderr, "rjbackup: %s\n", msg);
@@ -47,12 +49,12 @@ static void print_ls(const struct result *r)
 
 static void print_hold(const struct rj_hold *h)
 {
-	char until[RJ_MOMENT_TEXT];
+	char until[RJ_CLAIM_VALUE];
 
 	if (h->number)
 		printf("hold %" PRIu64 " keeps the log from segment %" PRIu64 " on until %s\n",
 			h->number, h->first,
-			rj_moment_text(h->until * 1000000000, until));
+			rj_claim_time_text(h->until, until));
 }
 
 static void print_text(const struct result *r)

@@ -204,6 +204,7 @@ static void list(struct store *s, const struct http_request *req,
 	const struct idx_entry *e;
 	struct rj_buf body = {0};
 	uint64_t after, limit, from;
+	struct rj_error err;
 	int rc = 0;
 
 	if (req->method == HTTP_METHOD_GET && req->query &&
@@ -218,6 +219,12 @@ static void list(struct store *s, const struct http_request *req,
 		return;
 	}
 	commit_flush(s->commit); /* a list shows what is stored, no less */
+	if (okey->key.kind == RJ_KEY_HOLD && s->lost) {
+		rj_fail(&err, RJ_E_CORRUPT,
+			"this store lost records whose keys are not known: a hold may be one of them");
+		answer_error(req->exchange, -RJ_E_CORRUPT, &err);
+		return;
+	}
 	for (; (e = idx_next(s->index, okey, after)) && limit && !rc; limit--) {
 		rc = rj_buf_printf(&body, "%020llu %u\n",
 			(unsigned long long)e->number, e->length);

@@ -5,12 +5,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tools/plan.h"
+#include "format/claim-text.h"
 
 char *hold_text(const struct rj_hold_seen *s, char out[256])
 {
 	const struct rj_hold *h = &s->hold;
-	char until[64];
+	char until[RJ_CLAIM_VALUE];
 
 	if (s->bad)
 		snprintf(out, 256,
@@ -19,7 +19,7 @@ char *hold_text(const struct rj_hold_seen *s, char out[256])
 	else
 		snprintf(out, 256, "hold %" PRIu64 " of %s at %s, until %s%s",
 			h->number, h->program, h->host,
-			plan_time_text(h->until * 1000000000, until),
+			rj_claim_time_text(h->until, until),
 			rj_hold_expired(h) ? " (expired)" : "");
 	return out;
 }
