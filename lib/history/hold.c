@@ -25,7 +25,7 @@ int rj_base_hold_check(const struct rj_base_log *l,
 	rc = rj_hold_look(l->store, &l->id, 0, &now, err);
 	if (rc == -RJ_E_NOTFOUND ||
 		(!rc && (now.bad || rj_hold_expired(&now.hold))))
-		rc = rj_fail(err, RJ_E_CORRUPT,
+		rc = rj_fail(err, RJ_E_REFUSED,
 			"%s: hold %llu expired or was removed while the base was made: give a longer --hold",
 			l->store->url, (unsigned long long)f->hold.number);
 	return rc;

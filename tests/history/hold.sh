@@ -37,6 +37,15 @@ ops 1
 sync -f mnt
 status 1 "a base without a hold is refused" "$RJBACKUP" base -o base.img mnt
 like "... and what to do" "$OUT" "give --hold=TIME, or set \"retain\""
+not timeout 120 "$RJBACKUP" base --hold=1h -o none/base.img mnt 2>/dev/null
+is "a base that cannot be made makes no hold" "$(holds)" 0
+# the flush of the base waits for the worker for longer than the hold lasts
+kill -STOP "$(worker_pid "$T_DIR/v.img")"
+(sleep 3; kill -CONT "$(worker_pid "$T_DIR/v.img")") &
+status 1 "a base that takes longer than its hold" timeout 120 "$RJBACKUP" base --hold=1s -o base.img mnt
+like "... says so" "$OUT" "hold [0-9]* expired or was removed while the base was made"
+check "... and leaves no base" not test -e base.img
+is "... and no hold" "$(holds)" 0
 status 0 "a base with a hold" timeout 120 "$RJBACKUP" base --hold=1h -o base.img mnt
 like "... which it names" "$OUT" "hold [0-9]+ keeps the log from segment [0-9]+ on until"
 hold=$(sed -n 's/^hold \([0-9]*\) keeps.*/\1/p' <<<"$OUT")
@@ -63,6 +72,7 @@ text 7 1 2026-02-01T00:00:00Z
 check "a hold that has expired" place 7
 status 0 "... is passed over" "$RJLOG" prune "$AT"
 like "... for the other" "$OUT" "; hold $hold keeps"
+status 16 "an empty --hold= names no hold" "$RJBACKUP" expire --hold= "$AT"
 status 0 "expire -n" "$RJBACKUP" expire -n "$AT"
 like "... says which" "$OUT" "hold 7 of test at h, until .*expired.*: would be removed"
 is "... and removes none" "$(holds)" 2
