@@ -2,6 +2,15 @@
 /* Ship all that is pending as one segment, and raise the volume's mark before. */
 #include "pipeline-priv.h"
 
+#include "util/environ.h"
+
+/*
+ * A journal that is nearly full moves its tail with every few commits, and the kernel
+ * waits meanwhile: then the mark is raised, and the log's oldest moved, no more often.
+ * A replay reads what was written in that time in addition.
+ */
+#define MARK_INTERVAL_NS 100000000
+
 /*
  * Write OLDEST into the volume's mark, before the log says it. When the journal's
  * superblock has moved its tail, the kernel has written and flushed to the volume
@@ -9,10 +18,29 @@
  */
 static void mark(struct rj_pipeline *p, uint64_t oldest, bool emptied)
 {
-	if (p->mark_writer && oldest > p->marked)
-		p->marked = rj_mark_writer_raise(p->mark_writer, oldest, emptied)
-				    ? oldest
-				    : 0;
+	if (!p->mark_writer || oldest <= p->marked)
+		return;
+	p->marked = rj_mark_writer_raise(p->mark_writer, oldest, emptied) ? oldest
+									  : 0;
+	p->mark_due_ns = rj_monotonic_ns() + MARK_INTERVAL_NS;
+}
+
+/* Have segment A, of number SEQUENCE, move the log's oldest as the journal's superblock
+ * in it allows. Returns the oldest segment that is needed after it. */
+static uint64_t move_oldest(
+	struct rj_pipeline *p, struct rj_log_append *a, uint64_t sequence)
+{
+	uint64_t oldest = rj_needed_oldest(
+		p->ring, &p->track, p->oldest, sequence);
+	bool emptied = oldest == sequence;
+
+	if (!emptied && p->mark_writer && rj_monotonic_ns() < p->mark_due_ns)
+		return p->oldest;
+	mark(p, oldest, emptied);
+	a->oldest = oldest;
+	a->marked = p->marked;
+	a->base = emptied;
+	return oldest;
 }
 
 int rj_pl_ship(struct rj_pipeline *p, struct rj_error *err)
@@ -42,14 +70,8 @@ int rj_pl_ship(struct rj_pipeline *p, struct rj_error *err)
 			p->ring, &p->track, &p->pending);
 	refresh = p->raw && rj_needed_refresh(p->ring, &p->pending, sequence);
 	a = rj_pl_gather(p, p->runs, sequence);
-	if (moves) {
-		oldest = rj_needed_oldest(
-			p->ring, &p->track, p->oldest, sequence);
-		mark(p, oldest, oldest == sequence);
-		a.oldest = oldest;
-		a.marked = p->marked;
-		a.base = oldest == sequence;
-	}
+	if (moves)
+		oldest = move_oldest(p, &a, sequence);
 	if (refresh)
 		a.oldest = oldest = rj_needed_oldest_of_all(p->ring, sequence);
 	if (a.base)
