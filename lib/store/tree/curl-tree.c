@@ -218,8 +218,9 @@ static int renew(struct rj_net *n, struct rj_error *err)
 {
 	int rc;
 
-	if (n->failed && rj_conf_renew(&n->opts.conf, &n->looked_ns))
+	if (n->fresh || (n->failed && rj_conf_renew(&n->opts.conf, &n->looked_ns)))
 		hang_up(n);
+	n->fresh = false;
 	if (n->easy)
 		return 0;
 	rc = set_up(n, err);
@@ -304,9 +305,6 @@ int rj_net_perform(struct rj_net *n, struct rj_net_call *call, CURLcode *code,
 	n->detail[0] = '\0';
 	if (slist(&before, call->quote) && slist(&after, call->after)) {
 		set_call(n, call, before, after);
-		curl_easy_setopt(
-			n->easy, CURLOPT_FRESH_CONNECT, n->fresh ? 1L : 0L);
-		n->fresh = false;
 		*code = n->multi ? perform_short(n) : rj_curl_perform(n->easy);
 		curl_easy_getinfo(n->easy, CURLINFO_RESPONSE_CODE, &reply);
 		curl_easy_setopt(n->easy, CURLOPT_QUOTE, NULL);
@@ -337,6 +335,9 @@ int rj_net_fail_lost(struct rj_net *n, const char *doing, struct rj_error *err)
 
 int rj_net_fail(struct rj_net *n, CURLcode code, struct rj_error *err)
 {
+	/* libcurl keeps a connection on which the reply to a command after an upload
+	 * (RNTO) came too late, and would read it as that to the next command */
+	n->fresh = true;
 	if (code == CURLE_LOGIN_DENIED && n->gone)
 		return rj_net_fail_lost(n, "during the login", err);
 	switch (code) {

@@ -44,7 +44,7 @@ struct rj_net {
 	uint64_t salt, attempts;  /* make temporary names unique */
 	bool failed;		  /* the last request did, perhaps because of rj.conf */
 	int64_t looked_ns;	  /* when rj.conf was last read again, monotonic */
-	bool fresh;		  /* the next request opens a new connection */
+	bool fresh;		  /* the next request first closes all connections */
 	/* Of the request under way: */
 	struct rj_net_call *call;
 	size_t sent, start;
