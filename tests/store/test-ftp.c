@@ -42,16 +42,21 @@ static int listen_any(uint16_t *port)
 	return fd;
 }
 
-/* STAT of any folder: one file, of the folder's last name. */
+/* STAT, as vsftpd answers: of "shut", which is closed to it, as of a file; of what is
+ * below that or not there, nothing. Any other folder has one file, of its last name. */
 static void answer_stat(FILE *out, const char *path)
 {
 	const char *last = strrchr(path, '/');
 
-	fprintf(out, "213-Status follows:\r\n"
-		     "drwx------ 2 u u 4096 Nov 24 11:20 .\r\n"
-		     "-rw------- 1 u u 1 Nov 24 11:20 %s\r\n"
-		     "213 End\r\n",
-		last ? last + 1 : path);
+	last = last ? last + 1 : path;
+	fprintf(out, "213-Status follows:\r\n");
+	if (!strcmp(last, "shut") || !strcmp(path, ROOT))
+		fprintf(out, "d--------- 2 u u 4096 Nov 24 11:20 shut\r\n");
+	if (!strstr(path, "shut") && !strstr(path, "none"))
+		fprintf(out, "drwx------ 2 u u 4096 Nov 24 11:20 .\r\n"
+			     "-rw------- 1 u u 1 Nov 24 11:20 %s\r\n",
+			last);
+	fprintf(out, "213 End\r\n");
 }
 
 /* All that comes over the data connection. */
@@ -180,10 +185,28 @@ static void a_late_reply_is_of_no_other_command(void)
 	rj_store_close(s);
 }
 
+static void a_closed_folder_is_not_an_empty_one(void)
+{
+	struct rj_store *s = open_ftp();
+	struct rj_tree *tree = rj_mkdir_epoch_tree(s);
+	char shown[RJ_TREE_NAME];
+
+	T_FAILS(tree->ops->list(tree, "shut", note, shown, &err), RJ_E_DENIED,
+		"does not list " ROOT "/shut");
+	T_FAILS(tree->ops->list(tree, "shut/all", note, shown, &err),
+		RJ_E_DENIED, "does not list " ROOT "/shut:");
+	T_FAILS(tree->ops->list(tree, "none", note, shown, &err),
+		RJ_E_NOTFOUND, "");
+	T_FAILS(tree->ops->list(tree, "none/all", note, shown, &err),
+		RJ_E_NOTFOUND, "");
+	rj_store_close(s);
+}
+
 int main(void)
 {
 	static const struct rjtest tests[] = {
 		RJTEST(a_late_reply_is_of_no_other_command),
+		RJTEST(a_closed_folder_is_not_an_empty_one),
 	};
 	pthread_t t;
 

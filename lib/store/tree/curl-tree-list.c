@@ -55,10 +55,12 @@ static bool parse_line(const char *p, size_t len, struct line *out)
 	memcpy(out->name, word[8], length[8]);
 	out->name[length[8]] = '\0';
 	out->folder = *p == 'd';
-	return strcmp(out->name, ".") && strcmp(out->name, "..");
+	return true;
 }
 
-int rj_net_parse_list(const struct rj_buf *text, rj_tree_list_fn fn, void *arg)
+/* DOTS: "." and ".." too. */
+static int each_line(const struct rj_buf *text, bool dots, rj_tree_list_fn fn,
+	void *arg)
 {
 	const char *p = (const char *)text->data, *end = p + text->len, *eol;
 	struct line l;
@@ -68,11 +70,17 @@ int rj_net_parse_list(const struct rj_buf *text, rj_tree_list_fn fn, void *arg)
 		eol = memchr(p, '\n', (size_t)(end - p));
 		if (!eol)
 			eol = end;
-		if (parse_line(p, (size_t)(eol - p), &l))
+		if (parse_line(p, (size_t)(eol - p), &l) &&
+			(dots || strspn(l.name, ".") < strlen(l.name)))
 			rc = fn(arg, l.name, l.bytes, l.folder);
 		p = eol + 1;
 	}
 	return rc;
+}
+
+int rj_net_parse_list(const struct rj_buf *text, rj_tree_list_fn fn, void *arg)
+{
+	return each_line(text, false, fn, arg);
 }
 
 struct wanted {
@@ -98,7 +106,7 @@ bool rj_net_in_list(const struct rj_buf *text, const char *name, bool *folder,
 {
 	struct wanted w = {.name = name};
 
-	rj_net_parse_list(text, is_wanted, &w);
+	each_line(text, true, is_wanted, &w);
 	if (folder)
 		*folder = w.folder;
 	if (bytes)

@@ -115,7 +115,7 @@ char *rj_net_temporary(struct rj_net *n, const char *name,
 /* Call FN for each entry of an "ls -l" listing; other lines are left out. */
 int rj_net_parse_list(
 	const struct rj_buf *text, rj_tree_list_fn fn, void *arg);
-/* Is NAME in such a listing? *FOLDER and *BYTES (may be NULL) get what it is. */
+/* Is NAME (may be ".") in such a listing? *FOLDER and *BYTES (may be NULL) get what it is. */
 bool rj_net_in_list(const struct rj_buf *text, const char *name, bool *folder,
 	uint64_t *bytes);
 

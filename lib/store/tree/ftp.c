@@ -7,7 +7,8 @@
  * renamed: RNTO is atomic, and overwrites. A server answers 550 to whatever it
  * does not do, and some list a folder that is not there as an empty one: so
  * "not there" is believed only when the list of the folder above, which is not
- * empty or is itself known, does not show it.
+ * empty or is itself known, does not show it. Some, as vsftpd, list a folder that is
+ * closed to them as empty, or as a file of its name; but not with its ".".
  *
  * Folders are listed with STAT, over the control connection: what LIST sends over
  * a connection of its own has no length, and one that was cut short looks whole to
@@ -166,20 +167,48 @@ static int fetch_list(struct rj_net *n, const char *path, struct rj_buf *out,
 	return fetch_by_list(n, path, out, err);
 }
 
+/* What a folder's listing shows of the folder itself. */
+struct shown {
+	struct rj_buf list;
+	bool dot;  /* its "." */
+	bool open; /* that, or something in it; false: it may be closed, or missing */
+};
+
+static int show(struct rj_net *n, const char *path, struct shown *s,
+	struct rj_error *err)
+{
+	const char *slash = strrchr(path, '/'), *last = slash ? slash + 1 : path;
+	int rc = fetch_list(n, path, &s->list, err);
+
+	s->dot = !rc && rj_net_in_list(&s->list, ".", NULL, NULL);
+	s->open = s->dot || (!rc && s->list.len &&
+				!rj_net_in_list(&s->list, last, NULL, NULL));
+	return rc;
+}
+
+static int closed(struct rj_net *n, const char *path, struct rj_error *err)
+{
+	return rj_fail(err, RJ_E_DENIED,
+		"%s: the FTP server does not list %s: give its user the permission to read it",
+		n->base.url, path);
+}
+
 /*
  * Is the folder PATH there? Known, not guessed: that it is shown in the folder
- * above, or that the folder above is there and does not show it.
+ * above, or that the folder above is there and does not show it. *DOTS: the server's
+ * listings show a ".".
  */
-static int is_there(struct rj_net *n, const char *path, bool *there,
+static int is_there(struct rj_net *n, const char *path, bool *there, bool *dots,
 	struct rj_error *err)
 {
 	char up[RJ_NET_PATH], *slash;
-	struct rj_buf list = {0};
 	const char *name = path;
+	struct shown s = {0};
 	bool folder;
 	int rc;
 
 	*there = true;
+	*dots = false;
 	if (!*path || !strcmp(path, "/"))
 		return 0;
 	snprintf(up, sizeof(up), "%s", path);
@@ -190,13 +219,15 @@ static int is_there(struct rj_net *n, const char *path, bool *there,
 	} else {
 		up[0] = '\0';
 	}
-	rc = fetch_list(n, up, &list, err);
-	if (!rc) {
-		*there = rj_net_in_list(&list, name, &folder, NULL) && folder;
-		if (!list.len)
-			rc = is_there(n, up, &folder, err);
+	rc = show(n, up, &s, err);
+	*dots = s.dot;
+	*there = !rc && rj_net_in_list(&s.list, name, &folder, NULL) && folder;
+	if (!rc && !s.open && !*there) {
+		rc = is_there(n, up, &folder, dots, err);
+		if (!rc && folder && *dots)
+			rc = closed(n, up, err);
 	}
-	rj_buf_free(&list);
+	rj_buf_free(&s.list);
 	return rc;
 }
 
@@ -211,16 +242,27 @@ static int list_known(struct rj_net *n, const char *folder, struct rj_buf *out,
 	struct rj_error *err)
 {
 	char path[RJ_NET_PATH];
-	bool there;
-	int rc;
+	bool there, dots;
+	int tries, rc = 0;
 
-	rc = fetch_list(n, rj_net_path(n, folder, NULL, path), out, err);
-	if (rc || out->len)
-		return rc;
-	rc = is_there(n, path, &there, err);
-	if (rc)
-		return rc;
-	return there ? 0 : no_folder(n, folder, err);
+	rj_net_path(n, folder, NULL, path);
+	/* twice: it may have come between the two lists */
+	for (tries = 0; tries < 2; tries++) {
+		struct shown s = {.list = *out};
+
+		rc = show(n, path, &s, err);
+		*out = s.list;
+		if (rc || s.open)
+			return rc;
+		rc = is_there(n, path, &there, &dots, err);
+		if (rc)
+			return rc;
+		if (!there)
+			return no_folder(n, folder, err);
+		if (!dots)
+			return 0;
+	}
+	return closed(n, path, err);
 }
 
 /* VERB PATH. *DONE: the server's reply is WANT; else it refuses. */
@@ -258,7 +300,7 @@ static int make_one(
 static int make_above(struct rj_net *n, const char *path, struct rj_error *err)
 {
 	char up[RJ_NET_PATH], *slash;
-	bool there, made;
+	bool there, dots, made;
 	int rc;
 
 	snprintf(up, sizeof(up), "%s", path);
@@ -266,7 +308,7 @@ static int make_above(struct rj_net *n, const char *path, struct rj_error *err)
 	if (!slash || slash == up)
 		return 0;
 	*slash = '\0';
-	rc = is_there(n, up, &there, err);
+	rc = is_there(n, up, &there, &dots, err);
 	if (rc || there)
 		return rc;
 	rc = make_above(n, up, err);
@@ -277,13 +319,13 @@ static int ftp_make(struct rj_tree *t, const char *folder, struct rj_error *err)
 {
 	struct rj_net *n = net_of(t);
 	char path[RJ_NET_PATH];
-	bool made, there;
+	bool made, there, dots;
 	int rc;
 
 	rj_net_path(n, folder, NULL, path);
 	rc = make_one(n, path, &made, err);
 	if (!rc && !made) {
-		rc = is_there(n, path, &there, err);
+		rc = is_there(n, path, &there, &dots, err);
 		if (!rc && there)
 			return rj_fail(err, RJ_E_EXISTS,
 				"%s: %s is there already", t->url, folder);
@@ -292,7 +334,7 @@ static int ftp_make(struct rj_tree *t, const char *folder, struct rj_error *err)
 		if (!rc)
 			rc = make_one(n, path, &made, err);
 		if (!rc && !made)
-			rc = is_there(n, path, &there, err);
+			rc = is_there(n, path, &there, &dots, err);
 		if (!rc && !made && there)
 			return rj_fail(err, RJ_E_EXISTS,
 				"%s: %s is there already", t->url, folder);
