@@ -205,7 +205,7 @@ static int is_there(struct rj_net *n, const char *path, bool *there, bool *dots,
 	const char *name = path;
 	struct shown s = {0};
 	bool folder;
-	int rc;
+	int tries, rc = 0;
 
 	*there = true;
 	*dots = false;
@@ -219,12 +219,18 @@ static int is_there(struct rj_net *n, const char *path, bool *there, bool *dots,
 	} else {
 		up[0] = '\0';
 	}
-	rc = show(n, up, &s, err);
-	*dots = s.dot;
-	*there = !rc && rj_net_in_list(&s.list, name, &folder, NULL) && folder;
-	if (!rc && !s.open && !*there) {
+	/* twice: UP may have come between its own list and that of the folder above */
+	for (tries = 0; tries < 2 && !rc; tries++) {
+		rc = show(n, up, &s, err);
+		*dots = s.dot;
+		*there = !rc && rj_net_in_list(&s.list, name, &folder, NULL) &&
+			 folder;
+		if (rc || s.open || *there)
+			break;
 		rc = is_there(n, up, &folder, dots, err);
-		if (!rc && folder && *dots)
+		if (rc || !folder || !*dots)
+			break;
+		if (tries)
 			rc = closed(n, up, err);
 	}
 	rj_buf_free(&s.list);
