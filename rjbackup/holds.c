@@ -20,19 +20,22 @@ static int take_uuid(void *arg, const uint8_t uuid[RJ_UUID_BYTES])
 	return rj_buf_append(arg, uuid, RJ_UUID_BYTES);
 }
 
-/* FN for each log. */
+/* FN for each log, also after one that fails; ERR tells of the first failure. */
 static int each_log(struct logs *l,
 	int (*fn)(struct logs *l, struct rj_error *err), struct rj_error *err)
 {
 	struct rj_buf uuids = {0};
 	size_t i;
-	int rc = rj_store_open(l->o->url, NULL, &l->store, err);
+	int one, rc = rj_store_open(l->o->url, NULL, &l->store, err);
 
 	if (!rc)
 		rc = rj_store_list_journals(l->store, take_uuid, &uuids, err);
-	for (i = 0; !rc && i < uuids.len; i += RJ_UUID_BYTES) {
+	if (!rc && !uuids.len && !l->all)
+		printf("%s: there is no log\n", l->store->url);
+	for (i = 0; i < uuids.len; i += RJ_UUID_BYTES) {
 		memcpy(l->id.journal_uuid, uuids.data + i, RJ_UUID_BYTES);
-		rc = fn(l, err);
+		one = fn(l, rc ? NULL : err);
+		rc = rc ? rc : one;
 	}
 	rj_buf_free(&uuids);
 	rj_store_close(l->store);

@@ -142,6 +142,8 @@ static enum options_verdict take_ls(int n, char **words, struct options *o)
 	if (o->out || o->base || o->dry_run || o->at.kind != RJ_AT_LATEST ||
 		o->verify != RJ_VERIFY_QUICK || o->hold_text)
 		return tool_bad(&tool, "ls takes --json and --key only");
+	if (url && o->keyfile)
+		return tool_bad(&tool, "ls URL takes --json only: it reads no segment");
 	o->base = url ? NULL : words[0];
 	o->url = url ? words[0] : n > 1 ? words[1] : NULL;
 	return count_words(n, words, 1, url ? 1 : 2, "ls: no FILE or URL given");

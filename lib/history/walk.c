@@ -108,7 +108,7 @@ static int begin(struct rj_hist *h, struct rj_log_tail *tail,
 	rc = rj_log_read(h->store, h->id, &o, gather, h, &sum, err);
 	if (rc == -RJ_E_GAP)
 		return rj_fail_suffix(err,
-			"; this base cannot be used any more: make a new one, and let \"retain\" in rj.conf keep the log");
+			"; this base cannot be used any more: make a new one with --hold=TIME, or let \"retain\" in rj.conf keep the log");
 	if (rc)
 		return rc;
 	h->report->segments = sum.segments;

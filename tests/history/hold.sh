@@ -101,6 +101,15 @@ like "... it says" "$OUT" "there is no hold 8"
 check "rjournald deletes more" wait_for 60 trimmed_to $((from + 1))
 rm -f r.img
 status 4 "the base cannot be restored" "$RJBACKUP" restore --base=base.img -o r.img
-like "... and why" "$OUT" "this base cannot be used any more"
+like "... and why, and what to do" "$OUT" "this base cannot be used any more: make a new one with --hold=TIME"
+status 16 "ls of a URL takes no key" "$RJBACKUP" ls --key none "$AT"
+mkdir -p empty two/{00000000-0000-0000-0000-000000000001,00000000-0000-0000-0000-000000000002}/log
+status 0 "a store without a log" "$RJBACKUP" ls "file://$T_DIR/empty"
+like "... is told" "$OUT" "there is no log"
+touch two/00000000-0000-0000-0000-000000000001/hold
+mkdir two/00000000-0000-0000-0000-000000000002/hold
+sed "s/^hold .*/hold 3/; s/^journal .*/journal 00000000-0000-0000-0000-000000000002/" hold.text >two/00000000-0000-0000-0000-000000000002/hold/00000000000000000003
+not "$RJBACKUP" expire --hold=3 "file://$T_DIR/two" 2>/dev/null
+check "a log that fails does not keep expire from the next" not test -e two/00000000-0000-0000-0000-000000000002/hold/00000000000000000003
 check "unmounted" history_umount
 exit 0
