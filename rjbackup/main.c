@@ -6,6 +6,7 @@
 #include "history/base.h"
 #include "history/restore.h"
 #include "holds.h"
+#include "mount.h"
 #include "options.h"
 #include "os/fileio.h"
 #include "print.h"
@@ -82,7 +83,9 @@ int main(int argc, char **argv)
 		   (o.command == COMMAND_LS && !o.base)) {
 		r.rc = run_holds(&o);
 	} else {
-		r.rc = o.command == COMMAND_BASE ? run_base(&r) : run_restore(&r);
+		r.rc = o.command == COMMAND_BASE    ? run_base(&r)
+		       : o.command == COMMAND_MOUNT ? mount_moment(&r)
+						    : run_restore(&r);
 		print_result(&r);
 	}
 	if (fflush(stdout) || ferror(stdout)) {

@@ -16,6 +16,8 @@ static const char help_text[] =
 	"       rjbackup expire [-n] [--hold=NUMBER] [--json] URL\n"
 	"       rjbackup drill [--at=MOMENT|random] [--scratch=DIR] [--compare=DIR]\n"
 	"                      [--exec=COMMAND] [--json] [--key FILE] --base=FILE [URL]\n"
+	"       rjbackup mount [--at=MOMENT] [--verify=none|quick|full] [--scratch=DIR]\n"
+	"                      [--json] [--key FILE] --base=FILE [URL] DIR\n"
 	"\n"
 	"Any moment of a volume with data=journal, from a base and its log.\n"
 	"\n"
@@ -27,6 +29,8 @@ static const char help_text[] =
 	"  expire URL          remove the holds that have expired\n"
 	"  drill               restore a moment, check it with e2fsck -fn, look at its\n"
 	"                      files, and remove it\n"
+	"  mount DIR           mount a moment read-only, without a copy of the base;\n"
+	"                      umount DIR ends it\n"
 	"\n"
 	"URL is where the log is read, if not where the volume had it.\n"
 	"\n"
@@ -40,7 +44,8 @@ static const char help_text[] =
 	"                      the last commit before the first one later than that\n"
 	"      --verify=HOW    restore: check the new volume: not (none), its metadata in\n"
 	"                      short (quick, the default), or with e2fsck -fn (full)\n"
-	"      --scratch=DIR   drill: where to restore (default: /var/tmp)\n"
+	"      --scratch=DIR   drill: where to restore; mount: where to keep what differs from\n"
+	"                      the base (default: /var/tmp)\n"
 	"      --compare=DIR   drill: where the volume is mounted; what has not changed\n"
 	"                      there since the moment has to be the same\n"
 	"      --exec=COMMAND  drill: has to succeed; for a shell, to which $1 is where\n"
@@ -184,6 +189,17 @@ static enum options_verdict take_drill(int n, char **words, struct options *o)
 	return count_words(n, words, 0, 1, "");
 }
 
+static enum options_verdict take_mount(int n, char **words, struct options *o)
+{
+	if (!o->base)
+		return tool_bad(&tool, "mount: no --base=FILE given");
+	if (o->out || o->dry_run || o->hold_text)
+		return tool_bad(&tool, "mount takes no -o, -n and --hold");
+	o->url = n > 1 ? words[0] : NULL;
+	o->dir = n ? words[n - 1] : NULL;
+	return count_words(n, words, 1, 2, "mount: no DIR given, where to mount the moment");
+}
+
 static enum options_verdict take_words(int n, char **words, struct options *o)
 {
 	static const struct {
@@ -197,15 +213,16 @@ static enum options_verdict take_words(int n, char **words, struct options *o)
 		{"restore", COMMAND_RESTORE, take_restore},
 		{"expire", COMMAND_EXPIRE, take_expire},
 		{"drill", COMMAND_DRILL, take_drill},
+		{"mount", COMMAND_MOUNT, take_mount},
 	};
 	unsigned i;
 
-	if ((o->at_random || o->scratch || o->compare || o->exec) &&
-		(!n || strcmp(words[0], "drill")))
-		return tool_bad(&tool,
-			"--at=random, --scratch, --compare and --exec are for drill");
+	if ((o->at_random || o->compare || o->exec) && (!n || strcmp(words[0], "drill")))
+		return tool_bad(&tool, "--at=random, --compare and --exec are for drill");
+	if (o->scratch && (!n || (strcmp(words[0], "drill") && strcmp(words[0], "mount"))))
+		return tool_bad(&tool, "--scratch is for drill and mount");
 	if (!n)
-		return tool_bad(&tool, "no command given: base, ls, restore, expire or drill");
+		return tool_bad(&tool, "no command given: base, ls, restore, expire, drill or mount");
 	for (i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
 		if (strcmp(words[0], commands[i].word))
 			continue;

@@ -15,12 +15,13 @@ enum command {
 	COMMAND_RESTORE,
 	COMMAND_EXPIRE,
 	COMMAND_DRILL,
+	COMMAND_MOUNT,
 };
 
 struct options {
 	enum command command;
 	bool dry_run, json;
-	const char *dir;  /* base: where the volume is mounted */
+	const char *dir;  /* base: where the volume is mounted; mount: where to */
 	const char *out;  /* -o */
 	const char *base; /* restore --base, and ls's FILE; NULL: ls URL */
 	const char *url;  /* NULL: as the base says */
@@ -30,7 +31,7 @@ struct options {
 	struct rj_moment at;
 	enum rj_verify verify;
 	bool at_random;	     /* drill */
-	const char *scratch; /* drill; NULL: /var/tmp */
+	const char *scratch; /* drill, mount; NULL: /var/tmp */
 	const char *compare, *exec; /* drill; may be NULL */
 };
 

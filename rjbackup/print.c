@@ -83,6 +83,12 @@ static void print_text(const struct result *r)
 			when(&r->report.reached, text),
 			r->report.reached.segment, r->report.transactions);
 		break;
+	case COMMAND_MOUNT:
+		printf("%s: mounted as of %s, segment %" PRIu64
+		       ", %" PRIu64 " transactions after the base (umount %s ends it)\n",
+			o->dir, when(&r->report.reached, text), r->report.reached.segment,
+			r->report.transactions, o->dir);
+		break;
 	case COMMAND_DRILL: /* drill.c */
 		break;
 	}

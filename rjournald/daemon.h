@@ -13,7 +13,7 @@
 #include "rjournald/commit/pipeline.h"
 #include "rjournald/commit/rule.h"
 #include "rjournald/fuse/fuse-fs.h"
-#include "rjournald/fuse/loopdev.h"
+#include "os/loopdev.h"
 #include "rjournald/fuse/zeroout.h"
 #include "rjournald/load/load.h"
 #include "rjournald/load/takeover.h"

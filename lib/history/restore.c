@@ -13,6 +13,7 @@
 
 #include "ext4/renew.h"
 #include "history/copy.h"
+#include "history/overlay.h"
 #include "journal/move.h"
 #include "os/fileio.h"
 #include "recover/settle.h"
@@ -24,6 +25,7 @@
 struct restoring {
 	const struct rj_restore_opts *opts;
 	const struct rj_base_facts *facts;
+	const char *out; /* the new volume */
 	int from, to; /* descriptors; -1 */
 	bool made;
 	uint8_t super[1024]; /* the last one in the log */
@@ -61,9 +63,6 @@ static int copy_base(struct restoring *r, struct rj_error *err)
 	};
 	int rc;
 
-	r->from = open(o->base, O_RDONLY | O_CLOEXEC);
-	if (r->from < 0)
-		return rj_fail_errno(err, errno, "%s: cannot open", o->base);
 	r->to = open(o->out, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (r->to < 0)
 		return rj_fail_errno(err, errno, "%s: cannot make", o->out);
@@ -106,9 +105,9 @@ static int walk(struct restoring *r, struct rj_bio *fs,
 static int put_super(struct restoring *r, struct rj_error *err)
 {
 	int rc = rj_pwrite_all(r->to, r->super, sizeof(r->super), SUPER_AT,
-		r->opts->out, err);
+		r->out, err);
 
-	return rc ? rc : rj_fsync(r->to, r->opts->out, err);
+	return rc ? rc : rj_fsync(r->to, r->out, err);
 }
 
 /* A superblock of its own, that no log belongs to; marked as a base for now. */
@@ -120,15 +119,15 @@ static int renew(struct restoring *r, struct rj_error *err)
 
 	if (!r->have_super)
 		rc = rj_pread_all(r->to, r->super, sizeof(r->super), SUPER_AT,
-			r->opts->out, err);
+			r->out, err);
 	if (!rc && !rj_super_whole(r->super))
 		rc = rj_fail(err, RJ_E_CORRUPT,
 			"%s: the superblock in the log is damaged",
-			r->opts->out);
+			r->out);
 	if (!rc && rj_super_encrypts(r->super))
 		rc = rj_fail(err, RJ_E_REFUSED,
 			"%s: the volume got the feature encrypt: what is in encrypted files did not pass the log",
-			r->opts->out);
+			r->out);
 	if (!rc && (rj_uuid_random(volume) || rj_uuid_random(sbx.journal_uuid)))
 		rc = rj_fail(err, RJ_E_IO, "cannot get random bytes");
 	if (rc)
@@ -160,32 +159,62 @@ static int release(struct restoring *r, struct rj_error *err)
 	int rc;
 
 	rc = rj_pread_all(r->to, r->super, sizeof(r->super), SUPER_AT,
-		r->opts->out, err);
+		r->out, err);
 	if (rc)
 		return rc;
 	rj_super_extend(r->super, r->plain);
 	rc = put_super(r, err);
-	return rc ? rc : rj_move(r->opts->out, &to, &report, err);
+	return rc ? rc : rj_move(r->out, &to, &report, err);
+}
+
+/* What the log is applied to. */
+static int open_target(struct restoring *r, struct rj_bio **fs, struct rj_error *err)
+{
+	const struct rj_restore_opts *o = r->opts;
+	int rc;
+
+	r->from = open(o->base, O_RDONLY | O_CLOEXEC);
+	if (r->from < 0)
+		return rj_fail_errno(err, errno, "%s: cannot open", o->base);
+	if (o->serve) {
+		*fs = rj_overlay_new(r->from, o->scratch, r->facts->block_size,
+			r->facts->blocks, o->base, err);
+	} else {
+		rc = copy_base(r, err);
+		if (rc)
+			return rc;
+		*fs = rj_bio_new_fd(r->to, r->out, err);
+		if (*fs)
+			rj_bio_use_direct(*fs);
+	}
+	return *fs ? 0 : err ? -(int)err->code : -RJ_E_NOMEM;
+}
+
+static int serve(struct restoring *r, struct rj_bio *fs, struct rj_error *err)
+{
+	int rc = r->opts->serve(r->opts->arg, fs, &r->out, err);
+
+	if (rc)
+		return rc;
+	r->to = open(r->out, O_RDWR | O_CLOEXEC);
+	return r->to < 0 ? rj_fail_errno(err, errno, "%s: cannot open", r->out) : 0;
 }
 
 static int restore(struct restoring *r, struct rj_history_report *report,
 	struct rj_error *err)
 {
-	struct rj_bio *fs;
-	int rc = copy_base(r, err);
+	struct rj_bio *fs = NULL;
+	int rc = open_target(r, &fs, err);
 
-	if (rc)
-		return rc;
-	fs = rj_bio_new_fd(r->to, r->opts->out, err);
-	if (!fs)
-		return err ? -(int)err->code : -RJ_E_NOMEM;
-	rj_bio_use_direct(fs);
-	rc = walk(r, fs, report, err);
+	if (!rc)
+		rc = walk(r, fs, report, err);
+	if (!rc && r->opts->serve)
+		rc = serve(r, fs, err);
 	rj_bio_free(fs);
 	if (!rc)
 		rc = renew(r, err);
 	if (!rc)
-		rc = rj_recover_settle(r->opts->out,
+		rc = rj_recover_settle(r->out,
 			r->facts->sbx.journal_blocks, r->opts->verify, err);
 	if (!rc)
 		rc = release(r, err);
@@ -197,15 +226,15 @@ int rj_history_restore(const struct rj_restore_opts *opts,
 	struct rj_error *err)
 {
 	struct restoring r = {
-		.opts = opts, .facts = facts, .from = -1, .to = -1};
+		.opts = opts, .facts = facts, .out = opts->out, .from = -1, .to = -1};
 	int rc, rc2;
 
 	memset(report, 0, sizeof(*report));
 	rc = rj_base_look(opts->base, facts, err);
 	if (!rc)
-		rc = opts->out ? restore(&r, report, err)
+		rc = opts->out || opts->serve ? restore(&r, report, err)
 			       : walk(&r, NULL, report, err);
-	rc2 = rj_close(&r.to, opts->out, rc ? NULL : err);
+	rc2 = rj_close(&r.to, r.out, rc ? NULL : err);
 	rj_close(&r.from, opts->base, NULL); /* only read */
 	if (!rc)
 		rc = rc2;

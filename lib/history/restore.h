@@ -9,6 +9,15 @@
 struct rj_restore_opts {
 	const char *base;
 	const char *out; /* a file that must not exist yet; NULL: only look */
+	/*
+	 * Instead of OUT: leave the base as it is, and write changed blocks into the empty file
+	 * open as SCRATCH (history/overlay.h). SERVE is called once when the log was applied, to
+	 * show VOLUME as a device, for what is left to be done; VOLUME is freed afterwards, so
+	 * another process has to serve it. NULL: OUT.
+	 */
+	int (*serve)(void *arg, struct rj_bio *volume, const char **device,
+		struct rj_error *err);
+	int scratch;
 	const char *url; /* of the log's store; NULL: as the base says */
 	const char *keyfile; /* NULL: rj.conf's */
 	struct rj_moment at;

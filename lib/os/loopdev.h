@@ -1,7 +1,7 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Attach a loop device to the FUSE file, which makes a block device of it. */
-#ifndef RJ_JOURNALD_LOOPDEV_H
-#define RJ_JOURNALD_LOOPDEV_H
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Attach a loop device to a file, which makes a block device of it. */
+#ifndef RJ_OS_LOOPDEV_H
+#define RJ_OS_LOOPDEV_H
 
 #include <stdbool.h>
 

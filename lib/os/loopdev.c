@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: GPL-2.0-or-later
-/* Find a free loop device, and attach the FUSE file to it. */
-#include "loopdev.h"
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Find a free loop device, and attach a file to it. */
+#include "os/loopdev.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* A base that is written to and stays as it is: changed blocks go to another file. */
+#ifndef RJ_HISTORY_OVERLAY_H
+#define RJ_HISTORY_OVERLAY_H
+
+#include "os/bio.h"
+
+/*
+ * The file open as BASE, BLOCKS of BLOCK_SIZE bytes, with what is written in the empty file
+ * open as SCRATCH, at the same place. Which blocks are there is known in memory only: flush()
+ * does nothing. Both descriptors stay the caller's. NULL: out of memory.
+ */
+struct rj_bio *rj_overlay_new(int base, int scratch, uint32_t block_size, uint64_t blocks,
+	const char *name, struct rj_error *err);
+
+#endif

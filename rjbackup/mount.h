@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef RJBACKUP_MOUNT_H
+#define RJBACKUP_MOUNT_H
+
+#include "print.h"
+
+/*
+ * Mount a moment read-only: the base with the changed blocks of R->o->at over it, served by a
+ * process that ends with the mount. Fills R. Errors as of rj_history_restore().
+ */
+int mount_moment(struct result *r);
+
+#endif
