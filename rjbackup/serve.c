@@ -166,7 +166,7 @@ int serve_start(struct rj_bio *volume, int *fuse, int mnt, struct rj_error *err)
 	}
 	i = errno;
 	close(null);
-	close(*fuse); /* or whoever opens the file would wait for a child that died */
+	close(*fuse); /* or opening the file would wait for a child that died */
 	*fuse = -1;
 	return child < 0 ? rj_fail_errno(err, i, "cannot fork") : 0;
 }

@@ -50,7 +50,7 @@ for kind in "ext4 4096" "ext3 1024"; do
 	cp -a then/project mnt/
 	check "$kind: the folder is back" diff -r --no-dereference project.expected mnt/project
 	OUT=$(touch then/new 2>&1)
-	like "$kind: it takes no write" "$OUT" "Read-only file system"
+	like "$kind: a write is refused" "$OUT" "Read-only file system"
 	check "... and no remount" not mount -i -o remount,rw then
 	check "$kind: one process serves it" test "$(servers | wc -l)" = 1
 	is "$kind: no file has a name" "$(ls scratch)" ""

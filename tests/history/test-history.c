@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Moments as people write them, and the record of a base. */
+/* Moments as people write them, the record of a base, and the overlay of a mount. */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "format/sbx-base.h"
 #include "history/history.h"
+#include "history/overlay.h"
 #include "support/rjtest.h"
 
 static void moments(void)
@@ -112,11 +115,49 @@ static void base_record(void)
 	CU_ASSERT_EQUAL(rj_sbx_base_get(raw, &out, &sbx, &err), -RJ_E_CORRUPT);
 }
 
+/* Random reads and writes, of parts of blocks too, against the same in memory. */
+static void overlay(void)
+{
+	enum { BLOCK = 1024, BLOCKS = 37, BYTES = BLOCK * BLOCKS };
+	static uint8_t want[BYTES], first[BYTES], got[BYTES], data[BYTES];
+	int base = memfd_create("base", 0), scratch = memfd_create("scratch", 0), i;
+	struct rj_bio *bio = rj_overlay_new(base, scratch, BLOCK, BLOCKS, "base", NULL);
+	size_t off, len;
+
+	srand((unsigned)rjtest_seed());
+	for (i = 0; i < BYTES; i++)
+		first[i] = want[i] = (uint8_t)rand();
+	CU_ASSERT_EQUAL_FATAL(write(base, first, BYTES), BYTES);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(bio);
+	for (i = 0; i < 300; i++) {
+		off = (size_t)rand() % BYTES;
+		len = (size_t)rand() % (i % 2 ? 3 * BLOCK : BLOCK / 4);
+		if (len > BYTES - off)
+			len = BYTES - off;
+		memset(data, i, len);
+		if (i % 3 == 0) {
+			CU_ASSERT_EQUAL(bio->write(bio, data, len, off, NULL), 0);
+			memcpy(want + off, data, len);
+		}
+		CU_ASSERT_EQUAL(bio->read(bio, got, len, off, NULL), 0);
+		CU_ASSERT_EQUAL(memcmp(got, want + off, len), 0);
+		CU_ASSERT_EQUAL(bio->read(bio, got, BYTES, 0, NULL), 0);
+		CU_ASSERT_EQUAL(memcmp(got, want, BYTES), 0);
+	}
+	CU_ASSERT_EQUAL(bio->write(bio, data, 2, BYTES - 1, NULL), -RJ_E_INVAL);
+	CU_ASSERT_EQUAL(pread(base, got, BYTES, 0), BYTES);
+	CU_ASSERT_EQUAL(memcmp(got, first, BYTES), 0);
+	rj_bio_free(bio);
+	close(base);
+	close(scratch);
+}
+
 int main(void)
 {
 	static const struct rjtest tests[] = {
 		RJTEST(moments),
 		RJTEST(base_record),
+		RJTEST(overlay),
 	};
 
 	return RJTEST_RUN("history", tests);
