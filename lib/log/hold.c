@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "log/put-own.h"
 #include "log/retry.h"
 #include "os/hostname.h"
 #include "util/environ.h"
@@ -22,31 +23,6 @@ static int draw(uint64_t *number, struct rj_error *err)
 		return rj_fail(err, (enum rj_code)-rc, "no random bytes");
 	*number = *number % (NUMBERS - 1) + 1;
 	return 0;
-}
-
-/* 0: it is there. One that is there already may be ours, its answer lost. */
-static int put(struct rj_store *store, const struct rj_key *key,
-	const struct rj_buf *text, struct rj_error *err)
-{
-	struct rj_buf back = {0};
-	struct rj_retry retry;
-	int rc, seen;
-
-	rj_retry_start(&retry, 0);
-	do {
-		rc = rj_store_put_new(store, key, text->data, text->len, err);
-		if (rc != -RJ_E_EXISTS)
-			continue;
-		back.len = 0;
-		seen = rj_store_get(store, key, MAX_OBJECT, &back, err);
-		if (rj_code_transient(seen))
-			rc = seen;
-		else if (!seen && back.len == text->len &&
-			 !memcmp(back.data, text->data, text->len))
-			rc = 0;
-	} while (rj_retry_again(&retry, rc));
-	rj_buf_free(&back);
-	return rc;
 }
 
 static int oldest(struct rj_store *store, const struct rj_log_id *id,
@@ -98,7 +74,7 @@ int rj_hold_put(struct rj_store *store, const struct rj_log_id *id,
 		text.len = 0;
 		rc = rj_hold_encode(&h, &text)
 			     ? rj_fail(err, RJ_E_NOMEM, "out of memory")
-			     : put(store, &key, &text, err);
+			     : rj_log_put_own(store, &key, &text, 0, err);
 	}
 	rj_buf_free(&text);
 	if (rc)

@@ -5,11 +5,10 @@
 #include <string.h>
 
 #include "log/listing.h"
-#include "log/retry.h"
+#include "log/put-own.h"
 #include "os/hostname.h"
 #include "segment/sealkey.h"
 #include "util/environ.h"
-#include "util/error-class.h"
 
 #define TRIES      16
 #define MAX_OBJECT 4096
@@ -67,35 +66,6 @@ bool rj_epoch_read(const struct rj_log_id *id, uint64_t epoch,
 	return true;
 }
 
-/*
- * One try at one number. 0: it is ours; RJ_E_EXISTS: it is another's. An
- * object that is there may be our own, its answer lost: the bytes tell,
- * because no two writers have the same nonce.
- */
-static int put(struct rj_store *store, const struct rj_key *key,
-	const struct rj_buf *text, int retry_ms, struct rj_error *err)
-{
-	struct rj_buf back = {0};
-	struct rj_retry retry;
-	int rc, seen;
-
-	rj_retry_start(&retry, retry_ms);
-	do {
-		rc = rj_store_put_new(store, key, text->data, text->len, err);
-		if (rc != -RJ_E_EXISTS)
-			continue;
-		back.len = 0;
-		seen = rj_store_get(store, key, MAX_OBJECT, &back, err);
-		if (rj_code_transient(seen))
-			rc = seen;
-		else if (!seen && back.len == text->len &&
-			 !memcmp(back.data, text->data, text->len))
-			rc = 0;
-	} while (rj_retry_again(&retry, rc));
-	rj_buf_free(&back);
-	return rc;
-}
-
 int rj_epoch_claim(struct rj_store *store, const struct rj_log_id *id,
 	const struct rj_epoch_want *want, uint64_t *epoch, struct rj_error *err)
 {
@@ -116,7 +86,7 @@ int rj_epoch_claim(struct rj_store *store, const struct rj_log_id *id,
 		if (rc)
 			goto out;
 		key = rj_log_key(id, RJ_KEY_EPOCH, above);
-		rc = put(store, &key, &text, want->retry_ms, err);
+		rc = rj_log_put_own(store, &key, &text, want->retry_ms, err);
 		if (rc != -RJ_E_EXISTS)
 			break;
 	}
