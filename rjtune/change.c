@@ -35,7 +35,7 @@ static void done(struct result *r, int rc)
 {
 	r->moved = true;
 	r->failed = rc != 0;
-	r->status = status_of(&r->move, rc);
+	r->status = move_status(&r->move, rc);
 }
 
 void change_resume(const struct options *o, struct result *r)

@@ -265,7 +265,7 @@ enum status list(const struct options *o)
 
 	if (rc) {
 		fprintf(stderr, "rjtune: %s\n", err.msg);
-		return status_of(NULL, rc);
+		return move_status(NULL, rc);
 	}
 	if (o->json)
 		print_json(o, &i);

@@ -10,64 +10,6 @@
 #include "segment/sealkey.h"
 #include "util/log.h"
 
-const char *status_name(enum status s)
-{
-	switch (s) {
-	case STATUS_OK:
-		return "ok";
-	case STATUS_FAILED:
-		return "failed";
-	case STATUS_REFUSED:
-		return "refused";
-	case STATUS_BUSY:
-		return "busy";
-	case STATUS_RECOVER:
-		return "needs-recovery";
-	case STATUS_LOST:
-		return "journal-lost";
-	case STATUS_PENDING:
-		return "half-done";
-	case STATUS_UNREACHABLE:
-		return "unreachable";
-	case STATUS_DENIED:
-		return "denied";
-	case STATUS_NOTFOUND:
-		return "not-found";
-	case STATUS_USAGE:
-		break;
-	}
-	return "usage";
-}
-
-enum status status_of(const struct rj_move_report *r, int rc)
-{
-	if (!rc)
-		return STATUS_OK;
-	if (r && (r->outcome == RJ_MOVED_UNFINISHED || r->pending))
-		return STATUS_PENDING;
-	if (-rc == RJ_E_BUSY)
-		return STATUS_BUSY;
-	if (r && r->needs_recovery)
-		return STATUS_RECOVER;
-	if (r && r->journal_lost)
-		return STATUS_LOST;
-	switch (-rc) {
-	case RJ_E_UNREACHABLE:
-		return STATUS_UNREACHABLE;
-	case RJ_E_DENIED:
-		return STATUS_DENIED;
-	case RJ_E_NOTFOUND:
-		return STATUS_NOTFOUND;
-	case RJ_E_IO:
-	case RJ_E_NOMEM:
-	case RJ_E_NOSPACE:
-	case RJ_E_CANCELLED:
-		return STATUS_FAILED;
-	default:
-		return STATUS_REFUSED;
-	}
-}
-
 /* What an error's line ends with: how to go on. */
 static const char *way_on(const struct options *o, const struct result *r)
 {
@@ -193,7 +135,7 @@ static enum status genkey(const struct options *o)
 
 	if (rc)
 		fprintf(stderr, "rjtune: %s\n", err.msg);
-	return status_of(NULL, rc);
+	return move_status(NULL, rc);
 }
 
 static void log_line(void *arg, enum rj_log_level level, const char *text)

@@ -30,8 +30,9 @@ struct result {
 	bool advised; /* ERR already says what to do about a lost journal */
 };
 
+/* status.c. R may be NULL: no move was begun. */
 const char *status_name(enum status s);
-enum status status_of(const struct rj_move_report *r, int rc);
+enum status move_status(const struct rj_move_report *r, int rc);
 
 /* change.c: each fills RESULT */
 void change_resume(const struct options *o, struct result *result);

@@ -35,5 +35,5 @@ void change_mount_words(const struct options *o, struct result *r)
 	int rc = write_words(o, &r->err);
 
 	r->failed = rc != 0;
-	r->status = status_of(&r->move, rc);
+	r->status = move_status(&r->move, rc);
 }
