@@ -79,18 +79,7 @@ static enum options_verdict take_at(void *to, const char *value)
 
 static enum options_verdict take_verify(void *to, const char *value)
 {
-	static const char *const words[] = {
-		[RJ_VERIFY_QUICK] = "quick",
-		[RJ_VERIFY_NONE] = "none",
-		[RJ_VERIFY_FULL] = "full",
-		NULL,
-	};
-	int i = tool_word(words, value);
-
-	if (i < 0)
-		return tool_bad(&tool, "--verify wants none, quick or full: %s", value);
-	((struct options *)to)->verify = (enum rj_verify)i;
-	return OPTIONS_RUN;
+	return tool_verify(&tool, value, &((struct options *)to)->verify);
 }
 
 #define SET(field) OPTION_SET(struct options, field)

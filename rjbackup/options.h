@@ -29,7 +29,7 @@ struct options {
 	uint64_t hold;         /* base: seconds; expire: number; 0: not given */
 	const char *keyfile; /* NULL: rj.conf's */
 	struct rj_moment at;
-	enum rj_verify verify;
+	enum rj_verify_level verify;
 	bool at_random;	     /* drill */
 	const char *scratch; /* drill, mount; NULL: /var/tmp */
 	const char *compare, *exec; /* drill; may be NULL */

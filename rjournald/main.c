@@ -25,11 +25,11 @@ int main(int argc, char **argv)
 
 	rj_fill_standard_fds();
 	switch (rj_options_parse(argc, argv, &opts)) {
-	case RJ_OPTIONS_DONE:
+	case OPTIONS_DONE:
 		return fflush(stdout) ? 1 : 0;
-	case RJ_OPTIONS_BAD:
+	case OPTIONS_BAD:
 		return 2;
-	case RJ_OPTIONS_RUN:
+	case OPTIONS_RUN:
 		break;
 	}
 	if (geteuid() != 0) {

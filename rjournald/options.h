@@ -4,6 +4,8 @@
 
 #include <stdbool.h>
 
+#include "tools/command-line.h"
+
 struct rj_options {
 	const char *device;
 	bool foreground;    /* -f */
@@ -26,13 +28,7 @@ struct rj_options {
 
 #define RJ_STOP_TIMEOUT 60 /* without --stop-timeout */
 
-enum rj_options_result {
-	RJ_OPTIONS_RUN,
-	RJ_OPTIONS_DONE, /* --help, -V: printed, exit 0 */
-	RJ_OPTIONS_BAD,  /* said why on stderr, exit 2 */
-};
-
-enum rj_options_result rj_options_parse(
-	int argc, char **argv, struct rj_options *out);
+/* OPTIONS_DONE: exit 0; OPTIONS_BAD: exit 2. */
+enum options_verdict rj_options_parse(int argc, char **argv, struct rj_options *out);
 
 #endif

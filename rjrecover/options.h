@@ -19,7 +19,7 @@ struct options {
 	char url[512]; /* from -J remote=, else "" */
 	char keyfile[4096]; /* from -J key=, else "" */
 	char journal_device[4096]; /* from -J device=, else "" */
-	enum rj_verify verify;
+	enum rj_verify_level verify;
 };
 
 enum options_verdict options_parse(int argc, char **argv, struct options *o);

@@ -41,6 +41,22 @@ int tool_word(const char *const words[], const char *word)
 	return -1;
 }
 
+enum options_verdict tool_verify(const struct tool *t, const char *value, enum rj_verify_level *out)
+{
+	static const char *const words[] = {
+		[RJ_VERIFY_QUICK] = "quick",
+		[RJ_VERIFY_NONE] = "none",
+		[RJ_VERIFY_FULL] = "full",
+		NULL,
+	};
+	int i = tool_word(words, value);
+
+	if (i < 0)
+		return tool_bad(t, "--verify takes none, quick or full, not: %s", value);
+	*out = (enum rj_verify_level)i;
+	return OPTIONS_RUN;
+}
+
 /* The table as getopt_long() wants it. */
 static void for_getopt(const struct tool *t, char *letters, struct option *names)
 {

@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "recover/recover.h"
+
 /* What the tool should do after parsing. */
 enum options_verdict {
 	OPTIONS_RUN,
@@ -55,6 +57,10 @@ enum options_verdict tool_parse(const struct tool *t, int argc, char **argv, voi
 /* Print "name: FORMAT" and the hint on stderr. Returns OPTIONS_BAD. */
 enum options_verdict tool_bad(const struct tool *t, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
+
+/* Put the value of --verify into OUT. */
+enum options_verdict tool_verify(const struct tool *t, const char *value,
+	enum rj_verify_level *out);
 
 /* The place of WORD in WORDS, which ends with NULL; -1: it is not there. */
 int tool_word(const char *const words[], const char *word);

@@ -22,7 +22,7 @@ struct rj_restore_opts {
 	const char *keyfile; /* NULL: rj.conf's */
 	struct rj_moment at;
 	bool until_break; /* as in rj_history_opts */
-	enum rj_verify verify;
+	enum rj_verify_level verify;
 	/* May be NULL. PASS is 1 (copy the base, bytes) or 2 (read the log,
 	 * segments); non-zero cancels. */
 	int (*progress)(void *arg, int pass, uint64_t done, uint64_t total);

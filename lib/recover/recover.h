@@ -17,7 +17,7 @@
 #include "log/log.h"
 #include "util/error.h"
 
-enum rj_verify {
+enum rj_verify_level {
 	RJ_VERIFY_QUICK, /* superblock, group descriptors, bitmaps */
 	RJ_VERIFY_NONE,
 	RJ_VERIFY_FULL, /* e2fsck -fn */
@@ -37,7 +37,7 @@ struct rj_recover_opts {
 		       * volume says that it needs none */
 	bool accept_loss; /* go on without what only a fallback file holds */
 	bool quiet;   /* e2fsck's own output is not passed on */
-	enum rj_verify verify;
+	enum rj_verify_level verify;
 	const char *undo_file; /* for e2undo(8); NULL: none */
 	const char *url;       /* read the log here instead; NULL: as the
 				* superblock extension says */

@@ -25,7 +25,7 @@ static int count(struct rj_recovery *r, struct rj_error *err)
 }
 
 int rj_recover_settle(const char *device, uint32_t journal_blocks,
-	enum rj_verify verify, struct rj_error *err)
+	enum rj_verify_level verify, struct rj_error *err)
 {
 	const struct rj_recover_opts opts = {.verify = verify, .quiet = true};
 	struct rj_recover_report report = {.placement = RJ_PLACE_REMOTE};

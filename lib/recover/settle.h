@@ -12,6 +12,6 @@
  * looked for. RJ_E_CORRUPT: not sound. RJ_E_IO, RJ_E_NOTFOUND: e2fsck did not run.
  */
 int rj_recover_settle(const char *device, uint32_t journal_blocks,
-	enum rj_verify verify, struct rj_error *err);
+	enum rj_verify_level verify, struct rj_error *err);
 
 #endif
