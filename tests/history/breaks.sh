@@ -127,7 +127,7 @@ check "unmounted" history_umount
 history_conf ""
 sed -i '/^retain/d' "$RJ_CONF"
 check "all that no replay needs is deleted" "$RJ_BUILD/rjlog/rjlog" prune "$at"
-refused "a base whose log is gone" 4 "this base cannot be used any more: make a new one, and let \"retain\"" \
+refused "a base whose log is gone" 4 "this base cannot be used any more: make a new one with --hold=TIME, or let \"retain\"" \
 	restore --at="segment:$(cat fourth.segment)"
 history_conf ""
 
