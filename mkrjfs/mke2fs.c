@@ -157,7 +157,7 @@ static int run_in_english(const struct args *a, struct rj_proc_result *result,
 
 /*
  * An image that is still to be made: mke2fs -n wants a file, but nothing may
- * be left behind. An empty file without a name stands in. -1: not needed.
+ * be left behind. An empty file without a name serves. -1: not needed.
  */
 static int stand_in(const struct options *o, char name[64])
 {

@@ -119,7 +119,7 @@ int compare(const char *live, const char *restored, int64_t cut_ns,
 		case FTS_DNR:
 		case FTS_ERR:
 			errno = e->fts_errno;
-			/* what was removed meanwhile is no failure */
+			/* what was removed since is no failure */
 			rc = errno == ENOENT && e->fts_level ? 0 : -1;
 			break;
 		default:

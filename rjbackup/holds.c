@@ -92,7 +92,7 @@ static int expire_one(
 		return 0;
 	if (!l->o->dry_run)
 		rc = rj_hold_remove(l->store, &l->id, s->hold.number, err);
-	if (rc == -RJ_E_NOTFOUND) /* by another process, meanwhile */
+	if (rc == -RJ_E_NOTFOUND) /* another process removed it */
 		rc = 0;
 	if (rc)
 		return rc;

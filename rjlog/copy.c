@@ -201,7 +201,7 @@ static int read_back(struct copy *c, struct rj_error *err)
 		if (!m[i].there)
 			rc = rj_fail(err, RJ_E_GAP,
 				"%s: segment %" PRIu64 " is not there, though "
-				"it was copied, or was trimmed meanwhile (run "
+				"it was copied, or was trimmed since (run "
 				"this again)",
 				c->to.text, m[i].number);
 	c->present = present;
@@ -240,7 +240,7 @@ static void print_text(const struct copy *c)
 		       " were there: the copy is whole\n",
 			c->copied, c->bytes, c->present);
 	if (c->later)
-		printf("%s: %" PRIu64 " more came meanwhile: run this again\n",
+		printf("%s: %" PRIu64 " more arrived during the copy: run this again\n",
 			c->from->text, c->later);
 }
 

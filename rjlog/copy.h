@@ -24,7 +24,7 @@ struct copy {
 	uint64_t present, copied, bytes; /* segments; bytes of the copied */
 	uint64_t older; /* at the target only: trimmed at the source since */
 	bool writing;	/* something may have been put */
-	uint64_t later; /* came to the source meanwhile */
+	uint64_t later; /* arrived at the source during the copy */
 };
 
 size_t copy_marks(const struct copy *c, struct copy_mark **out);

@@ -12,7 +12,7 @@
 #include "util/error.h"
 
 /* Words that are for mount(8), fstab(5) and the boot, not for the kernel. A
- * word that ends with '=' or '-' stands for all that begin so. */
+ * word that ends with '=' or '-' means all that begin so. */
 static const char *const helper_words[] = {"_netdev", "auto", "noauto", "user",
 	"nouser", "users", "nousers", "owner", "noowner", "group", "nogroup", "nofail",
 	"helper=", "uhelper=", "user=", "comment=", "x-", "X-"};

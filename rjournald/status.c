@@ -125,7 +125,7 @@ void rj_status_collect(const struct rj_daemon *d, struct rj_status *out)
 	*out = s;
 }
 
-/* Each number: its key in JSON (NULL: it stands elsewhere), and its metric
+/* Each number: its key in JSON (NULL: it is elsewhere), and its metric
  * after "rjournald_" (NULL: in JSON only), which counts in UNIT of what the number does. */
 static const struct number {
 	const char *key, *metric, *type;

@@ -246,7 +246,7 @@ void dispatch_body(void *arg, struct http_exchange *x, void *tag,
 
 	g->metrics.in_bytes += len;
 	if (!pass->admission.volume && !exists) {
-		answer(x, 503, "it was deleted meanwhile; send it again");
+		answer(x, 503, "it was deleted during the request; send it again");
 		return;
 	}
 	if (!exists && admit_body(g, &pass->admission, &err)) {

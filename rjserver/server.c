@@ -325,7 +325,7 @@ static void drain(struct server *srv)
 		event_base_loopexit(srv->base, &tick);
 		event_base_dispatch(srv->base);
 	}
-	/* a client that never pauses has put more meanwhile: what is in the batch
+	/* a client that never pauses has put more since: what is in the batch
 	 * lies in memory of its connection, which ends now */
 	commit_flush(srv->store->commit);
 }

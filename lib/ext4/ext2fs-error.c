@@ -24,7 +24,7 @@ int rj_ext4_fail(struct rj_error *err, enum rj_code code, long errcode,
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	/* libext2fs hands on plain errno values as they are */
+	/* libext2fs returns plain errno values unchanged */
 	if (errcode > 0 && errcode < 256)
 		return rj_fail_errno(err, (int)errcode, "%s", text);
 	return rj_fail(err, code, "%s: %s", text, error_message(errcode));

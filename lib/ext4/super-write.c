@@ -224,7 +224,7 @@ static int install_backups(struct rj_volume *v,
 	return rc;
 }
 
-/* The orphan file's inode number stands in the sector that the switch leaves
+/* The orphan file's inode number is in the sector that the switch leaves
  * alone: it goes (or stays) before that, while the volume cannot be mounted. */
 static int install_orphan_file(struct rj_volume *v,
 	const uint8_t super[RJ_SUPER_BYTES], struct rj_error *err)

@@ -105,7 +105,7 @@ int rj_fallback_header_decode(const uint8_t raw[RJ_FALLBACK_HEADER_BYTES],
 
 	if (memcmp(r->magic, RJ_FALLBACK_MAGIC, sizeof(r->magic)))
 		return rj_fail(err, RJ_E_NOTRJ, "not a fallback file");
-	/* in every version the CRC stands here and covers what is before it */
+	/* in every version the CRC is here and covers what is before it */
 	if (rj_get_le32(r->crc) !=
 		rj_crc32c(~0u, raw, offsetof(struct raw_header, crc)))
 		return bad(err, "its header has a wrong checksum");

@@ -200,7 +200,7 @@ int rj_sbx_decode(const uint8_t raw[RJ_SBX_BYTES], struct rj_sbx *out,
 	if (memcmp(r->magic, RJ_SBX_MAGIC, sizeof(r->magic)))
 		return rj_fail(err, RJ_E_NOTRJ,
 			"the superblock has no rjprogs extension");
-	/* In every version the CRC stands here and covers all before it, so
+	/* In every version the CRC is here and covers all before it, so
 	 * that a damaged version number is not taken for a newer one. */
 	if (rj_get_le32(r->crc) != crc_of(r))
 		return rj_fail(err, RJ_E_CORRUPT,

@@ -50,7 +50,7 @@ int rj_attach_blocks(const struct rj_journal_opts *opts, uint32_t block_size,
 			(unsigned long long)MAX_BLOCKS * block_size >> 20);
 	/*
 	 * The kernel wants the 1024 (JBD2_MIN_JOURNAL_BLOCKS) without what
-	 * stands before the log on a device: journal_reset() in
+	 * precedes the log on a device: journal_reset() in
 	 * fs/jbd2/journal.c counts from s_first less one.
 	 */
 	least = rj_jbd2_device_sb_block(block_size) + MIN_BLOCKS;

@@ -34,7 +34,7 @@ enum rj_move_state {
 	 * resume takes the new one back */
 	RJ_MOVE_PREPARE = 1,
 	/* blocks of the volume are being changed by the redo record at block
-	 * redo_block, whose id is intent_uuid; it cannot be mounted meanwhile. A
+	 * redo_block, whose id is intent_uuid; it cannot be mounted until then. A
 	 * resume continues; intent_placement is the resulting one */
 	RJ_MOVE_APPLY = 2,
 	/* the volume has its new journal; a resume releases the old one

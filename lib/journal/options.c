@@ -157,7 +157,7 @@ static const struct word {
 
 #define WORDS (sizeof(words) / sizeof(words[0]))
 
-/* mke2fs's own, which this version hands on. */
+/* mke2fs's own, which are passed to it. */
 static bool is_mke2fs_word(const char *name)
 {
 	return !strcmp(name, "location") || !strcmp(name, "fast_commit_size") ||

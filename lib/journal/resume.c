@@ -273,7 +273,7 @@ static int run(struct rj_move_ctx *m, struct rj_error *err)
 		rj_move_describe(m);
 		return 0;
 	}
-	/* as it stands, with the intent's own URL */
+	/* unchanged, but with the intent's own URL */
 	m->sbx = m->f.sbx;
 	if (m->sbx.intent_op > RJ_MOVE_UUID)
 		return rj_fail(err, RJ_E_UNSUPPORTED,

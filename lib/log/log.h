@@ -95,7 +95,7 @@ int rj_log_read(struct rj_store *store, const struct rj_log_id *id,
 
 /*
  * Check that the log before W's fence still contains TAIL, from an earlier read,
- * and all segments after it. The older writer may have trimmed those meanwhile.
+ * and all segments after it. The older writer may have trimmed those since.
  * Mode A: only that is checked, without a request. Mode B: a segment whose put was
  * never acknowledged can be readable and yet not belong to the log that W's fence
  * continues, so the store is asked. *HOLDS false: read the log again.

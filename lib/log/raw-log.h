@@ -14,7 +14,7 @@
 /* The largest device, in MiB. */
 #define RJ_RAW_MIB   4096u
 
-/* The UUID that stands for the volume and for its journal: from the URL. */
+/* Make the UUID that serves as the volume's and the journal's, from the URL. */
 void rj_raw_uuid(const char *url, uint8_t uuid[RJ_UUID_BYTES]);
 
 /* A sink for rj_log_read(): the ring is made by MAKE with the first blocks.

@@ -157,7 +157,7 @@ static int drop_data(struct rj_ring *ring)
 	return madvise(ring->data, data_bytes(ring), drop_advice(ring));
 }
 
-/* A base stands alone: what was read before it does not count any more, so
+/* A base needs nothing of what was read before it, which counts no more: so
  * that reading on and reading afresh give the same ring. */
 void rj_ring_clear(struct rj_ring *ring)
 {

@@ -172,7 +172,7 @@ static void finish(struct rj_queue *q, struct slot *s)
 }
 #endif
 
-/* Hand on the slot's failure, once. */
+/* Report the slot's failure, once. */
 static int outcome(struct slot *s, struct rj_error *err)
 {
 	int rc = s->rc;

@@ -4,7 +4,7 @@
  * and this kernel have it and the bio says where its bytes are (locate()).
  * Otherwise each is done before the call that begins it returns. Whatever goes
  * wrong on the way past the bio is done again through it, and what that says
- * counts. For one thread; no other thread uses the bio meanwhile.
+ * counts. For one thread; no other thread uses the bio at the same time.
  *
  * Transfers that are under way at the same time have no order. A flush of the
  * bio covers those that were waited for.

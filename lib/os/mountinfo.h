@@ -21,7 +21,7 @@ bool rj_mountinfo_of_volume(
 /* The same for the mount namespace of the process PID. */
 bool rj_mountinfo_of_process(
 	long pid, const char *volume, char *dir, size_t size);
-/* The kernel's name of the block device DEV ("sda1"), as it stands below
+/* Get the kernel's name of the block device DEV ("sda1"), as it is used below
  * /sys/fs/ext4 and /proc/fs/ext4; SIZE bytes with the NUL. */
 bool rj_mountinfo_device_name(dev_t dev, char *name, size_t size);
 /* Is the ext2, ext3 or ext4 volume on the device NAME mounted with OPTION? Of all

@@ -5,7 +5,7 @@
  *
  * A log that was given up must never be replayed later, over a volume that
  * has moved on. So the extension says "void" before e2fsck starts, and stays
- * so until a base segment with an empty journal stands at the log's end.
+ * so until a base segment with an empty journal is the end of the log.
  */
 #include <string.h>
 
@@ -15,7 +15,7 @@
 enum fallback_state {
 	FSCK_CHECKING, /* the log is void, e2fsck has not been confirmed */
 	FSCK_CHECKED,  /* the volume is good, the log is still void */
-	FSCK_DONE,	   /* a fresh journal stands at the log's end */
+	FSCK_DONE,	   /* the log ends with a fresh journal */
 };
 
 /* Patch the extension in a handle of its own: e2fsck must not find the volume

@@ -21,7 +21,7 @@ static bool vouched_for(const struct rj_recovery *r)
 
 /* Every block that the log would replay was written after the last epoch that
  * the volume knows: of that epoch nothing is left. Its own mark may know better.
- * (Of a backup that stands in for the superblock the epoch is an old one.) */
+ * (A backup that is used as the superblock has an old epoch.) */
 static int overtaken(struct rj_recovery *r, bool *yes, struct rj_error *err)
 {
 	uint64_t since;

@@ -185,7 +185,7 @@ static int take_over(struct rj_recovery *r, struct rj_error *err)
 	return rc;
 }
 
-/* The log is good: take it over, read what came meanwhile, replay. */
+/* The log is good: take it over, read what arrived since, replay. */
 static int replay(struct rj_recovery *r, struct rj_error *err)
 {
 	int rc;

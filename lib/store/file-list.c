@@ -87,7 +87,7 @@ int rj_file_list(struct rj_store *s, const struct rj_key *dir,
 		snprintf(name, sizeof(name), "%020llu", (unsigned long long)n);
 		if (!fstatat(fd, name, &st, AT_SYMLINK_NOFOLLOW))
 			rc = fn(arg, n, (uint64_t)st.st_size);
-		else if (errno != ENOENT) /* removed meanwhile: not listed */
+		else if (errno != ENOENT) /* removed since: not listed */
 			rc = rj_fail_errno(err, errno, "%s: cannot stat %s%s",
 				s->url, text, name);
 	}

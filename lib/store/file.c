@@ -201,7 +201,7 @@ static int reaches(
 	if (errno != ENOENT)
 		return rj_fail_errno(err, errno, "%s: cannot look for %s",
 			fs->base.url, text);
-	/* where it was trimmed meanwhile, later ones are there */
+	/* if it was trimmed since, later ones are there */
 	dir.number = 0;
 	rc = rj_file_list(&fs->base, &dir, number - 2, another, &number, err);
 	if (rc)

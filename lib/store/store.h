@@ -269,7 +269,7 @@ static inline int rj_store_list_journals(struct rj_store *s,
 }
 
 /* Remove objects, as ops->remove_below(); without that, by list and remove. An
- * object that another process removed meanwhile is not an error. */
+ * object that another process removes at the same time is not an error. */
 int rj_store_remove_below(struct rj_store *s, const struct rj_key *dir,
 	uint64_t below, uint64_t least, uint64_t *removed,
 	struct rj_error *err);

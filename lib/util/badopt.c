@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The option that stands in WORD as "--name" or "--name=value", and yields VALUE;
+/* Find the option that WORD spells as "--name" or "--name=value", and yields VALUE;
  * or NULL. */
 static const struct option *spelled(
 	const char *word, const struct option *longs, int value)
@@ -24,7 +24,7 @@ static const struct option *spelled(
 /*
  * getopt says by optopt which option it is: 0 for a long one that it does not
  * know, else what the option yields. Only a long one is sure to be the word
- * before optind: a letter in a cluster ("-Zq") stands at optind still.
+ * before optind: a letter in a cluster ("-Zq") is still at optind.
  */
 char *rj_badopt(int c, char *const argv[], const struct option *longs, char *out,
 	size_t size)

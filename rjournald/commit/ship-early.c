@@ -31,7 +31,7 @@ static int put_away(void *arg, const struct rj_log_append *a)
 /*
  * Is it worth a put of its own? A commit that comes in pieces takes one put after
  * the other: with a store far away more time would go into that than what is
- * done meanwhile can save. So much is hashed in the time that a small put takes,
+ * done in that time can save. So much is hashed in the time that a small put takes,
  * twice over. In the fallback file each segment costs a flush of the disk.
  */
 static bool enough(const struct rj_pipeline *p)

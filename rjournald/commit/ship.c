@@ -6,7 +6,7 @@
 
 /*
  * A journal that is nearly full moves its tail with every few commits, and the kernel
- * waits meanwhile: then the mark is raised, and the log's oldest moved, no more often.
+ * waits for it: then the mark is raised, and the log's oldest moved, no more often.
  * A replay reads what was written in that time in addition.
  */
 #define MARK_INTERVAL_NS 100000000

@@ -55,7 +55,7 @@ static void look(struct rj_arbiter_thread *c, enum rj_prefer prefer,
 	in->fill = fill_of(c);
 }
 
-/* Said again at each look: a fallback sink that went another way meanwhile (a
+/* Repeated at each look: a fallback sink that chose another way since (a
  * full file, a lost store) comes back to this one. */
 static void go(struct rj_arbiter_thread *c, const struct rj_arbiter *a)
 {

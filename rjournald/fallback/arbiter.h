@@ -41,7 +41,7 @@ enum rj_reason {
 
 /* How long a link must be up before commits go over it again. */
 #define RJ_ARBITER_UP_NS 1000000000LL
-/* How long a decision stands although a device sleeps or wakes up: each change wakes
+/* How long a decision is kept although a device sleeps or wakes up: each change wakes
  * up the device that slept. */
 #define RJ_ARBITER_STAY_NS 30000000000LL
 /* From this fill on (of 1000) the file is emptied, until it is empty. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Shut the mounted file system down, and withhold the journal's error meanwhile. */
+/* Shut the mounted file system down, and withhold the journal's error until then. */
 #include "fs-shutdown.h"
 
 #include <errno.h>

@@ -25,7 +25,7 @@
 /*
  * One request at a time is what a commit needs. The others are for the time
  * when a write waits for a store that is lost: reads of the device must be
- * answered meanwhile, or every blkid and e2fsck on the machine, which look
+ * answered while it waits, or every blkid and e2fsck on the machine, which look
  * at each block device there is, would wait with it. Reads and all else that
  * does not wait for the store always find 4 of them (fuse-threads.c).
  */

@@ -72,7 +72,7 @@ static void line_up(struct rj_fuse *f, unsigned me)
 	}
 }
 
-/* It is no longer. The last one calls another: a request can come meanwhile,
+/* It is no longer. The last one calls another: a request can arrive before it returns,
  * and this one may take long. */
 static void leave(struct rj_fuse *f)
 {

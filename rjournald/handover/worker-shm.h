@@ -25,7 +25,7 @@
 #define RJ_WORKER_SHM_INIT	256
 
 /*
- * Where the log's writer stands, of a volume with a fallback file (saved-writer.h).
+ * The position of the log's writer, of a volume with a fallback file (saved-writer.h).
  * Of the two places one counts, TURN says which; the segment that it says is
  * pending lies in the mapping's OUTBOX.
  */

@@ -133,7 +133,7 @@ static int check_history(const struct rj_loaded *l, const struct reading *r,
 		(unsigned long long)l->facts.sbx.epoch);
 }
 
-/* By its mark, which a writer on another host may have raised meanwhile. */
+/* By its mark, which a writer on another host may have raised since. */
 static bool is_behind(struct rj_loaded *l, const struct reading *r)
 {
 	if (rj_mark_is_older_copy(l->facts.mark, &r->newest))
@@ -207,7 +207,7 @@ static int read_rest(struct rj_loaded *l, const struct rj_log_id *id,
 	return rj_log_read(l->store, id, read, take_segment, r, more, err);
 }
 
-/* All of the journal may be live, and as much again be written meanwhile. */
+/* All of the journal may be live, and as much again be written before the next trim. */
 static void warn_small(const struct rj_loaded *l)
 {
 	uint64_t journal = (uint64_t)l->ring->blocks * l->ring->block_size;

@@ -81,8 +81,8 @@ int rj_load_store_again(struct rj_loaded *l, struct rj_error *err);
 /*
  * Claim the next epoch after rj_load_again(), as the successor of the worker before only;
  * with a fallback file see resume.h instead. May be called again after
- * RJ_E_UNREACHABLE, RJ_E_NOSPACE or RJ_E_BUSY. RJ_E_FENCED: another writer took over
- * meanwhile. RJ_E_GAP: a segment that was acknowledged is missing.
+ * RJ_E_UNREACHABLE, RJ_E_NOSPACE or RJ_E_BUSY. RJ_E_FENCED: another writer took over.
+ * RJ_E_GAP: a segment that was acknowledged is missing.
  */
 int rj_load_claim_again(struct rj_loaded *l, struct rj_error *err);
 /*

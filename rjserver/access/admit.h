@@ -38,7 +38,7 @@ struct admission {
  */
 int admit_put(struct access_control *g, const struct admit_ask *ask,
 	struct admission *out, struct rj_error *err);
-/* Decide again when the body has come, as other PUTs may have been let in meanwhile.
+/* Decide again when the body has come, as other PUTs may have been accepted since.
  * RJ_E_NOSPACE. */
 int admit_body(
 	struct access_control *g, struct admission *a, struct rj_error *err);

@@ -16,7 +16,7 @@ static struct account *by_password(
 	struct account *x;
 	char token[CREDENTIALS + 2];
 
-	/* the whole token, or what stands after its dot */
+	/* the whole token, or what is after its dot */
 	if (strchr(password, '.')) {
 		x = accounts_by_token(a, password);
 		return x && !strcmp(x->name, user) ? x : NULL;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Streams. Nothing is held between two pieces but the number of the last
- * object: whatever is deleted or moved meanwhile is looked up again, so a slow
+ * object: an object that was deleted or moved since is looked up again, so a slow
  * reader costs one piece of memory and keeps no file.
  */
 #include "stream.h"
@@ -93,7 +93,7 @@ static enum http_more next_piece(void *arg, struct rj_buf *out)
 		rc = add_object(st, number, e->length, out);
 		if (rc == -RJ_E_BUSY)
 			return HTTP_WAIT;
-		if (rc && rc != -RJ_E_NOTFOUND) /* deleted meanwhile */
+		if (rc && rc != -RJ_E_NOTFOUND) /* deleted since */
 			return HTTP_CUT;
 		st->after = number;
 	}

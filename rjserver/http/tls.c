@@ -103,7 +103,7 @@ static SSL_CTX *make(const struct tls_files *files, struct rj_error *err)
 		goto fail;
 	}
 	/* Connections stay open for days: sessions are not worth what a
-	 * certificate that expired or was revoked meanwhile could do. */
+	 * certificate that expired or was revoked since could do. */
 	SSL_CTX_set_session_cache_mode(ctx, SSL_SESS_CACHE_OFF);
 	SSL_CTX_set_options(ctx, SSL_OP_NO_TICKET | SSL_OP_NO_RENEGOTIATION |
 					 SSL_OP_NO_COMPRESSION |

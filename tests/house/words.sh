@@ -15,6 +15,8 @@ anew		again, from the start
 all the same	nevertheless
 so (it|they) do(es)?	the verb itself
 so manieth	every NAME-th
+meanwhile	since, until then, at the same time
+hands? on	passes
 nobody		the noun: no host, no writer, is not ...
 (goes|going) by	uses
 whoever		the noun: a host that ...

@@ -210,7 +210,7 @@ static void best_run(struct rj_change *c, const struct run_list *l)
 	}
 }
 
-/* Where no journal comes or goes the record stands in blocks that are free, now
+/* Where no journal is made or removed the record is in blocks that are free, now
  * and at the end: of ORPHAN, the bitmap in memory knows only the latter. */
 static int find_space(struct rj_volume *v, ext2_filsys fs, struct rj_change *c,
 	const struct run_list *orphan, struct rj_error *err)

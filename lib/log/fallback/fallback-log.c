@@ -321,7 +321,7 @@ int rj_fallback_note_tail(struct rj_fallback *s, const struct rj_log_tail *tail,
 		rc = write_header(s->bio, buffer, &h, err);
 	if (rc)
 		return rc;
-	/* and nothing else: it is read meanwhile */
+	/* and nothing else: another thread reads it */
 	s->h.generation = h.generation;
 	s->h.floor_epoch = h.floor_epoch;
 	s->h.floor_sequence = h.floor_sequence;

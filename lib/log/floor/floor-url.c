@@ -210,7 +210,7 @@ static int claim(struct rj_floor_url *f, uint64_t epoch, struct rj_error *err)
 	f->keep = f->damaged;
 	if (!rc)
 		rc = rj_log_claim(f->store, &f->id, &o, &f->writer, err);
-	if (!rc) /* what came meanwhile */
+	if (!rc) /* what arrived since */
 		rc = judge(f, epoch, err);
 	if (rc)
 		drop(f);

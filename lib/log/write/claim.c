@@ -26,7 +26,7 @@ struct claim {
 	struct rj_store *store;
 	const struct rj_log_claim_opts *opts;
 	struct rj_log_writer *w;
-	struct rj_verify verify; /* stands after the last segment */
+	struct rj_verify verify; /* its place is after the last segment */
 	uint64_t highest_epoch;
 };
 

@@ -263,7 +263,7 @@ static int reaches(void *arg, struct rj_error *err)
 		return 0;
 	dir.number = 0;
 	rj_key_text(&dir, text);
-	/* where it was trimmed meanwhile, later ones are there */
+	/* if it was trimmed since, later ones are there */
 	rc = get_page(r, text, after, 2, &page, &more, err);
 	if (!rc)
 		rc = read_page(r, &page, text, &after, see, &b, err);

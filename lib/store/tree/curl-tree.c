@@ -71,7 +71,7 @@ static int on_seek(void *arg, curl_off_t offset, int origin)
 	return CURL_SEEKFUNC_OK;
 }
 
-/* libcurl says "login denied" also when the server went away meanwhile. */
+/* libcurl says "login denied" also when the server closed the connection during the login. */
 static int on_close(void *arg, curl_socket_t fd)
 {
 	struct rj_net *n = arg;
@@ -144,7 +144,7 @@ int rj_net_check(const struct rj_net_kind *kind, const struct rj_url *url,
 		return rj_fail(err, RJ_E_INVAL,
 			"%s: no host; write %s://host/folder", url->text,
 			url->scheme);
-	/* it goes into commands and URLs as it stands */
+	/* it becomes part of commands and URLs unchanged */
 	for (p = url->path; *p; p++)
 		if (!isalnum((unsigned char)*p) && !strchr("/._~-", *p))
 			break;

@@ -93,7 +93,7 @@ static int find_before(struct mkdir_store *l, struct rj_error *err)
 
 /*
  * Between our claim and our fence we read the log that the fence will
- * follow. A segment that a fenced writer gets through meanwhile is not of it.
+ * follow. A segment that a fenced writer gets through in that time is not part of it.
  */
 static bool pinned(const struct mkdir_store *l)
 {

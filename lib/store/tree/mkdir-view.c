@@ -166,7 +166,7 @@ static int by_number(const void *a, const void *b)
 
 /*
  * The segments of END.epoch up to END.last into OUT (emptied first), by number.
- * One that stands twice in the list (a mailbox that got it twice) counts once.
+ * One that is twice in the list (a mailbox that got it twice) counts once.
  */
 static int list_epoch(struct rj_tree *t, const uint8_t journal[RJ_UUID_BYTES],
 	struct rj_mkdir_end end, struct rj_buf *out, struct rj_error *err)
