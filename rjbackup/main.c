@@ -63,10 +63,37 @@ static int run_holds(const struct options *o)
 	return rc;
 }
 
+static int run(struct result *r)
+{
+	switch (r->o->command) {
+	case COMMAND_DRILL:
+		return drill(r->o);
+	case COMMAND_EXPIRE:
+		return run_holds(r->o);
+	case COMMAND_LS:
+		if (!r->o->base)
+			return run_holds(r->o);
+		r->rc = run_restore(r);
+		break;
+	case COMMAND_BASE:
+		r->rc = run_base(r);
+		break;
+	case COMMAND_RESTORE:
+		r->rc = run_restore(r);
+		break;
+	case COMMAND_MOUNT:
+		r->rc = mount_moment(r);
+		break;
+	}
+	print_result(r);
+	return r->rc;
+}
+
 int main(int argc, char **argv)
 {
 	struct options o;
 	struct result r = {.o = &o};
+	int rc;
 
 	rj_fill_standard_fds();
 	switch (options_parse(argc, argv, &o)) {
@@ -77,20 +104,10 @@ int main(int argc, char **argv)
 	case OPTIONS_RUN:
 		break;
 	}
-	if (o.command == COMMAND_DRILL) {
-		r.rc = drill(&o);
-	} else if (o.command == COMMAND_EXPIRE ||
-		   (o.command == COMMAND_LS && !o.base)) {
-		r.rc = run_holds(&o);
-	} else {
-		r.rc = o.command == COMMAND_BASE    ? run_base(&r)
-		       : o.command == COMMAND_MOUNT ? mount_moment(&r)
-						    : run_restore(&r);
-		print_result(&r);
-	}
+	rc = run(&r);
 	if (fflush(stdout) || ferror(stdout)) {
 		complain("cannot write the results to standard output");
 		return STATUS_FAILED;
 	}
-	return r.rc == -RJ_E_REFUSED ? STATUS_REFUSED : status_of(r.rc);
+	return rc == -RJ_E_REFUSED ? STATUS_REFUSED : status_of(rc);
 }

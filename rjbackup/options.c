@@ -82,150 +82,124 @@ static enum options_verdict take_verify(void *to, const char *value)
 	return tool_verify(&tool, value, &((struct options *)to)->verify);
 }
 
+/* By enum command. */
+static const struct tool_command commands[] = {
+	[COMMAND_BASE] = {"base", 1, 1, "no DIR given, where the volume is mounted"},
+	[COMMAND_LS] = {"ls", 1, 2, "no FILE or URL given"},
+	[COMMAND_RESTORE] = {"restore", 0, 1, ""},
+	[COMMAND_EXPIRE] = {"expire", 1, 1, "no URL given"},
+	[COMMAND_DRILL] = {"drill", 0, 1, ""},
+	[COMMAND_MOUNT] = {"mount", 1, 2, "no DIR given, where to mount the moment"},
+	{0},
+};
+
+#define BASE	(1u << COMMAND_BASE)
+#define LS	(1u << COMMAND_LS)
+#define RESTORE (1u << COMMAND_RESTORE)
+#define EXPIRE	(1u << COMMAND_EXPIRE)
+#define DRILL	(1u << COMMAND_DRILL)
+#define MOUNT	(1u << COMMAND_MOUNT)
+
 #define SET(field) OPTION_SET(struct options, field)
 static const struct tool tool = {
 	.name = "rjbackup",
 	.help = help_text,
 	.hint = " (see rjbackup --help)",
 	.options = (const struct tool_option[]){
-		{'n', "dry-run", SET(dry_run)},
-		{'o', NULL, SET(out)},
-		{0, "base", SET(base)},
-		{0, "at", OPTION_TAKE, .take = take_at},
-		{0, "verify", OPTION_TAKE, .take = take_verify},
-		{0, "hold", SET(hold_text)},
-		{0, "key", SET(keyfile)},
-		{0, "scratch", SET(scratch)},
-		{0, "compare", SET(compare)},
-		{0, "exec", SET(exec)},
+		{'n', "dry-run", SET(dry_run), .commands = BASE | RESTORE | EXPIRE},
+		{'o', NULL, SET(out), .commands = BASE | RESTORE},
+		{0, "base", SET(base), .commands = RESTORE | DRILL | MOUNT},
+		{0, "at", OPTION_TAKE, .take = take_at, .commands = RESTORE | DRILL | MOUNT},
+		{0, "verify", OPTION_TAKE, .take = take_verify, .commands = RESTORE | MOUNT},
+		{0, "hold", SET(hold_text), .commands = BASE | EXPIRE},
+		{0, "key", SET(keyfile), .commands = BASE | LS | RESTORE | DRILL | MOUNT},
+		{0, "scratch", SET(scratch), .commands = DRILL | MOUNT},
+		{0, "compare", SET(compare), .commands = DRILL},
+		{0, "exec", SET(exec), .commands = DRILL},
 		{0, "json", SET(json)},
 		{0},
 	},
+	.commands = commands,
 };
 
-/* Words after the command; at least LEAST and at most MOST of them. */
-static enum options_verdict count_words(int n, char **words, int least, int most,
-	const char *missing)
+/* What the table does not say. N words are at WORDS. */
+static enum options_verdict check_base(struct options *o, int n, char **words)
 {
-	if (n < least)
-		return tool_bad(&tool, "%s", missing);
-	if (n > most)
-		return tool_bad(&tool, "one word too many: %s", words[most]);
-	return OPTIONS_RUN;
-}
-
-static enum options_verdict take_base(int n, char **words, struct options *o)
-{
-	if (!o->out)
-		return tool_bad(&tool, "base: no -o FILE given");
-	if (o->base || o->at.kind != RJ_AT_LATEST ||
-		o->verify != RJ_VERIFY_QUICK)
-		return tool_bad(&tool, "--base, --at and --verify are for restore");
+	(void)n;
+	o->dir = words[0];
 	if (o->hold_text && (!rj_parse_time(o->hold_text, &o->hold) || !o->hold))
 		return tool_bad(&tool, "--hold wants a time, such as 30d: %s",
 			o->hold_text);
-	o->dir = words[0];
-	return count_words(n, words, 1, 1,
-		"base: no DIR given, where the volume is mounted");
+	return OPTIONS_RUN;
 }
 
-static enum options_verdict take_ls(int n, char **words, struct options *o)
+static enum options_verdict check_ls(struct options *o, int n, char **words)
 {
-	bool url = n && strstr(words[0], "://");
+	bool url = strstr(words[0], "://");
 
-	if (o->out || o->base || o->dry_run || o->at.kind != RJ_AT_LATEST ||
-		o->verify != RJ_VERIFY_QUICK || o->hold_text)
-		return tool_bad(&tool, "ls takes --json and --key only");
 	if (url && o->keyfile)
-		return tool_bad(&tool, "ls URL takes --json only: it reads no segment");
+		return tool_bad(&tool, "ls URL takes no --key: it reads no segment");
+	if (url && n > 1)
+		return tool_bad(&tool, "one word too many: %s", words[1]);
 	o->base = url ? NULL : words[0];
 	o->url = url ? words[0] : n > 1 ? words[1] : NULL;
-	return count_words(n, words, 1, url ? 1 : 2, "ls: no FILE or URL given");
+	return OPTIONS_RUN;
 }
 
-static enum options_verdict take_expire(int n, char **words, struct options *o)
+static enum options_verdict check_expire(struct options *o, int n, char **words)
 {
-	if (o->out || o->base || o->at.kind != RJ_AT_LATEST ||
-		o->verify != RJ_VERIFY_QUICK || o->keyfile)
-		return tool_bad(&tool, "expire takes -n, --hold and --json only");
+	(void)n;
+	o->url = words[0];
 	if (o->hold_text && !rj_claim_number(o->hold_text, &o->hold))
 		return tool_bad(&tool,
 			"expire: --hold wants a hold's number, as ls URL says it: %s",
 			o->hold_text);
-	o->url = words[0];
-	return count_words(n, words, 1, 1, "expire: no URL given");
+	return OPTIONS_RUN;
 }
 
-static enum options_verdict take_restore(int n, char **words, struct options *o)
+/* restore, drill and mount: DIR, the last word, is mount's. */
+static enum options_verdict check_moment(struct options *o, int n, char **words)
 {
-	if (!o->base)
-		return tool_bad(&tool, "restore: no --base=FILE given");
-	if (!o->out)
-		return tool_bad(&tool, "restore: no -o FILE given");
-	if (o->hold_text)
-		return tool_bad(&tool, "--hold is for base and expire");
+	if (o->at_random && o->command != COMMAND_DRILL)
+		return tool_bad(&tool, "--at=random is for drill");
+	if (o->command == COMMAND_MOUNT)
+		o->dir = words[--n];
 	o->url = n ? words[0] : NULL;
-	return count_words(n, words, 0, 1, "");
+	return OPTIONS_RUN;
 }
 
-static enum options_verdict take_drill(int n, char **words, struct options *o)
+static enum options_verdict check(struct options *o, int n, char **words)
 {
-	if (!o->base)
-		return tool_bad(&tool, "drill: no --base=FILE given");
-	if (o->out || o->dry_run || o->hold_text || o->verify != RJ_VERIFY_QUICK)
-		return tool_bad(&tool, "drill takes no -o, -n, --hold and --verify");
-	o->url = n ? words[0] : NULL;
-	return count_words(n, words, 0, 1, "");
-}
+	const uint32_t command = 1u << o->command;
 
-static enum options_verdict take_mount(int n, char **words, struct options *o)
-{
-	if (!o->base)
-		return tool_bad(&tool, "mount: no --base=FILE given");
-	if (o->out || o->dry_run || o->hold_text)
-		return tool_bad(&tool, "mount takes no -o, -n and --hold");
-	o->url = n > 1 ? words[0] : NULL;
-	o->dir = n ? words[n - 1] : NULL;
-	return count_words(n, words, 1, 2, "mount: no DIR given, where to mount the moment");
-}
-
-static enum options_verdict take_words(int n, char **words, struct options *o)
-{
-	static const struct {
-		const char *word;
-		enum command command;
-		enum options_verdict (*take)(
-			int n, char **words, struct options *o);
-	} commands[] = {
-		{"base", COMMAND_BASE, take_base},
-		{"ls", COMMAND_LS, take_ls},
-		{"restore", COMMAND_RESTORE, take_restore},
-		{"expire", COMMAND_EXPIRE, take_expire},
-		{"drill", COMMAND_DRILL, take_drill},
-		{"mount", COMMAND_MOUNT, take_mount},
-	};
-	unsigned i;
-
-	if ((o->at_random || o->compare || o->exec) && (!n || strcmp(words[0], "drill")))
-		return tool_bad(&tool, "--at=random, --compare and --exec are for drill");
-	if (o->scratch && (!n || (strcmp(words[0], "drill") && strcmp(words[0], "mount"))))
-		return tool_bad(&tool, "--scratch is for drill and mount");
-	if (!n)
-		return tool_bad(&tool, "no command given: base, ls, restore, expire, drill or mount");
-	for (i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
-		if (strcmp(words[0], commands[i].word))
-			continue;
-		o->command = commands[i].command;
-		return commands[i].take(n - 1, words + 1, o);
+	if (command & (BASE | RESTORE) && !o->out)
+		return tool_bad(&tool, "%s: no -o FILE given", commands[o->command].word);
+	if (command & (RESTORE | DRILL | MOUNT) && !o->base)
+		return tool_bad(&tool, "%s: no --base=FILE given", commands[o->command].word);
+	switch (o->command) {
+	case COMMAND_BASE:
+		return check_base(o, n, words);
+	case COMMAND_LS:
+		return check_ls(o, n, words);
+	case COMMAND_EXPIRE:
+		return check_expire(o, n, words);
+	case COMMAND_RESTORE:
+	case COMMAND_DRILL:
+	case COMMAND_MOUNT:
+		break;
 	}
-	return tool_bad(&tool, "no such command: %s", words[0]);
+	return check_moment(o, n, words);
 }
 
 enum options_verdict options_parse(int argc, char **argv, struct options *o)
 {
 	enum options_verdict v;
+	int command = 0;
 
 	*o = (struct options){.verify = RJ_VERIFY_QUICK};
-	v = tool_parse(&tool, argc, argv, o);
-	return v == OPTIONS_RUN ? take_words(argc - optind, argv + optind, o) : v;
+	v = tool_parse_command(&tool, argc, argv, o, &command);
+	if (v != OPTIONS_RUN)
+		return v;
+	o->command = (enum command)command;
+	return check(o, argc - optind, argv + optind);
 }

@@ -98,16 +98,22 @@ static bool parse_fd(const char *text, int *out)
 	return true;
 }
 
-static enum options_verdict take(const struct tool *t, int c, void *to)
+/* The option that getopt_long() returned as C. */
+static const struct tool_option *option_of(const struct tool *t, int c)
 {
 	const struct tool_option *o = t->options;
-	void *field;
 
 	if (c >= OPT_NAME)
-		o += c - OPT_NAME;
-	else
-		while (o->letter != c)
-			o++;
+		return o + (c - OPT_NAME);
+	while (o->letter != c)
+		o++;
+	return o;
+}
+
+static enum options_verdict take(const struct tool *t, const struct tool_option *o, void *to)
+{
+	void *field;
+
 	field = (char *)to + o->at;
 	switch (o->kind) {
 	case OPTION_FLAG:
@@ -126,11 +132,14 @@ static enum options_verdict take(const struct tool *t, int c, void *to)
 	return OPTIONS_RUN;
 }
 
-enum options_verdict tool_parse(const struct tool *t, int argc, char **argv, void *to)
+/* GIVEN gets a bit for each option that was there, by its place in the table. */
+static enum options_verdict parse(const struct tool *t, int argc, char **argv, void *to,
+	uint32_t *given)
 {
 	enum options_verdict v = OPTIONS_RUN;
 	struct option names[TOOL_OPTIONS_MAX + 3];
 	char letters[2 * TOOL_OPTIONS_MAX + 4];
+	const struct tool_option *o;
 	char why[128];
 	int c;
 
@@ -143,7 +152,71 @@ enum options_verdict tool_parse(const struct tool *t, int argc, char **argv, voi
 			printf("%s (%s) %s\n", t->name, PACKAGE_NAME, PACKAGE_VERSION);
 		else if (c == OPT_HELP)
 			fputs(t->help, stdout);
-		v = c == 'V' || c == OPT_HELP ? OPTIONS_DONE : take(t, c, to);
+		if (c == 'V' || c == OPT_HELP)
+			return OPTIONS_DONE;
+		o = option_of(t, c);
+		*given |= UINT32_C(1) << (o - t->options);
+		v = take(t, o, to);
 	}
+	return v;
+}
+
+enum options_verdict tool_parse(const struct tool *t, int argc, char **argv, void *to)
+{
+	uint32_t given = 0;
+
+	return parse(t, argc, argv, to, &given);
+}
+
+/* "a, b or c" of all commands. */
+static const char *command_list(const struct tool *t, char *out, size_t size)
+{
+	const struct tool_command *c = t->commands;
+	size_t len = 0;
+
+	for (out[0] = 0; c->word && len < size; c++)
+		len += (size_t)snprintf(out + len, size - len, "%s%s",
+			c == t->commands ? "" : c[1].word ? ", " : " or ", c->word);
+	return out;
+}
+
+static enum options_verdict check_options(const struct tool *t, int command, uint32_t given)
+{
+	const struct tool_option *o = t->options;
+	const char *word = t->commands[command].word;
+
+	for (; o->letter || o->name; o++)
+		if (given & UINT32_C(1) << (o - t->options) && o->commands &&
+			!(o->commands & UINT32_C(1) << command))
+			return o->name ? tool_bad(t, "%s takes no --%s", word, o->name)
+				       : tool_bad(t, "%s takes no -%c", word, o->letter);
+	return OPTIONS_RUN;
+}
+
+enum options_verdict tool_parse_command(const struct tool *t, int argc, char **argv, void *to,
+	int *command)
+{
+	const struct tool_command *c = t->commands;
+	enum options_verdict v;
+	uint32_t given = 0;
+	char list[256];
+	int words;
+
+	v = parse(t, argc, argv, to, &given);
+	if (v != OPTIONS_RUN)
+		return v;
+	if (optind == argc)
+		return tool_bad(t, "no command given: %s", command_list(t, list, sizeof(list)));
+	while (c->word && strcmp(c->word, argv[optind]) != 0)
+		c++;
+	if (!c->word)
+		return tool_bad(t, "no such command: %s", argv[optind]);
+	*command = (int)(c - t->commands);
+	words = argc - ++optind;
+	v = check_options(t, *command, given);
+	if (v == OPTIONS_RUN && words < c->least)
+		return tool_bad(t, "%s: %s", c->word, c->missing);
+	if (v == OPTIONS_RUN && words > c->most)
+		return tool_bad(t, "one word too many: %s", argv[optind + c->most]);
 	return v;
 }

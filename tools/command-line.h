@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "recover/recover.h"
 
@@ -29,6 +30,15 @@ struct tool_option {
 	size_t at; /* in the tool's struct */
 	/* TO is the tool's struct; says what is bad with tool_bad() */
 	enum options_verdict (*take)(void *to, const char *value);
+	/* The commands that have it, 1 << their place in the tool's table; 0: all. */
+	uint32_t commands;
+};
+
+/* The word after the options' tool, which says what to do, and the words after that. */
+struct tool_command {
+	const char *word;
+	int least, most;     /* words */
+	const char *missing; /* what to say of fewer words: "no FILE given" */
 };
 
 /* The last members of a struct tool_option: set FIELD of TYPE, by its type. */
@@ -45,6 +55,7 @@ struct tool {
 	const char *hint; /* ends the line about a bad command line */
 	/* ends with {0}; -V, --version and --help are added */
 	const struct tool_option *options;
+	const struct tool_command *commands; /* ends with {0}; NULL: the tool has none */
 	bool in_order; /* an option after an operand is an operand */
 };
 
@@ -53,6 +64,14 @@ struct tool {
  * After OPTIONS_RUN the operands begin at argv[optind].
  */
 enum options_verdict tool_parse(const struct tool *t, int argc, char **argv, void *to);
+
+/*
+ * Do the same for a tool with commands, and check that the command has the options that were
+ * given, and its number of words. *COMMAND gets the command's place in the table; after
+ * OPTIONS_RUN its words begin at argv[optind].
+ */
+enum options_verdict tool_parse_command(const struct tool *t, int argc, char **argv, void *to,
+	int *command);
 
 /* Print "name: FORMAT" and the hint on stderr. Returns OPTIONS_BAD. */
 enum options_verdict tool_bad(const struct tool *t, const char *format, ...)
