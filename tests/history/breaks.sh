@@ -92,6 +92,18 @@ rm -f r.img
 # ---- the volume was unmounted ----
 check "unmounted" history_umount
 status 0 "the latest moment is before that" restore
+status 0 "... and each block in use is the volume's" "$COMPARE" v.img r.img
+byte=$(($(debugfs -R "blocks <2>" r.img 2>/dev/null) * 4096 + 100))
+flip r.img $byte
+status 1 "... control: a flipped byte in a folder" "$COMPARE" v.img r.img
+like "... is named" "$OUT" " wrong 1$"
+flip r.img $byte
+byte=$(debugfs -R "imap <2>" r.img 2>/dev/null | sed -n 's/.*block \([0-9]*\), offset 0x\([0-9a-f]*\).*/\1 * 4096 + 0x\2/p')
+flip r.img $((byte + 16))
+status 1 "... control: a flipped byte in an inode" "$COMPARE" v.img r.img
+flip r.img $((byte + 16))
+flip r.img $((1024 + 32))
+status 1 "... control: one in the superblock" "$COMPARE" v.img r.img
 rm -f r.img
 check "mounted again" history_mount journal
 "$WORK" ops mnt 3 100 >/dev/null

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Sourced after lib.sh and rj.sh: a volume with a history, its markers, and the judgement.
 RJBACKUP=$RJ_BUILD/rjbackup/rjbackup WORK=$RJ_BUILD/tests/history/work
+COMPARE=$RJ_BUILD/tests/history/compare
 
 # history_conf: a log that is kept, and comes in pieces
 history_conf() {
@@ -19,7 +20,7 @@ history_volume() {
 history_mount() {
 	mount_served "$T_DIR/v.img" mnt "data=$1" || return 1
 	# rjournald does it too, within a second
-	[ "$1" != journal ] || echo 0 >"$(zeroout_file)"
+	[[ $1 != journal* ]] || echo 0 >"$(zeroout_file)"
 }
 zeroout_file() { echo "/sys/fs/ext4/$(basename "$(findmnt -no SOURCE mnt)")/extent_max_zeroout_kb"; }
 history_umount() { umount mnt && unserve; }

@@ -3,20 +3,21 @@
  * work ops DIR SEED COUNT: random operations of every kind on the files in DIR.
  * work manifest DIR: one line for each file: what a restore must bring back.
  */
-#include <dirent.h>
+#include "manifest.h"
+
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
+#include <linux/fs.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/xattr.h>
 #include <unistd.h>
-
-#include "segment/digest.h"
 
 #define NAMES 48
 #define GRAIN 4096u
@@ -65,6 +66,19 @@ static int put(int fd, bool direct)
 	return pwrite(fd, buf, len, off) == (ssize_t)len ? 0 : -1;
 }
 
+/* One of four is short, and fits into an inode. */
+static int append(int fd)
+{
+	static uint8_t buf[MOST / 8];
+	uint32_t len = draw(draw(4) ? sizeof(buf) : 60) + 1;
+	struct stat st;
+
+	if (fstat(fd, &st) || st.st_size > 2 * MOST)
+		return -1;
+	fill(buf, len);
+	return write(fd, buf, len) == (ssize_t)len ? 0 : -1;
+}
+
 static int put_mapped(int fd)
 {
 	struct stat st;
@@ -109,11 +123,32 @@ static int set_xattr(int fd)
 	return fsetxattr(fd, key, value, len, 0);
 }
 
+static int set_flags(int fd)
+{
+	int flags;
+
+	if (ioctl(fd, FS_IOC_GETFLAGS, &flags))
+		return -1;
+	flags ^= draw(2) ? FS_NODUMP_FL : FS_NOATIME_FL;
+	return ioctl(fd, FS_IOC_SETFLAGS, &flags);
+}
+
+static int set_times(int fd)
+{
+	struct timespec t[2] = {{draw(1u << 31), draw(1000000000)},
+		{draw(1u << 31), draw(1000000000)}};
+
+	return futimens(fd, t);
+}
+
 static int on_file(uint32_t what)
 {
-	char path[64];
 	int flags = O_RDWR | O_CREAT | (what == 3 ? O_DIRECT : 0), rc = -1;
-	int fd = open(name(path, sizeof(path)), flags, 0600 | draw(64));
+	char path[64];
+	int fd;
+
+	flags |= what == 10 ? O_APPEND : 0;
+	fd = open(name(path, sizeof(path)), flags | O_NONBLOCK, 0600 | draw(64));
 
 	if (fd < 0)
 		return -1;
@@ -140,7 +175,64 @@ static int on_file(uint32_t what)
 	case 9:
 		rc = fsync(fd);
 		break;
+	case 10:
+	case 11:
+		rc = append(fd);
+		break;
+	case 12:
+		rc = set_flags(fd);
+		break;
+	case 13:
+		rc = set_times(fd);
+		break;
 	}
+	return close(fd) ? -1 : rc;
+}
+
+/* A file without a name, written, then named. */
+static int name_later(const char *path)
+{
+	char proc[64];
+	int fd = open(".", O_TMPFILE | O_RDWR, 0644), rc;
+
+	if (fd < 0)
+		return -1;
+	snprintf(proc, sizeof(proc), "/proc/self/fd/%d", fd);
+	rc = put(fd, false);
+	if (!rc)
+		rc = linkat(AT_FDCWD, proc, AT_FDCWD, path, AT_SYMLINK_FOLLOW);
+	return close(fd) ? -1 : rc;
+}
+
+/* A folder with many names, made and removed. */
+static int folder(void)
+{
+	char dir[16], path[64];
+	uint32_t names = draw(4) ? draw(8) : draw(300), i;
+	int fd, rc;
+
+	snprintf(dir, sizeof(dir), "t%u", draw(4));
+	rc = mkdir(dir, 0700 | draw(64));
+	for (i = 0; !rc && i < names; i++) {
+		snprintf(path, sizeof(path), "%s/a-name-of-some-length-%u", dir, i);
+		fd = open(path, O_CREAT | O_WRONLY, 0600);
+		rc = fd < 0 ? -1 : close(fd);
+	}
+	for (i = 0; rc && errno == EEXIST && i < 300; i++) {
+		snprintf(path, sizeof(path), "%s/a-name-of-some-length-%u", dir, i);
+		unlink(path);
+	}
+	return rc && errno == ENOENT ? rmdir(dir) : rc;
+}
+
+static int discard(void)
+{
+	struct fstrim_range all = {.len = UINT64_MAX};
+	int fd = open(".", O_RDONLY), rc;
+
+	if (fd < 0)
+		return -1;
+	rc = ioctl(fd, FITRIM, &all);
 	return close(fd) ? -1 : rc;
 }
 
@@ -159,6 +251,18 @@ static int on_names(uint32_t what)
 		return symlink(a, b);
 	case 3:
 		return chmod(a, 0600 | draw(64));
+	case 4:
+		return lchown(a, draw(70000), draw(70000));
+	case 5:
+		return renameat2(AT_FDCWD, a, AT_FDCWD, b, RENAME_EXCHANGE);
+	case 6:
+		return mknod(a, draw(2) ? S_IFIFO | 0600 : S_IFCHR | 0600, draw(256));
+	case 7:
+		return name_later(a);
+	case 8:
+		return folder();
+	case 9:
+		return draw(8) ? rename(a, b) : discard();
 	default:
 		return unlink(a);
 	}
@@ -178,8 +282,8 @@ static int ops(const char *dir, const char *seed, const char *count)
 		mkdir(sub, 0755);
 	}
 	for (i = 0; i < n; i++) {
-		what = draw(16);
-		if ((what < 10 ? on_file(what) : on_names(what - 10)))
+		what = draw(28);
+		if ((what < 14 ? on_file(what) : on_names(what - 14)))
 			refused++;
 		else
 			done++;
@@ -189,96 +293,6 @@ static int ops(const char *dir, const char *seed, const char *count)
 	printf("%llu done, %llu refused\n", (unsigned long long)done,
 		(unsigned long long)refused);
 	return done < n / 4;
-}
-
-static void hex(const void *data, size_t len)
-{
-	uint8_t sum[RJ_SEG_HASH_BYTES];
-	size_t i;
-
-	if (rj_digest(data, len, NULL, 0, sum, NULL))
-		exit(1);
-	for (i = 0; i < sizeof(sum); i++)
-		printf("%02x", sum[i]);
-}
-
-static void content(const char *path, const struct stat *st)
-{
-	char target[PATH_MAX] = "";
-	uint8_t *p = NULL;
-	int fd;
-
-	if (S_ISLNK(st->st_mode)) {
-		if (readlink(path, target, sizeof(target) - 1) < 0)
-			exit(1);
-		printf(" -> %s", target);
-	}
-	if (!S_ISREG(st->st_mode))
-		return;
-	fd = open(path, O_RDONLY);
-	p = malloc((size_t)st->st_size + 1);
-	if (fd < 0 || !p || pread(fd, p, (size_t)st->st_size, 0) != st->st_size)
-		exit((perror(path), 1));
-	printf(" ");
-	hex(p, (size_t)st->st_size);
-	free(p);
-	close(fd);
-}
-
-static int by_text(const void *a, const void *b)
-{
-	return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
-static void xattrs(const char *path)
-{
-	char names[4096], *sorted[64], *p;
-	ssize_t len = llistxattr(path, names, sizeof(names)), size;
-	uint8_t value[8192];
-	size_t n = 0, i;
-
-	if (len < 0)
-		exit((perror(path), 1));
-	for (p = names; p < names + len && n < 64; p += strlen(p) + 1)
-		sorted[n++] = p;
-	qsort(sorted, n, sizeof(sorted[0]), by_text);
-	for (i = 0; i < n; i++) {
-		size = lgetxattr(path, sorted[i], value, sizeof(value));
-		if (size < 0)
-			exit((perror(path), 1));
-		printf(" %s=", sorted[i]);
-		hex(value, (size_t)size);
-	}
-}
-
-static void manifest(const char *path)
-{
-	struct dirent **list = NULL;
-	char below[PATH_MAX];
-	struct stat st;
-	int n, i;
-
-	if (lstat(path, &st))
-		exit((perror(path), 1));
-	printf("%s %o %u %lld %lld.%09ld", path, st.st_mode,
-		(unsigned)st.st_nlink,
-		S_ISDIR(st.st_mode) ? 0LL : (long long)st.st_size,
-		(long long)st.st_mtim.tv_sec, st.st_mtim.tv_nsec);
-	content(path, &st);
-	xattrs(path);
-	printf("\n");
-	if (!S_ISDIR(st.st_mode))
-		return;
-	n = scandir(path, &list, NULL, alphasort);
-	for (i = 0; i < n; i++) {
-		if (strcmp(list[i]->d_name, ".") &&
-			strcmp(list[i]->d_name, "..") &&
-			(size_t)snprintf(below, sizeof(below), "%s/%s", path,
-				list[i]->d_name) < sizeof(below))
-			manifest(below);
-		free(list[i]);
-	}
-	free(list);
 }
 
 int main(int argc, char **argv)
