@@ -46,6 +46,9 @@ int rj_sbx_base_get(const uint8_t raw[RJ_SBX_BYTES],
 	base->whole = rj_get_le64(r.intent_uuid + 8);
 	put(&r, false, 0, 0);
 	rc = rj_sbx_decode((const uint8_t *)&r, sbx, err);
+	if (!rc && !base->from && !base->whole)
+		return rj_fail(err, RJ_E_INVAL,
+			"rjbackup was stopped while it made this file: remove it, and run rjbackup again");
 	if (!rc && (!base->from || base->whole < base->from))
 		rc = rj_fail(err, RJ_E_CORRUPT,
 			"superblock extension: a base from segment %llu that is whole at segment %llu",

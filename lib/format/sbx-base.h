@@ -17,12 +17,16 @@ struct rj_base_record {
 	uint64_t whole;
 };
 
+/* The record of what is no base yet, and may never be one: both numbers are 0. */
+#define RJ_BASE_UNFINISHED ((struct rj_base_record){0})
+
 /* Change RAW, a volume's good extension, into that of a base. */
 void rj_sbx_base_put(
 	uint8_t raw[RJ_SBX_BYTES], const struct rj_base_record *base);
 /*
  * Decode the extension RAW of a base: BASE, and what the volume had into SBX.
- * RJ_E_INVAL: it is a volume's, not a base's. Also the errors of rj_sbx_decode().
+ * RJ_E_INVAL: it is a volume's, not a base's; or unfinished (BASE is all 0 then). Also the
+ * errors of rj_sbx_decode().
  */
 int rj_sbx_base_get(const uint8_t raw[RJ_SBX_BYTES],
 	struct rj_base_record *base, struct rj_sbx *sbx, struct rj_error *err);

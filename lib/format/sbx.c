@@ -223,7 +223,7 @@ int rj_sbx_decode(const uint8_t raw[RJ_SBX_BYTES], struct rj_sbx *out,
 			"-O ^has_journal)");
 	if (s.incompat & RJ_SBX_INCOMPAT_BASE)
 		return rj_fail(err, RJ_E_UNSUPPORTED,
-			"superblock extension: this is a base of rjbackup, not a volume: rjbackup restore makes a volume from it");
+			"superblock extension: this is a base of rjbackup, or a file that it has not finished, and not a volume: rjbackup restore makes a volume from a base");
 	if (s.incompat & ~(uint32_t)RJ_SBX_INCOMPAT_KNOWN)
 		return rj_fail(err, RJ_E_UNSUPPORTED,
 			"superblock extension: unknown feature 0x%x: use a "

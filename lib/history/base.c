@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "history/base.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "os/bio.h"
+#include "os/fileio.h"
 
 int rj_base_look(
 	const char *path, struct rj_base_facts *out, struct rj_error *err)
@@ -29,6 +33,31 @@ int rj_base_look(
 	out->blocks = f->blocks;
 	rc2 = rj_volume_close(v, rc ? NULL : err);
 	return rc ? rc : rc2;
+}
+
+static bool unfinished(const char *path)
+{
+	struct rj_base_facts f = {.record.from = 1};
+
+	return rj_base_look(path, &f, NULL) == -RJ_E_INVAL &&
+	       (!f.record.from || !strcmp(f.sbx.url, RJ_BASE_NO_STORE));
+}
+
+int rj_base_create(const char *path, uint64_t bytes, int *fd, struct rj_error *err)
+{
+	int rc;
+
+	*fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (*fd < 0) {
+		rc = rj_fail_errno(err, errno, "%s: cannot make", path);
+		if (rc == -RJ_E_EXISTS && unfinished(path))
+			rj_fail_suffix(err,
+				"; rjbackup was stopped while it made that: remove it");
+		return rc;
+	}
+	if (ftruncate(*fd, (off_t)bytes))
+		return rj_fail_errno(err, errno, "%s: cannot size", path);
+	return rj_fsync_parent(path, err);
 }
 
 int rj_base_log_open(const struct rj_base_facts *f, const char *url,

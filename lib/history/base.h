@@ -22,9 +22,20 @@ struct rj_base_facts {
 	struct rj_hold hold; /* that rj_base_make() put; number 0: none */
 };
 
-/* RJ_E_INVAL: PATH is no base; RJ_E_CORRUPT; what rj_volume_open() reports. */
+/* Where a restored volume says its journal is, until it has none: nowhere. */
+#define RJ_BASE_NO_STORE "file:///nonexistent/restored"
+
+/* RJ_E_INVAL: PATH is no base, or an unfinished one; RJ_E_CORRUPT; what rj_volume_open()
+ * reports. */
 int rj_base_look(
 	const char *path, struct rj_base_facts *out, struct rj_error *err);
+
+/*
+ * Make the file PATH of BYTES, all zeros, in its folder for certain; *FD is open for
+ * reading and writing. RJ_E_EXISTS; the message says so when PATH was left by an
+ * rjbackup that was stopped.
+ */
+int rj_base_create(const char *path, uint64_t bytes, int *fd, struct rj_error *err);
 
 /* The store of a log, and the log. */
 struct rj_base_log {

@@ -57,6 +57,11 @@ static uint64_t next_data(const struct rj_copy *c, uint64_t off)
 	return hole >= 0 && (uint64_t)hole == off ? c->bytes : off;
 }
 
+bool rj_copy_share(const struct rj_copy *c)
+{
+	return !ioctl(c->to_fd, FICLONE, c->from_fd);
+}
+
 int rj_copy_sparse(const struct rj_copy *c, struct rj_error *err)
 {
 	uint8_t *buf = NULL;
@@ -64,8 +69,6 @@ int rj_copy_sparse(const struct rj_copy *c, struct rj_error *err)
 	size_t n;
 	int rc = 0;
 
-	if (!c->begin && !ioctl(c->to_fd, FICLONE, c->from_fd))
-		return 0;
 	if (posix_memalign((void **)&buf, GRAIN, PIECE))
 		return rj_fail(err, RJ_E_NOMEM, "out of memory");
 	while (!rc && (off = next_data(c, off)) < c->bytes) {

@@ -2,6 +2,7 @@
 #ifndef RJ_HISTORY_COPY_H
 #define RJ_HISTORY_COPY_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "util/error.h"
@@ -17,11 +18,13 @@ struct rj_copy {
 	void *arg;
 };
 
+/* Share all blocks of FROM, from byte 0 on, where the filesystem can do that. */
+bool rj_copy_share(const struct rj_copy *c);
+
 /*
- * Copy all but zeros into TO, an empty file of that length, which stays sparse. TO
- * shares the blocks of FROM where the filesystem can do that. From a descriptor with
- * O_DIRECT whole pages are read, in turn, each once. RJ_E_IO, RJ_E_NOSPACE, RJ_E_NOMEM,
- * RJ_E_CANCELLED.
+ * Copy all but zeros into TO, an empty file of that length, which stays sparse.
+ * From a descriptor with O_DIRECT whole pages are read, in turn, each once. RJ_E_IO,
+ * RJ_E_NOSPACE, RJ_E_NOMEM, RJ_E_CANCELLED.
  */
 int rj_copy_sparse(const struct rj_copy *c, struct rj_error *err);
 

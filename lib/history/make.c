@@ -2,8 +2,8 @@
 /*
  * A base of a mounted volume. The order is what counts (doc/history.md): the end of the
  * log is noted, then the device is read, past the page cache, then all is committed and
- * shipped, and that end of the log is noted. The superblock is written last: until then
- * the file is nothing at all.
+ * shipped, and that end of the log is noted. The superblock is first one of an unfinished
+ * base, which nothing takes, and made that of a base last.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -145,12 +145,7 @@ static int open_files(struct making *m, struct rj_error *err)
 	m->from = open(m->device, O_RDONLY | O_DIRECT | O_CLOEXEC);
 	if (m->from < 0)
 		return rj_fail_errno(err, errno, "%s: cannot open", m->device);
-	m->to = open(m->out, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	if (m->to < 0)
-		return rj_fail_errno(err, errno, "%s: cannot make", m->out);
-	if (ftruncate(m->to, (off_t)bytes))
-		return rj_fail_errno(err, errno, "%s: cannot size", m->out);
-	return rj_fsync_parent(m->out, err);
+	return rj_base_create(m->out, bytes, &m->to, err);
 }
 
 /* All but the superblock. */
@@ -173,8 +168,10 @@ static int copy(struct making *m, struct rj_error *err)
 		rc = rj_pread_all(m->from, head, HEAD, 0, m->device, err);
 	if (rc)
 		return rc;
-	memset(head + SUPER_AT, 0, SUPER_BYTES);
-	return rj_pwrite_all(m->to, head, HEAD, 0, m->out, err);
+	rc = rj_pwrite_all(m->to, head, SUPER_AT, 0, m->out, err);
+	return rc ? rc : rj_pwrite_all(m->to, head + SUPER_AT + SUPER_BYTES,
+				 HEAD - SUPER_AT - SUPER_BYTES, SUPER_AT + SUPER_BYTES,
+				 m->out, err);
 }
 
 /* The kernel may be writing it just now. */
@@ -202,7 +199,8 @@ static int read_super(struct making *m, uint8_t raw[SUPER_BYTES], struct rj_erro
 	return 0;
 }
 
-static int put_super(struct making *m, struct rj_error *err)
+static int put_super(struct making *m, const struct rj_base_record *record,
+	struct rj_error *err)
 {
 	uint8_t raw[SUPER_BYTES], sbx[RJ_SBX_BYTES];
 	int rc = read_super(m, raw, err);
@@ -210,7 +208,7 @@ static int put_super(struct making *m, struct rj_error *err)
 	if (rc)
 		return rc;
 	memcpy(sbx, raw + RJ_SBX_OFFSET, sizeof(sbx));
-	rj_sbx_base_put(sbx, &m->facts->record);
+	rj_sbx_base_put(sbx, record);
 	rj_super_make_base(raw, sbx);
 	rc = rj_fsync(m->to, m->out, err);
 	if (!rc)
@@ -245,6 +243,8 @@ static int make(struct making *m, struct rj_history_report *report,
 		rc = begin_log(m, err);
 	if (!rc)
 		rc = read_super(m, raw, err);
+	if (!rc) /* before anything that looks like a volume */
+		rc = put_super(m, &RJ_BASE_UNFINISHED, err);
 	if (!rc)
 		rc = copy(m, err);
 	if (!rc)
@@ -257,7 +257,7 @@ static int make(struct making *m, struct rj_history_report *report,
 			m->log.store, &m->log.id, &walk, report, err);
 	if (!rc)
 		rc = rj_base_hold_check(&m->log, m->facts, err);
-	return rc ? rc : put_super(m, err);
+	return rc ? rc : put_super(m, &m->facts->record, err);
 }
 
 static int check(struct making *m, struct rj_error *err)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * The base is copied, the log is applied to the copy, and the copy becomes a volume of its
- * own: another UUID first, still marked as a base; then what a recovery does last; then the
- * mark goes, and the journal, which is nowhere.
+ * own: another UUID first, still marked as an unfinished base; then what a recovery does
+ * last; then the mark goes, and the journal, which is nowhere.
  */
 #include "history/restore.h"
 
@@ -19,8 +19,7 @@
 #include "recover/settle.h"
 
 #define SUPER_AT 1024u
-/* Where the new volume says its journal is, until it has none: nowhere. */
-#define NO_STORE "file:///nonexistent/restored"
+#define HEAD	 4096u /* the superblock is in it */
 
 struct restoring {
 	const struct rj_restore_opts *opts;
@@ -51,30 +50,43 @@ static int log_progress(void *arg, uint64_t done, uint64_t total)
 	return r->opts->progress(r->opts->arg, 2, done, total);
 }
 
+/* What comes before the rest; its superblock is that of an unfinished base. */
+static int put_head(struct restoring *r, struct rj_error *err)
+{
+	uint8_t head[HEAD], sbx[RJ_SBX_BYTES];
+	int rc = rj_pread_all(r->from, head, sizeof(head), 0, r->opts->base, err);
+
+	if (rc)
+		return rc;
+	memcpy(sbx, head + SUPER_AT + RJ_SBX_OFFSET, sizeof(sbx));
+	rj_sbx_base_put(sbx, &RJ_BASE_UNFINISHED);
+	rj_super_extend(head + SUPER_AT, sbx);
+	rc = rj_pwrite_all(r->to, head, sizeof(head), 0, r->out, err);
+	return rc ? rc : rj_fsync(r->to, r->out, err);
+}
+
 static int copy_base(struct restoring *r, struct rj_error *err)
 {
 	const struct rj_restore_opts *o = r->opts;
 	struct rj_copy c = {
 		.from = o->base,
 		.to = o->out,
+		.begin = HEAD,
 		.bytes = r->facts->blocks * r->facts->block_size,
 		.progress = copy_progress,
 		.arg = r,
 	};
-	int rc;
+	int rc = rj_base_create(o->out, c.bytes, &r->to, err);
+	bool shared;
 
-	r->to = open(o->out, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	if (r->to < 0)
-		return rj_fail_errno(err, errno, "%s: cannot make", o->out);
-	r->made = true;
-	rc = rj_fsync_parent(o->out, err);
+	r->made = r->to >= 0;
 	if (rc)
 		return rc;
-	if (ftruncate(r->to, (off_t)c.bytes))
-		return rj_fail_errno(err, errno, "%s: cannot size", o->out);
 	c.from_fd = r->from;
 	c.to_fd = r->to;
-	return rj_copy_sparse(&c, err);
+	shared = rj_copy_share(&c);
+	rc = put_head(r, err);
+	return rc || shared ? rc : rj_copy_sparse(&c, err);
 }
 
 static int walk(struct restoring *r, struct rj_bio *fs,
@@ -110,7 +122,7 @@ static int put_super(struct restoring *r, struct rj_error *err)
 	return rc ? rc : rj_fsync(r->to, r->out, err);
 }
 
-/* A superblock of its own, that no log belongs to; marked as a base for now. */
+/* A superblock of its own, that no log belongs to; marked as unfinished for now. */
 static int renew(struct restoring *r, struct rj_error *err)
 {
 	uint8_t volume[RJ_UUID_BYTES], marked[RJ_SBX_BYTES];
@@ -138,12 +150,12 @@ static int renew(struct restoring *r, struct rj_error *err)
 	sbx.fallback_empty = false;
 	memset(sbx.key_fingerprint, 0, sizeof(sbx.key_fingerprint));
 	memset(sbx.url, 0, sizeof(sbx.url));
-	memcpy(sbx.url, NO_STORE, sizeof(NO_STORE));
+	memcpy(sbx.url, RJ_BASE_NO_STORE, sizeof(RJ_BASE_NO_STORE));
 	rc = rj_sbx_encode(&sbx, r->plain, err);
 	if (rc)
 		return rc;
 	memcpy(marked, r->plain, sizeof(marked));
-	rj_sbx_base_put(marked, &r->facts->record);
+	rj_sbx_base_put(marked, &RJ_BASE_UNFINISHED);
 	rj_super_renew(r->super, volume, sbx.journal_uuid, marked);
 	return put_super(r, err);
 }

@@ -31,7 +31,7 @@ struct rj_restore_opts {
 
 /*
  * Restore the volume as it was at opts->at. The new volume has a UUID of its own and no
- * journal. The log is only read. Until the volume is whole OUT is marked as a base, so
+ * journal. The log is only read. Until the volume is whole OUT is marked as an unfinished base, so
  * that no tool takes it for a volume; after a failure there is no OUT.
  * Errors as of rj_base_look(), rj_base_log_open(), rj_history_walk(), rj_recover_settle()
  * and rj_move(). RJ_E_EXISTS: OUT is there.

@@ -51,7 +51,7 @@ like "... why" "$OUT" "^rjbackup: base.img: cannot make: File exists$"
 check "... which stays as it is" cmp base.img copy.img
 check "only rjbackup takes it: rjrecover does not" not "$RJ_BUILD/rjrecover/rjrecover" -p base.img
 OUT=$("$RJ_BUILD/rjrecover/rjrecover" -p base.img 2>&1)
-like "... and says what it is" "$OUT" "a base of rjbackup, not a volume: rjbackup restore"
+like "... and says what it is" "$OUT" "a base of rjbackup, or .*, and not a volume: rjbackup restore"
 check "... nor does e2fsck, though the journal is at hand" not e2fsck -fy base.img
 check "... nor the kernel" not mount -i -t ext4 -o loop base.img look
 check "... nor rjtune" not "$RJ_BUILD/rjtune/rjtune" -f -y -J size=4 base.img

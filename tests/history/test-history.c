@@ -113,6 +113,9 @@ static void base_record(void)
 	in = (struct rj_base_record){.from = 0, .whole = 4};
 	rj_sbx_base_put(raw, &in);
 	CU_ASSERT_EQUAL(rj_sbx_base_get(raw, &out, &sbx, &err), -RJ_E_CORRUPT);
+	rj_sbx_base_put(raw, &RJ_BASE_UNFINISHED);
+	CU_ASSERT_EQUAL(rj_sbx_base_get(raw, &out, &sbx, &err), -RJ_E_INVAL);
+	CU_ASSERT_PTR_NOT_NULL(strstr(err.msg, "was stopped while it made this"));
 }
 
 /* Random reads and writes, of parts of blocks too, against the same in memory. */
