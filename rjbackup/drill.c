@@ -62,6 +62,7 @@ static int draw(struct drill *d, struct rj_moment *at)
 	int64_t from = d->report.earliest.time_ns, to = d->report.reached.time_ns;
 	uint64_t r = 0;
 
+	d->latest_ns = to;
 	if (!rc && rj_random_bytes(&r, sizeof(r)))
 		rc = rj_fail(&d->err, RJ_E_IO, "cannot get random bytes");
 	/* without two commits there is only the latest moment */
@@ -191,6 +192,8 @@ static int restore_and_look(struct drill *d, const char *dir)
 		rc = restore(d, volume, at);
 	if (rc)
 		return rc;
+	if (d->latest_ns < d->report.reached.time_ns)
+		d->latest_ns = d->report.reached.time_ns;
 	d->rpo_ns = d->report.reached.time_ns ? now - d->report.reached.time_ns : -1;
 	d->bytes = stat(volume, &st) ? 0 : (uint64_t)st.st_blocks * 512;
 	rc = look_at(d, volume, dir);
@@ -230,6 +233,9 @@ int drill(const struct options *o)
 		if (rmdir(dir) && !d.rc)
 			d.rc = rj_fail_errno(&d.err, errno, "%s: cannot remove", dir);
 	}
+	/* what was stopped says nothing */
+	if (d.rc != -RJ_E_CANCELLED)
+		note_drill(&d);
 	drill_print(&d);
 	munmap(d.looked, sizeof(*d.looked));
 	return d.rc;

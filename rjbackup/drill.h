@@ -13,6 +13,7 @@ struct drill {
 	struct rj_history_report report;
 	struct rj_error err;
 	int rc;		   /* with its error */
+	int64_t latest_ns; /* of the last commit that was seen in the log; 0: not known */
 	int64_t rpo_ns;	   /* age of the restored commit at the beginning; < 0: not known */
 	int64_t rto_ns;	   /* until the volume was restored and mounted */
 	uint64_t bytes;	   /* that the restored volume uses in the scratch file */
@@ -26,11 +27,18 @@ struct drill {
 };
 
 /*
- * Restore, check, mount, compare, run, remove; print what came of it. Nothing is left,
- * also after SIGINT, SIGTERM and SIGHUP. Returns 0 or a negative rj_code; RJ_E_CORRUPT:
- * files differ, or --exec failed.
+ * Restore, check, mount, compare, run, remove; note what came of it, and print it. Nothing
+ * else is left, also after SIGINT, SIGTERM and SIGHUP. Returns 0 or a negative rj_code;
+ * RJ_E_CORRUPT: files differ, or --exec failed.
  */
 int drill(const struct options *o);
 void drill_print(const struct drill *d);
+/*
+ * Note durably what came of D, for rjctl, and write --metrics. What fails is said, and is
+ * D's error if it had none.
+ */
+void note_drill(struct drill *d);
+/* Note that BASE was made of VOLUME. What fails is said, and is no failure of the base. */
+void note_base(const char *base, const uint8_t volume[RJ_UUID_BYTES]);
 
 #endif

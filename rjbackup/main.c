@@ -77,6 +77,8 @@ static int run(struct result *r)
 		break;
 	case COMMAND_BASE:
 		r->rc = run_base(r);
+		if (!r->rc && !r->o->dry_run)
+			note_base(r->o->out, r->facts.uuid);
 		break;
 	case COMMAND_RESTORE:
 		r->rc = run_restore(r);

@@ -15,7 +15,8 @@ static const char help_text[] =
 	"                        [--key FILE] --base=FILE -o FILE [URL]\n"
 	"       rjbackup expire [-n] [--hold=NUMBER] [--json] URL\n"
 	"       rjbackup drill [--at=MOMENT|random] [--scratch=DIR] [--compare=DIR]\n"
-	"                      [--exec=COMMAND] [--json] [--key FILE] --base=FILE [URL]\n"
+	"                      [--exec=COMMAND] [--metrics=FILE] [--json] [--key FILE]\n"
+	"                      --base=FILE [URL]\n"
 	"       rjbackup mount [--at=MOMENT] [--verify=none|quick|full] [--scratch=DIR]\n"
 	"                      [--json] [--key FILE] --base=FILE [URL] DIR\n"
 	"\n"
@@ -50,6 +51,7 @@ static const char help_text[] =
 	"                      there since the moment has to be the same\n"
 	"      --exec=COMMAND  drill: has to succeed; for a shell, to which $1 is where\n"
 	"                      the restored volume is mounted read-only\n"
+	"      --metrics=FILE  drill: write what came of it for Prometheus\n"
 	"  -n, --dry-run       only check, and say what would be done\n"
 	"      --key FILE      the key file of an encrypted log (default: the keyfile\n"
 	"                      that rj.conf names for the log's URL)\n"
@@ -116,6 +118,7 @@ static const struct tool tool = {
 		{0, "scratch", SET(scratch), .commands = DRILL | MOUNT},
 		{0, "compare", SET(compare), .commands = DRILL},
 		{0, "exec", SET(exec), .commands = DRILL},
+		{0, "metrics", SET(metrics), .commands = DRILL},
 		{0, "json", SET(json)},
 		{0},
 	},

@@ -33,6 +33,7 @@ struct options {
 	bool at_random;	     /* drill */
 	const char *scratch; /* drill, mount; NULL: /var/tmp */
 	const char *compare, *exec; /* drill; may be NULL */
+	const char *metrics; /* drill: the file; may be NULL */
 };
 
 enum options_verdict options_parse(int argc, char **argv, struct options *o);

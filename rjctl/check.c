@@ -12,6 +12,7 @@
 
 #include "dead-daemon.h"
 #include "os/rundir.h"
+#include "tools/drill-state.h"
 #include "volume.h"
 
 #define ASK_MS	  5000
@@ -112,6 +113,17 @@ static enum level level_of(const char *mode)
 	return CRITICAL;
 }
 
+/* Only of a volume of which a base was made, or a drill run, on this host. */
+static void judge_drill(struct report *r, const char *name, const uint8_t uuid[RJ_UUID_BYTES])
+{
+	struct json_object *o = drill_state(uuid);
+
+	if (o && !json_object_get_boolean(json_object_object_get(o, "well")))
+		say(r, strcmp(text_of(o, "state"), "unknown") ? WARNING : UNKNOWN,
+			name, "drill", text_of(o, "text"));
+	json_object_put(o);
+}
+
 static void judge(struct report *r, const char *name, struct json_object *o)
 {
 	const char *mode = text_of(o, "mode"), *why;
@@ -162,22 +174,17 @@ static void ask(struct report *r, const char *name,
 	if (r->seen < UUIDS_MAX)
 		memcpy(r->uuids[r->seen], uuid, RJ_UUID_BYTES);
 	r->seen++;
-	if (json) {
+	if (!json && rj_rundir_ask(uuid, "status", ASK_MS, &answer, &err))
+		say(r, CRITICAL, name ? name : rj_uuid_text(uuid, text), err.msg, NULL);
+	else if (json || (json = json_tokener_parse((char *)answer.data)))
 		judge(r, name, json);
-		json_object_put(json);
-	} else if (rj_rundir_ask(uuid, "status", ASK_MS, &answer, &err)) {
-		say(r, CRITICAL, name ? name : rj_uuid_text(uuid, text),
-			err.msg, NULL);
-	} else {
-		json = json_tokener_parse((char *)answer.data);
-		if (json)
-			judge(r, name, json);
-		else
-			say(r, UNKNOWN,
-				name ? name : rj_uuid_text(uuid, text),
-				"rjournald's answer is not JSON", NULL);
-		json_object_put(json);
-	}
+	else
+		say(r, UNKNOWN, name ? name : rj_uuid_text(uuid, text),
+			"rjournald's answer is not JSON", NULL);
+	if (!name && json)
+		name = text_of(json, "device");
+	judge_drill(r, name ? name : rj_uuid_text(uuid, text), uuid);
+	json_object_put(json);
 	rj_buf_free(&answer);
 }
 

@@ -10,6 +10,7 @@
 #include "options.h"
 #include "os/rundir.h"
 #include "status.h"
+#include "tools/drill-state.h"
 #include "util/environ.h"
 #include "volume.h"
 
@@ -50,7 +51,7 @@ static bool show_dead(
 static int show_status(const struct rj_ctl_options *o,
 	const uint8_t uuid[RJ_UUID_BYTES], const char *answer)
 {
-	struct json_object *json = json_tokener_parse(answer);
+	struct json_object *json = json_tokener_parse(answer), *drill;
 	char held[RJ_HOLDER_TEXT];
 	struct rj_holder h;
 
@@ -61,6 +62,9 @@ static int show_status(const struct rj_ctl_options *o,
 	if (volume_held(uuid, &h))
 		json_object_object_add(json, "held",
 			json_object_new_string(rj_holder_text(&h, held)));
+	drill = drill_state(uuid);
+	if (drill)
+		json_object_object_add(json, "drill", drill);
 	if (o->json)
 		print_json(json);
 	else

@@ -100,6 +100,7 @@ static void print_next(struct json_object *o)
 
 void status_print(struct json_object *o)
 {
+	struct json_object *drill;
 	char when[32];
 
 	printf("%s: %s, journal %s\n", text_of(o, "device"),
@@ -123,6 +124,8 @@ void status_print(struct json_object *o)
 	printf("  acknowledged  segment %s\n", text_of(o, "acknowledged"));
 	print_remote(o);
 	printf("  pending       %s blocks\n", text_of(o, "pending_blocks"));
+	if (json_object_object_get_ex(o, "drill", &drill))
+		printf("  drill         %s\n", text_of(drill, "text"));
 	printf("  volume uuid   %s\n", text_of(o, "volume_uuid"));
 	if (json_object_object_get_ex(o, "metrics", NULL))
 		printf("  metrics       %s\n", text_of(o, "metrics"));

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "daemon.h"
+#include "tools/prometheus.h"
 #include "util/environ.h"
 
 #define NS_PER_S 1000000000LL
@@ -262,25 +263,13 @@ struct json_object *rj_status_json(const struct rj_status *s)
 	return o;
 }
 
-/* A label's value: what would end it is escaped. */
-static int put_label(struct rj_buf *out, const char *name, const char *text)
-{
-	int rc = rj_buf_printf(out, "%s=\"", name);
-
-	for (; !rc && *text; text++)
-		rc = *text == '\n' ? rj_buf_append(out, "\\n", 2)
-		     : *text == '"' || *text == '\\'
-			     ? rj_buf_printf(out, "\\%c", *text)
-			     : rj_buf_append(out, text, 1);
-	return rc ? rc : rj_buf_append(out, "\"", 1);
-}
-
 static int head(struct rj_buf *out, const char *metric, const char *type,
 	const char *help)
 {
-	return rj_buf_printf(out,
-		"# HELP rjournald_%s %s\n# TYPE rjournald_%s %s\n", metric,
-		help, metric, type);
+	char name[64];
+
+	snprintf(name, sizeof(name), "rjournald_%s", metric);
+	return prometheus_head(out, name, type, help);
 }
 
 static int put_info(const struct rj_status *s, struct rj_buf *out)
@@ -288,9 +277,9 @@ static int put_info(const struct rj_status *s, struct rj_buf *out)
 	return head(out, "info", "gauge", "What is served; always 1.") ||
 	       rj_buf_printf(out, "rjournald_info{volume=\"%s\",",
 		       s->volume_uuid) ||
-	       put_label(out, "device", s->device) ||
+	       prometheus_label(out, "device", s->device) ||
 	       rj_buf_append(out, ",", 1) ||
-	       put_label(out, "store", s->store) ||
+	       prometheus_label(out, "store", s->store) ||
 	       rj_buf_printf(out, ",journal=\"%s\",version=\"%s\"} 1\n",
 		       s->journal_uuid, PACKAGE_VERSION);
 }

@@ -128,7 +128,9 @@ set_scene() {
 	# own memory of which devices it has seen.
 	mkdir -m 700 run-a run-b
 	export RJ_RUN=$work/run-a BLKID_FILE=$work/run-a/blkid.tab RJ_CONF=$work/rj.conf
-	export RJ_CREDENTIALS=$'[local]\nfloor_dir = '$work/floor
+	export RJ_CREDENTIALS="[local]
+floor_dir = $work/floor
+drill_dir = $work/drill"
 }
 
 free_port() {

@@ -4,7 +4,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/fs.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -165,6 +167,51 @@ int rj_close(int *fd, const char *what, struct rj_error *err)
 	if (old >= 0 && close(old) && errno != EINTR)
 		return rj_fail_errno(err, errno, "%s: cannot close", what);
 	return 0;
+}
+
+int rj_replace_file(const char *path, mode_t mode, const void *data, size_t len,
+	struct rj_error *err)
+{
+	char tmp[PATH_MAX + 8];
+	int fd, rc, close_rc;
+
+	snprintf(tmp, sizeof(tmp), "%s.tmp", path);
+	unlink(tmp); /* of a process that was killed */
+	fd = open(tmp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return rj_fail_errno(err, errno, "%s: cannot create", tmp);
+	rc = fchmod(fd, mode) ? rj_fail_errno(err, errno, "%s: cannot chmod", tmp) : 0;
+	if (!rc)
+		rc = rj_write_all(fd, data, len, tmp, err);
+	if (!rc)
+		rc = rj_fsync(fd, tmp, err);
+	close_rc = rj_close(&fd, tmp, rc ? NULL : err);
+	if (!rc)
+		rc = close_rc;
+	if (!rc && rename(tmp, path))
+		rc = rj_fail_errno(err, errno, "%s: cannot replace", path);
+	if (rc) {
+		unlink(tmp);
+		return rc;
+	}
+	return rj_fsync_parent(path, err);
+}
+
+int rj_make_dir(const char *path, struct rj_error *err)
+{
+	char parent[PATH_MAX], *slash;
+
+	if (!mkdir(path, 0700) || errno == EEXIST)
+		return 0;
+	if (errno != ENOENT)
+		return rj_fail_errno(err, errno, "%s", path);
+	snprintf(parent, sizeof(parent), "%s", path);
+	slash = strrchr(parent, '/');
+	*slash = 0;
+	if (slash != parent && (!mkdir(parent, 0700) || errno == EEXIST) &&
+		!mkdir(path, 0700))
+		return 0;
+	return rj_fail_errno(err, errno, "%s", path);
 }
 
 int rj_read_file(const char *path, size_t max, struct rj_buf *out,

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "util/buf.h"
 #include "util/error.h"
@@ -28,6 +29,15 @@ int rj_fsync(int fd, const char *what, struct rj_error *err);
 int rj_fsync_dir(const char *path, struct rj_error *err);
 /* The same of the directory that PATH is in. */
 int rj_fsync_parent(const char *path, struct rj_error *err);
+/*
+ * Let PATH hold LEN bytes of DATA, or what it held before if this is cut off: by way of
+ * PATH.tmp, which is not another process's at the same time. MODE: of the file. A link at
+ * PATH is replaced, not followed.
+ */
+int rj_replace_file(const char *path, mode_t mode, const void *data, size_t len,
+	struct rj_error *err);
+/* Make the directory PATH (absolute) for its owner alone, and its parent, if they are not there. */
+int rj_make_dir(const char *path, struct rj_error *err);
 /* Close *FD (if not -1), set it to -1, and report what close() reports. */
 int rj_close(int *fd, const char *what, struct rj_error *err);
 /* Whole file into OUT (appended); more than MAX bytes is an error. */

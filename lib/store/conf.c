@@ -295,11 +295,19 @@ static const char *judge(
 static int set_local(struct words *w, const struct place *p, const char *name,
 	const char *value, struct rj_error *err)
 {
+	struct rj_conf_local none = {0}, *to = w->local ? w->local : &none;
 	bool dirs = !strcmp(name, "fallback_dirs");
+	char **out = dirs		     ? &to->fallback_dirs
+		     : !strcmp(name, "floor_dir") ? &to->floor_dir
+		     : !strcmp(name, "drill_dir") ? &to->drill_dir
+						    : NULL;
 	const char *s = value;
-	char **out;
 
-	if (!dirs && strcmp(name, "floor_dir") != 0)
+	if (!strcmp(name, "drill_max_age"))
+		return rj_parse_time(value, &to->drill_max_age_s) && to->drill_max_age_s
+			       ? 0
+			       : bad(p, err, "not a time such as 8d");
+	if (!out)
 		return no_such_key(p, name, err);
 	while (dirs && *s == '/')
 		for (s += strcspn(s, " \t"); *s == ' ' || *s == '\t';)
@@ -310,7 +318,6 @@ static int set_local(struct words *w, const struct place *p, const char *name,
 			     : "not an absolute path");
 	if (!w->local)
 		return 0;
-	out = dirs ? &w->local->fallback_dirs : &w->local->floor_dir;
 	free(*out);
 	*out = strdup(value);
 	return *out ? 0 : rj_fail(err, RJ_E_NOMEM, "out of memory");
@@ -657,7 +664,11 @@ int rj_conf_local_load(struct rj_conf_local *out, struct rj_error *err)
 		local.fallback_dirs = strdup(RJ_FALLBACK_DIRS);
 	if (!local.floor_dir)
 		local.floor_dir = strdup(RJ_FLOOR_DIR);
-	if (!rc && (!local.fallback_dirs || !local.floor_dir))
+	if (!local.drill_dir)
+		local.drill_dir = strdup(RJ_DRILL_DIR);
+	if (!local.drill_max_age_s)
+		local.drill_max_age_s = RJ_DRILL_MAX_AGE;
+	if (!rc && (!local.fallback_dirs || !local.floor_dir || !local.drill_dir))
 		rc = rj_fail(err, RJ_E_NOMEM, "out of memory");
 	for (i = 0; i < SLOTS; i++) /* of [*] */
 		rj_secret_free(w.word[i].value);
@@ -671,7 +682,8 @@ void rj_conf_local_free(struct rj_conf_local *c)
 {
 	free(c->fallback_dirs);
 	free(c->floor_dir);
-	c->fallback_dirs = c->floor_dir = NULL;
+	free(c->drill_dir);
+	c->fallback_dirs = c->floor_dir = c->drill_dir = NULL;
 }
 
 struct rj_conf *rj_conf_ref(struct rj_conf *c)

@@ -24,7 +24,7 @@ struct checkpoint {
 	pthread_t thread;
 	bool threaded;
 	struct rj_buf data;
-	char dir[PATH_MAX], path[PATH_MAX], tmp[PATH_MAX + 8];
+	char path[PATH_MAX];
 	uint64_t pos;
 	int rc;
 	struct rj_error err;
@@ -36,36 +36,11 @@ static void path_of(const struct store *s, char path[PATH_MAX])
 	snprintf(path, PATH_MAX, "%s/store/checkpoint", s->dir);
 }
 
-static int write_out(struct checkpoint *c)
-{
-	struct rj_error *err = &c->err;
-	int fd, rc, close_rc;
-
-	unlink(c->tmp); /* of a server that was killed */
-	fd = open(c->tmp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
-		0600);
-	if (fd < 0)
-		return rj_fail_errno(err, errno, "%s: cannot create", c->tmp);
-	rc = rj_write_all(fd, c->data.data, c->data.len, c->tmp, err);
-	if (!rc)
-		rc = rj_fsync(fd, c->tmp, err);
-	close_rc = rj_close(&fd, c->tmp, rc ? NULL : err);
-	if (!rc)
-		rc = close_rc;
-	if (!rc && rename(c->tmp, c->path))
-		rc = rj_fail_errno(err, errno, "%s: cannot rename", c->tmp);
-	if (!rc)
-		rc = rj_fsync_dir(c->dir, err);
-	if (rc)
-		unlink(c->tmp);
-	return rc;
-}
-
 static void *run(void *arg)
 {
 	struct checkpoint *c = arg;
 
-	c->rc = write_out(c);
+	c->rc = rj_replace_file(c->path, 0600, c->data.data, c->data.len, &c->err);
 	atomic_store(&c->done, true);
 	return NULL;
 }
@@ -77,9 +52,7 @@ static struct checkpoint *make(struct store *s)
 	if (!c)
 		return NULL;
 	c->pos = s->end;
-	snprintf(c->dir, sizeof(c->dir), "%s/store", s->dir);
 	path_of(s, c->path);
-	snprintf(c->tmp, sizeof(c->tmp), "%s.tmp", c->path);
 	if (checkpoint_encode(s, &c->data)) {
 		rj_buf_free(&c->data);
 		free(c);

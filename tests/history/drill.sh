@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # rjbackup drill: a moment is restored, checked, mounted, compared and removed; what is
-# wrong with it is told; nothing is left, also after a signal.
+# wrong with it is told, and noted for rjctl and Prometheus; nothing else is left, also after
+# a signal.
 . "$RJ_SRC/tests/support/lib.sh" || exit 99
 . "$RJ_SRC/tests/support/rj.sh" || exit 99
 . "$RJ_SRC/tests/history/run.sh" || exit 99
@@ -11,16 +12,32 @@ start_server "$T_DIR/srv" || exit 99
 at_exit umount -l "$T_DIR/mnt"
 history_conf ""
 mkdir scratch
+RJCTL=$RJ_BUILD/rjctl/rjctl
 drill() { timeout 120 "$RJBACKUP" drill --scratch=scratch --base=base.img "$@"; }
 # nothing_left NAME: no file, no loop device, no process
 nothing_left() {
 	is "$1: no file is left" "$(ls scratch)" ""
 	check "$1: no loop device is left" wait_for 60 no_loop
 }
+# told STATUS TEXT: what rjctl status and rjctl check say of the drill
+told() {
+	like "... rjctl status: $2" "$("$RJCTL" status mnt)" "^  drill         $2"
+	status "$1" "... rjctl check" "$RJCTL" check mnt
+	[ "$1" = 0 ] || like "... says why" "$OUT" "^RJPROGS WARNING: mnt: drill: ${2%$} \\|"
+}
+noted() { jq -e "$1" drill/*.json; }
+# note FILTER: the note becomes another one
+note_is() { jq "$1" drill/*.json >note.new && cat note.new >"$(echo drill/*.json)"; }
 no_loop() { ! losetup -n -l -O BACK-FILE | grep -q "$T_DIR/scratch/"; }
 
 check "a volume" history_volume ext4 4096 journal ""
+is "rjctl status: nothing of a drill without a base" "$("$RJCTL" status mnt | grep drill)" ""
+# committed while the base is made: the time of its first moment is known
+echo before >mnt/before
 status 0 "a base" "$RJBACKUP" base -o base.img mnt
+told 0 "never verified, base of 2.* \(0 min ago\)"
+check "the base is old" note_is '.base_made -= 9 * 86400'
+told 1 "never verified, base of 2.* \(9 d ago\)"
 check "work" "$WORK" ops mnt 1 300
 mkdir mnt/folder && echo inside >mnt/folder/file && echo one >mnt/same && ln -s same mnt/link
 sync -f mnt && sleep 0.05
@@ -32,9 +49,24 @@ like "... is told" "$OUT" "^base.img: ok: restored as of 2.*, segment [0-9]+, [0
 like "... and files are the same" "$OUT" "compared: [0-9]{2,} the same, 0 differ"
 like "... its age" "$OUT" "RPO: [0-9.]+ s"
 nothing_left "the latest"
+told 0 "verified at 2.* \(0 min ago\)$"
+check "... the note has it all" noted ".base == \"$T_DIR/base.img\" and
+	(.url | startswith(\"rj://\")) and .last_success == .last_attempt and .segment > 0 and
+	.commit_ns == .latest_ns and .latest_ns > .earliest_ns and .earliest_ns > 0 and
+	.rpo_ns > 0 and .rto_ns > 0 and .bytes > 0 and (has(\"error\") | not)"
+check "the drill is old" note_is '.last_success -= 9 * 86400'
+told 1 "stale, verified at 2.* \(9 d ago\)$"
+is "... in JSON" "$("$RJCTL" status --json mnt | jq -c '.drill | [.state, .well, .age_seconds >= 777600]')" \
+	'["stale",false,true]'
 status 0 "a moment before, without what is newer" drill --at="$(cat moved.time)" --compare=mnt \
 	--exec='test ! -e "$1/newer" && grep -q inside "$1/moved/file"'
-status 0 "a random moment" drill --at=random --compare=mnt
+status 0 "a random moment, for Prometheus" drill --at=random --compare=mnt --metrics=drill.prom
+like "... its metrics" "$(cat drill.prom)" \
+	"^rjbackup_drill_success\{volume=\"[0-9a-f-]{36}\",base=\"$T_DIR/base.img\"\} 1$"
+is "... all of them" \
+	"$(sed -n 's/^rjbackup_drill_\([a-z_]*\){.*} [0-9.]*[1-9][0-9.]*$/\1/p' drill.prom | xargs)" \
+	"success last_attempt_timestamp_seconds last_success_timestamp_seconds rpo_seconds rto_seconds bytes window_seconds"
+is "... for all to read, and no other file" "$(stat -c %a drill.prom*)" 644
 OUT=$(drill --json --compare=mnt --exec='echo noise' 2>/dev/null)
 check "JSON, and nothing else on stdout" python3 -c 'import json, sys
 d = json.loads(sys.argv[1])
@@ -44,6 +76,21 @@ assert d["rpo_seconds"] > 0 and d["rto_seconds"] > 0 and d["bytes"] > 0' "$OUT"
 # ---- what fails ----
 status 4 "a command that fails" drill --exec='exit 3'
 like "... is told" "$OUT" "the command ended with status 3: exit 3$"
+told 1 "failed at 2.* \(0 min ago\), verified at 2.*: the command ended with status 3: exit 3$"
+mv base.img away.img
+status 8 "a base that is gone" drill --metrics=drill.prom
+told 1 "failed at 2.*: .*base.img: .*No such file or directory"
+like "... for Prometheus" "$(cat drill.prom)" "^rjbackup_drill_success\{volume=\"[0-9a-f-]{36}\",.* 0$"
+like "... with the last success" "$(cat drill.prom)" "^rjbackup_drill_bytes\{.* [1-9]"
+mv away.img base.img
+status 8 "metrics that cannot be written" drill --metrics=nowhere/drill.prom
+like "... are an error" "$OUT" "rjbackup: nowhere/drill.prom.tmp: cannot create: No such file"
+note=$(echo drill/*.json) && mv "$note" note.json && ln -s "$T_DIR/note.json" "$note"
+status 3 "a link for a note is not followed" "$RJCTL" check mnt
+like "... and said" "$OUT" "UNKNOWN: mnt: drill: .*json: Too many levels of symbolic links"
+status 0 "... and replaced" drill
+told 0 "verified at"
+check "... not written to" test "$(jq .last_success note.json)" != null -a ! -L "$(echo drill/*.json)"
 status 4 "it is mounted read-only" drill --exec='touch "$1/new"'
 # a base with another byte: what the log does not mend is found
 printf "needle%.0s" {1..200} >mnt/needle && sync -f mnt
@@ -67,7 +114,11 @@ kill -TERM "$pid"
 check "... ends by SIGTERM" wait_for 60 gone "$pid"
 check "... with its command" wait_for 60 gone "$(cat started)"
 like "... and says so" "$(cat signal.out)" "stopped by signal 15"
+check "... which is no result" noted '.error | test("differ")'
 nothing_left "after SIGTERM"
+rm -r drill && echo >drill
+status 8 "a note that cannot be kept" "$RJBACKUP" drill --scratch=scratch --base=good.img
+like "... is an error" "$OUT" "rjbackup: $T_DIR/drill.*: Not a directory"
 status 16 "--compare is for drill" "$RJBACKUP" restore --compare=mnt --base=base.img -o r.img
 check "unmounted" history_umount
 exit 0

@@ -60,7 +60,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	read_for("s3+https://s3.example.com/logs/a");
 	read_for("file:///d");
 	if (!rj_conf_local_load(&local, &err))
-		must(local.floor_dir[0] == '/' && local.fallback_dirs[0] == '/');
+		must(local.floor_dir[0] == '/' && local.fallback_dirs[0] == '/' &&
+			local.drill_dir[0] == '/' && local.drill_max_age_s);
 	else
 		must(err.msg[0]);
 	rj_conf_local_free(&local);
@@ -72,7 +73,8 @@ static const char seed[] = "# all\n[*]\nuser = u\nconnect_timeout = 1.5\n"
 			   "[rj://h]\ntoken = t\ninsecure = yes\n"
 			   "[s3+https://s3.example.com]\npassword = p\n"
 			   "session_token = s\nstyle = virtual\nregion = r\n"
-			   "[local]\nfloor_dir = /f\nfallback_dirs = /a /b\n";
+			   "[local]\nfloor_dir = /f\nfallback_dirs = /a /b\n"
+			   "drill_dir = /d\ndrill_max_age = 8d\n";
 
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {

@@ -11,6 +11,7 @@ T_CLEANUP=()
 # local_conf PATH...: where fallback files may be
 local_conf() { export RJ_CREDENTIALS="[local]
 floor_dir = ${FLOOR_DIR:-$T_DIR/floor}
+drill_dir = $T_DIR/drill
 fallback_dirs = $*"; }
 local_conf "$T_DIR"
 

@@ -23,23 +23,6 @@ struct rj_floor {
 	struct rj_floor_record last;
 };
 
-static int make_dir(const char *path, struct rj_error *err)
-{
-	char parent[4096], *slash;
-
-	if (!mkdir(path, 0700) || errno == EEXIST)
-		return 0;
-	if (errno != ENOENT)
-		return rj_fail_errno(err, errno, "%s", path);
-	snprintf(parent, sizeof(parent), "%s", path);
-	slash = strrchr(parent, '/');
-	*slash = 0; /* the default's */
-	if (slash != parent && (!mkdir(parent, 0700) || errno == EEXIST) &&
-		!mkdir(path, 0700))
-		return 0;
-	return rj_fail_errno(err, errno, "%s", path);
-}
-
 /* PATH, or what there is of the way to it, is not on VOLUME. */
 static int check_place(const char *path, const char *volume, struct rj_error *err)
 {
@@ -71,7 +54,7 @@ static int open_dir(const char *volume, int *dir, struct rj_error *err)
 	if (volume)
 		rc = check_place(local.floor_dir, volume, err);
 	if (!rc && volume)
-		rc = make_dir(local.floor_dir, err);
+		rc = rj_make_dir(local.floor_dir, err);
 	*dir = rc ? -1
 		  : open(local.floor_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (!rc && *dir == -1)
