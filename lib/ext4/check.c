@@ -119,3 +119,36 @@ int rj_volume_check_quick(const char *path,
 	ext2fs_close_free(&fs);
 	return rc;
 }
+
+static errcode_t find_encrypted(ext2_filsys fs, uint32_t *found)
+{
+	ext2_inode_scan scan;
+	struct ext2_inode inode;
+	ext2_ino_t ino = 0;
+	errcode_t code = ext2fs_open_inode_scan(fs, 0, &scan);
+
+	if (code)
+		return code;
+	do {
+		code = ext2fs_get_next_inode(scan, &ino, &inode);
+		if (!code && ino && inode.i_links_count && inode.i_flags & EXT4_ENCRYPT_FL)
+			*found = ino;
+	} while (!code && ino && !*found);
+	ext2fs_close_inode_scan(scan);
+	return code;
+}
+
+int rj_volume_find_encrypted(const char *path, uint32_t *inode, struct rj_error *err)
+{
+	ext2_filsys fs = NULL;
+	errcode_t code;
+
+	*inode = 0;
+	code = ext2fs_open(path, EXT2_FLAG_64BITS | EXT2_FLAG_IGNORE_CSUM_ERRORS, 0, 0,
+		unix_io_manager, &fs);
+	if (!code)
+		code = find_encrypted(fs, inode);
+	if (fs) /* opened for reading */
+		ext2fs_close_free(&fs);
+	return code ? fail_ext2(err, path, "cannot read the inodes", code) : 0;
+}

@@ -19,4 +19,10 @@ int rj_volume_check_quick(const char *path,
 	int (*progress)(void *arg, uint64_t done, uint64_t total), void *arg,
 	struct rj_error *err);
 
+/*
+ * Find an inode in use that is encrypted in the unmounted volume at PATH, whether or not
+ * it has the feature; 0: there is none. Reads the used part of all inode tables.
+ */
+int rj_volume_find_encrypted(const char *path, uint32_t *inode, struct rj_error *err);
+
 #endif

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "ext4/check.h"
 #include "ext4/renew.h"
 #include "history/copy.h"
 #include "history/overlay.h"
@@ -160,6 +161,20 @@ static int renew(struct restoring *r, struct rj_error *err)
 	return put_super(r, err);
 }
 
+/* A program that sets the feature on the device, as tune2fs -O encrypt does, does not
+ * put that into the log; the kernel may log its superblock later, or never. */
+static int refuse_encrypted(struct restoring *r, struct rj_error *err)
+{
+	uint32_t inode;
+	int rc = rj_volume_find_encrypted(r->out, &inode, err);
+
+	if (!rc && inode)
+		rc = rj_fail(err, RJ_E_REFUSED,
+			"%s: the volume got the feature encrypt, and inode %u is encrypted: what is in encrypted files did not pass the log",
+			r->out, inode);
+	return rc;
+}
+
 /* The volume is sound: it is no base any more, and loses the journal that is nowhere. */
 static int release(struct restoring *r, struct rj_error *err)
 {
@@ -228,6 +243,8 @@ static int restore(struct restoring *r, struct rj_history_report *report,
 	if (!rc)
 		rc = rj_recover_settle(r->out,
 			r->facts->sbx.journal_blocks, r->opts->verify, err);
+	if (!rc)
+		rc = refuse_encrypted(r, err);
 	if (!rc)
 		rc = release(r, err);
 	return rc;
