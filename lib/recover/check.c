@@ -129,6 +129,23 @@ out:
 	return rc;
 }
 
+int rj_recovery_judge(const struct rj_recovery *r, const char *command, int status,
+	struct rj_error *err)
+{
+	if (!status)
+		return 0;
+	if (status & RJ_FSCK_UNCORRECTED)
+		return rj_fail(err, RJ_E_CORRUPT, "%s: %s finds errors (status %d)", r->device,
+			command, status);
+	return rj_fail(err, RJ_E_IO, "%s: %s could not check it: %s (status %d)", r->device, command,
+		status & RJ_FSCK_CANCELLED ? "it was cancelled"
+		: status & RJ_FSCK_USAGE   ? "it does not know one of its options"
+		: status & RJ_FSCK_ERROR   ? "an operational error"
+		: status & RJ_FSCK_LIBRARY ? "a shared library is missing"
+					   : "an unknown status",
+		status);
+}
+
 int rj_recovery_orphans(struct rj_recovery *r, struct rj_orphan_attrs *hidden,
 	struct rj_error *err)
 {
@@ -141,9 +158,9 @@ int rj_recovery_orphans(struct rj_recovery *r, struct rj_orphan_attrs *hidden,
 	r->report->orphans_left = rc == -RJ_E_REFUSED;
 	if (!rc)
 		rc = rj_recovery_e2fsck(r, args, true, &status, err);
-	if (!rc && status & ~(RJ_FSCK_CORRECTED | RJ_FSCK_REBOOT))
-		rc = rj_fail(err, RJ_E_CORRUPT, "%s: e2fsck -p gave status %d",
-			r->device, status);
+	if (!rc)
+		rc = rj_recovery_judge(r, "e2fsck -p",
+			status & ~(RJ_FSCK_CORRECTED | RJ_FSCK_REBOOT), err);
 	if (rc) {
 		rj_fail_prefix(err, hidden ? "cannot release orphan inodes"
 					   : "orphan inodes are left to the next mount");
@@ -184,9 +201,5 @@ int rj_recovery_check(struct rj_recovery *r, struct rj_error *err)
 		return 0;
 	}
 	rc = rj_recovery_e2fsck(r, full, true, &status, err);
-	if (!rc && status)
-		rc = rj_fail(err, RJ_E_CORRUPT,
-			"%s: e2fsck -fn finds errors (status %d)", r->device,
-			status);
-	return rc;
+	return rc ? rc : rj_recovery_judge(r, "e2fsck -fn", status, err);
 }

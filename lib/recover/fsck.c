@@ -144,13 +144,12 @@ int rj_recovery_verified_e2fsck(struct rj_recovery *r, struct rj_error *err)
 			status);
 	rj_recovery_say(r, "verifying with a second, read-only e2fsck");
 	rc = rj_recovery_e2fsck(r, verify, true, &status, err);
+	if (!rc)
+		rc = rj_recovery_judge(r, "a second e2fsck", status, err);
 	if (rc)
-		return rc;
-	if (status)
-		return rj_fail(err, RJ_E_CORRUPT,
-			"%s: a second e2fsck still finds errors (status %d); run e2fsck -f by hand, the log at %s is kept",
-			r->device, status, r->report->url);
-	return 0;
+		rj_fail_suffix(err, "; run e2fsck -f by hand, the log at %s is kept",
+			r->report->url);
+	return rc;
 }
 
 int rj_recovery_fsck(struct rj_recovery *r, const struct rj_error *cause,

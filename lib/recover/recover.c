@@ -382,7 +382,8 @@ static int check_result(struct rj_recovery *r, struct rj_error *err)
 	if (rc == -RJ_E_CORRUPT)
 		r->report->fsck_status |= RJ_FSCK_UNCORRECTED;
 	if (rc)
-		rj_fail_prefix(err, "the check afterwards failed (e2fsck -f repairs)");
+		rj_fail_prefix(err, "the check afterwards failed%s",
+			rc == -RJ_E_CORRUPT ? " (e2fsck -f repairs)" : "");
 	return rc;
 }
 

@@ -150,6 +150,10 @@ int rj_recovery_orphans(struct rj_recovery *r, struct rj_orphan_attrs *hidden,
  * goes to rj_log() at level NOTICE instead of the terminal. */
 int rj_recovery_e2fsck(struct rj_recovery *r, const char *const *args,
 	bool capture, int *status, struct rj_error *err);
+/* What the exit STATUS of COMMAND, an e2fsck that was to change nothing more, says of the
+ * volume: RJ_E_CORRUPT if it found damage, RJ_E_IO if it could not look. */
+int rj_recovery_judge(const struct rj_recovery *r, const char *command, int status,
+	struct rj_error *err);
 
 /* blkid-tab.c: a cache for libblkid that names a device with the journal's
  * UUID, $dir/tab. False if it cannot be made, then there is nothing to remove. */

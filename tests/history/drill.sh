@@ -116,6 +116,11 @@ check "... with its command" wait_for 60 gone "$(cat started)"
 like "... and says so" "$(cat signal.out)" "stopped by signal 15"
 check "... which is no result" noted '.error | test("differ")'
 nothing_left "after SIGTERM"
+mkdir stub && printf '#!/bin/sh\nexit 8\n' >stub/e2fsck && chmod +x stub/e2fsck
+PATH=$T_DIR/stub:$PATH status 8 "an e2fsck that cannot look is no damage" \
+	"$RJBACKUP" drill --scratch=scratch --base=good.img
+like "... is told" "$OUT" "e2fsck -fn could not check it: an operational error \(status 8\)$"
+nothing_left "e2fsck fails"
 rm -r drill && echo >drill
 status 8 "a note that cannot be kept" "$RJBACKUP" drill --scratch=scratch --base=good.img
 like "... is an error" "$OUT" "rjbackup: $T_DIR/drill.*: Not a directory"

@@ -63,4 +63,18 @@ like "the superblock: says so" "$OUT" "superblock"
 cp n v; debugfs -w -R "unlink f3" v >/dev/null 2>&1
 status 0 "a lost inode: quick does not see it" "$RJRECOVER" -f v
 status 4 "a lost inode: full does" "$RJRECOVER" -f --verify=full v
+
+# ---- what e2fsck's exit status means: 4 is damage, the others say that it could not look ----
+mkdir stub
+while read -r e2fsck want text; do
+	printf '#!/bin/sh\nexit %s\n' "$e2fsck" >stub/e2fsck && chmod +x stub/e2fsck
+	PATH=$T_DIR/stub:$PATH status "$want" "e2fsck -fn ends with $e2fsck" "$RJRECOVER" -f --verify=full c
+	like "... is told" "$OUT" "the check afterwards failed$text \\(status $e2fsck\\)$"
+done <<'END'
+4 4 .\(e2fsck -f repairs\): c: e2fsck -fn finds errors
+12 4 .\(e2fsck -f repairs\): c: e2fsck -fn finds errors
+8 8 : c: e2fsck -fn could not check it: an operational error
+16 8 : c: e2fsck -fn could not check it: it does not know one of its options
+32 8 : c: e2fsck -fn could not check it: it was cancelled
+END
 exit 0
