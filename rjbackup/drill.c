@@ -103,7 +103,8 @@ static int mount_volume(const char *volume, const char *dir)
 	if (rj_proc_find("mount", &program, &err)) {
 		complain(err.msg);
 	} else {
-		const char *const argv[] = {(char *)program.data, "-i", "-o",
+		/* ext3 without a journal is ext2 to mount(8), and no ext3 to the kernel */
+		const char *const argv[] = {(char *)program.data, "-i", "-t", "ext4", "-o",
 			"loop,ro,noload,nosuid,nodev", volume, dir, NULL};
 
 		status = run(argv);

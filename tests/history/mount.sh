@@ -11,6 +11,7 @@ start_server "$T_DIR/srv" || exit 99
 at_exit umount -l "$T_DIR/mnt"
 at_exit umount -l "$T_DIR/look"
 at_exit umount -l "$T_DIR/then"
+at_exit umount -l "$T_DIR/small"
 history_conf ""
 mkdir scratch then
 BASE=$T_DIR/base.img
@@ -30,7 +31,13 @@ same_as_then() { "$WORK" manifest then >then.manifest && cmp "$1.manifest" then.
 
 for kind in "ext4 4096" "ext3 1024"; do
 	rm -rf v.img base.img
-	check "$kind: a volume" history_volume $kind journal ""
+	words=
+	if [ "$kind" = "ext3 1024" ]; then
+		for key in this other; do "$RJ_BUILD/rjtune/rjtune" --genkey "$T_DIR/$key.key"; done
+		words=,key=$T_DIR/this.key
+		history_conf "keyfile = $T_DIR/this.key"
+	fi
+	check "$kind$words: a volume" history_volume $kind journal "$words"
 	"$WORK" ops mnt 1 300 >/dev/null
 	status 0 "$kind: a base" "$RJBACKUP" base -o "$BASE" mnt
 	cp --sparse=always base.img good.img
@@ -47,6 +54,8 @@ for kind in "ext4 4096" "ext3 1024"; do
 	dev=$(findmnt -no SOURCE then)
 	check "$kind: each file is as it was" same_as_then before
 	check "... so is the restored volume" restored "$(cat before.time)" before
+	status 0 "$kind: a drill mounts it as ext4" timeout 120 "$RJBACKUP" drill --scratch=scratch \
+		--at="$(cat before.time)" --exec='findmnt -n -t ext4 "$1"' --base="$BASE"
 	cp -a then/project mnt/
 	check "$kind: the folder is back" diff -r --no-dereference project.expected mnt/project
 	OUT=$(touch then/new 2>&1)
@@ -103,5 +112,13 @@ refused "a DIR that is not there" 8 "nowhere: cannot mount there: No such file" 
 refused "a DIR that is a file" 8 "good.img: cannot mount there: Not a directory" latest good.img
 refused "where the volume is mounted" 8 "mnt: /dev/loop.* is mounted there" latest mnt
 refused "-o" 16 "mount takes no -o" latest -o r.img then
+refused "another key" 32 "key" latest --key other.key then
+status 0 "the key by --key" env RJ_CONF=/dev/null timeout 120 "$RJBACKUP" mount --scratch=scratch \
+	--at="$(cat before.time)" --key this.key --base="$BASE" then
+check "... each file is as it was" same_as_then before
+check "... unmounted" umount then
+mkdir small && mount -t tmpfs -o size=64k none small
+refused "a full scratch disk" 8 "the scratch file: cannot write .*: No space left on device$" latest --scratch=small then
+check "... nothing is left there" umount small
 check "the volume is unmounted" history_umount
 exit 0
