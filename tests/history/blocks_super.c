@@ -11,7 +11,8 @@
 		offsetof(struct ext2_super_block, name),  \
 			sizeof(((struct ext2_super_block *)0)->name) \
 	}
-#define EXTENSION {0x2FC, 0x3FC - 0x2FC} /* doc/superblock-extension.md */
+/* the mark of a backup, and the extension: doc/superblock-extension.md */
+#define EXTENSION {0x2DC, 0x3FC - 0x2DC}
 
 static const struct {
 	unsigned at, len;
