@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "log/past/point.h"
+#include "marks.h"
 #include "tools/holds.h"
 
 struct logs {
@@ -76,6 +78,8 @@ static int ls_log(struct logs *l, struct rj_error *err)
 	}
 	if (!rc)
 		rc = holds_show(&of, !log, log, err);
+	if (!rc)
+		rc = marks_show(l->store, &l->id, &segments, log, err);
 	rj_listing_free(&segments);
 	return rc;
 }
@@ -109,6 +113,53 @@ static int expire_one(
 	return 0;
 }
 
+static int expire_mark(
+	struct logs *l, const struct rj_point *p, struct rj_error *err)
+{
+	struct json_object *o;
+	char uuid[RJ_UUID_TEXT];
+	int rc = 0;
+
+	if (!l->o->dry_run)
+		rc = rj_point_remove(l->store, &l->id, p->name, err);
+	if (rc && rc != -RJ_E_NOTFOUND) /* else another process removed it */
+		return rc;
+	l->found++;
+	if (!l->all) {
+		printf("%s: mark %s at segment %" PRIu64 ", which is gone: %s\n",
+			l->store->url, p->name, p->segment,
+			l->o->dry_run ? "would be removed" : "removed");
+		return 0;
+	}
+	o = json_object_new_object();
+	add_text(o, "mark", p->name);
+	add_text(o, "journal", rj_uuid_text(l->id.journal_uuid, uuid));
+	json_object_array_add(l->all, o);
+	return 0;
+}
+
+/* The marks that name what the log no longer has. */
+static int expire_marks(struct logs *l, struct rj_error *err)
+{
+	struct rj_listing segments = {0};
+	struct rj_buf found = {0};
+	struct rj_point p;
+	unsigned bad;
+	size_t i;
+	int rc = rj_point_list(l->store, &l->id, 0, &found, &bad, err);
+
+	if (!rc && found.len)
+		rc = rj_listing_log(l->store, &l->id, 0, 0, &segments, err);
+	for (i = 0; !rc && i < found.len; i += sizeof(p)) {
+		memcpy(&p, found.data + i, sizeof(p));
+		if (rj_point_gone(&p, &segments))
+			rc = expire_mark(l, &p, err);
+	}
+	rj_listing_free(&segments);
+	rj_buf_free(&found);
+	return rc;
+}
+
 static int expire_log(struct logs *l, struct rj_error *err)
 {
 	struct rj_buf holds = {0};
@@ -121,7 +172,7 @@ static int expire_log(struct logs *l, struct rj_error *err)
 		rc = expire_one(l, &s, err);
 	}
 	rj_buf_free(&holds);
-	return rc;
+	return rc || l->o->hold ? rc : expire_marks(l, err);
 }
 
 static struct json_object *array_in(struct json_object *top, const char *key)
@@ -151,6 +202,6 @@ int holds_expire(const struct options *o, struct json_object *top,
 		rc = rj_fail(err, RJ_E_NOTFOUND, "%s: there is no hold %" PRIu64,
 			o->url, o->hold);
 	else if (!rc && !l.found && !top)
-		printf("%s: no hold has expired\n", o->url);
+		printf("%s: no hold has expired, and no mark is gone\n", o->url);
 	return rc;
 }

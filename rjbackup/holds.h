@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The holds of all logs at a store: ls URL, and expire. */
+/* The holds and marks of all logs at a store: ls URL, and expire. */
 #ifndef RJBACKUP_HOLDS_H
 #define RJBACKUP_HOLDS_H
 
@@ -7,13 +7,14 @@
 
 #include "options.h"
 
-/* Print each log of O->url with its holds; into TOP with --json. What the store
+/* Print each log of O->url with its holds and marks; into TOP with --json. What the store
  * reports. */
 int holds_ls(const struct options *o, struct json_object *top,
 	struct rj_error *err);
 /*
  * Remove the holds of O->url that have expired, or the one that O->hold numbers,
- * whatever its time; with O->dry_run only say so. RJ_E_NOTFOUND: there is none of
+ * whatever its time; without that number also the marks whose segment is gone. With
+ * O->dry_run only say so. RJ_E_NOTFOUND: there is none of
  * that number.
  */
 int holds_expire(const struct options *o, struct json_object *top,

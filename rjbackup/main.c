@@ -6,11 +6,34 @@
 #include "history/base.h"
 #include "history/restore.h"
 #include "holds.h"
+#include "log/past/point.h"
 #include "mount.h"
 #include "options.h"
 #include "os/fileio.h"
 #include "print.h"
-#include "shipped.h"
+#include "tools/shipped.h"
+
+#define SHIPPED_MS 300000
+
+static int wait_shipped(void *arg, const uint8_t volume[RJ_UUID_BYTES],
+	struct rj_error *err)
+{
+	(void)arg;
+	return shipped_wait(volume, SHIPPED_MS, err);
+}
+
+/* The marks that the base reaches. */
+static int look_for_marks(struct result *r)
+{
+	struct rj_base_log log;
+	unsigned bad;
+	int rc = rj_base_log_open(&r->facts, r->o->url, r->o->keyfile, &log, &r->err);
+
+	if (!rc)
+		rc = rj_point_list(log.store, &log.id, 0, &r->marks, &bad, &r->err);
+	rj_base_log_close(&log);
+	return rc;
+}
 
 static int run_base(struct result *r)
 {
@@ -74,6 +97,8 @@ static int run(struct result *r)
 		if (!r->o->base)
 			return run_holds(r->o);
 		r->rc = run_restore(r);
+		if (!r->rc)
+			r->rc = look_for_marks(r);
 		break;
 	case COMMAND_BASE:
 		r->rc = run_base(r);
@@ -88,6 +113,7 @@ static int run(struct result *r)
 		break;
 	}
 	print_result(r);
+	rj_buf_free(&r->marks);
 	return r->rc;
 }
 

@@ -5,8 +5,10 @@
 #include <inttypes.h>
 #include <json-c/json.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "format/claim-text.h"
+#include "marks.h"
 
 void complain(const char *msg)
 {
@@ -30,6 +32,20 @@ static void print_place(const char *what, const struct rj_history_place *p)
 	printf("\n");
 }
 
+/* Those between the first moment and the last one. */
+static void show_marks(const struct result *r, struct json_object *all)
+{
+	const struct rj_history_report *h = &r->report;
+	struct rj_point p;
+	size_t i;
+
+	for (i = 0; i < r->marks.len; i += sizeof(p)) {
+		memcpy(&p, r->marks.data + i, sizeof(p));
+		if (p.segment >= h->earliest.segment && p.segment <= h->reached.segment)
+			mark_show(&p, false, all);
+	}
+}
+
 static void print_ls(const struct result *r)
 {
 	const struct rj_history_report *h = &r->report;
@@ -45,6 +61,7 @@ static void print_ls(const struct result *r)
 	if (h->break_why[0])
 		printf("  no later: after segment %" PRIu64 ": %s\n",
 			h->break_segment, h->break_why);
+	show_marks(r, NULL);
 }
 
 static void print_hold(const struct rj_hold *h)
@@ -117,6 +134,14 @@ static void add_place(struct json_object *top, const char *key,
 	json_object_object_add(top, key, o);
 }
 
+static void add_marks(const struct result *r, struct json_object *top)
+{
+	struct json_object *all = json_object_new_array();
+
+	json_object_object_add(top, "marks", all);
+	show_marks(r, all);
+}
+
 static void print_json(const struct result *r)
 {
 	struct json_object *top = json_object_new_object();
@@ -146,6 +171,8 @@ static void print_json(const struct result *r)
 		add_u64(top, "break_segment", h->break_segment);
 		add_text(top, "break", h->break_why);
 	}
+	if (r->o->command == COMMAND_LS)
+		add_marks(r, top);
 	puts(json_object_to_json_string_ext(
 		top, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_NOSLASHESCAPE));
 	json_object_put(top);

@@ -9,6 +9,7 @@ struct result {
 	const struct options *o;
 	struct rj_base_facts facts;
 	struct rj_history_report report;
+	struct rj_buf marks; /* ls: of struct rj_point */
 	int rc; /* with its error: */
 	struct rj_error err;
 };

@@ -7,6 +7,7 @@
 
 #include "check.h"
 #include "dead-daemon.h"
+#include "mark.h"
 #include "options.h"
 #include "os/rundir.h"
 #include "status.h"
@@ -243,7 +244,9 @@ int main(int argc, char **argv)
 	case OPTIONS_DONE:
 		break;
 	case OPTIONS_RUN:
-		if (!strcmp(o.command, "check"))
+		if (!strcmp(o.command, "mark"))
+			status = mark(&o);
+		else if (!strcmp(o.command, "check"))
 			status = check_volumes(o.volumes, o.count);
 		else if (!o.volume)
 			status = ask_all(&o);

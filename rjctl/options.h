@@ -9,10 +9,11 @@
 struct rj_ctl_options {
 	const char *command; /* "status", "check", "flush", "stop" ... */
 	const char *prefer;  /* of "prefer": remote, local or power */
-	const char *volume;  /* DEVICE or DIR; NULL: every volume served */
+	const char *volume;  /* DEVICE or DIR (mark: DIR); NULL: every volume served */
 	char *const *volumes; /* of "check": COUNT of them, none: all */
 	int count;
-	bool json, force, quiet;
+	const char *name;    /* of "mark" */
+	bool json, force, quiet, freeze;
 };
 
 enum options_verdict rj_ctl_options_parse(int argc, char **argv, struct rj_ctl_options *o);

@@ -91,8 +91,8 @@ static bool admit(struct access_control *g, const struct http_request *req,
 
 /* May the objects be deleted yet? Else answers. A deletion of many names the
  * number below which all are meant; the youngest of them decides, and one whose
- * age cannot be told is young. A hold may always go: the segments that it kept
- * have an age of their own. */
+ * age cannot be told is young. A hold and a named mark may always go: the
+ * segments have an age of their own. */
 static bool old_enough(struct access_control *g, const struct http_request *req,
 	const struct account *x, const struct okey *okey)
 {
@@ -102,7 +102,7 @@ static bool old_enough(struct access_control *g, const struct http_request *req,
 	char text[100];
 	int rc;
 
-	if (!rule || !rule->keep_s || okey->key.kind == RJ_KEY_HOLD)
+	if (!rule || !rule->keep_s || rj_key_unclaimed(okey->key.kind))
 		return true;
 	rc = store_newest(g->store, okey, req->query, &time_ns);
 	if (rc == -RJ_E_NOTFOUND ||

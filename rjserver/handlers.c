@@ -219,9 +219,9 @@ static void list(struct store *s, const struct http_request *req,
 		return;
 	}
 	commit_flush(s->commit); /* a list shows what is stored, no less */
-	if (okey->key.kind == RJ_KEY_HOLD && s->lost) {
+	if (rj_key_unclaimed(okey->key.kind) && s->lost) {
 		rj_fail(&err, RJ_E_CORRUPT,
-			"this store lost records whose keys are not known: a hold may be one of them");
+			"this store lost records whose keys are not known: a hold or a mark may be one of them");
 		answer_error(req->exchange, -RJ_E_CORRUPT, &err);
 		return;
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Write and parse the names of the remote log's objects, below a store's prefix:
- *   <uuid>/epoch/<E20>     <uuid>/log/<seq20>     <uuid>/hold/<N20>
+ *   <uuid>/epoch/<E20>   <uuid>/log/<seq20>   <uuid>/hold/<N20>   <uuid>/mark/<N20>
  * The UUID is the journal's.
  * The numbers are decimal, zero padded to 20 digits, and start at 1.
  */
@@ -18,6 +18,7 @@ enum rj_key_kind {
 	RJ_KEY_LOG,
 	RJ_KEY_EPOCH,
 	RJ_KEY_HOLD,
+	RJ_KEY_POINT, /* a named mark, rjctl mark */
 	RJ_KEY_KINDS, /* how many there are */
 };
 
@@ -26,6 +27,9 @@ struct rj_key {
 	uint8_t journal_uuid[RJ_UUID_BYTES];
 	uint64_t number; /* 1 .. UINT64_MAX; 0 names the directory itself */
 };
+
+/* May any client put and remove objects of that kind, without a claim: holds, named marks? */
+bool rj_key_unclaimed(enum rj_key_kind kind);
 
 #define RJ_KEY_TEXT 72 /* longest key, with the NUL */
 

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "format/point.h"
 #include "format/sbx-base.h"
 #include "log/log.h"
 #include "os/bio.h"
@@ -19,16 +20,18 @@ enum rj_moment_kind {
 	RJ_AT_LATEST,  /* the last commit in the log */
 	RJ_AT_SEGMENT, /* the last commit up to a segment */
 	RJ_AT_TIME,    /* the last commit before the first one later than a time */
+	RJ_AT_MARK,    /* the last commit up to the segment that a mark names */
 };
 
 struct rj_moment {
 	enum rj_moment_kind kind;
 	uint64_t segment;
 	int64_t time_ns; /* since 1970 UTC */
+	char mark[RJ_POINT_NAME];
 };
 
 /*
- * Parse "latest", "segment:N", "@SECONDS[.FRACTION]" (since 1970) or
+ * Parse "latest", "segment:N", "mark:NAME", "@SECONDS[.FRACTION]" (since 1970) or
  * "YYYY-MM-DD HH:MM:SS[.FRACTION][Z]" (a T may stand for the blank; without Z it is
  * local time). RJ_E_INVAL.
  */
@@ -84,7 +87,8 @@ struct rj_history_opts {
  * Read the log from the base on, strictly in its order, and apply whole transactions
  * to opts->fs, up to opts->at. REPORT is filled as far as it got, also on failure.
  *
- * RJ_E_GAP: the log lacks a segment that is needed (trimmed, or lost).
+ * RJ_E_NOTFOUND: the log has no such mark. RJ_E_GAP: the log lacks a segment that is
+ * needed (trimmed, or lost).
  * RJ_E_REFUSED: AT is outside of what can be reached, or the history breaks before;
  * the message names the nearest moment. RJ_E_CORRUPT: a segment, or a transaction in
  * the log. RJ_E_CANCELLED; all that rj_log_read() and rj_jbd2_replay() report.

@@ -37,7 +37,7 @@ void rj_base_hold_drop(const struct rj_base_log *l, struct rj_base_facts *f,
 	if (f->hold.number && rj_hold_remove(l->store, &l->id, f->hold.number,
 				      NULL))
 		rj_fail_suffix(err,
-			"; hold %llu stays until it expires, or rjbackup expire --hold=%llu removes it",
+			"; hold %llu may be there until it expires, or rjbackup expire --hold=%llu removes it",
 			(unsigned long long)f->hold.number,
 			(unsigned long long)f->hold.number);
 	f->hold.number = 0;

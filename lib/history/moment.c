@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "format/object-key.h"
 #include "history/history.h"
 
 #define NS_PER_S 1000000000LL
@@ -72,6 +73,10 @@ int rj_moment_parse(
 		   parse_number(text + 8, &m.segment, &end) && !*end &&
 		   m.segment) {
 		m.kind = RJ_AT_SEGMENT;
+	} else if (!strncmp(text, "mark:", 5) &&
+		   rj_key_name_valid(text + 5, strlen(text + 5))) {
+		m.kind = RJ_AT_MARK;
+		snprintf(m.mark, sizeof(m.mark), "%s", text + 5);
 	} else if (*text == '@' && parse_number(text + 1, &s, &end) &&
 		   s <= LAST_S && !*fraction(end, &ns)) {
 		m.kind = RJ_AT_TIME;
@@ -80,7 +85,7 @@ int rj_moment_parse(
 		m.kind = RJ_AT_TIME;
 	} else {
 		return rj_fail(err, RJ_E_INVAL,
-			"\"%s\" is no moment: latest, segment:NUMBER, \"YYYY-MM-DD HH:MM:SS\" (with Z: UTC) or @SECONDS since 1970",
+			"\"%s\" is no moment: latest, segment:NUMBER, mark:NAME, \"YYYY-MM-DD HH:MM:SS\" (with Z: UTC) or @SECONDS since 1970",
 			text);
 	}
 	*out = m;

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "history/history-priv.h"
+#include "log/past/point.h"
 
 /* Does the epoch of fence S continue the mount that the base was made in? */
 static int check_epoch(
@@ -182,23 +183,45 @@ static int judge(struct rj_hist *h, struct rj_error *err)
 	return 0;
 }
 
+/* A mark names a segment. */
+static int resolve(struct rj_hist *h, struct rj_history_opts *opts,
+	struct rj_error *err)
+{
+	struct rj_point p;
+	int rc;
+
+	if (opts->at.kind == RJ_AT_MARK) {
+		rc = rj_point_find(h->store, h->id, opts->at.mark,
+			opts->retry_ms, &p, err);
+		if (rc)
+			return rc;
+		opts->at.kind = RJ_AT_SEGMENT;
+		opts->at.segment = p.segment;
+	}
+	if (opts->at.kind == RJ_AT_SEGMENT &&
+		opts->at.segment < opts->base.whole)
+		return rj_fail(err, RJ_E_REFUSED,
+			"%s%ssegment %llu is before segment %llu, with which this base is whole: use an older base",
+			opts->at.mark, opts->at.mark[0] ? ": " : "",
+			(unsigned long long)opts->at.segment,
+			(unsigned long long)opts->base.whole);
+	return 0;
+}
+
 int rj_history_walk(struct rj_store *store, const struct rj_log_id *id,
 	const struct rj_history_opts *opts, struct rj_history_report *report,
 	struct rj_error *err)
 {
+	struct rj_history_opts own = *opts;
 	struct rj_hist h = {
-		.store = store, .id = id, .opts = opts, .report = report};
+		.store = store, .id = id, .opts = &own, .report = report};
 	struct rj_log_tail tail;
-	int rc = 0;
+	int rc;
 
 	memset(report, 0, sizeof(*report));
-	if (opts->at.kind == RJ_AT_SEGMENT &&
-		opts->at.segment < opts->base.whole)
-		return rj_fail(err, RJ_E_REFUSED,
-			"segment %llu is before segment %llu, with which this base is whole: use an older base",
-			(unsigned long long)opts->at.segment,
-			(unsigned long long)opts->base.whole);
-	rc = begin(&h, &tail, err);
+	rc = resolve(&h, &own, err);
+	if (!rc)
+		rc = begin(&h, &tail, err);
 	if (!rc)
 		rc = go_on(&h, &tail, err);
 	if (!rc)

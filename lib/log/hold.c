@@ -4,13 +4,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "log/put-own.h"
-#include "log/retry.h"
+#include "log/own.h"
 #include "os/hostname.h"
 #include "util/environ.h"
 #include "util/error-class.h"
 
-#define MAX_OBJECT 4096
 #define TRIES	   16
 #define NUMBERS	   1000000000000u /* are drawn below this */
 #define LONGEST_S  (36525u * 86400u)
@@ -77,36 +75,17 @@ int rj_hold_put(struct rj_store *store, const struct rj_log_id *id,
 			     : rj_log_put_own(store, &key, &text, 0, err);
 	}
 	rj_buf_free(&text);
-	if (rc)
-		return rj_fail_prefix(err, "cannot put a hold");
-	*out = h;
-	return 0;
+	if (!rc || rj_code_transient(rc))
+		*out = h; /* without an answer it may be there */
+	return rc ? rj_fail_prefix(err, "cannot put a hold") : 0;
 }
 
 int rj_hold_remove(struct rj_store *store, const struct rj_log_id *id,
 	uint64_t number, struct rj_error *err)
 {
 	struct rj_key key = rj_log_key(id, RJ_KEY_HOLD, number);
-	struct rj_retry retry;
-	bool again = false;
-	int rc;
 
-	rj_retry_start(&retry, 0);
-	do {
-		rc = rj_store_remove(store, &key, err);
-		if (rc == -RJ_E_NOTFOUND && again)
-			rc = 0; /* the answer of the first try was lost */
-		again = true;
-	} while (rj_retry_again(&retry, rc));
-	return rc;
-}
-
-static int note(void *arg, uint64_t number, uint64_t bytes)
-{
-	struct rj_hold_seen s = {.hold.number = number, .bad = true};
-
-	(void)bytes;
-	return rj_buf_append(arg, &s, sizeof(s));
+	return rj_log_remove_own(store, &key, err);
 }
 
 int rj_hold_look(struct rj_store *store, const struct rj_log_id *id,
@@ -114,15 +93,9 @@ int rj_hold_look(struct rj_store *store, const struct rj_log_id *id,
 {
 	struct rj_key key = rj_log_key(id, RJ_KEY_HOLD, s->hold.number);
 	struct rj_buf text = {0};
-	struct rj_retry retry;
 	struct rj_hold h;
-	int rc;
+	int rc = rj_log_get_own(store, &key, retry_ms, &text, err);
 
-	rj_retry_start(&retry, retry_ms);
-	do {
-		text.len = 0;
-		rc = rj_store_get(store, &key, MAX_OBJECT, &text, err);
-	} while (rj_retry_again(&retry, rc));
 	if (!rc && !rj_hold_decode(text.data, text.len, &h, err) &&
 		h.number == s->hold.number &&
 		rj_uuid_equal(h.journal_uuid, id->journal_uuid))
@@ -135,24 +108,46 @@ int rj_hold_look(struct rj_store *store, const struct rj_log_id *id,
 		       : 0;
 }
 
+static bool listed(const struct rj_buf *numbers, uint64_t number)
+{
+	const uint64_t *n = (const void *)numbers->data;
+	size_t i;
+
+	for (i = 0; i < numbers->len / sizeof(*n); i++)
+		if (n[i] == number)
+			return true;
+	return false;
+}
+
+/* Hold NUMBER was listed and could not be got. It was removed in between if another list
+ * does not have it; else it stays BAD: a hold that was lost keeps the log. */
+static int look_again(struct rj_store *store, const struct rj_log_id *id,
+	int retry_ms, struct rj_hold_seen *s, struct rj_error *err)
+{
+	struct rj_buf numbers = {0};
+	int rc = rj_log_list_own(
+		store, id, RJ_KEY_HOLD, retry_ms, &numbers, err);
+
+	if (!rc && !listed(&numbers, s->hold.number))
+		rc = -RJ_E_NOTFOUND;
+	rj_buf_free(&numbers);
+	return rc;
+}
+
 int rj_hold_list(struct rj_store *store, const struct rj_log_id *id,
 	int retry_ms, struct rj_buf *out, struct rj_error *err)
 {
-	struct rj_key dir = rj_log_key(id, RJ_KEY_HOLD, 0);
 	struct rj_buf found = {0};
 	struct rj_hold_seen s;
-	struct rj_retry retry;
 	size_t i;
-	int rc;
+	int rc = rj_log_list_own(store, id, RJ_KEY_HOLD, retry_ms, &found, err);
 
-	rj_retry_start(&retry, retry_ms);
-	do {
-		found.len = 0;
-		rc = rj_store_list(store, &dir, 0, note, &found, err);
-	} while (rj_retry_again(&retry, rc));
-	for (i = 0; !rc && i < found.len; i += sizeof(s)) {
-		memcpy(&s, found.data + i, sizeof(s));
+	for (i = 0; !rc && i < found.len; i += sizeof(uint64_t)) {
+		s = (struct rj_hold_seen){.bad = true};
+		memcpy(&s.hold.number, found.data + i, sizeof(uint64_t));
 		rc = rj_hold_look(store, id, retry_ms, &s, err);
+		if (rc == -RJ_E_NOTFOUND)
+			rc = look_again(store, id, retry_ms, &s, err);
 		if (!rc && rj_buf_append(out, &s, sizeof(s)))
 			rc = rj_fail(err, RJ_E_NOMEM, "out of memory");
 		if (rc == -RJ_E_NOTFOUND)

@@ -14,7 +14,7 @@
  * of the log's last segment; OUT is what was put. Who looks for the end of the log
  * after that finds a segment whose "oldest" is kept, and all above it.
  * RJ_E_INVAL: longer than 100 years; RJ_E_NOTFOUND: the log is empty. The store's
- * errors; then a hold may have been put, and expires.
+ * errors; without an answer the hold OUT may be there, else OUT is not written.
  */
 int rj_hold_put(struct rj_store *store, const struct rj_log_id *id,
 	const char *program, uint64_t seconds, struct rj_hold *out,

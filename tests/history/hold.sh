@@ -64,7 +64,7 @@ like "rjlog ls shows it too" "$("$RJLOG" ls "$AT")" "  hold $hold of rjbackup"
 status 8 "a base that fails" timeout 120 "$RJBACKUP" base --hold=1h -o base.img mnt
 is "... leaves no hold" "$(holds)" 1
 status 0 "no hold has expired" "$RJBACKUP" expire "$AT"
-like "... it says" "$OUT" "no hold has expired"
+like "... it says" "$OUT" "no hold has expired, and no mark is gone"
 is "... and all stay" "$(holds)" 1
 
 # ---- expired, and others ----

@@ -8,7 +8,7 @@ export no_proxy='*'
 
 run_all() { # NAME URL
 	local t
-	for t in log damage race model writer-state trim hold; do
+	for t in log damage race model writer-state trim hold point; do
 		check "test-$t on $1" timeout 600 env RJ_TEST_STORE="$2" \
 			"$RJ_BUILD/tests/log/test-$t"
 	done
@@ -19,7 +19,7 @@ mkdir "$T_DIR/objects"
 run_all "file://" "file://$T_DIR/objects"
 like "the objects are files under their keys" \
 	"$(cd "$T_DIR/objects" && find . -type f | head -n 1)" \
-	'^\./[0-9a-f-]{36}/(log|epoch|hold)/[0-9]{20}$'
+	'^\./[0-9a-f-]{36}/(log|epoch|hold|mark)/[0-9]{20}$'
 
 check "rjserver starts" start_server "$T_DIR/store"
 run_all "rj://" "$SRV_URL/log"

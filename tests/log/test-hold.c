@@ -13,6 +13,7 @@
 #define DAY 86400
 
 static int64_t ahead_s; /* of the real clock */
+static int64_t slept;   /* ns, without a wait */
 
 static int64_t later(void *arg)
 {
@@ -29,13 +30,13 @@ static int64_t steady(void *arg)
 
 	(void)arg;
 	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * 1000000000ll + t.tv_nsec;
+	return t.tv_sec * 1000000000ll + t.tv_nsec + slept;
 }
 
 static void no_sleep(void *arg, int64_t ns)
 {
 	(void)arg;
-	(void)ns;
+	slept += ns;
 }
 
 static int any(void *arg, void *out, size_t len)
@@ -223,6 +224,78 @@ static void an_answer_that_is_lost(void)
 	t_log_end(&t);
 }
 
+/* The store lists a hold, and does not have its text. */
+struct forgetful {
+	struct rj_store base;
+	struct rj_store *inner;
+	bool removes; /* it was removed in between */
+};
+
+static int f_get(struct rj_store *s, const struct rj_key *key, size_t max,
+	struct rj_buf *out, struct rj_error *err)
+{
+	struct forgetful *f = (struct forgetful *)s;
+
+	if (key->kind != RJ_KEY_HOLD)
+		return rj_store_get(f->inner, key, max, out, err);
+	if (f->removes)
+		return rj_store_remove(f->inner, key, err) ? -RJ_E_IO : -RJ_E_NOTFOUND;
+	return rj_fail(err, RJ_E_NOTFOUND, "no such object");
+}
+
+static int f_list(struct rj_store *s, const struct rj_key *dir, uint64_t after,
+	rj_store_list_fn fn, void *arg, struct rj_error *err)
+{
+	return rj_store_list(((struct forgetful *)s)->inner, dir, after, fn, arg, err);
+}
+
+static const struct rj_store_ops forgetful_ops = {.get = f_get, .list = f_list};
+
+static void one_that_is_listed_is_there(void)
+{
+	struct rj_log_trim_opts o = {.below = UINT64_MAX};
+	struct rj_log_trim_report r;
+	struct rj_buf all = {0};
+	struct forgetful f = {0};
+	struct rj_log_writer *w;
+	struct t_log t;
+
+	w = begin(&t);
+	put(&t, DAY);
+	CU_ASSERT_EQUAL(t_append_base(&t, w), 0);
+	f.base = *t.raw;
+	f.base.ops = &forgetful_ops;
+	f.inner = t.raw;
+	T_FAILS(&t, rj_log_trim(&f.base, &t.id, &o, &r, &t.err), RJ_E_CORRUPT,
+		"cannot be read");
+	CU_ASSERT_EQUAL(segments(&t), 7);
+	f.removes = true;
+	T_WORKS(&t, rj_hold_list(&f.base, &t.id, 0, &all, &t.err));
+	CU_ASSERT_EQUAL(all.len, 0);
+	rj_buf_free(&all);
+	rj_log_writer_free(w);
+	t_log_end(&t);
+}
+
+/* Its maker learns its number, to remove it or to tell it. */
+static void a_put_without_an_answer(void)
+{
+	struct rj_hold h = {0};
+	struct rj_log_writer *w;
+	struct t_log t;
+
+	rj_environ_set(&world);
+	w = begin(&t);
+	t_fault(&t, RJ_FAULT_PUT, RJ_FAULT_LOST, 1, 1000);
+	CU_ASSERT_NOT_EQUAL(rj_hold_put(t.store, &t.id, "test", DAY, &h, &t.err), 0);
+	rj_fault_clear(t.store);
+	CU_ASSERT_NOT_EQUAL(h.number, 0);
+	T_WORKS(&t, rj_hold_remove(t.store, &t.id, h.number, &t.err));
+	rj_log_writer_free(w);
+	t_log_end(&t);
+	rj_environ_set(NULL);
+}
+
 /* A handle that does something else before its call number AT, once. */
 struct between {
 	struct rj_store base;
@@ -336,6 +409,8 @@ int main(void)
 		RJTEST(only_the_holds_are_looked_at),
 		RJTEST(nothing_goes_when_in_doubt),
 		RJTEST(an_answer_that_is_lost),
+		RJTEST(one_that_is_listed_is_there),
+		RJTEST(a_put_without_an_answer),
 		RJTEST(no_turn_is_the_wrong_one),
 	};
 	int status = RJTEST_RUN("log-hold", tests);

@@ -220,9 +220,9 @@ static void logs_and_kinds_do_not_mix(void)
 }
 
 /* In mode B too, where no epoch need be claimed for one. */
-static void holds_come_and_go(void)
+static void come_and_go(enum rj_key_kind kind)
 {
-	struct rj_key dir = t_new_log(RJ_KEY_HOLD), key, log = dir;
+	struct rj_key dir = t_new_log(kind), key, log = dir;
 	struct rj_buf out = {0};
 	struct t_list l = {0};
 	unsigned i;
@@ -251,6 +251,16 @@ static void holds_come_and_go(void)
 	T_WORKS(rj_store_list(store, &log, 0, t_list_add, &l, &err));
 	CU_ASSERT_EQUAL(l.count, 0);
 	rj_buf_free(&out);
+}
+
+static void holds_come_and_go(void)
+{
+	come_and_go(RJ_KEY_HOLD);
+}
+
+static void named_marks_come_and_go(void)
+{
+	come_and_go(RJ_KEY_POINT);
 }
 
 static void survives_reopen(void)
@@ -634,6 +644,7 @@ int main(void)
 		RJTEST(list_stops_when_told),
 		RJTEST(logs_and_kinds_do_not_mix),
 		RJTEST(holds_come_and_go),
+		RJTEST(named_marks_come_and_go),
 		RJTEST(survives_reopen),
 		RJTEST(one_of_many_racers_wins),
 		RJTEST(readers_see_all_or_nothing),

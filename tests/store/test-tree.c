@@ -390,9 +390,9 @@ static void a_dup_is_a_handle_of_its_own(void)
 }
 
 /* They are under no epoch, and one that stands twice is listed once. */
-static void holds_come_and_go(void)
+static void come_and_go(enum rj_key_kind kind)
 {
-	struct rj_key dir = t_new_log(RJ_KEY_HOLD), key;
+	struct rj_key dir = t_new_log(kind), key;
 	struct rj_buf out = {0};
 	struct rj_store *s = NULL;
 	struct t_list l = {0};
@@ -423,6 +423,16 @@ static void holds_come_and_go(void)
 	rj_buf_free(&out);
 }
 
+static void holds_come_and_go(void)
+{
+	come_and_go(RJ_KEY_HOLD);
+}
+
+static void named_marks_come_and_go(void)
+{
+	come_and_go(RJ_KEY_POINT);
+}
+
 int main(void)
 {
 	static const struct rjtest tests[] = {
@@ -436,6 +446,7 @@ int main(void)
 		RJTEST(readers_see_all_or_nothing),
 		RJTEST(a_dup_is_a_handle_of_its_own),
 		RJTEST(holds_come_and_go),
+		RJTEST(named_marks_come_and_go),
 	};
 	int status;
 

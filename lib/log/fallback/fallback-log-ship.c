@@ -166,7 +166,7 @@ static int merged_list(struct rj_store *s, const struct rj_key *dir,
 		rc = rj_store_list(m->inner, dir, after, list_inner, &l, err);
 	if (rc)
 		return rc;
-	if (dir->kind == RJ_KEY_HOLD)
+	if (rj_key_unclaimed(dir->kind))
 		return 0;
 	if (dir->kind == RJ_KEY_EPOCH)
 		return l.last < sp->h.epoch && sp->h.epoch > after

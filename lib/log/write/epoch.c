@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "log/listing.h"
-#include "log/put-own.h"
+#include "log/own.h"
 #include "os/hostname.h"
 #include "segment/sealkey.h"
 #include "util/environ.h"

@@ -243,7 +243,7 @@ static int mkdir_put_new(struct rj_store *s, const struct rj_key *key,
 	char folder[RJ_TREE_FOLDER], name[RJ_TREE_NAME];
 	int rc;
 
-	if (key->kind == RJ_KEY_HOLD)
+	if (rj_key_unclaimed(key->kind))
 		return rj_mkdir_hold_put(l->tree, key, data, len, err);
 	turn_to(l, key->journal_uuid);
 	if (key->kind == RJ_KEY_EPOCH)
@@ -318,7 +318,7 @@ static int mkdir_get(struct rj_store *s, const struct rj_key *key, size_t max,
 	char folder[RJ_TREE_FOLDER], name[RJ_TREE_NAME];
 	int rc;
 
-	if (key->kind == RJ_KEY_HOLD) {
+	if (rj_key_unclaimed(key->kind)) {
 		rc = rj_mkdir_hold_get(l->tree, key, max, out, err);
 		return rc == -RJ_E_NOTFOUND ? no_such(s, key, err) : rc;
 	}
@@ -368,7 +368,7 @@ static int mkdir_list(struct rj_store *s, const struct rj_key *dir,
 	size_t i;
 	int rc = 0;
 
-	if (dir->kind == RJ_KEY_HOLD)
+	if (rj_key_unclaimed(dir->kind))
 		return rj_mkdir_hold_list(l->tree, dir, after, fn, arg, err);
 	turn_to(l, dir->journal_uuid);
 	if (dir->kind == RJ_KEY_EPOCH)
@@ -410,7 +410,7 @@ static int mkdir_remove(
 	char folder[RJ_TREE_FOLDER], name[RJ_TREE_NAME];
 	int rc;
 
-	if (key->kind == RJ_KEY_HOLD) {
+	if (rj_key_unclaimed(key->kind)) {
 		rc = rj_mkdir_hold_remove(l->tree, key, err);
 		return rc == -RJ_E_NOTFOUND ? no_such(s, key, err) : rc;
 	}

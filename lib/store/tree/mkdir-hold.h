@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Holds in a tree: files of the folder <uuid>/hold/all, named <N20>. Private to
- * mkdir-epoch.c. The calls are those of struct rj_store_ops, but that nothing says
- * who was first: a hold's number is drawn at random.
+ * Holds and named marks in a tree: files of the folders <uuid>/hold/all and
+ * <uuid>/mark/all, named <N20>. Private to mkdir-epoch.c. The calls are those of struct
+ * rj_store_ops, but that nothing says which writer was first: a put of the same name
+ * replaces what is there.
  */
 #ifndef RJ_STORE_MKDIR_HOLD_H
 #define RJ_STORE_MKDIR_HOLD_H

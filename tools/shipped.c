@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Ask rjournald until the store has all that it acknowledged. */
-#include "shipped.h"
+#include "tools/shipped.h"
 
 #include <json-c/json.h>
 #include <stdio.h>
@@ -11,7 +11,6 @@
 
 #define ANSWER_MS 30000
 #define LOOK_NS	  200000000LL
-#define LIMIT_NS  300000000000LL
 
 /* "online": the store has all that was acknowledged before. */
 static bool online(const char *text, char *mode, size_t size)
@@ -25,21 +24,21 @@ static bool online(const char *text, char *mode, size_t size)
 	return !strcmp(mode, "online");
 }
 
-int wait_shipped(void *arg, const uint8_t volume[RJ_UUID_BYTES],
+int shipped_wait(const uint8_t volume[RJ_UUID_BYTES], int limit_ms,
 	struct rj_error *err)
 {
-	int64_t end = rj_monotonic_ns() + LIMIT_NS;
+	int64_t end = rj_monotonic_ns() + limit_ms * 1000000LL;
+	int ask_ms = limit_ms < ANSWER_MS ? limit_ms : ANSWER_MS;
 	struct rj_buf text = {0};
 	char mode[32] = "";
 	bool is = false;
 	int rc;
 
-	(void)arg;
 	do {
 		if (text.len)
 			rj_sleep_ns(LOOK_NS);
 		text.len = 0;
-		rc = rj_rundir_ask(volume, "status", ANSWER_MS, &text, err);
+		rc = rj_rundir_ask(volume, "status", ask_ms, &text, err);
 		is = !rc && online((char *)text.data, mode, sizeof(mode));
 	} while (!rc && !is && rj_monotonic_ns() < end);
 	rj_buf_free(&text);
