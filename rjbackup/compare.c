@@ -12,6 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "util/printable.h"
+
 #define NS_PER_S 1000000000LL
 
 static int64_t ns_of(struct timespec t)
@@ -49,7 +51,7 @@ static bool same_target(const char *a, const char *b)
 	return n >= 0 && n == m && !memcmp(x, y, (size_t)n);
 }
 
-/* What is different; NULL: nothing. */
+/* What is different, apart from extended attributes; NULL: nothing. */
 static const char *difference(const char *live, const struct stat *a,
 	const char *restored, const struct stat *b)
 {
@@ -57,6 +59,10 @@ static const char *difference(const char *live, const struct stat *a,
 		return "kind or mode";
 	if (a->st_uid != b->st_uid || a->st_gid != b->st_gid)
 		return "owner";
+	if (a->st_nlink != b->st_nlink)
+		return "number of links";
+	if ((S_ISCHR(a->st_mode) || S_ISBLK(a->st_mode)) && a->st_rdev != b->st_rdev)
+		return "device number";
 	if (ns_of(a->st_mtim) != ns_of(b->st_mtim))
 		return "mtime";
 	if (S_ISDIR(a->st_mode))
@@ -78,6 +84,7 @@ static void compare_one(FTS *fts, FTSENT *e, const char *restored, int64_t cut_n
 	struct comparison *out)
 {
 	struct stat there, again;
+	char attr[256 + 32], line[2 * PATH_MAX];
 	const char *what = NULL;
 	bool found = !lstat(restored, &there) && there.st_ino == e->fts_statp->st_ino;
 	bool newer = ns_of(e->fts_statp->st_ctim) > cut_ns;
@@ -87,6 +94,8 @@ static void compare_one(FTS *fts, FTSENT *e, const char *restored, int64_t cut_n
 	if (!newer) {
 		what = found ? difference(e->fts_accpath, e->fts_statp, restored, &there)
 			     : "not there";
+		if (!what && !compare_attrs(e->fts_accpath, restored, attr, sizeof(attr)))
+			what = attr;
 		/* changed or removed while it was compared */
 		newer = what && (lstat(e->fts_accpath, &again) ||
 					ns_of(again.st_ctim) > cut_ns);
@@ -95,7 +104,9 @@ static void compare_one(FTS *fts, FTSENT *e, const char *restored, int64_t cut_n
 		out->newer++;
 	} else if (what) {
 		out->different++;
-		fprintf(stderr, "rjbackup: differs: %s: %s\n", e->fts_path, what);
+		snprintf(line, sizeof(line), "differs: %s: %s", e->fts_path, what);
+		rj_make_printable(line);
+		fprintf(stderr, "rjbackup: %s\n", line);
 	} else {
 		out->same++;
 	}

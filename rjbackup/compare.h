@@ -2,6 +2,8 @@
 #ifndef RJBACKUP_COMPARE_H
 #define RJBACKUP_COMPARE_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct comparison {
@@ -11,10 +13,13 @@ struct comparison {
 
 /*
  * Compare what is in LIVE, where the volume is mounted, and did not change after CUT_NS
- * (by its ctime), with RESTORED: kind, owner, mode, size, mtime, content. A line on stderr
- * for each difference. Returns 0, or -1: LIVE cannot be read, with a line on stderr.
+ * (by its ctime), with RESTORED: kind, owner, mode, links, size, mtime, content, extended
+ * attributes. A line on stderr for each difference. Returns 0, or -1: LIVE cannot be read,
+ * with a line on stderr.
  */
 int compare(const char *live, const char *restored, int64_t cut_ns,
 	struct comparison *out);
+/* Are the extended attributes of both files the same? If not, WHY says what is different. */
+bool compare_attrs(const char *live, const char *restored, char *why, size_t size);
 
 #endif

@@ -94,6 +94,17 @@ check "... not written to" test "$(jq .last_success note.json)" != null -a ! -L 
 status 4 "it is mounted read-only" drill --exec='touch "$1/new"'
 # a base with another byte: what the log does not mend is found
 printf "needle%.0s" {1..200} >mnt/needle && sync -f mnt
+mkdir mnt/sub && echo a >mnt/sub/attr && echo b >mnt/sub/lost && echo c >mnt/sub/acl &&
+	echo d >mnt/sub/hard && ln mnt/sub/hard mnt/sub/link && mknod mnt/sub/node c 1 3
+# a value that is longer than a block, and one of each kind; user 1000 may write
+python3 -c 'import os, struct
+os.setxattr("mnt/sub/attr", "user.long", b"x" * 3000)
+os.setxattr("mnt/sub/attr", "trusted.a", b"live")
+os.setxattr("mnt/sub/lost", "security.a", b"live")
+os.setxattr("mnt/sub/acl", "system.posix_acl_access", struct.pack("<I" + "HHI" * 5, 2,
+	1, 6, 2**32 - 1, 2, 6, 1000, 4, 4, 2**32 - 1, 16, 6, 2**32 - 1, 32, 4, 2**32 - 1))'
+# what is logged later shares no block with them
+touch mnt/sub/last{1..40} && sync -f mnt
 # what was before this mount is in the base only
 check "mounted again" eval 'history_umount && history_mount journal && echo 1 >mnt/again'
 rm base.img && status 0 "a newer base" "$RJBACKUP" base -o base.img mnt
@@ -101,8 +112,23 @@ echo more >mnt/more && sync -f mnt && echo more >>mnt/more && sync -f mnt
 cp base.img good.img
 at=$(LC_ALL=C grep -abo needleneedle base.img | head -n 1 | cut -d: -f1)
 check "a byte of the base is made another one, at $at" flip base.img "$at"
+debugfs -w -f /dev/stdin base.img >debugfs.out 2>&1 <<'END'
+ea_set /sub/attr trusted.a base
+ea_rm /sub/lost security.a
+ea_rm /sub/acl system.posix_acl_access
+ea_set /sub/last1 user.a base
+ln /sub/hard /sub/other
+sif /sub/hard links_count 3
+sif /sub/node block[0] 0x0105
+END
 status 4 "that is found" drill --compare=mnt
 like "... and its file is named" "$OUT" "differs: mnt/needle: content$"
+for differs in "attr: extended attribute trusted.a" "lost: extended attribute security.a" \
+	"acl: extended attribute system.posix_acl_access" "hard: number of links" \
+	"link: number of links" "node: device number" "last1: extended attribute user.a"; do
+	like "... so is sub/$differs" "$OUT" "differs: mnt/sub/$differs$"
+done
+is "... and no other" "$(grep -c differs: <<<"$OUT")" 8
 nothing_left "after failures"
 
 # ---- a signal ----
