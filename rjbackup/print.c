@@ -87,9 +87,10 @@ static void print_text(const struct result *r)
 		if (o->dry_run)
 			printf("%s: a base can be made\n", o->dir);
 		else
-			printf("%s: base of %s, whole at segment %" PRIu64 ", %s\n",
+			printf("%s: base of %s, whole at segment %" PRIu64 ", %s, %" PRIu64 " of %" PRIu64 " bytes read\n",
 				o->out, o->dir, r->facts.record.whole,
-				when(&r->report.earliest, text));
+				when(&r->report.earliest, text), r->facts.copied.read,
+				r->facts.blocks * r->facts.block_size);
 		print_hold(&r->facts.hold);
 		break;
 	case COMMAND_EXPIRE: /* has no such result */
@@ -163,6 +164,11 @@ static void print_json(const struct result *r)
 		add_u64(top, "hold", r->facts.hold.number);
 		add_u64(top, "hold_first", r->facts.hold.first);
 		add_u64(top, "hold_until", (uint64_t)r->facts.hold.until);
+	}
+	if (r->o->command == COMMAND_BASE) {
+		add_u64(top, "volume_bytes", r->facts.blocks * r->facts.block_size);
+		add_u64(top, "read_bytes", r->facts.copied.read);
+		add_u64(top, "base_bytes", r->facts.copied.written);
 	}
 	add_u64(top, "transactions", h->transactions);
 	add_u64(top, "segments", h->segments);

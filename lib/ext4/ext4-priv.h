@@ -87,6 +87,8 @@ int rj_ext4_check_age(struct rj_volume *v, struct rj_error *err);
 /* Make RAW, a backup, a primary superblock. What backups do not have is not known, so
  * it gets needs_recovery. */
 void rj_ext4_super_promote(uint8_t raw[RJ_SUPER_BYTES]);
+/* Does GROUP, above 0, have a backup superblock, by RAW? */
+bool rj_ext4_has_super(const uint8_t raw[RJ_SUPER_BYTES], uint32_t group);
 /* Fill v->backups, facts.backups and facts.groups. */
 int rj_ext4_find_backups(struct rj_volume *v, struct rj_error *err);
 /* Fill facts.mark_at; v->backups are known. */

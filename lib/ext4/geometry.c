@@ -111,8 +111,8 @@ static bool power_of(uint32_t a, uint32_t b)
 	return a == 1;
 }
 
-/* ext2fs_bg_has_super(), for GROUP > 0 */
-static bool has_super(const uint8_t *raw, uint32_t group)
+/* ext2fs_bg_has_super() */
+bool rj_ext4_has_super(const uint8_t raw[RJ_SUPER_BYTES], uint32_t group)
 {
 	if (SB_LE32(raw, s_feature_compat) & EXT4_FEATURE_COMPAT_SPARSE_SUPER2)
 		return group == SB_LE32(raw, s_backup_bgs[0]) ||
@@ -159,7 +159,7 @@ int rj_ext4_find_backups(struct rj_volume *v, struct rj_error *err)
 	v->facts.backups = 0;
 	v->facts.groups = (uint32_t)groups;
 	for (group = 1; !rc && group < groups; group++) {
-		if (!has_super(v->super, (uint32_t)group))
+		if (!rj_ext4_has_super(v->super, (uint32_t)group))
 			continue;
 		/* ext2fs_group_first_block2(); a cut image (RJ_VOLUME_FORCE)
 		 * has no more of them */

@@ -9,6 +9,7 @@
 #include "ext4/volume.h"
 #include "format/hold.h"
 #include "format/sbx-base.h"
+#include "history/copy.h"
 #include "history/history.h"
 #include "log/sealing.h"
 
@@ -20,6 +21,7 @@ struct rj_base_facts {
 	uint32_t block_size; /* bytes */
 	uint64_t blocks;     /* the volume's size */
 	struct rj_hold hold; /* that rj_base_make() put; number 0: none */
+	struct rj_copied copied; /* by rj_base_make() */
 };
 
 /* Where a restored volume says its journal is, until it has none: nowhere. */

@@ -10,20 +10,41 @@
 #include <unistd.h>
 
 #include "os/fileio.h"
+#include "util/environ.h"
 
 #define PIECE (1u << 20)
 #define GRAIN 4096u /* zeros are left out in pieces of this */
+#define GAP   65536u /* less than this is read although it is not in use */
+#define BURST_NS 100000000LL
+
+/* What is read at once. */
+struct piece {
+	uint64_t begin, end;
+	uint32_t gaps; /* what is in there and not in use */
+	struct {
+		uint64_t begin, end;
+	} gap[PIECE / 2048];
+};
+
+struct copying {
+	const struct rj_copy *c;
+	struct rj_copied done;
+	struct piece piece;
+	int64_t next_ns; /* monotonic: no read begins before it */
+	uint8_t *buf;	 /* PIECE bytes */
+};
 
 static bool zeros(const uint8_t *p, size_t len)
 {
 	return !p[0] && !memcmp(p, p + 1, len - 1);
 }
 
-/* The runs of BUF that are not zero. */
-static int put(const struct rj_copy *c, const uint8_t *buf, size_t len,
-	uint64_t off, struct rj_error *err)
+/* The runs of the piece in memory that are not zero. */
+static int put(struct copying *y, struct rj_error *err)
 {
-	size_t at = 0, end, n;
+	const struct rj_copy *c = y->c;
+	const uint8_t *buf = y->buf;
+	size_t len = (size_t)(y->piece.end - y->piece.begin), at = 0, end, n;
 	int rc = 0;
 
 	while (!rc && at < len) {
@@ -37,8 +58,8 @@ static int put(const struct rj_copy *c, const uint8_t *buf, size_t len,
 			if (zeros(buf + end, n))
 				break;
 		}
-		rc = rj_pwrite_all(
-			c->to_fd, buf + at, end - at, off + at, c->to, err);
+		rc = rj_pwrite_all(c->to_fd, buf + at, end - at, y->piece.begin + at, c->to, err);
+		y->done.written += end - at;
 		at = end;
 	}
 	return rc;
@@ -62,24 +83,102 @@ bool rj_copy_share(const struct rj_copy *c)
 	return !ioctl(c->to_fd, FICLONE, c->from_fd);
 }
 
-int rj_copy_sparse(const struct rj_copy *c, struct rj_error *err)
+/* What is in use from OFF on, with gaps that are not worth another read. */
+static int find_used(struct copying *y, uint64_t off, struct rj_error *err)
 {
-	uint8_t *buf = NULL;
+	struct rj_in_use *u = y->c->used;
+	struct piece *p = &y->piece;
+	uint64_t begin, end = 0, limit;
+	int rc = rj_in_use_next(u, off, &p->begin, &end, err);
+
+	limit = p->begin + PIECE;
+	p->end = end < limit ? end : limit;
+	while (!rc && p->end == end && end < limit && p->begin < y->c->bytes) {
+		rc = rj_in_use_next(u, p->end, &begin, &end, err);
+		if (rc || begin - p->end > GAP || begin >= limit || begin >= y->c->bytes)
+			break;
+		if (begin > p->end) {
+			p->gap[p->gaps].begin = p->end;
+			p->gap[p->gaps++].end = begin;
+		}
+		p->end = end < limit ? end : limit;
+	}
+	return rc;
+}
+
+static int find_piece(struct copying *y, uint64_t off, struct rj_error *err)
+{
+	struct piece *p = &y->piece;
+
+	p->gaps = 0;
+	if (y->c->used)
+		return find_used(y, off, err);
+	p->begin = next_data(y->c, off);
+	p->end = p->begin + PIECE;
+	return 0;
+}
+
+/* A token bucket of BURST_NS. */
+static void pace(struct copying *y, size_t len)
+{
+	int64_t now = rj_monotonic_ns();
+
+	if (!y->c->rate)
+		return;
+	if (y->next_ns > now)
+		rj_sleep_ns(y->next_ns - now);
+	else if (now - y->next_ns > BURST_NS)
+		y->next_ns = now - BURST_NS;
+	y->next_ns += (int64_t)((double)len * 1e9 / (double)y->c->rate);
+}
+
+static int copy_piece(struct copying *y, struct rj_error *err)
+{
+	const struct rj_copy *c = y->c;
+	struct piece *p = &y->piece;
+	uint32_t i;
+	int rc;
+
+	if (p->end > c->bytes)
+		p->end = c->bytes;
+	pace(y, (size_t)(p->end - p->begin));
+	rc = rj_pread_all(
+		c->from_fd, y->buf, (size_t)(p->end - p->begin), p->begin, c->from, err);
+	if (rc)
+		return rc;
+	y->done.read += p->end - p->begin;
+	for (i = 0; i < p->gaps; i++)
+		memset(y->buf + (p->gap[i].begin - p->begin), 0,
+			(size_t)(p->gap[i].end - p->gap[i].begin));
+	rc = put(y, err);
+	if (!rc && c->progress && c->progress(c->arg, p->end, c->bytes))
+		rc = rj_fail(err, RJ_E_CANCELLED, "%s: stopped", c->to);
+	return rc;
+}
+
+int rj_copy_sparse(const struct rj_copy *c, struct rj_copied *done, struct rj_error *err)
+{
+	struct copying *y;
 	uint64_t off = c->begin;
-	size_t n;
 	int rc = 0;
 
-	if (posix_memalign((void **)&buf, GRAIN, PIECE))
+	if (done)
+		*done = (struct rj_copied){0};
+	y = calloc(1, sizeof(*y));
+	if (!y || posix_memalign((void **)&y->buf, GRAIN, PIECE)) {
+		free(y);
 		return rj_fail(err, RJ_E_NOMEM, "out of memory");
-	while (!rc && (off = next_data(c, off)) < c->bytes) {
-		n = c->bytes - off < PIECE ? (size_t)(c->bytes - off) : PIECE;
-		rc = rj_pread_all(c->from_fd, buf, n, off, c->from, err);
-		if (!rc)
-			rc = put(c, buf, n, off, err);
-		off += n;
-		if (!rc && c->progress && c->progress(c->arg, off, c->bytes))
-			rc = rj_fail(err, RJ_E_CANCELLED, "%s: stopped", c->to);
 	}
-	free(buf);
+	y->c = c;
+	for (; !rc; off = y->piece.end) {
+		rc = find_piece(y, off, err);
+		if (rc || y->piece.begin >= c->bytes)
+			break;
+		rc = copy_piece(y, err);
+	}
+	if (done)
+		*done = y->done;
+	free(y->buf);
+	free(y);
 	return rc;
 }

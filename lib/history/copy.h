@@ -5,13 +5,21 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "ext4/in-use.h"
 #include "util/error.h"
+
+/* What was done, in bytes. */
+struct rj_copied {
+	uint64_t read, written;
+};
 
 struct rj_copy {
 	const char *from, *to; /* for messages */
 	int from_fd, to_fd;
 	uint64_t begin; /* what is before it is left out */
 	uint64_t bytes; /* both are at least that long */
+	struct rj_in_use *used; /* of FROM: what is not in use is left out; NULL: nothing is */
+	uint64_t rate;          /* bytes read a second, at most; 0: no limit */
 	/* Called now and then: DONE of BYTES were looked at. May be NULL; non-zero
 	 * cancels. */
 	int (*progress)(void *arg, uint64_t done, uint64_t total);
@@ -22,10 +30,10 @@ struct rj_copy {
 bool rj_copy_share(const struct rj_copy *c);
 
 /*
- * Copy all but zeros into TO, an empty file of that length, which stays sparse.
- * From a descriptor with O_DIRECT whole pages are read, in turn, each once. RJ_E_IO,
- * RJ_E_NOSPACE, RJ_E_NOMEM, RJ_E_CANCELLED.
+ * Copy all but zeros into TO, an empty file of that length, which stays sparse. From a
+ * descriptor with O_DIRECT whole blocks are read, in turn, each once. DONE (may be NULL) is
+ * filled as far as it got. RJ_E_IO, RJ_E_NOSPACE, RJ_E_NOMEM, RJ_E_CANCELLED.
  */
-int rj_copy_sparse(const struct rj_copy *c, struct rj_error *err);
+int rj_copy_sparse(const struct rj_copy *c, struct rj_copied *done, struct rj_error *err);
 
 #endif

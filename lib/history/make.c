@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "ext4/in-use.h"
 #include "ext4/renew.h"
 #include "history/base.h"
 #include "history/copy.h"
@@ -148,10 +149,35 @@ static int open_files(struct making *m, struct rj_error *err)
 	return rj_base_create(m->out, bytes, &m->to, err);
 }
 
-/* All but the superblock. */
-static int copy(struct making *m, struct rj_error *err)
+/*
+ * What is in use: RAW was the superblock a moment ago. The bitmaps on the device can be older
+ * than the journal, so those that it holds up to record.from replace them.
+ */
+static int look_used(struct making *m, const uint8_t raw[SUPER_BYTES], struct rj_in_use **used,
+	struct rj_error *err)
 {
-	const struct rj_copy c = {
+	uint8_t super[SUPER_BYTES];
+	bool have_super;
+	struct rj_history_opts walk = {
+		.fs_blocks = m->facts->blocks,
+		.base = {.from = m->facts->record.from, .whole = m->facts->record.from},
+		.at = {.kind = RJ_AT_SEGMENT, .segment = m->facts->record.from},
+		.super = super,
+		.have_super = &have_super,
+	};
+	struct rj_history_report report;
+	int rc = rj_in_use_new(m->from, m->device, raw, used, err);
+
+	if (rc)
+		return rc;
+	walk.fs = rj_in_use_bio(*used);
+	return rj_history_walk(m->log.store, &m->log.id, &walk, &report, err);
+}
+
+/* All blocks in use but the superblock. */
+static int copy(struct making *m, const uint8_t raw[SUPER_BYTES], struct rj_error *err)
+{
+	struct rj_copy c = {
 		.from = m->device,
 		.to = m->out,
 		.from_fd = m->from,
@@ -162,8 +188,11 @@ static int copy(struct making *m, struct rj_error *err)
 		.arg = m->opts->arg,
 	};
 	_Alignas(HEAD) uint8_t head[HEAD];
-	int rc = rj_copy_sparse(&c, err);
+	int rc = look_used(m, raw, &c.used, err);
 
+	if (!rc)
+		rc = rj_copy_sparse(&c, &m->facts->copied, err);
+	rj_in_use_free(c.used);
 	if (!rc)
 		rc = rj_pread_all(m->from, head, HEAD, 0, m->device, err);
 	if (rc)
@@ -246,7 +275,7 @@ static int make(struct making *m, struct rj_history_report *report,
 	if (!rc) /* before anything that looks like a volume */
 		rc = put_super(m, &RJ_BASE_UNFINISHED, err);
 	if (!rc)
-		rc = copy(m, err);
+		rc = copy(m, raw, err);
 	if (!rc)
 		rc = finish_log(m, err);
 	walk.base = m->facts->record;

@@ -87,7 +87,7 @@ static int copy_base(struct restoring *r, struct rj_error *err)
 	c.to_fd = r->to;
 	shared = rj_copy_share(&c);
 	rc = put_head(r, err);
-	return rc || shared ? rc : rj_copy_sparse(&c, err);
+	return rc || shared ? rc : rj_copy_sparse(&c, NULL, err);
 }
 
 static int walk(struct restoring *r, struct rj_bio *fs,

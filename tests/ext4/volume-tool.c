@@ -10,6 +10,7 @@
  *                         opened, plainly, by force, and by its backups; DEV is as
  *                         it was after
  *   journal-super BS BLOCKS UUID   1024 bytes on stdout
+ *   in-use DEV            the blocks in use, one a line
  * Exit status 0, or the rj_code with the message on stderr.
  */
 #include <fcntl.h>
@@ -18,6 +19,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "ext4/in-use.h"
 #include "ext4/volume.h"
 #include "util/log.h"
 
@@ -207,6 +209,36 @@ static int hold(const char *path)
 	return 0;
 }
 
+/* Also that a stretch that begins in the middle of one ends where that ends. */
+static int in_use(const char *path)
+{
+	uint64_t at = 0, begin, end, half, middle, size;
+	struct rj_in_use *u = NULL;
+	struct rj_error err = {0};
+	uint8_t raw[1024];
+	int fd = open(path, O_RDONLY), rc;
+	uint32_t bs;
+
+	if (fd < 0 || pread(fd, raw, sizeof(raw), 1024) != sizeof(raw))
+		return 1;
+	bs = 1024u << raw[24];
+	size = (uint64_t)lseek(fd, 0, SEEK_END) / bs * bs;
+	rc = rj_in_use_new(fd, path, raw, &u, &err);
+	while (!rc && !(rc = rj_in_use_next(u, at, &begin, &end, &err)) && begin < end) {
+		middle = begin + (end - begin) / 2;
+		rc = rj_in_use_next(u, middle, &half, &at, &err);
+		if (rc || half != middle || at != end)
+			return 2;
+		for (; begin < end; begin += bs)
+			printf("%llu\n", (unsigned long long)(begin / bs));
+	}
+	if (!rc && begin != size)
+		return 3;
+	rj_in_use_free(u);
+	close(fd);
+	return rc ? complain(&err) : 0;
+}
+
 int main(int argc, char **argv)
 {
 	uint8_t uuid[RJ_UUID_BYTES], raw[1024];
@@ -214,6 +246,8 @@ int main(int argc, char **argv)
 	rj_log_set(log_line, NULL);
 	if (argc >= 3 && !strcmp(argv[1], "facts"))
 		return facts(argv[2]);
+	if (argc == 3 && !strcmp(argv[1], "in-use"))
+		return in_use(argv[2]);
 	if (argc >= 3 && !strcmp(argv[1], "patch"))
 		return patch(argv[2], argv + 3);
 	if (argc == 3 && !strcmp(argv[1], "hold"))

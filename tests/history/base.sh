@@ -1,0 +1,42 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# What a base reads and holds: only blocks in use, so that nothing of deleted files is in
+# it; a block that was used again since is restored from the log.
+. "$RJ_SRC/tests/support/lib.sh" || exit 99
+. "$RJ_SRC/tests/support/rj.sh" || exit 99
+. "$RJ_SRC/tests/history/run.sh" || exit 99
+need_fuse_loop
+cd "$T_DIR" || exit 99
+start_server "$T_DIR/srv" || exit 99
+at_exit umount -l "$T_DIR/mnt"
+at_exit umount -l "$T_DIR/look"
+history_conf ""
+PATTERN=what-was-deleted-before
+
+# fill NAME MIB
+fill() { yes "$PATTERN" | head -c $(($2 << 20)) >"mnt/$1"; }
+# all that the log has reaches the device, so that the bitmaps there are those in memory
+checkpoint() { sync -f mnt && fsfreeze -f mnt && fsfreeze -u mnt; }
+json() { sed -n "s/.*\"$1\": *\([0-9]*\).*/\1/p" <<<"$OUT"; }
+
+for kind in "ext4 4096" "ext3 1024"; do
+	# shellcheck disable=SC2086
+	check "$kind: a volume" history_volume $kind journal ""
+	RJ_SEED=1 "$WORK" ops mnt 1 200 >/dev/null
+	check "... full of data" fill full 24
+	checkpoint
+	check "... that are deleted" rm mnt/full
+	checkpoint
+	check "they are on the device" grep -qa "$PATTERN" v.img
+	status 0 "a base" timeout 120 "$RJBACKUP" base --json -o base.img mnt
+	note "$(json read_bytes) of $(json volume_bytes) bytes read, $(json base_bytes) in the base"
+	check "... reads half of it at most" test "$(json read_bytes)" -lt $((24 << 20))
+	check "... holds nothing of them" not grep -qa "$PATTERN" base.img
+	check "the blocks are used again" cp -r /usr/include/linux mnt/again
+	RJ_SEED=2 "$WORK" ops mnt 2 300 >/dev/null
+	mark after
+	check "... and restored" restored latest after
+	check "unmounted" history_umount
+	rm -f base.img
+done
+exit 0
