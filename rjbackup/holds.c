@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "kept.h"
 #include "log/past/point.h"
 #include "marks.h"
 #include "tools/holds.h"
@@ -57,6 +58,7 @@ static void add_text(struct json_object *o, const char *key, const char *text)
 static int ls_log(struct logs *l, struct rj_error *err)
 {
 	struct rj_listing segments = {0};
+	struct kept kept = {0};
 	const struct holds_of of = {l->store, &l->id, &segments};
 	struct json_object *log = l->all ? json_object_new_object() : NULL;
 	char uuid[RJ_UUID_TEXT];
@@ -78,6 +80,13 @@ static int ls_log(struct logs *l, struct rj_error *err)
 	}
 	if (!rc)
 		rc = holds_show(&of, !log, log, err);
+	if (!rc)
+		rc = kept_look(l->store, &l->id, &segments, 0, &kept, err);
+	if (!rc) {
+		kept_show_log(&kept, log);
+		kept_show_rate(&kept, log);
+	}
+	kept_free(&kept);
 	if (!rc)
 		rc = marks_show(l->store, &l->id, &segments, log, err);
 	rj_listing_free(&segments);

@@ -22,15 +22,22 @@ static int wait_shipped(void *arg, const uint8_t volume[RJ_UUID_BYTES],
 	return shipped_wait(volume, SHIPPED_MS, err);
 }
 
-/* The marks that the base reaches. */
-static int look_for_marks(struct result *r)
+/* What keeps the log, and its marks. */
+static int look_at_log(struct result *r)
 {
+	const struct options *o = r->o;
+	struct rj_listing l = {0};
 	struct rj_base_log log;
 	unsigned bad;
-	int rc = rj_base_log_open(&r->facts, r->o->url, r->o->keyfile, &log, &r->err);
+	int rc = rj_base_log_open(&r->facts, o->url, o->keyfile, &log, &r->err);
 
 	if (!rc)
+		rc = rj_listing_log(log.store, &log.id, 0, 0, &l, &r->err);
+	if (!rc)
+		rc = kept_look(log.store, &log.id, &l, r->facts.record.from, &r->kept, &r->err);
+	if (!rc)
 		rc = rj_point_list(log.store, &log.id, 0, &r->marks, &bad, &r->err);
+	rj_listing_free(&l);
 	rj_base_log_close(&log);
 	return rc;
 }
@@ -98,12 +105,14 @@ static int run(struct result *r)
 			return run_holds(r->o);
 		r->rc = run_restore(r);
 		if (!r->rc)
-			r->rc = look_for_marks(r);
+			r->rc = look_at_log(r);
 		break;
 	case COMMAND_BASE:
 		r->rc = run_base(r);
 		if (!r->rc && !r->o->dry_run)
 			note_base(r->o->out, r->facts.uuid);
+		else if (!r->rc)
+			r->rc = look_at_log(r);
 		break;
 	case COMMAND_RESTORE:
 		r->rc = run_restore(r);
@@ -114,6 +123,7 @@ static int run(struct result *r)
 	}
 	print_result(r);
 	rj_buf_free(&r->marks);
+	kept_free(&r->kept);
 	return r->rc;
 }
 

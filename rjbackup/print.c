@@ -61,6 +61,8 @@ static void print_ls(const struct result *r)
 	if (h->break_why[0])
 		printf("  no later: after segment %" PRIu64 ": %s\n",
 			h->break_segment, h->break_why);
+	kept_show_base(&r->kept, NULL);
+	kept_show_rate(&r->kept, NULL);
 	show_marks(r, NULL);
 }
 
@@ -74,6 +76,16 @@ static void print_hold(const struct rj_hold *h)
 			rj_claim_time_text(h->until, until));
 }
 
+static void print_cost(const struct result *r)
+{
+	const struct kept *k = &r->kept;
+	uint64_t seconds = r->o->hold ? r->o->hold : k->retain_s;
+
+	printf("%s: a base can be made\n", r->o->dir);
+	kept_show_rate(k, NULL);
+	kept_show_cost(k, seconds, NULL);
+}
+
 static void print_text(const struct result *r)
 {
 	const struct options *o = r->o;
@@ -85,7 +97,7 @@ static void print_text(const struct result *r)
 		break;
 	case COMMAND_BASE:
 		if (o->dry_run)
-			printf("%s: a base can be made\n", o->dir);
+			print_cost(r);
 		else
 			printf("%s: base of %s, whole at segment %" PRIu64 ", %s, %" PRIu64 " of %" PRIu64 " bytes read\n",
 				o->out, o->dir, r->facts.record.whole,
@@ -177,8 +189,15 @@ static void print_json(const struct result *r)
 		add_u64(top, "break_segment", h->break_segment);
 		add_text(top, "break", h->break_why);
 	}
-	if (r->o->command == COMMAND_LS)
+	if (r->o->command == COMMAND_LS && !r->rc) {
+		kept_show_base(&r->kept, top);
+		kept_show_rate(&r->kept, top);
 		add_marks(r, top);
+	}
+	if (r->o->command == COMMAND_BASE && !r->rc && r->o->dry_run) {
+		kept_show_rate(&r->kept, top);
+		kept_show_cost(&r->kept, r->o->hold ? r->o->hold : r->kept.retain_s, top);
+	}
 	puts(json_object_to_json_string_ext(
 		top, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_NOSLASHESCAPE));
 	json_object_put(top);

@@ -3,6 +3,7 @@
 #define RJBACKUP_PRINT_H
 
 #include "history/base.h"
+#include "kept.h"
 #include "options.h"
 
 struct result {
@@ -10,6 +11,7 @@ struct result {
 	struct rj_base_facts facts;
 	struct rj_history_report report;
 	struct rj_buf marks; /* ls: of struct rj_point */
+	struct kept kept;    /* ls, and base with -n */
 	int rc; /* with its error: */
 	struct rj_error err;
 };

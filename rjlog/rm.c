@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "log/hold.h"
 #include "log/trim.h"
 #include "print.h"
 #include "store/conf.h"
@@ -56,6 +57,23 @@ static void look_at_claim(struct target *t, struct rm_log *l)
 	rj_buf_free(&text);
 }
 
+/* The hold that rj_log_trim() will obey. */
+static int look_at_hold(struct target *t, const struct rj_listing *l, struct rm_log *out,
+	struct rj_error *err)
+{
+	uint64_t first, n, bytes;
+	int rc = rj_hold_lowest(t->store, &t->id, 0, &first, &out->hold, err);
+
+	for (n = first; !rc && first <= l->last && n <= l->last; n++) {
+		bytes = rj_listing_bytes(l, n);
+		out->held += bytes > RJ_LOG_FENCE_BYTES;
+		out->held_bytes += bytes > RJ_LOG_FENCE_BYTES ? bytes : 0;
+	}
+	if (!out->held)
+		out->hold.number = 0;
+	return rc;
+}
+
 int rm_look(struct target *t, struct rm_log *out, struct rj_error *err)
 {
 	struct rj_listing l = {0};
@@ -83,6 +101,8 @@ int rm_look(struct target *t, struct rm_log *out, struct rj_error *err)
 	}
 	if (!rc)
 		look_at_claim(t, out);
+	if (!rc)
+		rc = look_at_hold(t, &l, out, err);
 	rj_listing_free(&l);
 	return rc;
 }
@@ -129,7 +149,7 @@ static int delete(const struct options *o, struct target *t, uint64_t fence,
 
 static void print_log(const struct target *t, const struct rm_log *l)
 {
-	char volume[RJ_UUID_TEXT], when[64];
+	char volume[RJ_UUID_TEXT], when[64], until[RJ_CLAIM_VALUE];
 
 	printf("%s: %" PRIu64 " segment%s, %" PRIu64 " bytes; volume %s\n",
 		t->text, l->data, plural(l->data), l->bytes,
@@ -141,6 +161,10 @@ static void print_log(const struct target *t, const struct rm_log *l)
 			l->closed ? "fenced" : "written",
 			plan_time_text((int64_t)l->written_s * 1000000000, when),
 			l->epoch, l->host[0] ? l->host : "an unknown host");
+	if (l->hold.number)
+		printf("hold %" PRIu64 " of %s keeps %" PRIu64 " segment%s of it, %" PRIu64 " bytes, from segment %" PRIu64 " on until %s\n",
+			l->hold.number, l->hold.program, l->held, plural(l->held),
+			l->held_bytes, l->hold.first, rj_claim_time_text(l->hold.until, until));
 }
 
 static void print_text(const struct options *o, const struct target *t,
@@ -187,6 +211,11 @@ static void print_as_json(const struct target *t, const struct rm_log *l,
 	add_u64(top, "fences", l->fences);
 	add_u64(top, "epoch", l->epoch);
 	add_u64(top, "written", l->written_s);
+	if (l->hold.number) {
+		add_u64(top, "hold", l->hold.number);
+		add_u64(top, "held", l->held);
+		add_u64(top, "held_bytes", l->held_bytes);
+	}
 	json_object_object_add(
 		top, "closed", json_object_new_boolean(l->closed));
 	json_object_object_add(

@@ -3,6 +3,7 @@
 #ifndef RJLOG_RM_H
 #define RJLOG_RM_H
 
+#include "format/hold.h"
 #include "options.h"
 #include "target.h"
 
@@ -16,6 +17,8 @@ struct rm_log {
 	bool closed;	      /* the last segment is a fence: no write since */
 	uint64_t written_s;   /* when the last segment was sealed, since 1970; 0:
 			       * not known */
+	struct rj_hold hold; /* that keeps most of it; number 0: none does */
+	uint64_t held, held_bytes; /* segments that it keeps */
 };
 
 /* Check, before any request, that T names a log, and --force the same one. */

@@ -43,42 +43,53 @@ static uint64_t number_at(const struct numbers *n, uint64_t index)
 	return r->first + index;
 }
 
-/* The first listed segment below LIMIT that is not older than RETAIN_S, by
- * halving; LIMIT if all are older. By the headers alone: time decides here only
- * what is kept longer. */
-static int retained_from(struct rj_store *store, const struct rj_log_id *id,
-	const struct rj_listing *l, uint64_t limit, uint64_t retain_s,
-	uint64_t *out, int64_t *next_ns, struct rj_error *err)
+int rj_log_since(struct rj_store *store, const struct rj_log_id *id,
+	const struct rj_listing *l, uint64_t limit, int64_t cut_ns,
+	uint64_t *out, int64_t *time_ns, struct rj_error *err)
 {
-	uint64_t now = (uint64_t)rj_realtime_ns(), cut, low = 0, high, mid;
+	uint64_t low = 0, high, mid;
 	struct rj_seghdr h;
 	struct numbers n;
 	int rc;
 
-	*out = limit;
-	if (!retain_s)
-		return 0;
 	number_list(l, limit, &n);
 	high = n.count;
-	cut = retain_s >= now / 1000000000 ? 0 : now - retain_s * 1000000000;
+	*time_ns = 0;
 	while (low < high) {
 		mid = low + (high - low) / 2;
 		rc = rj_log_fetch_header(
 			store, id, number_at(&n, mid), &h, err);
 		if (rc)
 			return rc;
-		if (h.time_ns >= cut) {
+		if ((int64_t)h.time_ns >= cut_ns) {
 			high = mid;
-			*next_ns = (int64_t)(h.time_ns + retain_s * 1000000000);
+			*time_ns = (int64_t)h.time_ns;
 		} else {
 			low = mid + 1;
 		}
 	}
-	if (low < n.count)
-		*out = number_at(&n, low);
-	else
-		*next_ns = 0;
+	*out = low < n.count ? number_at(&n, low) : limit;
 	return 0;
+}
+
+/* Time decides here only what is kept longer. */
+static int retained_from(struct rj_store *store, const struct rj_log_id *id,
+	const struct rj_listing *l, uint64_t limit, uint64_t retain_s,
+	uint64_t *out, int64_t *next_ns, struct rj_error *err)
+{
+	int64_t now = rj_realtime_ns(), cut, at;
+	int rc;
+
+	*out = limit;
+	if (!retain_s)
+		return 0;
+	cut = retain_s >= (uint64_t)now / 1000000000
+		      ? 0
+		      : now - (int64_t)(retain_s * 1000000000);
+	rc = rj_log_since(store, id, l, limit, cut, out, &at, err);
+	if (!rc)
+		*next_ns = *out < limit ? at + (int64_t)(retain_s * 1000000000) : 0;
+	return rc;
 }
 
 /* What the store itself knows to be the oldest needed. */

@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "format/hold.h"
-#include "log/log.h"
+#include "log/listing.h"
 #include "util/error.h"
 
 /* Trimming keeps objects of at most this size. A fence has a header and an empty
@@ -56,6 +56,15 @@ struct rj_log_trim_report {
 int rj_log_trim(struct rj_store *store, const struct rj_log_id *id,
 	const struct rj_log_trim_opts *opts, struct rj_log_trim_report *report,
 	struct rj_error *err);
+
+/*
+ * Find the first segment that L lists below LIMIT and that was sealed at CUT_NS (since 1970) or
+ * later, by halving, and its time; LIMIT and time 0: there is none. By the headers alone,
+ * whose seals are not checked. Errors as of rj_log_fetch_header().
+ */
+int rj_log_since(struct rj_store *store, const struct rj_log_id *id,
+	const struct rj_listing *l, uint64_t limit, int64_t cut_ns,
+	uint64_t *out, int64_t *time_ns, struct rj_error *err);
 
 /*
  * Find the segment below which a process other than the writer may trim the log.

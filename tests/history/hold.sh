@@ -61,6 +61,21 @@ like "... with its bytes" "$OUT" "  hold $hold of rjbackup at .*, until 2.*: fro
 OUT=$("$RJBACKUP" ls --json "$AT")
 like "... and as JSON" "$(tr -d '\n ' <<<"$OUT")" "\"holds\":\[\{\"hold\":$hold,\"first\":$from,\"bytes\":[1-9]"
 like "rjlog ls shows it too" "$("$RJLOG" ls "$AT")" "  hold $hold of rjbackup"
+like "what a replay needs is told" "$("$RJBACKUP" ls "$AT")" "  a replay needs it from segment [0-9]+ on, [0-9]+ bytes"
+like "... and the bytes a day" "$("$RJBACKUP" ls "$AT")" "  it grows by [1-9][0-9]* bytes a day .by its [1-9][0-9]* bytes of [0-9]+ s"
+like "... also as JSON" "$("$RJBACKUP" ls --json "$AT" | tr -d '\n ')" \
+	'"replay":\{"first":[0-9]+,"bytes":[0-9]+\},"a_day":\{"last":[1-9][0-9]*,"average":[1-9][0-9]*,"seconds":[0-9]+,"bytes":[1-9]'
+status 0 "ls of the base" "$RJBACKUP" ls base.img
+like "... says what keeps it" "$OUT" "  kept by hold $hold of rjbackup at .*, until 2"
+like "... and the bytes a day" "$OUT" "  it grows by [1-9][0-9]* bytes a day"
+like "... also as JSON" "$("$RJBACKUP" ls --json base.img | tr -d '\n ')" "\"needs\":$from,\"held_by\":\[$hold\]"
+status 0 "base -n" "$RJBACKUP" base -n --hold=30d -o none.img mnt
+like "... tells the cost before" "$OUT" "  to keep it for 30.0 days would cost [1-9][0-9]* bytes"
+is "... and puts no hold" "$(holds)" 1
+echo "retain = 2d" >>"$RJ_CONF"
+like "retain is told" "$("$RJBACKUP" ls "$AT")" "  retain of this host's rj.conf, 2.0 days, keeps it from segment [0-9]+ on, [1-9][0-9]* bytes more"
+like "... of the base too" "$("$RJBACKUP" ls base.img)" "  kept by retain of this host's rj.conf until 2"
+sed -i '/^retain/d' "$RJ_CONF"
 status 8 "a base that fails" timeout 120 "$RJBACKUP" base --hold=1h -o base.img mnt
 is "... leaves no hold" "$(holds)" 1
 status 0 "no hold has expired" "$RJBACKUP" expire "$AT"
@@ -87,6 +102,7 @@ check "the marker is still there" restored "$(cat first.time)" first
 echo "of a later version" >hold.text
 check "a hold that cannot be read" place 8
 status 0 "the hold of the base is removed" "$RJBACKUP" expire --hold="$hold" "$AT"
+like "the base is kept by nothing now" "$("$RJBACKUP" ls base.img)" "kept by no hold, nor by retain.*from segment $from on, may be deleted"
 ops 5; sync -f mnt
 status 4 "the other stops rjlog prune" "$RJLOG" prune "$AT"
 like "... which says so" "$OUT" "hold 8 cannot be read.*rjbackup expire --hold=8 removes it"
