@@ -34,14 +34,17 @@ command=$(sed -n ':a; /\\$/{N; s/\\\n\t*//; ba}; s/^ExecStart=//p' "$M/rjprogs-m
 	sed 's/\$\$/$/g')
 write_metrics() { (cd "$text" && eval "$command"); }
 check "rjprogs-metrics.service writes its file" write_metrics
+# a drill that fails is shown, too
+status 8 "a drill without its base" "$RJ_BUILD/rjbackup/rjbackup" drill --scratch="$T_DIR" \
+	--base="$T_DIR/none" --metrics="$text/rjbackup.prom"
 shown=$T_DIR/shown
 curl -s -m 120 -H "Authorization: Bearer $(cat "$T_DIR/watch")" "$BASE/metrics" |
-	cat - "$text/rjprogs.prom" >"$shown"
+	cat - "$text"/*.prom >"$shown"
 like "which holds the status of rjctl check" "$(cat "$shown")" '^rjctl_check_status 0$'
 check "rjprogs-check.service's command ends well" $(sed -n 's/^ExecStart=//p' "$M/rjprogs-check.service")
 
 # names FILE...: the metrics of ours that they name
-names() { grep -ohE '\brj(server|ournald|ctl)_[a-z_]+' "$@" | LC_ALL=C sort -u; }
+names() { grep -ohE '\brj(server|ournald|ctl|backup)_[a-z_]+' "$@" | LC_ALL=C sort -u; }
 # values LABEL FILE...: of the label, in matchers
 values() {
 	local label=$1; shift
@@ -115,7 +118,7 @@ port=${BASE##*:}
 writer=$!
 waits() { write_metrics && grep -q 'mode="waiting"} 1' "$text/rjprogs.prom"; }
 check "the volume waits" wait_for 60 waits
-for a in RjServerDown RjJournalWaits RjCheckCritical; do
+for a in RjServerDown RjJournalWaits RjCheckCritical RjDrillFailed; do
 	check "alert $a" wait_for 60 found "ALERTS{alertname=\"$a\",alertstate=\"firing\"}"
 done
 check "the server is back" tls_start "$D" -l "127.0.0.1:$port"

@@ -53,6 +53,10 @@ rm -rf /etc/rjprogs
 mkdir -p /etc/rjprogs /usr/share/doc/rjprogs/examples
 cp -r "$RJ_SRC/contrib/monitoring" /usr/share/doc/rjprogs/examples/
 cp "$RJ_SRC/contrib/systemd/rjserver.conf" /etc/rjprogs/
+cp "$RJ_SRC/contrib/systemd/rjbackup-drill.conf" /usr/share/doc/rjprogs/examples/
+mkdir -p /etc/systemd/system
+cp "$RJ_SRC/contrib/systemd/rjbackup-drill@.timer" /etc/systemd/system/
+cp "$RJ_SRC/contrib/systemd/rjbackup-drill@.service.in" /etc/systemd/system/rjbackup-drill@.service
 echo '127.0.0.1 localhost journal.example.org' >/etc/hosts
 : >/etc/fstab
 getent passwd rjserver >/dev/null || {
@@ -79,6 +83,10 @@ server_up() {
 	wait_for 60 grep -q 'listening on' "$M/up" || { cat "$M/log"; return 1; }
 }
 server_down() { kill -TERM "$SERVER" && wait "$SERVER"; }
+drill_started() {
+	(. /etc/rjprogs/drill/data.conf && eval "$(sed -n 's|@sbindir@|/usr/sbin|; s/^ExecStart=//p' \
+		/etc/systemd/system/rjbackup-drill@.service)")
+}
 reloads() { grep -c 'reloaded: ' "$M/log" || :; }
 systemctl() {
 	local n u
@@ -90,8 +98,10 @@ systemctl() {
 	"reload rjserver")
 		n=$(reloads)
 		kill -HUP "$SERVER" && wait_for 60 eval "[ \$(reloads) -gt $n ]" ;;
+	"start rjbackup-drill@data") drill_started ;;
 	"enable --now "*.timer)
 		for u in "${@:3}"; do
+			u=${u/@*./@.}
 			[ -s "/etc/systemd/system/$u" ] &&
 				[ -s "/etc/systemd/system/${u%timer}service" ] || return 1
 		done ;;
@@ -212,6 +222,10 @@ check "the folder is back" same /srv/data/project "$M/project"
 like "what was written since is there, too" "$(cat /srv/data/newer)" newer
 task prove
 like "the volume restores, and is the same" "$(cat "$M/out")" "compared: [0-9]+ the same, 0 differ"
+task weekly
+like "rjctl says so" "$(cat "$M/out")" '^  drill         verified at '
+like "and Prometheus is told" "$(cat /var/lib/prometheus/node-exporter/rjbackup-data.prom)" \
+	'^rjbackup_drill_success\{.*\} 1$'
 
 # the host stops while it is writing; its disk goes to another one
 dd if=/dev/urandom of=/srv/data/lost bs=64k count=4 conv=fsync status=none
