@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* rjbackup: any moment of a volume, from a base and its log. */
+#include <signal.h>
 #include <stdio.h>
 
 #include "drill.h"
@@ -11,6 +12,7 @@
 #include "options.h"
 #include "os/fileio.h"
 #include "print.h"
+#include "tools/progress.h"
 #include "tools/shipped.h"
 
 #define SHIPPED_MS 300000
@@ -20,6 +22,24 @@ static int wait_shipped(void *arg, const uint8_t volume[RJ_UUID_BYTES],
 {
 	(void)arg;
 	return shipped_wait(volume, SHIPPED_MS, err);
+}
+
+static const char *const base_passes[] = {[1] = "copying", [2] = "reading the log"};
+static const char *const restore_passes[] = {[1] = "copying", [2] = "applying the log"};
+
+static int step(void *arg, int pass, uint64_t done, uint64_t total)
+{
+	return progress_step(arg, pass, done, total);
+}
+
+/* ls and dry runs are short, and show none. */
+static void show_progress(struct progress *p, const struct options *o, const char *device,
+	const char *const *names)
+{
+	if (o->progress_fd > 0) /* its reader may go away */
+		signal(SIGPIPE, SIG_IGN);
+	progress_init(p, device, o->progress_fd,
+		o->json || o->dry_run || o->command == COMMAND_LS, names);
 }
 
 /* What keeps the log, and its marks. */
@@ -44,21 +64,29 @@ static int look_at_log(struct result *r)
 
 static int run_base(struct result *r)
 {
+	struct progress progress;
 	const struct rj_base_opts opts = {
 		.dry_run = r->o->dry_run,
 		.keyfile = r->o->keyfile,
 		.hold_s = r->o->hold,
+		.rate = r->o->rate,
 		.shipped = wait_shipped,
+		.progress = step,
+		.arg = &progress,
 	};
+	int rc;
 
-	return rj_base_make(r->o->dir, r->o->out, &opts, &r->facts, &r->report,
-		&r->err);
+	show_progress(&progress, r->o, r->o->dir, base_passes);
+	rc = rj_base_make(r->o->dir, r->o->out, &opts, &r->facts, &r->report, &r->err);
+	progress_clear(&progress);
+	return rc;
 }
 
 /* ls is a restore that goes nowhere, to the end of the history. */
 static int run_restore(struct result *r)
 {
 	const struct options *o = r->o;
+	struct progress progress;
 	const struct rj_restore_opts opts = {
 		.base = o->base,
 		.out = o->dry_run ? NULL : o->out,
@@ -67,9 +95,15 @@ static int run_restore(struct result *r)
 		.at = o->at,
 		.until_break = o->command == COMMAND_LS,
 		.verify = o->verify,
+		.progress = step,
+		.arg = &progress,
 	};
+	int rc;
 
-	return rj_history_restore(&opts, &r->facts, &r->report, &r->err);
+	show_progress(&progress, o, o->out ? o->out : o->base, restore_passes);
+	rc = rj_history_restore(&opts, &r->facts, &r->report, &r->err);
+	progress_clear(&progress);
+	return rc;
 }
 
 /* What is said of the logs at a URL, not of a base. */

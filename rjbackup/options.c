@@ -8,11 +8,14 @@
 #include "format/claim-text.h"
 #include "util/quantity.h"
 
+#define MB 1000000u
+
 static const char help_text[] =
-	"Usage: rjbackup base [-n] [--hold=TIME] [--json] [--key FILE] -o FILE DIR\n"
+	"Usage: rjbackup base [-n] [--hold=TIME] [--rate=MB] [-C FD] [--json]\n"
+	"                     [--key FILE] -o FILE DIR\n"
 	"       rjbackup ls [--json] [--key FILE] FILE [URL] | URL\n"
-	"       rjbackup restore [-n] [--at=MOMENT] [--verify=none|quick|full] [--json]\n"
-	"                        [--key FILE] --base=FILE -o FILE [URL]\n"
+	"       rjbackup restore [-n] [--at=MOMENT] [--verify=none|quick|full] [-C FD]\n"
+	"                        [--json] [--key FILE] --base=FILE -o FILE [URL]\n"
 	"       rjbackup expire [-n] [--hold=NUMBER] [--json] URL\n"
 	"       rjbackup drill [--at=MOMENT|random] [--scratch=DIR] [--compare=DIR]\n"
 	"                      [--exec=COMMAND] [--metrics=FILE] [--json] [--key FILE]\n"
@@ -52,6 +55,9 @@ static const char help_text[] =
 	"      --exec=COMMAND  drill: has to succeed; for a shell, to which $1 is where\n"
 	"                      the restored volume is mounted read-only\n"
 	"      --metrics=FILE  drill: write what came of it for Prometheus\n"
+	"      --rate=MB       base: read at most MB million bytes of it a second\n"
+	"  -C FD               base, restore: progress for programs on descriptor FD;\n"
+	"                      0: a bar\n"
 	"  -n, --dry-run       only check, and say what would be done\n"
 	"      --key FILE      the key file of an encrypted log (default: the keyfile\n"
 	"                      that rj.conf names for the log's URL)\n"
@@ -77,6 +83,17 @@ static enum options_verdict take_at(void *to, const char *value)
 	}
 	return rj_moment_parse(value, &o->at, &err) ? tool_bad(&tool, "%s", err.msg)
 						    : OPTIONS_RUN;
+}
+
+static enum options_verdict take_rate(void *to, const char *value)
+{
+	struct options *o = to;
+	uint64_t mb;
+
+	if (!rj_claim_number(value, &mb) || !mb || mb > UINT64_MAX / MB)
+		return tool_bad(&tool, "--rate wants a number of MB a second: %s", value);
+	o->rate = mb * MB;
+	return OPTIONS_RUN;
 }
 
 static enum options_verdict take_verify(void *to, const char *value)
@@ -113,6 +130,8 @@ static const struct tool tool = {
 		{0, "base", SET(base), .commands = RESTORE | DRILL | MOUNT},
 		{0, "at", OPTION_TAKE, .take = take_at, .commands = RESTORE | DRILL | MOUNT},
 		{0, "verify", OPTION_TAKE, .take = take_verify, .commands = RESTORE | MOUNT},
+		{0, "rate", OPTION_TAKE, .take = take_rate, .commands = BASE},
+		{'C', NULL, SET(progress_fd), .commands = BASE | RESTORE},
 		{0, "hold", SET(hold_text), .commands = BASE | EXPIRE},
 		{0, "key", SET(keyfile), .commands = BASE | LS | RESTORE | DRILL | MOUNT},
 		{0, "scratch", SET(scratch), .commands = DRILL | MOUNT},
@@ -199,7 +218,7 @@ enum options_verdict options_parse(int argc, char **argv, struct options *o)
 	enum options_verdict v;
 	int command = 0;
 
-	*o = (struct options){.verify = RJ_VERIFY_QUICK};
+	*o = (struct options){.verify = RJ_VERIFY_QUICK, .progress_fd = -1};
 	v = tool_parse_command(&tool, argc, argv, o, &command);
 	if (v != OPTIONS_RUN)
 		return v;

@@ -33,6 +33,8 @@ struct options {
 	bool at_random;	     /* drill */
 	const char *scratch; /* drill, mount; NULL: /var/tmp */
 	const char *compare, *exec; /* drill; may be NULL */
+	uint64_t rate;	 /* base: bytes a second; 0: no limit */
+	int progress_fd; /* base, restore: -C; 0: a bar; -1: not given */
 	const char *metrics; /* drill: the file; may be NULL */
 };
 

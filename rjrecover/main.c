@@ -7,17 +7,23 @@
 
 #include "options.h"
 #include "os/fileio.h"
-#include "progress.h"
 #include "raw.h"
 #include "recover/recover.h"
 #include "report.h"
 #include "tools/plan.h"
+#include "tools/progress.h"
 #include "util/log.h"
 
 struct context {
 	struct options options;
 	struct progress progress;
 	struct plan_list list; /* the plan's transactions, where they are told */
+};
+
+static const char *const phase_names[] = {
+	[RJ_PHASE_GATHER] = "reading the log",
+	[RJ_PHASE_REPLAY] = "replaying",
+	[RJ_PHASE_CHECK] = "checking",
 };
 
 static volatile sig_atomic_t interrupted;
@@ -34,7 +40,7 @@ static int step(void *arg, enum rj_recover_phase phase, uint64_t done,
 
 	if (interrupted)
 		return 1;
-	return progress_step(&c->progress, phase, done, total);
+	return progress_step(&c->progress, (int)phase, done, total);
 }
 
 static void say(void *arg, const char *line)
@@ -124,8 +130,7 @@ int main(int argc, char **argv)
 		.arg = &c,
 	};
 	progress_init(&c.progress, c.options.device,
-		c.options.progress_fd,
-		c.options.quiet);
+		c.options.progress_fd, c.options.quiet, phase_names);
 	rj_log_set(log_line, &c);
 	catch_signals();
 	if (c.options.raw)

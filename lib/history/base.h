@@ -62,8 +62,10 @@ struct rj_base_opts {
 	/* Wait until the store has all that was written to the volume up to now. */
 	int (*shipped)(void *arg, const uint8_t volume[RJ_UUID_BYTES],
 		struct rj_error *err);
-	/* May be NULL; non-zero cancels. */
-	int (*progress)(void *arg, uint64_t done, uint64_t total);
+	uint64_t rate; /* bytes read of the volume a second, at most; 0: no limit */
+	/* May be NULL. PASS is 1 (copy the volume, bytes) or 2 (read the log, segments);
+	 * non-zero cancels. */
+	int (*progress)(void *arg, int pass, uint64_t done, uint64_t total);
 	void *arg;
 };
 

@@ -176,6 +176,8 @@ int rj_copy_sparse(const struct rj_copy *c, struct rj_copied *done, struct rj_er
 			break;
 		rc = copy_piece(y, err);
 	}
+	if (!rc && c->progress && c->progress(c->arg, c->bytes, c->bytes))
+		rc = rj_fail(err, RJ_E_CANCELLED, "%s: stopped", c->to);
 	if (done)
 		*done = y->done;
 	free(y->buf);

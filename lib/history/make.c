@@ -174,6 +174,20 @@ static int look_used(struct making *m, const uint8_t raw[SUPER_BYTES], struct rj
 	return rj_history_walk(m->log.store, &m->log.id, &walk, &report, err);
 }
 
+static int copy_progress(void *arg, uint64_t done, uint64_t total)
+{
+	const struct rj_base_opts *o = ((struct making *)arg)->opts;
+
+	return o->progress ? o->progress(o->arg, 1, done, total) : 0;
+}
+
+static int log_progress(void *arg, uint64_t done, uint64_t total)
+{
+	const struct rj_base_opts *o = ((struct making *)arg)->opts;
+
+	return o->progress ? o->progress(o->arg, 2, done, total) : 0;
+}
+
 /* All blocks in use but the superblock. */
 static int copy(struct making *m, const uint8_t raw[SUPER_BYTES], struct rj_error *err)
 {
@@ -184,8 +198,9 @@ static int copy(struct making *m, const uint8_t raw[SUPER_BYTES], struct rj_erro
 		.to_fd = m->to,
 		.begin = HEAD,
 		.bytes = m->facts->blocks * m->facts->block_size,
-		.progress = m->opts->progress,
-		.arg = m->opts->arg,
+		.rate = m->opts->rate,
+		.progress = copy_progress,
+		.arg = m,
 	};
 	_Alignas(HEAD) uint8_t head[HEAD];
 	int rc = look_used(m, raw, &c.used, err);
@@ -263,7 +278,8 @@ static int finish_log(struct making *m, struct rj_error *err)
 static int make(struct making *m, struct rj_history_report *report,
 	struct rj_error *err)
 {
-	struct rj_history_opts walk = {.fs_blocks = m->facts->blocks};
+	struct rj_history_opts walk = {
+		.fs_blocks = m->facts->blocks, .progress = log_progress, .arg = m};
 	uint8_t raw[SUPER_BYTES];
 	int rc;
 

@@ -39,4 +39,27 @@ for kind in "ext4 4096" "ext3 1024"; do
 	check "unmounted" history_umount
 	rm -f base.img
 done
+
+# ---- progress, and a rate ----
+check "a volume with 4 MiB that stay" history_volume ext4 4096 journal ""
+head -c $((4 << 20)) /dev/urandom >mnt/stays
+sync -f mnt
+status 16 "--rate=0 is no rate" "$RJBACKUP" base --rate=0 -o base.img mnt
+status 16 "restore has none" "$RJBACKUP" restore --rate=1 --base=base.img -o r.img
+rm -f r.img
+(sleep 1; echo new >mnt/new; sync -f mnt) &
+begun=$(date +%s%N)
+status 0 "a base at 1 MB a second, and its progress" timeout 120 "$RJBACKUP" base -C 3 --rate=1 -o base.img mnt 3>progress
+# the first MiB is read at once, and what comes after the last is not waited for
+check "... takes its time" test $(($(date +%s%N) - begun)) -gt 2500000000
+is "... in lines of pass 1 and 2, in order" "$(cut -d' ' -f1 progress | uniq | tr '\n' ' ')" "1 2 "
+not grep -qvE '^[12] [0-9]+ [0-9]+ mnt$' progress
+check "... of that form" test $? = 0
+check "... which do not go back" awk '$1 == pass && $2 + 0 < at {exit 1} {pass = $1; at = $2 + 0}' progress
+is "... up to the end of each" "$(awk '$2 == $3 {print $1}' progress | uniq | tr '\n' ' ')" "1 2 "
+status 0 "a restore, and its progress" timeout 120 "$RJBACKUP" restore -C 3 --base=base.img -o r.img 3>progress
+check "... of pass 1 too, but where files share blocks" grep -qE '^[12] [0-9]+ [0-9]+ r.img$' progress
+status 0 "a reader that goes away" timeout 120 bash -c '"$0" base -C 3 -o gone.img mnt 3> >(exit 0)' "$RJBACKUP"
+is "... ends nothing" "$("$RJBACKUP" ls gone.img | grep -c earliest)" 1
+check "unmounted" history_umount
 exit 0

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Show the progress of a recovery: a bar, or lines for a program. */
-#include "progress.h"
+#include "tools/progress.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -12,15 +11,10 @@
 #define BAR_AFTER   1000000000LL /* only work over a second gets a bar */
 #define BAR_BETWEEN 100000000LL
 
-static const char *const phase_names[] = {
-	[RJ_PHASE_GATHER] = "reading the log",
-	[RJ_PHASE_REPLAY] = "replaying",
-	[RJ_PHASE_CHECK] = "checking",
-};
-
-void progress_init(struct progress *p, const char *device, int fd, bool quiet)
+void progress_init(struct progress *p, const char *device, int fd, bool quiet,
+	const char *const *names)
 {
-	*p = (struct progress){.fd = -1, .device = device};
+	*p = (struct progress){.fd = -1, .device = device, .names = names};
 	p->begun_ns = rj_monotonic_ns();
 	if (fd > 0)
 		p->fd = fd;
@@ -43,14 +37,14 @@ static void draw(struct progress *p, int percent)
 	memset(bar, '=', (size_t)filled);
 	memset(bar + filled, ' ', (size_t)(BAR_WIDTH - filled));
 	bar[BAR_WIDTH] = 0;
-	fprintf(stderr, "\r%-16s |%s| %3d%%", phase_names[p->phase], bar,
+	fprintf(stderr, "\r%-16s |%s| %3d%%", p->names[p->phase], bar,
 		percent);
 	fflush(stderr);
 	p->drawn = true;
 }
 
 /* The form of e2fsck -C: "pass done total device". A reader that went away is
- * no reason to stop a recovery. */
+ * no reason to stop. */
 static void tell(struct progress *p, uint64_t done, uint64_t total)
 {
 	char line[4200];
@@ -62,8 +56,7 @@ static void tell(struct progress *p, uint64_t done, uint64_t total)
 		p->fd = -1;
 }
 
-int progress_step(struct progress *p, enum rj_recover_phase phase,
-	uint64_t done, uint64_t total)
+int progress_step(struct progress *p, int phase, uint64_t done, uint64_t total)
 {
 	int percent = total ? (int)(done * 100 / total) : 100;
 	int64_t now;
