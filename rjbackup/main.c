@@ -97,6 +97,7 @@ static int run_restore(struct result *r)
 		.verify = o->verify,
 		.progress = step,
 		.arg = &progress,
+		.journal = o->journal_given ? &o->journal : NULL,
 	};
 	int rc;
 

@@ -15,7 +15,8 @@ static const char help_text[] =
 	"                     [--key FILE] -o FILE DIR\n"
 	"       rjbackup ls [--json] [--key FILE] FILE [URL] | URL\n"
 	"       rjbackup restore [-n] [--at=MOMENT] [--verify=none|quick|full] [-C FD]\n"
-	"                        [--json] [--key FILE] --base=FILE -o FILE [URL]\n"
+	"                        [-J OPTIONS] [--json] [--key FILE] --base=FILE -o FILE\n"
+	"                        [URL]\n"
 	"       rjbackup expire [-n] [--hold=NUMBER] [--json] URL\n"
 	"       rjbackup drill [--at=MOMENT|random] [--scratch=DIR] [--compare=DIR]\n"
 	"                      [--exec=COMMAND] [--metrics=FILE] [--json] [--key FILE]\n"
@@ -39,6 +40,7 @@ static const char help_text[] =
 	"URL is where the log is read, if not where the volume had it.\n"
 	"\n"
 	"  -o FILE             the file to make\n"
+	"  -J OPTIONS          restore: give the volume a journal, by words as in rjtune -J\n"
 	"      --hold=TIME     base: keep the log that it needs for so long: seconds, or a\n"
 	"                      number followed by m, h or d\n"
 	"      --hold=NUMBER   expire: remove that hold, whatever its time\n"
@@ -96,6 +98,16 @@ static enum options_verdict take_rate(void *to, const char *value)
 	return OPTIONS_RUN;
 }
 
+static enum options_verdict take_journal(void *to, const char *value)
+{
+	struct options *o = to;
+	struct rj_error err;
+
+	o->journal_given = true;
+	return rj_journal_opts_parse(value, &o->journal, &err) ? tool_bad(&tool, "%s", err.msg)
+							       : OPTIONS_RUN;
+}
+
 static enum options_verdict take_verify(void *to, const char *value)
 {
 	return tool_verify(&tool, value, &((struct options *)to)->verify);
@@ -127,6 +139,7 @@ static const struct tool tool = {
 	.options = (const struct tool_option[]){
 		{'n', "dry-run", SET(dry_run), .commands = BASE | RESTORE | EXPIRE},
 		{'o', NULL, SET(out), .commands = BASE | RESTORE},
+		{'J', NULL, OPTION_TAKE, .take = take_journal, .commands = RESTORE},
 		{0, "base", SET(base), .commands = RESTORE | DRILL | MOUNT},
 		{0, "at", OPTION_TAKE, .take = take_at, .commands = RESTORE | DRILL | MOUNT},
 		{0, "verify", OPTION_TAKE, .take = take_verify, .commands = RESTORE | MOUNT},

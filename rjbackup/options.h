@@ -5,6 +5,7 @@
 #include <stdbool.h>
 
 #include "history/history.h"
+#include "journal/attach.h"
 #include "recover/recover.h"
 #include "tools/command-line.h"
 #include "tools/status.h"
@@ -30,6 +31,8 @@ struct options {
 	const char *keyfile; /* NULL: rj.conf's */
 	struct rj_moment at;
 	enum rj_verify_level verify;
+	struct rj_journal_opts journal; /* restore -J */
+	bool journal_given;
 	bool at_random;	     /* drill */
 	const char *scratch; /* drill, mount; NULL: /var/tmp */
 	const char *compare, *exec; /* drill; may be NULL */

@@ -227,6 +227,36 @@ static int serve(struct restoring *r, struct rj_bio *fs, struct rj_error *err)
 	return r->to < 0 ? rj_fail_errno(err, errno, "%s: cannot open", r->out) : 0;
 }
 
+/* What can be known before the work. */
+static int check_journal(const struct restoring *r, struct rj_error *err)
+{
+	const struct rj_journal_opts *j = r->opts->journal;
+	const struct rj_base_facts *f = r->facts;
+	uint32_t blocks;
+	int rc;
+
+	if (!j || j->placement == RJ_PLACE_NONE)
+		return 0;
+	rc = rj_attach_blocks(j, f->block_size, f->blocks, &blocks, err);
+	if (rc || j->placement != RJ_PLACE_REMOTE)
+		return rc;
+	rc = rj_attach_check(j, err);
+	return rc ? rc : rj_attach_check_fallback(j, f->block_size, blocks, err);
+}
+
+static int give_journal(struct restoring *r, struct rj_error *err)
+{
+	struct rj_move_opts to = {0};
+	struct rj_move_report report;
+	int rc;
+
+	if (!r->opts->journal || r->opts->journal->placement == RJ_PLACE_NONE)
+		return 0;
+	to.to = *r->opts->journal;
+	rc = rj_move(r->out, &to, &report, err);
+	return rc ? rj_fail_prefix(err, "%s: restored, but cannot get its journal", r->out) : 0;
+}
+
 static int restore(struct restoring *r, struct rj_history_report *report,
 	struct rj_error *err)
 {
@@ -247,6 +277,8 @@ static int restore(struct restoring *r, struct rj_history_report *report,
 		rc = refuse_encrypted(r, err);
 	if (!rc)
 		rc = release(r, err);
+	if (!rc)
+		rc = give_journal(r, err);
 	return rc;
 }
 
@@ -260,6 +292,8 @@ int rj_history_restore(const struct rj_restore_opts *opts,
 
 	memset(report, 0, sizeof(*report));
 	rc = rj_base_look(opts->base, facts, err);
+	if (!rc)
+		rc = check_journal(&r, err);
 	if (!rc)
 		rc = opts->out || opts->serve ? restore(&r, report, err)
 			       : walk(&r, NULL, report, err);

@@ -4,6 +4,7 @@
 #define RJ_HISTORY_RESTORE_H
 
 #include "history/base.h"
+#include "journal/attach.h"
 #include "recover/recover.h"
 
 struct rj_restore_opts {
@@ -23,6 +24,8 @@ struct rj_restore_opts {
 	struct rj_moment at;
 	bool until_break; /* as in rj_history_opts */
 	enum rj_verify_level verify;
+	/* The journal that the new volume gets. NULL: none. Not with SERVE. */
+	const struct rj_journal_opts *journal;
 	/* May be NULL. PASS is 1 (copy the base, bytes) or 2 (read the log,
 	 * segments); non-zero cancels. */
 	int (*progress)(void *arg, int pass, uint64_t done, uint64_t total);
@@ -30,11 +33,12 @@ struct rj_restore_opts {
 };
 
 /*
- * Restore the volume as it was at opts->at. The new volume has a UUID of its own and no
- * journal. The log is only read. Until the volume is whole OUT is marked as an unfinished base, so
- * that no tool takes it for a volume; after a failure there is no OUT.
+ * Restore the volume as it was at opts->at. The new volume has a UUID of its own, and no
+ * journal or the one of opts->journal, which is checked first. The log is only read. Until
+ * the volume is whole OUT is marked as an unfinished base, so that no tool takes it for a
+ * volume; after a failure there is no OUT.
  * Errors as of rj_base_look(), rj_base_log_open(), rj_history_walk(), rj_recover_settle()
- * and rj_move(). RJ_E_EXISTS: OUT is there.
+ * rj_attach_check() and rj_move(). RJ_E_EXISTS: OUT is there.
  */
 int rj_history_restore(const struct rj_restore_opts *opts,
 	struct rj_base_facts *facts, struct rj_history_report *report,
