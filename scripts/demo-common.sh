@@ -2,21 +2,22 @@
 # Sourced by scripts/demo and scripts/demo-backup after common.sh: their options, the build,
 # the scene, what the steps are told with, and cleaning up.
 
-# options ARGUMENT...: sets keep and deps; usage is the caller's
+# options ARGUMENT...: sets keep, deps and built; usage is the caller's
 options() {
 	local arg
-	keep=no deps=yes
+	keep=no deps=yes built=
 	for arg; do
 		case $arg in
 		--keep) keep=yes ;;
 		--no-deps) deps=no ;;
+		--build=?*) built=$(realpath -e "${arg#*=}") || exit 2 ;;
 		-h | --help) usage; exit 0 ;;
 		*) complain "unknown option $arg (try --help)"; exit 2 ;;
 		esac
 	done
 	if [ "$(id -u)" != 0 ]; then
 		complain "mounting needs root; run: sudo $0 $*"
-		exit 2
+		exit 77
 	fi
 }
 
@@ -88,14 +89,9 @@ release() {
 
 # ---- the build ----
 
-# build_demo: into build-demo/prefix, and onto PATH
-build_demo() {
-	local need
-	say "packages"
-	if [ $deps = yes ]; then
-		"$SRC/scripts/deps" || { complain "packages are missing"; exit 1; }
-	fi
-	prefix=$SRC/build-demo/prefix
+# build_prefix: into build-demo/prefix, and onto PATH
+build_prefix() {
+	local prefix=$SRC/build-demo/prefix
 	mkdir -p "$SRC/build-demo" || exit 1
 	exec 9>"$SRC/build-demo/lock"
 	flock -n 9 || { complain "another scripts/demo is building in this clone: waiting"; flock 9; }
@@ -108,9 +104,26 @@ build_demo() {
 	logged "make install" install.out make install 9>&- || exit 1
 	exec 9>&-
 	PATH=$prefix/sbin:$prefix/bin:$PATH
+}
+# build_demo: that, or what is built in $built onto PATH; the kernel has what is needed
+build_demo() {
+	local need tool
+	say "packages"
+	if [ $deps = yes ]; then
+		"$SRC/scripts/deps" || { complain "packages are missing"; exit 1; }
+	fi
+	if [ -n "$built" ]; then
+		for tool in mkrjfs rjtune rj{ournald,mount,ctl,log,backup,recover,server}; do
+			PATH=$built/$tool:$PATH
+		done
+	else
+		build_prefix
+	fi
 	modprobe -qa loop fuse 2>/dev/null || true
 	for need in /dev/fuse /dev/loop-control; do
-		[ -c $need ] || { complain "$need is missing: this needs FUSE and loop devices"; exit 1; }
+		[ -c $need ] && continue
+		complain "$need is missing: this needs FUSE and loop devices"
+		exit 77
 	done
 }
 

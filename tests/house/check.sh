@@ -10,6 +10,8 @@ tree=$T_DIR/tree
 mkdir -p "$tree/scripts" "$tree/tests" && cd "$tree" || exit 99
 cp "$RJ_SRC/scripts/check" "$RJ_SRC/scripts/common.sh" scripts/
 printf '#!/bin/sh\nexit 77\n' >scripts/fuzz
+printf '#!/bin/sh\necho "$@"; exit %s\n' "\$(cat $tree/demo.status)" >scripts/demo
+cp scripts/demo scripts/demo-backup && echo 0 >demo.status
 printf '#!/bin/sh\nsed "s|SRC|%s|" %s/Makefile.in >Makefile\n' "$tree" "$tree" >configure
 cat >scripts/run-test <<'END'
 #!/bin/sh
@@ -38,7 +40,7 @@ distcheck:
 	test ! -e SRC/broken
 END
 touch -d yesterday configure.ac # nothing to generate
-chmod +x configure scripts/run-test scripts/fuzz
+chmod +x configure scripts/run-test scripts/fuzz scripts/demo*
 
 # try FIRST AGAIN: scripts/check of the three files; sets OUT
 try() {
@@ -51,11 +53,20 @@ marked() { tail -n 2 <<<"$OUT" | sed -n '1s/^UNSTEADY: //p'; }
 not() { ! "$@"; }
 
 check "no test fails" try - -
-ends "none fails: the numbers" "6 passed, 0 failed, 2 skipped"
+ends "none fails: the numbers" "8 passed, 0 failed, 2 skipped"
 is "none fails: none is unsteady" "$(marked)" ""
+is "the demos use the normal build" "$(cat build-check/demo-backup.out)" \
+	"--no-deps --build=$tree/build-check/normal"
+echo 1 >demo.status
+check "a demo fails" not try - -
+ends "the demos: counted" "6 passed, 2 failed, 2 skipped"
+echo 77 >demo.status
+check "a demo cannot run here" try - -
+ends "the demos: skipped" "6 passed, 0 failed, 4 skipped"
+echo 0 >demo.status
 
 check "a file fails, then passes three times alone" try :1: -
-ends "unsteady: does not count as failed" "4 passed, 0 failed, 2 skipped, 2 unsteady"
+ends "unsteady: does not count as failed" "6 passed, 0 failed, 2 skipped, 2 unsteady"
 like "unsteady: named in the line before the last, with the log" "$(marked)" \
 	"^2 failed .*tests/first.sh \($tree/build-check/unsteady/normal/tests/first.sh.log\) tests/first.sh \(.*distcheck"
 like "unsteady: said of its run" "$OUT" '^  normal: 2 passed, 0 failed, 0 skipped, 1 UNSTEADY$'
@@ -63,18 +74,18 @@ is "unsteady: the log is the first run's" \
 	"$(cat build-check/unsteady/normal/tests/first.sh.log)" "FAIL: tests/first.sh 1 - run 1"
 
 check "a file that fails alone once of three fails" not try - :1:3:
-ends "failed alone: counted" "4 passed, 2 failed, 2 skipped"
+ends "failed alone: counted" "6 passed, 2 failed, 2 skipped"
 is "failed alone: not unsteady" "$(marked)" ""
 check "one unsteady and one failed" not try :1: :1:4:
-ends "both: each counted as it is" "2 passed, 2 failed, 2 skipped, 2 unsteady"
+ends "both: each counted as it is" "4 passed, 2 failed, 2 skipped, 2 unsteady"
 like "both: the unsteady is named" "$(marked)" "^2 failed .*tests/first.sh"
 
 check "a sanitizer's report is not forgiven" not try ":1: ==1==ERROR: AddressSanitizer: x" -
-ends "a sanitizer's report: counted" "4 passed, 2 failed, 2 skipped"
+ends "a sanitizer's report: counted" "6 passed, 2 failed, 2 skipped"
 check "a file that is skipped alone has not passed" not try :1:skip: -
-ends "skipped alone: counted" "4 passed, 2 failed, 2 skipped"
+ends "skipped alone: counted" "6 passed, 2 failed, 2 skipped"
 
 touch broken
 check "what distcheck does after an unsteady test fails" not try :1: -
-ends "after an unsteady test: counted" "4 passed, 1 failed, 2 skipped, 2 unsteady"
+ends "after an unsteady test: counted" "6 passed, 1 failed, 2 skipped, 2 unsteady"
 exit 0
