@@ -97,6 +97,10 @@ static int check_volume(struct making *m, struct rj_error *err)
 		rc = rj_fail(err, RJ_E_REFUSED,
 			"%s: the feature fast_commit leaves out of the log what a history needs",
 			m->device);
+	else if (f->inline_data)
+		rc = rj_fail(err, RJ_E_REFUSED,
+			"%s: with the feature inline_data the kernel logs two copies of a block in one transaction, an older one last (mmap): move the files to a volume without it",
+			m->device);
 	memcpy(m->facts->uuid, f->uuid, RJ_UUID_BYTES);
 	m->facts->sbx = f->sbx;
 	m->facts->block_size = f->block_size;

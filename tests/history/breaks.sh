@@ -42,6 +42,12 @@ refused "zeroing past the log" 1 "set /sys/fs/ext4/.*/extent_max_zeroout_kb to 0
 echo 0 >"$(zeroout_file)"
 kill -CONT "$(worker_pid "$T_DIR/v.img")"
 
+check "... unmounted" history_umount
+check "a volume with inline_data" history_volume ext4 4096 journal "" -O inline_data
+refused "inline_data" 1 "inline_data the kernel logs two copies of a block" base
+check "... unmounted" history_umount
+check "a volume with data=journal" history_volume ext4 4096 journal ""
+
 # ---- a base is no volume ----
 "$WORK" ops mnt 1 300 >/dev/null
 status 0 "a base" base

@@ -36,7 +36,7 @@ one() {
 	[[ $kind != ext4* ]] || case $((seed / 4 % 5)) in
 	1) more=(-O bigalloc -C 16384) ;;
 	2) more=(-O "^metadata_csum,^64bit") ;;
-	3) more=(-O inline_data) ;;
+	3) more=(-O ^orphan_file) ;;
 	esac
 	((seed / 4 % 5 < 4)) || mode=journal,discard
 	kind="$kind ${more[*]}"
