@@ -39,7 +39,7 @@ static const char help_text[] =
 	"\n"
 	"URL is where the log is read, if not where the volume had it.\n"
 	"\n"
-	"  -o FILE             the file to make\n"
+	"  -o FILE             the file to make, or a block device that holds nothing\n"
 	"  -J OPTIONS          restore: give the volume a journal, by words as in rjtune -J\n"
 	"      --hold=TIME     base: keep the log that it needs for so long: seconds, or a\n"
 	"                      number followed by m, h or d\n"

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "history/base/target.h"
 #include "os/bio.h"
 #include "os/fileio.h"
 
@@ -47,6 +48,8 @@ int rj_base_create(const char *path, uint64_t bytes, int *fd, struct rj_error *e
 {
 	int rc;
 
+	if (rj_target_is_device(path))
+		return rj_target_open(path, bytes, fd, err);
 	*fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (*fd < 0) {
 		rc = rj_fail_errno(err, errno, "%s: cannot make", path);
@@ -58,6 +61,14 @@ int rj_base_create(const char *path, uint64_t bytes, int *fd, struct rj_error *e
 	if (ftruncate(*fd, (off_t)bytes))
 		return rj_fail_errno(err, errno, "%s: cannot size", path);
 	return rj_fsync_parent(path, err);
+}
+
+void rj_base_discard(const char *path, struct rj_error *err)
+{
+	if (!rj_target_is_device(path))
+		unlink(path);
+	else
+		rj_fail_suffix(err, "; what is on %s now is nothing whole", path);
 }
 
 int rj_base_log_open(const struct rj_base_facts *f, const char *url,

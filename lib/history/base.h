@@ -35,9 +35,11 @@ int rj_base_look(
 /*
  * Make the file PATH of BYTES, all zeros, in its folder for certain; *FD is open for
  * reading and writing. RJ_E_EXISTS; the message says so when PATH was left by an
- * rjbackup that was stopped.
+ * rjbackup that was stopped. If PATH is a block device: as rj_target_open().
  */
 int rj_base_create(const char *path, uint64_t bytes, int *fd, struct rj_error *err);
+/* Remove what was made at PATH; a device stays, and ERR says so. */
+void rj_base_discard(const char *path, struct rj_error *err);
 
 /* The store of a log, and the log. */
 struct rj_base_log {
@@ -70,9 +72,10 @@ struct rj_base_opts {
 };
 
 /*
- * Copy the volume that is mounted at DIR into OUT, a file that must not exist yet, while
+ * Copy the volume that is mounted at DIR into OUT, as rj_base_create() takes it, while
  * the volume is in use. FACTS and REPORT tell what was made: REPORT's moment is the
- * first one that can be restored. After a failure there is no OUT.
+ * first one that can be restored. After a failure there is no OUT, or nothing
+ * that looks like a base on it.
  *
  * RJ_E_REFUSED: the volume is not one with a history (not data=journal, encryption, ...),
  * or the log is not kept; the message says what to do. RJ_E_EXISTS.

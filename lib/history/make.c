@@ -14,6 +14,7 @@
 #include "ext4/in-use.h"
 #include "ext4/renew.h"
 #include "history/base.h"
+#include "history/base/target.h"
 #include "history/copy.h"
 #include "history/hold.h"
 #include "log/hold.h"
@@ -34,6 +35,7 @@ struct making {
 	struct rj_base_facts *facts;
 	char device[4096], name[32];
 	int from, to; /* descriptors; -1 */
+	bool begun;   /* OUT was changed */
 	int dir_fd;
 	struct rj_base_log log;
 };
@@ -146,11 +148,14 @@ static int begin_log(struct making *m, struct rj_error *err)
 static int open_files(struct making *m, struct rj_error *err)
 {
 	uint64_t bytes = m->facts->blocks * m->facts->block_size;
+	int rc;
 
 	m->from = open(m->device, O_RDONLY | O_DIRECT | O_CLOEXEC);
 	if (m->from < 0)
 		return rj_fail_errno(err, errno, "%s: cannot open", m->device);
-	return rj_base_create(m->out, bytes, &m->to, err);
+	rc = rj_base_create(m->out, bytes, &m->to, err);
+	m->begun = !rc || !rj_target_is_device(m->out);
+	return rc;
 }
 
 /*
@@ -348,7 +353,7 @@ int rj_base_make(const char *dir, const char *out,
 	rc = check(&m, err);
 	if (!rc && !opts->dry_run)
 		rc = make(&m, report, err);
-	made = m.to >= 0;
+	made = m.to >= 0 && m.begun;
 	rc2 = rj_close(&m.to, out, rc ? NULL : err);
 	rj_close(&m.from, m.device, NULL); /* only read */
 	rj_close(&m.dir_fd, dir, NULL);
@@ -358,6 +363,6 @@ int rj_base_make(const char *dir, const char *out,
 		rj_base_hold_drop(&m.log, facts, err);
 	rj_base_log_close(&m.log);
 	if (rc && made)
-		unlink(out);
+		rj_base_discard(out, err);
 	return rc;
 }

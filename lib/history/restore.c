@@ -13,6 +13,7 @@
 
 #include "ext4/check.h"
 #include "ext4/renew.h"
+#include "history/base/target.h"
 #include "history/copy.h"
 #include "history/overlay.h"
 #include "journal/move.h"
@@ -27,7 +28,7 @@ struct restoring {
 	const struct rj_base_facts *facts;
 	const char *out; /* the new volume */
 	int from, to; /* descriptors; -1 */
-	bool made;
+	bool made, device; /* OUT was changed; it is a block device */
 	uint8_t super[1024]; /* the last one in the log */
 	bool have_super;
 	uint8_t plain[RJ_SBX_BYTES]; /* the new extension, not marked as a base */
@@ -80,7 +81,8 @@ static int copy_base(struct restoring *r, struct rj_error *err)
 	int rc = rj_base_create(o->out, c.bytes, &r->to, err);
 	bool shared;
 
-	r->made = r->to >= 0;
+	r->device = rj_target_is_device(o->out);
+	r->made = r->to >= 0 && (!rc || !r->device);
 	if (rc)
 		return rc;
 	c.from_fd = r->from;
@@ -270,6 +272,8 @@ static int restore(struct restoring *r, struct rj_history_report *report,
 	rj_bio_free(fs);
 	if (!rc)
 		rc = renew(r, err);
+	if (!rc && r->device) /* what is left to do opens it exclusively by itself */
+		rc = rj_target_share(r->out, &r->to, err);
 	if (!rc)
 		rc = rj_recover_settle(r->out,
 			r->facts->sbx.journal_blocks, r->opts->verify, err);
@@ -302,6 +306,6 @@ int rj_history_restore(const struct rj_restore_opts *opts,
 	if (!rc)
 		rc = rc2;
 	if (rc && r.made)
-		unlink(opts->out);
+		rj_base_discard(opts->out, err);
 	return rc;
 }

@@ -9,7 +9,7 @@
 
 struct rj_restore_opts {
 	const char *base;
-	const char *out; /* a file that must not exist yet; NULL: only look */
+	const char *out; /* as rj_base_create() takes it; NULL: only look */
 	/*
 	 * Instead of OUT: leave the base as it is, and write changed blocks into the empty file
 	 * open as SCRATCH (history/overlay.h). SERVE is called once when the log was applied, to
@@ -36,7 +36,7 @@ struct rj_restore_opts {
  * Restore the volume as it was at opts->at. The new volume has a UUID of its own, and no
  * journal or the one of opts->journal, which is checked first. The log is only read. Until
  * the volume is whole OUT is marked as an unfinished base, so that no tool takes it for a
- * volume; after a failure there is no OUT.
+ * volume; after a failure there is no OUT, or on a device nothing that a tool takes.
  * Errors as of rj_base_look(), rj_base_log_open(), rj_history_walk(), rj_recover_settle()
  * rj_attach_check() and rj_move(). RJ_E_EXISTS: OUT is there.
  */

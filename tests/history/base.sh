@@ -62,4 +62,40 @@ check "... of pass 1 too, but where files share blocks" grep -qE '^[12] [0-9]+ [
 status 0 "a reader that goes away" timeout 120 bash -c '"$0" base -C 3 -o gone.img mnt 3> >(exit 0)' "$RJBACKUP"
 is "... ends nothing" "$("$RJBACKUP" ls gone.img | grep -c earliest)" 1
 check "unmounted" history_umount
+
+# ---- devices ----
+# device NAME BYTES: sets DEV
+device() { truncate -s "$2" "$1" && DEV=$(losetup -f --show "$1") && at_exit losetup -d "$DEV"; }
+check "a volume" history_volume ext4 4096 journal ""
+RJ_SEED=3 "$WORK" ops mnt 3 200 >/dev/null
+check "a device that is too small" device small.dev 47M; small=$DEV
+status 8 "... is refused" "$RJBACKUP" base -o "$small" mnt
+like "... and why" "$OUT" "$small: has 49283072 bytes, and the volume 50331648"
+check "a device with a file system" device a.dev 64M; a=$DEV
+mke2fs -q -F "$a" 32M 2>/dev/null && sync "$a" && sha256sum <a.dev >before
+status 8 "... is refused" "$RJBACKUP" base -o "$a" mnt
+like "... and what to do" "$OUT" "$a: holds ext2: if that may go, wipefs -a $a removes it"
+mkdir -p other && mount "$a" other
+status 8 "a mounted one is refused" "$RJBACKUP" base -o "$a" mnt
+like "... and why" "$OUT" "$a: is mounted, or in use otherwise"
+umount other
+dd if=/dev/urandom of="$a" bs=1M count=64 oflag=direct status=none
+printf '%s' "$PATTERN" | dd of="$a" bs=1 seek=40000000 conv=notrunc status=none
+sync "$a"
+status 0 "a base on a device that held anything" timeout 120 "$RJBACKUP" base -o "$a" mnt
+check "... which is gone" not grep -qa "$PATTERN" "$a"
+RJ_SEED=4 "$WORK" ops mnt 4 200 >/dev/null
+mark device
+check "a device for the volume" device b.dev 48M; b=$DEV
+status 0 "a restore from the one to the other" timeout 120 "$RJBACKUP" restore --base="$a" -o "$b"
+sync "$b"
+check "... is that moment" same_as "$b" device
+status 8 "it is not overwritten" timeout 120 "$RJBACKUP" restore --base="$a" -o "$b"
+wipefs -qa "$b"
+status 1 "a restore that fails" timeout 120 "$RJBACKUP" restore --at=@4000000000 --base="$a" -o "$b"
+like "... says what is there" "$OUT" "what is on $b now is nothing whole"
+check "... and is no volume" not mount -i -t ext4 "$b" look
+not "$RJBACKUP" ls "$b" >/dev/null 2>&1
+check "... nor a base" test $? = 0
+check "unmounted" history_umount
 exit 0

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "history/base/target.h"
+
+#include <blkid/blkid.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+
+#include "os/fileio.h"
+
+bool rj_target_is_device(const char *path)
+{
+	struct stat st;
+
+	return !stat(path, &st) && S_ISBLK(st.st_mode);
+}
+
+/* What wipefs would find; its name into WHAT. More than one thing counts as one, too. */
+static bool found(blkid_probe probe, char *what, size_t size)
+{
+	const char *name = NULL;
+	int rc;
+
+	blkid_probe_enable_superblocks(probe, 1);
+	blkid_probe_enable_partitions(probe, 1);
+	rc = blkid_do_safeprobe(probe);
+	if (rc == 1)
+		return false;
+	if (rc || (blkid_probe_lookup_value(probe, "TYPE", &name, NULL) &&
+			  blkid_probe_lookup_value(probe, "PTTYPE", &name, NULL)))
+		name = "data of some kind";
+	snprintf(what, size, "%s", name);
+	return true;
+}
+
+static int check_empty(int fd, const char *path, struct rj_error *err)
+{
+	blkid_probe probe = blkid_new_probe();
+	char what[64];
+	int rc = 0;
+
+	if (!probe || blkid_probe_set_device(probe, fd, 0, 0))
+		rc = rj_fail(err, RJ_E_IO, "%s: cannot be looked at by libblkid", path);
+	else if (found(probe, what, sizeof(what)))
+		rc = rj_fail(err, RJ_E_EXISTS,
+			"%s: holds %s: if that may go, wipefs -a %s removes it", path, what, path);
+	blkid_free_probe(probe);
+	return rc;
+}
+
+static int make_zeros(int fd, const char *path, uint64_t bytes, struct rj_error *err)
+{
+	int rc = 0;
+
+	/* zeros by unmapping, where the device can do that (blkdev_fallocate()) */
+	if (fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, (off_t)bytes))
+		rc = rj_fd_zero(fd, bytes, 0, path, err);
+	return rc ? rc : rj_fsync(fd, path, err);
+}
+
+int rj_target_open(const char *path, uint64_t bytes, int *fd, struct rj_error *err)
+{
+	uint64_t has;
+	int rc;
+
+	*fd = open(path, O_RDWR | O_EXCL | O_CLOEXEC);
+	if (*fd < 0 && errno == EBUSY)
+		return rj_fail(err, RJ_E_BUSY, "%s: is mounted, or in use otherwise", path);
+	if (*fd < 0)
+		return rj_fail_errno(err, errno, "%s: cannot open", path);
+	rc = rj_fd_size(*fd, path, &has, err);
+	if (!rc && has < bytes)
+		rc = rj_fail(err, RJ_E_NOSPACE, "%s: has %llu bytes, and the volume %llu", path,
+			(unsigned long long)has, (unsigned long long)bytes);
+	if (!rc)
+		rc = check_empty(*fd, path, err);
+	return rc ? rc : make_zeros(*fd, path, bytes, err);
+}
+
+int rj_target_share(const char *path, int *fd, struct rj_error *err)
+{
+	int rc = rj_fsync(*fd, path, err);
+
+	if (!rc)
+		rc = rj_close(fd, path, err);
+	if (rc)
+		return rc;
+	*fd = open(path, O_RDWR | O_CLOEXEC);
+	return *fd < 0 ? rj_fail_errno(err, errno, "%s: cannot open", path) : 0;
+}
