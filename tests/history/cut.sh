@@ -126,7 +126,8 @@ everywhere() {
 
 history_conf ""
 # backup superblocks, that e2fsck finds when the first is not there
-check "a volume" history_volume ext4 1024 journal ""
+# ext3 logs its superblock with each file that is deleted while open
+check "a volume" history_volume ext3 1024 journal ""
 check "in use" "$WORK" ops mnt 1 200
 status 0 "a base" "$RJBACKUP" base -o good.img mnt
 "$WORK" ops mnt 2 200 >/dev/null

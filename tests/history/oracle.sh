@@ -14,14 +14,10 @@ kinds=("ext4 4096" "ext3 4096" "ext4 1024" "ext3 1024")
 at_exit umount -l "$T_DIR/mnt"
 at_exit umount -l "$T_DIR/look"
 
-# slow_base: it sleeps for a while when it has begun to read, and the load goes on
-slow_base() {
-	local pid n
-	"$RJBACKUP" base -o base.img mnt &
-	pid=$!
-	for ((n = 0; n < 1000000; n++)); do [ ! -e base.img ] || break; done
-	kill -STOP "$pid" && sleep 1.5 && kill -CONT "$pid"
-	wait "$pid"
+# load SEED: operations until there is no file "going"
+load() {
+	local n=$1
+	while [ -e going ]; do "$WORK" ops mnt $((n++)) 500 || return; done
 }
 # one SEED: a history and its judgement
 one() {
@@ -44,10 +40,13 @@ one() {
 	# shellcheck disable=SC2086
 	check "$kind: a volume" history_volume ${kinds[seed % 4]} $mode "$words" "${more[@]}" || return
 	check "... in use" "$WORK" ops mnt "$seed" 300
-	"$WORK" ops mnt $((seed + 1000)) 8000 >load.out 2>&1 &
+	touch going
+	load $((seed * 100)) >load.out 2>&1 &
 	load=$!
-	sleep 0.5
-	status 0 "... a base under load" slow_base
+	sleep 0.3
+	# slow enough for the journal to go round while it is read
+	status 0 "... a base under load" timeout 120 "$RJBACKUP" base --rate=1 -o base.img mnt
+	rm going
 	check "... whose first moment is sound" timeout 120 "$RJBACKUP" restore --verify=full \
 		--at="segment:$(sed 's/.*whole at segment \([0-9]*\),.*/\1/' <<<"$OUT")" --base=base.img -o r.img
 	wait "$load"
