@@ -22,6 +22,7 @@
 #include "util/environ.h"
 
 #define ASK_MS 5000
+#define MOUNTING_MS 1000 /* without that answer the volume is mounted just the same */
 /* A daemon of the mount before may still be on its way out. */
 #define LEAVING_NS   10000000000LL
 #define LEAVING_TICK 20000000LL
@@ -152,10 +153,20 @@ static void show_said(const struct rj_mount_options *o, int status, bool with, c
 		fputs(text, status ? stderr : stdout);
 }
 
+/* The daemon looks whether the volume is still as it is served: a history goes on over
+ * an unmount only if it is, and the mount comes at once. */
+static void announce(const struct rj_volume_facts *f)
+{
+	struct rj_buf answer = {0};
+
+	rj_rundir_ask(f->uuid, "mounting", MOUNTING_MS, &answer, NULL);
+	rj_buf_free(&answer);
+}
+
 /* Run mount(8) as ARGV says until the device is not in use any more, and show
- * what it said at last. WITH: the journal is there. */
+ * what it said at last. WITH: the volume whose journal is there; NULL: it is not. */
 static int try_mount(const struct rj_mount_options *o, const char *const *argv,
-	bool with, int *status, struct rj_error *err)
+	const struct rj_volume_facts *with, int *status, struct rj_error *err)
 {
 	int64_t end = rj_monotonic_ns() + BUSY_NS;
 	struct rj_proc_result r = {0};
@@ -165,6 +176,8 @@ static int try_mount(const struct rj_mount_options *o, const char *const *argv,
 	fflush(NULL);
 	do {
 		rj_proc_release(&r);
+		if (with)
+			announce(with);
 		rc = rj_proc_run(argv, RJ_PROC_CAPTURE, &r, err);
 		if (rc)
 			return rc;
@@ -174,9 +187,14 @@ static int try_mount(const struct rj_mount_options *o, const char *const *argv,
 		if (again)
 			rj_sleep_ns(BUSY_TICK);
 	} while (again);
-	show_said(o, *status, with, (char *)r.out.data);
+	show_said(o, *status, with != NULL, (char *)r.out.data);
 	rj_proc_release(&r);
 	return 0;
+}
+
+static const char *type_of(const struct rj_volume_facts *f)
+{
+	return f->ext4_features ? "ext4" : "ext3";
 }
 
 /*
@@ -185,8 +203,9 @@ static int try_mount(const struct rj_mount_options *o, const char *const *argv,
  * because of uhelper=. By _netdev systemd sees that the mounted ext3 or ext4
  * needs the network: at shutdown it unmounts the volume first.
  */
-static int run_mount(const struct rj_mount_options *o, const char *type,
-	const char *loop, int *status, struct rj_error *err)
+static int run_mount(const struct rj_mount_options *o,
+	const struct rj_volume_facts *f, const char *loop, int *status,
+	struct rj_error *err)
 {
 	const char *argv[13 + RJ_PASS_MAX];
 	struct rj_buf path = {0}, words = {0};
@@ -210,7 +229,7 @@ static int run_mount(const struct rj_mount_options *o, const char *type,
 	for (i = 0; i < o->pass_count; i++)
 		argv[n++] = o->pass[i];
 	argv[n++] = "-t";
-	argv[n++] = type;
+	argv[n++] = type_of(f);
 	if (words.len) {
 		argv[n++] = "-o";
 		argv[n++] = (char *)words.data;
@@ -220,7 +239,7 @@ static int run_mount(const struct rj_mount_options *o, const char *type,
 	argv[n++] = o->dir;
 	argv[n] = NULL;
 	setenv("LC_ALL", "C", 1); /* its messages are read */
-	rc = try_mount(o, argv, loop != NULL, status, err);
+	rc = try_mount(o, argv, loop ? f : NULL, status, err);
 out:
 	rj_buf_free(&words);
 	rj_buf_free(&path);
@@ -301,17 +320,15 @@ static int mount_volume(const struct rj_mount_options *o)
 {
 	struct rj_volume_facts f;
 	struct rj_error err;
-	const char *type;
 	char loop[64];
 	int status = RJ_MOUNT_FAILED, rc;
 
 	if (finish_move(o, &err) || look(o, &f, &err))
 		return fail(&err);
-	type = f.ext4_features ? "ext4" : "ext3";
 	if (o->no_journal || o->remount)
-		return run_mount(o, type, NULL, &status, &err) ? fail(&err)
+		return run_mount(o, &f, NULL, &status, &err) ? fail(&err)
 							       : status;
-	if (look_ahead(o, type, &err))
+	if (look_ahead(o, type_of(&f), &err))
 		return fail(&err);
 	if (o->fake)
 		return RJ_MOUNT_OK;
@@ -320,7 +337,7 @@ static int mount_volume(const struct rj_mount_options *o)
 		return fail(&err);
 	if (o->verbose)
 		printf("mount.rj: the journal of %s is %s\n", o->device, loop);
-	rc = run_mount(o, type, loop, &status, &err);
+	rc = run_mount(o, &f, loop, &status, &err);
 	tell(&f, rc || status ? "stop" : "mounted");
 	return rc ? fail(&err) : status;
 }

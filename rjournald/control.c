@@ -105,6 +105,9 @@ static void obey(struct rj_daemon *d, int client, const char *line)
 		if (!rj_daemon_restart(d, client))
 			rj_control_answer(client,
 				"error: this kernel cannot hand over what is under way (Linux 6.9 can)");
+	} else if (strcmp(line, "mounting") == 0) {
+		rj_mount_notes_mounting(d->loaded.notes);
+		rj_control_answer(client, "ok");
 	} else if (strcmp(line, "mounted") == 0) {
 		rj_daemon_mounted(d);
 		rj_control_answer(client, "ok");

@@ -114,11 +114,14 @@ static void finish(struct rj_daemon *d)
 		rj_log(RJ_LOG_WARNING,
 			"%s: the log's position was not noted: %s",
 			d->loaded.device, err.msg);
+	if (d->loaded.left)
+		rj_unmount_note_put(&d->loaded, rj_pipeline_marked(d->pipeline));
 	rj_floor_recorder_stop(d->floor, d->loaded.left);
 	rj_takeover_finish(&d->takeover);
 	rj_fuse_stop(d->fuse);
 	rj_trimmer_stop(d->trimmer);
 	rj_pipeline_free(d->pipeline);
+	rj_mount_notes_free(d->loaded.notes);
 	rj_mark_writer_free(d->mark_writer);
 	if (d->listen_fd != -1)
 		close(d->listen_fd);

@@ -63,7 +63,12 @@ static int start_pipeline(struct rj_daemon *d, rj_rule_fn rule, bool resumed,
 	rj_live_init(&l->live);
 	if (l->writer)
 		opts.tail = *rj_log_writer_tail(l->writer);
-
+	if (!opts.raw && rj_mount_notes_new(l->device, l->ring,
+				 l->memory.shm->served_since, resumed, &l->notes, err))
+		rj_log(RJ_LOG_WARNING,
+			"a history of the volume will end with the unmount: %s",
+			err->msg);
+	opts.watch = rj_mount_notes_watch(l->notes);
 	return rj_pipeline_new(&opts, &d->pipeline, err);
 }
 

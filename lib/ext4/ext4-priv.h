@@ -56,7 +56,7 @@ int rj_ext4_check_unused(const char *path, struct rj_error *err);
 
 /* Fill v->super, v->facts, v->backups and the bio's size from the volume. */
 int rj_ext4_load(struct rj_volume *v, struct rj_error *err);
-/* failed-unmount.c: get facts.broken_unmount from RAW; and undo what that unmount wrote, as
+/* mounted.c: get facts.broken_unmount from RAW; and undo what that unmount wrote, as
  * far as it can be known (the caller seals RAW). */
 uint64_t rj_ext4_broken_unmount(const uint8_t raw[RJ_SUPER_BYTES]);
 void rj_ext4_undo_unmount(uint8_t raw[RJ_SUPER_BYTES]);

@@ -3,6 +3,7 @@
 #ifndef RJ_HISTORY_HISTORY_PRIV_H
 #define RJ_HISTORY_HISTORY_PRIV_H
 
+#include "format/mount-note.h"
 #include "history/history.h"
 #include "jbd2/jbd2.h"
 #include "log/ring.h"
@@ -28,6 +29,14 @@ struct rj_hist {
 		     * one when it mounts a volume with an empty journal) */
 	bool ended; /* the journal was emptied as an unmount does it, */
 	uint64_t ended_segment; /* in this segment or before */
+	/* The last note in the log, and in which segment; 0: there was none. */
+	struct rj_mount_note note;
+	uint64_t note_segment;
+	/* After an unmount: nothing is applied until a note says how the volume was
+	 * mounted, and that nothing else wrote to it since HELD_SEGMENT. */
+	bool held;
+	uint64_t held_segment;
+	struct rj_mount_note held_note; /* of the unmount */
 	bool whole; /* base.whole was reached */
 	bool stop;  /* the moment was found, or the history breaks */
 	bool found;
@@ -39,6 +48,19 @@ struct rj_hist {
  * that is looked for was reached; the rest was not applied.
  */
 int rj_hist_consume(struct rj_hist *h, struct rj_error *err);
+/* ---- remount.c ---- */
+
+/* Look at the note of a mount in S, if there is one. RJ_E_REFUSED with h->stop set: the
+ * history breaks. */
+int rj_hist_look_at_note(struct rj_hist *h, const struct rj_segment *s,
+	struct rj_error *err);
+/* The fence after h->segment begins the service of another mount, in epoch SINCE: go on
+ * after it, if the mount before was ended as it should. The next one is to be proven.
+ * False: the history ends here. */
+bool rj_hist_go_over(struct rj_hist *h, uint64_t since);
+
+/* ---- place.c ---- */
+
 /* Note why the history ends after SEGMENT. Returns -RJ_E_REFUSED. */
 int rj_hist_broken(struct rj_hist *h, uint64_t segment, struct rj_error *err,
 	const char *why);

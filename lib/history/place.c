@@ -206,6 +206,18 @@ static int consume(struct rj_hist *h, struct rj_jbd2_plan **plan,
 	return rc;
 }
 
+/* What is complete is of a mount of which nothing is known yet. */
+static int hold(struct rj_hist *h, struct rj_jbd2_plan **plan,
+	struct rj_error *err)
+{
+	int rc = scan(h, NULL, plan, err);
+
+	if (rc || !rj_jbd2_plan_info(*plan)->transactions)
+		return rc;
+	return rj_hist_broken(h, h->held_segment, err,
+		"the volume was unmounted and mounted again, and the log does not say that this was by mount.rj, with data=journal: make a new base");
+}
+
 int rj_hist_consume(struct rj_hist *h, struct rj_error *err)
 {
 	struct rj_jbd2_plan *plan = NULL;
@@ -213,9 +225,9 @@ int rj_hist_consume(struct rj_hist *h, struct rj_error *err)
 
 	rc = look(h, err);
 	if (!rc && h->block) {
-		rc = consume(h, &plan, err);
+		rc = h->held ? hold(h, &plan, err) : consume(h, &plan, err);
 		rj_jbd2_plan_free(plan);
-	} else if (!rc) {
+	} else if (!rc && !h->held) {
 		h->report->reached.segment = h->segment;
 	}
 	if (!rc && !h->stop && !h->whole && h->segment >= h->opts->base.whole) {

@@ -25,9 +25,9 @@ static int check_epoch(
 			"the volume's journal was moved away");
 	rc = rj_log_served_since(h->store, h->id, s->header.epoch,
 		h->opts->retry_ms, &since, err);
-	if (!rc && since != h->since)
+	if (!rc && since != h->since && !rj_hist_go_over(h, since))
 		return rj_hist_broken(h, before, err,
-			"the volume was unmounted or crashed, and what changes it then is not in the log: make a base after each mount");
+			"the volume was unmounted or crashed, and nothing in the log says that it was not changed then: make a new base (mounted as type rj, a history goes on over an unmount)");
 	return rc;
 }
 
@@ -70,9 +70,9 @@ static int gather(void *arg, const struct rj_segment *s, struct rj_error *err)
 static int step(void *arg, const struct rj_segment *s, struct rj_error *err)
 {
 	struct rj_hist *h = arg;
-	int rc = 0;
+	int rc = rj_hist_look_at_note(h, s, err);
 
-	if (s->header.kind == RJ_SEG_FENCE || moves_tail(h, s))
+	if (!rc && (s->header.kind == RJ_SEG_FENCE || moves_tail(h, s)))
 		rc = rj_hist_consume(h, err);
 	if (!rc && s->header.kind == RJ_SEG_FENCE)
 		rc = check_epoch(h, s, err);

@@ -21,6 +21,7 @@ struct rj_pipeline {
 	enum rj_on_loss on_loss;
 	rj_rule_fn rule;
 	struct rj_sink sink;
+	struct rj_journal_watch watch;
 	struct rj_mark_writer *mark_writer; /* NULL: none */
 	int64_t mark_due_ns; /* before that the mark is raised for an empty journal only */
 	uint64_t marked; /* the volume's mark is that; 0: not known */

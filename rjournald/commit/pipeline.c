@@ -20,7 +20,31 @@ static bool unfinished(struct rj_pipeline *p)
 	return p->waits;
 }
 
-int rj_pipeline_write(struct rj_pipeline *p, const void *data, size_t len,
+/* A note in block 0, which the kernel does not write, as if it had: it is shipped with
+ * the write that comes now. */
+static void put_note(struct rj_pipeline *p)
+{
+	uint8_t raw[RJ_MOUNT_NOTE_BYTES];
+
+	if (!p->watch.note || rj_inflight_contains(p->inflight, 0, 1) ||
+		!p->watch.note(p->watch.arg, raw))
+		return;
+	memcpy(p->ring->data, raw, sizeof(raw));
+	rj_pending_mark(&p->pending, 0, 1);
+}
+
+/* The write is in the ring. */
+static void follow(struct rj_pipeline *p, uint32_t block, uint32_t count)
+{
+	bool empty = !p->track.start;
+
+	rj_track_written(&p->track, p->ring, block, count);
+	if (empty && p->track.start && p->watch.began)
+		p->watch.began(p->watch.arg);
+	put_note(p);
+}
+
+static int take_write(struct rj_pipeline *p, const void *data, size_t len,
 	uint64_t off, struct rj_error *err)
 {
 	uint32_t size = p->ring->block_size, block, end;
@@ -56,9 +80,9 @@ int rj_pipeline_write(struct rj_pipeline *p, const void *data, size_t len,
 	if (off % size || len % size)
 		p->partial = true;
 	rj_pending_mark(&p->pending, block, end - block);
-	rj_pl_show_pending(p);
 	if (!p->raw)
-		rj_track_written(&p->track, p->ring, block, end - block);
+		follow(p, block, end - block);
+	rj_pl_show_pending(p);
 	if (p->shm)
 		rj_worker_shm_end(p->shm, &p->track);
 	if (!p->write_through)
@@ -71,6 +95,17 @@ int rj_pipeline_write(struct rj_pipeline *p, const void *data, size_t len,
 		return rj_pl_ship(p, err);
 	p->ordered++;
 	return 0;
+}
+
+int rj_pipeline_write(struct rj_pipeline *p, const void *data, size_t len,
+	uint64_t off, struct rj_error *err)
+{
+	bool empty = !p->track.start;
+	int rc = take_write(p, data, len, off, err);
+
+	if (!rc && !empty && !p->track.start && p->watch.emptied)
+		p->watch.emptied(p->watch.arg);
+	return rc;
 }
 
 int rj_pipeline_flush(struct rj_pipeline *p, struct rj_error *err)
@@ -88,6 +123,11 @@ int rj_pipeline_flush(struct rj_pipeline *p, struct rj_error *err)
 int rj_pipeline_drain(struct rj_pipeline *p, struct rj_error *err)
 {
 	return rj_pl_ship(p, err);
+}
+
+uint64_t rj_pipeline_marked(const struct rj_pipeline *p)
+{
+	return p->marked;
 }
 
 void rj_pipeline_abandon(struct rj_pipeline *p)
@@ -186,6 +226,7 @@ int rj_pipeline_new(const struct rj_pipeline_opts *opts,
 	p->write_through = opts->write_through;
 	p->raw = opts->raw;
 	p->sink = opts->sink;
+	p->watch = opts->watch;
 	p->mark_writer = opts->mark_writer;
 	p->shm = opts->map ? opts->map->shm : NULL;
 	/* a small journal: ship before a batch could go round it */

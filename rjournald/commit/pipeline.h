@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "format/mount-note.h"
 #include "format/sbx.h"
 #include "log/log.h"
 #include "log/ring.h"
@@ -35,6 +36,18 @@ struct rj_sink {
 	bool (*seal_next)(void *arg, const struct rj_log_append *a);
 	/* rj_log_hash_ahead(); NULL: it is not done */
 	void (*hash_ahead)(void *arg, const struct rj_log_append *a);
+};
+
+/* Calls for whom the kernel's use of the journal tells of mounts; each may be NULL. */
+struct rj_journal_watch {
+	/* A write makes an empty journal (s_start 0) one with transactions; it is not
+	 * shipped yet, and the kernel waits for it. */
+	void (*began)(void *arg);
+	/* A write that empties the journal was shipped; the kernel waits for the answer. */
+	void (*emptied)(void *arg);
+	/* Is there a note to go with the write that comes now, in block 0? */
+	bool (*note)(void *arg, uint8_t raw[RJ_MOUNT_NOTE_BYTES]);
+	void *arg;
 };
 
 struct rj_pipeline_opts {
@@ -70,6 +83,7 @@ struct rj_pipeline_opts {
 	 */
 	unsigned inflight;
 	bool thread;
+	struct rj_journal_watch watch; /* not of a raw device */
 	/* Put the bytes that may wait into their own segment from this many on; 0:
 	 * RJ_PIPELINE_EARLY_BYTES at least, and more if the store is far. */
 	uint32_t early_bytes;
@@ -131,6 +145,8 @@ void rj_pipeline_abandon(struct rj_pipeline *p);
 /* Read the counters, from any thread; each is right, but they are not of one instant. */
 void rj_pipeline_stat(
 	const struct rj_pipeline *p, struct rj_pipeline_stat *out);
+/* Get the volume's mark (volume-mark.h); 0: not known. Not while writes are under way. */
+uint64_t rj_pipeline_marked(const struct rj_pipeline *p);
 /* Get the reason why P has failed, one line, from any thread. NULL: it has not. */
 const char *rj_pipeline_failure(const struct rj_pipeline *p);
 

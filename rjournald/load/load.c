@@ -307,8 +307,16 @@ static int write_note(struct rj_loaded *l, uint32_t journal_device,
 		patch.sbx.epoch = rj_log_writer_epoch(l->writer);
 		patch.sbx.floor = rj_log_writer_tail(l->writer)->sequence;
 		patch.sbx.fallback_empty = leaving && rj_load_fallback_idle(l);
+		if (leaving)
+			rj_mount_notes_leaving(l->notes, v);
+		else
+			rj_mount_notes_before(l->notes, v);
 		rc = rj_volume_patch(v, &patch, err);
 		l->left = leaving && !rc;
+		if (l->left)
+			rj_mount_notes_left(l->notes, v);
+		else if (!rc)
+			rj_mount_notes_served(l->notes, v);
 	}
 	rc2 = rj_volume_close(v, rc ? &e : err);
 	return rc ? rc : rc2;
@@ -339,6 +347,7 @@ int rj_unload_note(struct rj_loaded *l, struct rj_error *err)
 	int64_t deadline = rj_monotonic_ns() + NOTE_WAIT_NS;
 	int rc;
 
+	rj_mount_notes_leave(l->notes);
 	while ((rc = write_note(l, RJ_JOURNAL_DEVICE_REMOTE, true, err)) ==
 			-RJ_E_BUSY &&
 		rj_monotonic_ns() < deadline)
@@ -357,6 +366,7 @@ static int map_ring(struct rj_loaded *l, struct rj_error *err)
 int rj_load(const char *device, struct rj_loaded *out, struct rj_error *err)
 {
 	struct rj_loaded l = {.device = device, .dir.lock = -1};
+	const struct rj_store_opts store = {.give_up = &out->stop_waiting};
 	const struct rj_sbx *sbx = &l.facts.sbx;
 	int rc;
 
@@ -365,7 +375,7 @@ int rj_load(const char *device, struct rj_loaded *out, struct rj_error *err)
 		rc = rj_log_sealing_load(sbx->url, NULL, sbx->key_fingerprint,
 			&l.sealing, err);
 	if (!rc)
-		rc = rj_store_open(sbx->url, NULL, &l.store, err);
+		rc = rj_store_open(sbx->url, &store, &l.store, err);
 	if (!rc && !sbx->ack_received && l.store->caps.durability != RJ_DURABLE)
 		rc = rj_fail(err, RJ_E_REFUSED,
 			"%s: the volume wants ack=durable, which this store "
@@ -428,6 +438,7 @@ int rj_load_again(const char *device, const struct rj_worker_fds *fds,
 
 int rj_load_store_again(struct rj_loaded *l, struct rj_error *err)
 {
+	const struct rj_store_opts store = {.give_up = &l->stop_waiting};
 	const struct rj_sbx *sbx = &l->facts.sbx;
 	int rc;
 
@@ -437,7 +448,7 @@ int rj_load_store_again(struct rj_loaded *l, struct rj_error *err)
 	rc = rj_log_sealing_load(sbx->url, NULL,
 		l->facts.has_sbx ? sbx->key_fingerprint : NULL, &l->sealing,
 		err);
-	return rc ? rc : rj_store_open(sbx->url, NULL, &l->store, err);
+	return rc ? rc : rj_store_open(sbx->url, &store, &l->store, err);
 }
 
 int rj_load_claim_again(struct rj_loaded *l, struct rj_error *err)

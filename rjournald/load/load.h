@@ -11,6 +11,7 @@
 #include "log/log.h"
 #include "log/ring.h"
 #include "log/sealing.h"
+#include "mount-notes.h"
 #include "rjournald/fallback/arbiter-thread.h"
 #include "rjournald/fallback/fallback-sink.h"
 #include "rjournald/fallback/state.h"
@@ -42,6 +43,8 @@ struct rj_loaded {
 	struct rj_arbiter_thread
 		*arbiter_thread;    /* prefer=; with a fallback sink */
 	_Atomic bool link_down;	    /* no request waits for the store */
+	_Atomic bool stop_waiting;  /* nor one through STORE or SPARE */
+	struct rj_mount_notes *notes; /* NULL: none are put */
 	struct rj_log_id id; /* of the log, for it */
 	struct rj_live live;
 	struct rj_ring *ring;

@@ -2,7 +2,8 @@
 /*
  * libFuzzer target for the small structures that a stranger may have written; built
  * and run by scripts/fuzz. The first byte says which: superblock extension, epoch
- * claim, floor record, the fallback file's header, hold; the same with a right checksum.
+ * claim, floor record, the fallback file's header, hold, a mount's note; the same with a
+ * right checksum.
  * What decodes is encoded to what decodes to the same again; an extension with an
  * unknown ro_compat bit is refused by the encoder.
  *
@@ -16,12 +17,13 @@
 #include "format/epoch-claim.h"
 #include "format/floor-record.h"
 #include "format/hold.h"
+#include "format/mount-note.h"
 #include "format/sbx.h"
 #include "format/fallback-hdr.h"
 #include "util/bytes.h"
 #include "util/crc32c.h"
 
-enum what { SBX, CLAIM, FLOOR, HEADER, HOLD, KINDS };
+enum what { SBX, CLAIM, FLOOR, HEADER, HOLD, NOTE, KINDS };
 #define RIGHT_CRC 8 /* a bit of the first byte */
 #define MOST	  512
 
@@ -117,10 +119,22 @@ static void try_header(const uint8_t *raw, struct rj_error *err)
 		a.floor_sequence == b.floor_sequence);
 }
 
+static void try_note(const uint8_t *raw)
+{
+	uint8_t back[RJ_MOUNT_NOTE_BYTES];
+	struct rj_mount_note n;
+
+	if (!rj_mount_note_decode(raw, &n))
+		return;
+	rj_mount_note_encode(&n, back);
+	must(!memcmp(raw, back, sizeof(back)));
+}
+
 static const size_t sizes[KINDS] = {
 	[SBX] = RJ_SBX_BYTES,
 	[FLOOR] = RJ_FLOOR_BYTES,
 	[HEADER] = RJ_FALLBACK_HEADER_BYTES,
+	[NOTE] = RJ_MOUNT_NOTE_BYTES,
 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -131,7 +145,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (!size)
 		return 0;
-	what = (enum what)(data[0] % KINDS);
+	what = (enum what)((data[0] & (RIGHT_CRC - 1)) % KINDS);
 	memcpy(raw, data + 1, size - 1 < MOST ? size - 1 : MOST);
 	if (data[0] & RIGHT_CRC && sizes[what])
 		put_crc(raw, sizes[what]);
@@ -143,8 +157,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		try_hold(data + 1, size - 1, &err);
 	else if (what == FLOOR)
 		try_floor(raw, &err);
-	else
+	else if (what == HEADER)
 		try_header(raw, &err);
+	else
+		try_note(raw);
 	must(!err.code || err.msg[0]);
 	return 0;
 }
@@ -166,6 +182,7 @@ static void write_seeds(const char *dir)
 {
 	struct rj_floor_record r = {.generation = 1, .epoch = 2, .sequence = 3};
 	struct rj_fallback_header h = {.area_bytes = RJ_FALLBACK_ALIGN};
+	struct rj_mount_note n = {.kind = RJ_NOTE_MOUNTED, .epoch = 7};
 	struct rj_epoch_claim c = {.epoch = 7, .host = "-", .time = 1};
 	struct rj_hold hold = {.number = 1, .first = 2, .host = "-",
 		.program = "rjbackup", .time = 3, .until = 4};
@@ -190,6 +207,8 @@ static void write_seeds(const char *dir)
 	write_seed(dir, FLOOR, raw, RJ_FLOOR_BYTES);
 	rj_fallback_header_encode(&h, raw);
 	write_seed(dir, HEADER, raw, RJ_FALLBACK_HEADER_BYTES);
+	rj_mount_note_encode(&n, raw);
+	write_seed(dir, NOTE, raw, RJ_MOUNT_NOTE_BYTES);
 }
 
 int LLVMFuzzerInitialize(int *argc, char ***argv)

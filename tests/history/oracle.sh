@@ -19,6 +19,7 @@ load() {
 	local n=$1
 	while [ -e going ]; do "$WORK" ops mnt $((n++)) 500 || return; done
 }
+remounted() { rj_umount && rj_mount "$1"; }
 # one SEED: a history and its judgement
 one() {
 	local seed=$1 kind=${kinds[$1 % 4]} i words= mode=journal more=() load
@@ -39,6 +40,7 @@ one() {
 	note "seed $seed: $kind $mode ${words%%=*}"
 	# shellcheck disable=SC2086
 	check "$kind: a volume" history_volume ${kinds[seed % 4]} $mode "$words" "${more[@]}" || return
+	check "... mounted as type rj" eval "history_umount && rj_mount $mode"
 	check "... in use" "$WORK" ops mnt "$seed" 300
 	touch going
 	load $((seed * 100)) >load.out 2>&1 &
@@ -60,6 +62,9 @@ one() {
 			kill_pid "$(worker_pid "$T_DIR/v.img")"
 			wait_for 60 worker_pid "$T_DIR/v.img"
 		fi
+		if ((i == 1 || i == 2)); then
+			check "... mounted again after marker $i" remounted $mode
+		fi
 	done
 	check "... what can be restored" timeout 120 "$RJBACKUP" ls base.img
 	for ((i = 0; i < MARKS; i++)); do
@@ -68,7 +73,7 @@ one() {
 		fi
 		check "... marker $i by its segment" restored "segment:$(cat "m$i.segment")" "m$i"
 	done
-	check "... unmounted" history_umount
+	check "... unmounted" rj_umount
 	check "... the latest" restored latest "m$((MARKS - 1))"
 	status 0 "... and each block in use is the volume's" "$COMPARE" v.img r.img
 	note "seed $seed: $kind: $OUT"

@@ -24,6 +24,24 @@ history_mount() {
 }
 zeroout_file() { echo "/sys/fs/ext4/$(basename "$(findmnt -no SOURCE mnt)")/extent_max_zeroout_kb"; }
 history_umount() { umount mnt && unserve; }
+VOL=$T_DIR/v.img
+# rj_mount [MODE]: $VOL as type rj. blkid and e2fsck of another process have each block
+# device for a moment exclusively.
+rj_mount() {
+	local i
+	for ((i = 0; i < 50; i++)); do
+		timeout 120 "$MOUNT_RJ" "$VOL" mnt -o "data=${1:-journal}" 2>said && break
+		grep -q "in use by the system" said || { cat said; return 1; }
+		sleep 0.1
+	done
+	# of ext3 rjournald leaves it alone, which has no extents; a base asks for it
+	[[ ${1:-journal} != journal* ]] || echo 0 >"$(zeroout_file)"
+}
+# until its rjournald has ended, too, whoever has a copy of the mount in a namespace
+rj_umount() {
+	local pid; pid=$(daemon_pid "$VOL")
+	timeout 120 "$UMOUNT_RJ" "$T_DIR/mnt" && { [ -z "$pid" ] || wait_for 120 gone "$pid"; }
+}
 
 # mark NAME: all is committed, and written down: manifest, time, segment. The clock of
 # commits is a few milliseconds behind.

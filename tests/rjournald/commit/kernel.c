@@ -137,6 +137,15 @@ void tk_start_ahead(
 			 .thread = thread});
 }
 
+void tk_start_watched(struct tk *k, rj_rule_fn rule,
+	const struct rj_journal_watch *watch)
+{
+	start(k, (struct rj_pipeline_opts){.rule = rule,
+			 .on_loss = RJ_LOSS_BLOCK,
+			 .write_through = true,
+			 .watch = *watch});
+}
+
 void tk_stop(struct tk *k)
 {
 	uint64_t i;

@@ -59,6 +59,9 @@ void tk_start_through(struct tk *k, rj_rule_fn rule, enum rj_on_loss on_loss);
 /* And with two segments under way, put by a THREAD or by rj_pipeline_step(). */
 void tk_start_ahead(
 	struct tk *k, rj_rule_fn rule, enum rj_on_loss on_loss, bool thread);
+/* As tk_start_through(), and WATCH is told of mounts. */
+void tk_start_watched(struct tk *k, rj_rule_fn rule,
+	const struct rj_journal_watch *watch);
 void tk_stop(struct tk *k);
 /* Put the magic, TYPE and TID in front of BLOCK. */
 void tk_header(uint8_t *block, uint32_t type, uint32_t tid);

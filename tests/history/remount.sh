@@ -1,0 +1,171 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# A history goes on over unmounts, if nothing else wrote to the volume in between: markers in
+# several mounts of type rj are restored from the base of the first, of an image and of a
+# block device, with a key, over a killed worker. And it ends, with the reason, where
+# something did: each of what may come between two mounts is tried.
+. "$RJ_SRC/tests/support/lib.sh" || exit 99
+. "$RJ_SRC/tests/support/rj.sh" || exit 99
+. "$RJ_SRC/tests/history/run.sh" || exit 99
+need_fuse_loop
+cd "$T_DIR" || exit 99
+start_server "$T_DIR/srv" || exit 99
+at_exit umount -l "$T_DIR/look"
+at_exit end_mount
+mkdir bin
+
+end_mount() {
+	umount -l "$T_DIR/mnt" 2>/dev/null
+	kill_daemon "$VOL"
+	[[ $VOL != /dev/* ]] || losetup -d "$VOL"
+}
+ls_says() { OUT=$(timeout 120 "$RJBACKUP" ls base.img 2>&1); like "$1" "$OUT" "$2"; }
+ops() { "$WORK" ops mnt "$1" "${2:-200}" >/dev/null; }
+base() { rm -f base.img && timeout 120 "$RJBACKUP" base -o base.img mnt; }
+# new_history image|device TYPE BLOCKSIZE WORDS: mounted, with a base, and the marker a
+new_history() {
+	rm -f ./*.img ./*.manifest fb
+	VOL=$T_DIR/v.img
+	history_volume "$2" "$3" journal "${4:-}" && history_umount || return 1
+	if [ "$1" = device ]; then
+		VOL=$(losetup -f --show v.img) || return 1
+	fi
+	rj_mount && ops 1 && base && ops 2 && mark a
+}
+new_worker() {
+	kill_pid "$(worker_pid "$VOL")" && wait_for 60 worker_pid "$VOL" &&
+		wait_for 60 took_over
+}
+took_over() { "$RJ_BUILD/rjctl/rjctl" status --json mnt | grep -q '"mode": *"online"'; }
+
+seed=${RJ_SEED:-$RANDOM}
+note "RJ_SEED=$seed"
+"$RJ_BUILD/rjtune/rjtune" --genkey "$T_DIR/key" >/dev/null
+for kind in "image ext3 1024 ,key=$T_DIR/key" "image ext4 4096 ,fallback=$T_DIR/fb" "device ext4 4096"; do
+	history_conf "keyfile = $T_DIR/key"
+	# shellcheck disable=SC2086
+	check "$kind: a base" new_history $kind
+	for m in b c d; do
+		[ $m != c ] || check "... frozen and thawed" eval 'fsfreeze -f mnt && fsfreeze -u mnt'
+		check "... unmounted" rj_umount
+		check "... mounted again" rj_mount
+		check "... used" ops $((seed + $(printf %d "'$m"))) 400
+		[ $m != c ] || check "... another worker" new_worker
+		check "... a marker" mark $m
+	done
+	ls_says "... ls goes on over the unmounts" "latest"
+	is "... and tells of no break" "$(grep -c 'no later' <<<"$OUT")" 0
+	for m in a b c d; do
+		check "... marker $m by its segment" restored "segment:$(cat $m.segment)" $m
+	done
+	for m in a b c; do
+		check "... marker $m by its time" restored "$(cat $m.time)" $m
+	done
+	check "... unmounted" rj_umount
+	check "... the latest, afterwards" restored latest d
+done
+
+# ---- from here on with the block device; what comes between two mounts ----
+# over NAME COMMAND...: COMMAND in place of an unmount and a mount, after a base
+over() {
+	local name=$1; shift
+	check "$name: mounted" mounted_again
+	ops $((++seed))
+	check "... a base" base
+	ops $((++seed)); mark m
+	check "... $name" "$@"
+	check "... mounted again" mounted_again
+	ops $((++seed)); sync -f mnt; ops $((++seed)); mark n
+}
+mounted_again() { mountpoint -q mnt || rj_mount; }
+broken() {
+	local name=$1 why=$2; shift 2
+	over "$name" "$@"
+	rm -f r.img
+	status 1 "... the history ends" timeout 120 "$RJBACKUP" restore --base=base.img -o r.img
+	like "... why" "$OUT" "$why"
+	ls_says "... ls says it, too" "no later: after segment [0-9]+: .*$why"
+	last=$(sed -n 's/.*no later: after segment \([0-9]*\):.*/\1/p' <<<"$OUT")
+	check "... all before it is there" restored "segment:$last" m
+	check "... unmounted" rj_umount
+}
+goes_on() {
+	over "$@"
+	check "... the marker before" restored "segment:$(cat m.segment)" m
+	check "... the marker after it" restored "segment:$(cat n.segment)" n
+	check "... unmounted" rj_umount
+	check "... the latest" restored latest n
+}
+between() { rj_umount && "$@"; }
+labelled() { tune2fs -L "l$seed" "$VOL"; }
+written() { echo "$seed" >file && debugfs -w -R "write file debugfs-$seed" "$VOL"; }
+grown() { truncate -s 56M v.img && losetup -c "$VOL" && resize2fs -f "$VOL"; }
+checked() { serve "$VOL" && fsck_with "$LOOP" "$VOL" -fy; unserve; }
+served_only() { serve "$VOL" && unserve; }
+# no revoke record, which would tell, too
+in_mode() { rj_mount ordered && head -c 300000 /dev/urandom >"mnt/in-$seed" && sync -f mnt && rj_umount; }
+by_hand() {
+	serve "$VOL" && mount -i -t ext4 -o "journal_path=$LOOP,data=journal" "$VOL" mnt &&
+		ops $((++seed)) && history_umount
+}
+read_only() {
+	serve "$VOL" && mount -i -t ext4 -o "ro,journal_path=$LOOP,data=journal" "$VOL" mnt &&
+		history_umount
+}
+# the journal's loop device, by the number in the superblock
+journal_loop() {
+	local n
+	n=$((16#$(dumpe2fs -h "$VOL" 2>/dev/null | sed -n 's/^Journal device:[[:space:]]*0x//p')))
+	echo "/dev/$(basename "$(readlink "/sys/dev/block/$((n >> 8)):$((n & 255))")")"
+}
+# held COMMAND...: in between, after an unmount that the daemon does not see the end of
+held() {
+	local pid rc; pid=$(daemon_pid "$VOL")
+	exec 9<"$(journal_loop)" && umount -l mnt && "$@"
+	rc=$?
+	exec 9<&-
+	wait_for 60 gone "$pid" && [ $rc = 0 ]
+}
+# a program that runs between mount.rj's look and the mount; one that uses the mount
+# before mount.rj says that it is there
+with_mount() {
+	printf '#!/bin/bash\ncase $* in *journal_path*) ;; *) exec %s "$@" ;; esac\n%s\n%s "$@" || exit\n%s\n' \
+		"$REAL_MOUNT" "$1" "$REAL_MOUNT" "$2" >bin/mount && chmod +x bin/mount &&
+		rj_umount && PATH=$T_DIR/bin:$PATH rj_mount
+}
+REAL_MOUNT=$(command -v mount)
+lost() {
+	local pid rc; pid=$(daemon_pid "$VOL")
+	exec 9<"$(journal_loop)" && umount -l mnt && sleep 0.5 && kill -STOP "$SRV_PID"
+	exec 9<&-
+	# a request waits for 30 s
+	timeout 20 tail --pid="$pid" -f /dev/null
+	rc=$?
+	kill_pid "$SRV_PID" && start_server "$T_DIR/srv" "$SRV_PORT" && [ $rc = 0 ]
+}
+killed_between() {
+	local pid worker; pid=$(daemon_pid "$VOL") worker=$(worker_pid "$VOL")
+	exec 9<"$(journal_loop)" && umount -l mnt && sleep 0.2 && kill_pid "$worker" &&
+		wait_for 60 worker_pid "$VOL"
+	exec 9<&-
+	wait_for 60 gone "$pid"
+}
+wrote="something else wrote to the volume"
+another="unmounted or crashed"
+unknown="the log does not say that this was by mount.rj, with data=journal"
+broken "tune2fs -L" "$wrote" between labelled
+broken "debugfs -w" "$wrote" between written
+broken "e2fsck -f with the journal" "$another" between checked
+broken "rjournald without a mount" "$another" between served_only
+broken "a mount with data=ordered" "$unknown" between in_mode
+broken "a mount by hand" "$unknown" between by_hand
+broken "a mount by hand, for reading" "$another" between read_only
+goes_on "the journal's device held open" held true
+broken "the same, and debugfs -w" "$another" held eval 'sleep 0.2; written'
+broken "the same, and debugfs -w at once" "$another" held written
+broken "the same, and a killed worker" "$another" killed_between
+goes_on "used before mount.rj knows" with_mount '' 'echo >mnt/early-$RANDOM; sync -f mnt; true'
+broken "debugfs -w before the mount" "$unknown" with_mount "echo >f; debugfs -w -R 'write f now-$RANDOM' $VOL" ''
+broken "the store away at the end" "$another" lost
+broken "resize2fs" "$wrote" between grown
+exit 0
