@@ -58,13 +58,15 @@ function plot(v) {
 
 function row(v) {
 	const tr = el("tr"), name = el("th", v.name), host = el("td", v.host || "-"), rate = el("td");
+	const stored = el("td", bytes(v.bytes), "n");
 	name.scope = "row";
 	name.append(el("span", v.journal, "id"));
 	if (v.nearly_full) name.append(el("span", "nearly full: " + v.nearly_full, "id bad"));
+	if (v.holds) stored.append(el("span", v.holds === 1 ? "1 hold" : v.holds + " holds", "id"));
 	if (v.account) host.append(el("span", v.account, "id"));
 	rate.append(plot(v), el("span", bytes(now(v)) + "/s", "id"));
 	tr.append(name, host, el("td", ago(v)), el("td", v.last_commit_ms ? ms(v.lag_us) : "-", "n"),
-		el("td", bytes(v.bytes), "n"), el("td", v.segments, "n"), rate);
+		stored, el("td", v.segments, "n"), rate);
 	return tr;
 }
 

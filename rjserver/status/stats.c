@@ -83,6 +83,9 @@ static void print_volume(struct json_object *v)
 			(double)number(v, "lag_us") / 1000);
 	else
 		printf("%s\n", when);
+	if (number(v, "holds"))
+		printf("  holds: %lld, which keep a part of it (rjbackup ls URL says which)\n",
+			number(v, "holds"));
 	if (*nearly)
 		printf("  NEARLY FULL: %s\n",
 			!strcmp(nearly, "disk")     ? "the disk"

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "status.h"
 
+#include <string.h>
+
 #include "config.h"
 #include "rjserver/access/admit.h"
 #include "util/environ.h"
@@ -21,6 +23,20 @@ static const char *health(const struct access_control *g)
 	return "ok";
 }
 
+/* Its holds, also expired ones: only their texts, which are not in memory, say that. */
+static unsigned holds(const struct access_control *g, const struct volume *v)
+{
+	struct okey dir = {.key = {.kind = RJ_KEY_HOLD}};
+	const struct idx_entry *e = NULL;
+	unsigned n = 0;
+
+	memcpy(dir.name, v->name, sizeof(dir.name));
+	memcpy(dir.key.journal_uuid, v->uuid, RJ_UUID_BYTES);
+	while ((e = idx_next(g->store->index, &dir, e ? e->number : 0)))
+		n++;
+	return n;
+}
+
 static int json_volume(const struct access_control *g, const struct volume *v,
 	const char *comma, struct rj_buf *out)
 {
@@ -34,14 +50,14 @@ static int json_volume(const struct access_control *g, const struct volume *v,
 		"\"segments\":%llu,\"commits\":%llu,\"commit_bytes\":%llu,"
 		"\"last_commit_ms\":%llu,\"lag_us\":%llu,\"host\":\"%s\","
 		"\"account\":\"%s\",\"stored_bytes\":%llu,"
-		"\"nearly_full\":\"%s\",\"rate\":[",
+		"\"nearly_full\":\"%s\",\"holds\":%u,\"rate\":[",
 		comma, v->name, rj_uuid_text(v->uuid, uuid),
 		(unsigned long long)v->bytes, (unsigned long long)v->objects,
 		(unsigned long long)v->puts, (unsigned long long)v->put_bytes,
 		(unsigned long long)v->last_commit_ns / 1000000,
 		(unsigned long long)v->wait_ns / 1000, v->last_peer,
 		v->last_account, (unsigned long long)v->stored,
-		nearly ? nearly : "");
+		nearly ? nearly : "", holds(g, v));
 	/* oldest first; zeros at the front are left out, the last is now */
 	for (i = 1; i < USAGE_SAMPLES &&
 		    !v->rate[(g->usage.at + i) % USAGE_SAMPLES];
@@ -107,6 +123,7 @@ enum series {
 	SERIES_LAST,
 	SERIES_STORED,
 	SERIES_NEARLY_FULL,
+	SERIES_HOLDS,
 	SERIES,
 };
 
@@ -127,6 +144,8 @@ static const struct {
 	[SERIES_NEARLY_FULL] = {"rjserver_volume_nearly_full", "gauge",
 		"1: the disk, or a limit of the volume or its account, is "
 		"nearly used up."},
+	[SERIES_HOLDS] = {"rjserver_volume_holds", "gauge",
+		"Holds of rjbackup, which may have expired."},
 };
 
 static uint64_t series_value(const struct access_control *g,
@@ -141,6 +160,8 @@ static uint64_t series_value(const struct access_control *g,
 		return v->puts;
 	case SERIES_STORED:
 		return v->stored;
+	case SERIES_HOLDS:
+		return holds(g, v);
 	case SERIES_NEARLY_FULL:
 		return admit_warning(g, v) != NULL;
 	default:

@@ -16,6 +16,17 @@ for v in db1 db2 mail web-eu web-us; do
 		as "$ADMIN" -T "$T_DIR/a" "$BASE/$v/$UUID/log/$(seq20 $i)" >/dev/null
 	done
 done
+for i in 7 8; do
+	echo "a text that only its maker reads" >"$T_DIR/hold"
+	as "$ADMIN" -T "$T_DIR/hold" "$BASE/mail/$UUID/hold/$(seq20 $i)" >/dev/null
+done
+as "$WATCHER" "$BASE/status" >/dev/null
+is "holds are counted" "$(jq -r '.volumes[] | "\(.name) \(.holds)"' "$T_DIR/body" | xargs)" \
+	"db1 0 db2 0 mail 2 web-eu 0 web-us 0"
+as "$WATCHER" "$BASE/metrics" >/dev/null
+like "... for Prometheus" "$(cat "$T_DIR/body")" "^rjserver_volume_holds\{name=\"mail\",.*\} 2$"
+is "... and by stats, where there are any" "$("$RJ_BUILD/rjserver/rjserver" stats -d "$D" | grep -B1 '  holds: 2,' | grep -o '^mail\|holds: 2' | xargs)" \
+	"mail holds: 2"
 
 html='Accept: text/html,application/xhtml+xml'
 is "a stranger's browser is asked who it is" "$(code -H "$html" "$BASE/")" 401
@@ -58,6 +69,7 @@ if ! grep -q '</html>' "$T_DIR/dom"; then
 fi
 dom() { grep -Eqo -- "$1" "$T_DIR/dom"; }
 check "it has figures" dom 'data-ready="yes"'
+check "... and holds" dom '2 holds</span>'
 check "says how it is" dom '<p id="health"[^>]*class="good"[^>]*>All is well'
 is "a row for each volume" "$(grep -o '<th scope="row">' "$T_DIR/dom" | wc -l)" 5
 for v in db1 db2 mail web-eu web-us; do check "with its name: $v" dom ">$v<"; done
