@@ -7,7 +7,7 @@
 need_fuse_loop
 . "$RJ_SRC/tests/crash/run.sh" || exit 99
 crash_setup || exit 99
-EVERY=$RJ_BUILD/tests/history/every
+EVERY=$RJ_BUILD/tests/history/blocks/every
 seed=${RJ_SEED:-$((RANDOM * 32768 + RANDOM))}
 note "RJ_SEED=$seed"
 count=12

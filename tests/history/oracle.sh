@@ -22,12 +22,13 @@ load() {
 remounted() { rj_umount && rj_mount "$1"; }
 # one SEED: a history and its judgement
 one() {
-	local seed=$1 kind=${kinds[$1 % 4]} i words= mode=journal more=() load
+	local seed=$1 kind=${kinds[$1 % 4]} i words= with= mode=journal more=() load
 	rm -f ./*.img ./*.manifest ./*.time ./*.segment
 	case $((seed % 3)) in
 	1) "$RJ_BUILD/rjtune/rjtune" --genkey "$T_DIR/key.$seed" >/dev/null
-		words=,key=$T_DIR/key.$seed history_conf "keyfile = $T_DIR/key.$seed" ;;
-	2) history_conf "compress = yes" ;;
+		words=,key=$T_DIR/key.$seed
+		history_conf "keyfile = $T_DIR/key.$seed" ;;
+	2) history_conf "compress = yes"; with=zstd ;;
 	*) history_conf "" ;;
 	esac
 	[[ $kind != ext4* ]] || case $((seed / 4 % 5)) in
@@ -37,7 +38,8 @@ one() {
 	esac
 	((seed / 4 % 5 < 4)) || mode=journal,discard
 	kind="$kind ${more[*]}"
-	note "seed $seed: $kind $mode ${words%%=*}"
+	[ -z "$words" ] || with=key
+	note "seed $seed: $kind $mode $with"
 	# shellcheck disable=SC2086
 	check "$kind: a volume" history_volume ${kinds[seed % 4]} $mode "$words" "${more[@]}" || return
 	check "... mounted as type rj" eval "history_umount && rj_mount $mode"
@@ -52,6 +54,8 @@ one() {
 	check "... whose first moment is sound" timeout 120 "$RJBACKUP" restore --verify=full \
 		--at="segment:$(sed 's/.*whole at segment \([0-9]*\),.*/\1/' <<<"$OUT")" --base=base.img -o r.img
 	wait "$load"
+	[ -z "$words" ] ||
+		status 32 "... without the key nothing" env RJ_CONF=/dev/null "$RJBACKUP" ls base.img
 	for ((i = 0; i < MARKS; i++)); do
 		"$WORK" ops mnt $((seed + 2000 + i)) 250 >ops.out 2>&1 || { not_ok "work"; return; }
 		mark "m$i" || { not_ok "a marker"; return; }

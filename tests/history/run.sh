@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Sourced after lib.sh and rj.sh: a volume with a history, its markers, and the judgement.
 RJBACKUP=$RJ_BUILD/rjbackup/rjbackup WORK=$RJ_BUILD/tests/history/work
-COMPARE=$RJ_BUILD/tests/history/compare
+COMPARE=$RJ_BUILD/tests/history/blocks/compare
 
 # history_conf: a log that is kept, and comes in pieces
 history_conf() {

@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 enum block_class {
-	BLOCK_SUPER,	/* the primary superblock, in fields of blocks_super.c's list */
+	BLOCK_SUPER,	/* the primary superblock, in fields of super.c's list */
 	BLOCK_BACKUP,	/* a copy of it, in the same fields */
 	BLOCK_ITABLE,	/* the part of an inode table that no descriptor counts as in use */
 	BLOCK_UNWRITTEN, /* data of an unwritten extent */
