@@ -74,6 +74,10 @@ static void print_remote(struct json_object *o)
 		if (json_object_object_get_ex(f, "why", NULL))
 			printf("                %s\n", text_of(f, "why"));
 	}
+	if (json_object_object_get_ex(o, "hold", &f))
+		printf("  hold          %s of %s at %s keeps %s segments that no replay needs, until %s\n",
+			text_of(f, "number"), text_of(f, "program"), text_of(f, "host"),
+			text_of(f, "segments"), time_text(number_of(f, "until"), when));
 	if (number_of(o, "puts"))
 		printf("  round trip    %.2f ms median, %.2f ms p99 (%s "
 		       "segments, %s failures)\n",

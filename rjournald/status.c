@@ -121,6 +121,7 @@ void rj_status_collect(const struct rj_daemon *d, struct rj_status *out)
 		collect_fallback(l->fallback_sink, &s);
 	s.zeroout_off = rj_zeroout_off(d->zeroout);
 	rj_floor_recorder_stat(d->floor, &s.floor);
+	rj_trimmer_hold(d->trimmer, &s.hold);
 	if (rj_daemon_writing(d))
 		s.nearly_full = l->store->nearly_full;
 	*out = s;
@@ -227,6 +228,20 @@ static void add_floor(const struct rj_floor_stat *f, struct json_object *o)
 	json_object_object_add(o, "floor", floor);
 }
 
+static void add_hold(const struct rj_status *s, struct json_object *o)
+{
+	struct json_object *hold = json_object_new_object();
+	const struct rj_hold *h = &s->hold;
+
+	put_number(hold, "number", h->number);
+	put_number(hold, "first", h->first);
+	put_number(hold, "segments", s->oldest > h->first ? s->oldest - h->first : 0);
+	put_number(hold, "until", (uint64_t)h->until);
+	put_text(hold, "program", h->program);
+	put_text(hold, "host", h->host);
+	json_object_object_add(o, "hold", hold);
+}
+
 struct json_object *rj_status_json(const struct rj_status *s)
 {
 	struct json_object *o = json_object_new_object();
@@ -253,6 +268,8 @@ struct json_object *rj_status_json(const struct rj_status *s)
 	put_text(o, "store", s->store);
 	if (s->floor.url)
 		add_floor(&s->floor, o);
+	if (s->hold.number)
+		add_hold(s, o);
 	put_text(o, "device", s->device);
 	put_text(o, "journal_device", s->journal_device);
 	put_text(o, "volume_uuid", s->volume_uuid);

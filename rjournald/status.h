@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "format/hold.h"
 #include "rjournald/fallback/state.h"
 #include "rjournald/upkeep/floor.h"
 #include "store/store.h"
@@ -51,6 +52,7 @@ struct rj_status {
 	uint64_t nearly_full; /* of enum rj_nearly_full */
 	bool zeroout_off; /* see zeroout.h */
 	struct rj_floor_stat floor;
+	struct rj_hold hold; /* keeps the log; number 0: none does */
 };
 
 void rj_status_collect(const struct rj_daemon *d, struct rj_status *out);

@@ -2,9 +2,11 @@
 /* The thread that trims the log. */
 #include "trim.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "log/hold.h"
 #include "log/trim.h"
 #include "os/thread.h"
 #include "util/environ.h"
@@ -18,6 +20,7 @@ struct rj_trimmer {
 	struct rj_ticker ticker;
 	uint64_t done_below; /* trimmed up to here */
 	int64_t next_ns;     /* realtime: what retention keeps until then */
+	pthread_mutex_t lock; /* of what follows */
 	struct rj_hold hold; /* the last one that kept something, and was said */
 	uint64_t held_from;  /* and what it kept, 0: nothing */
 	bool failing;	     /* the last try failed, and it was said */
@@ -44,7 +47,9 @@ static void say_hold(struct rj_trimmer *t, const struct rj_hold *h)
 			(unsigned long long)h->number, h->program,
 			(unsigned long long)h->first,
 			rj_claim_time_text(h->until, until));
+	pthread_mutex_lock(&t->lock);
 	t->hold = *h;
+	pthread_mutex_unlock(&t->lock);
 }
 
 /* In every state in which the log is ours: while a full store is waited for,
@@ -91,6 +96,7 @@ static void trim(void *arg)
 static void free_trimmer(struct rj_trimmer *t)
 {
 	rj_store_close(t->store);
+	pthread_mutex_destroy(&t->lock);
 	free(t);
 }
 
@@ -104,6 +110,7 @@ int rj_trimmer_start(const struct rj_trimmer_opts *opts,
 	if (!t)
 		return rj_fail(err, RJ_E_NOMEM, "out of memory");
 	t->opts = *opts;
+	pthread_mutex_init(&t->lock, NULL);
 	rc = rj_store_dup(opts->store, &t->store, err);
 	if (!rc) {
 		e = rj_ticker_start(&t->ticker, t->opts.interval_s * NS_PER_S,
@@ -118,6 +125,17 @@ int rj_trimmer_start(const struct rj_trimmer_opts *opts,
 	rj_live_set_trimmer(opts->live, &t->ticker);
 	*out = t;
 	return 0;
+}
+
+void rj_trimmer_hold(struct rj_trimmer *t, struct rj_hold *out)
+{
+	*out = (struct rj_hold){0};
+	if (!t)
+		return;
+	pthread_mutex_lock(&t->lock);
+	if (t->hold.number && !rj_hold_expired(&t->hold))
+		*out = t->hold;
+	pthread_mutex_unlock(&t->lock);
 }
 
 void rj_trimmer_stop(struct rj_trimmer *t)

@@ -3,6 +3,7 @@
 #ifndef RJ_JOURNALD_TRIM_H
 #define RJ_JOURNALD_TRIM_H
 
+#include "format/hold.h"
 #include "log/log.h"
 #include "rjournald/commit/pipeline.h"
 #include "util/error.h"
@@ -22,6 +23,9 @@ struct rj_trimmer_opts {
 /* RJ_E_UNSUPPORTED: the store has but one handle. RJ_E_NOMEM, RJ_E_IO. */
 int rj_trimmer_start(const struct rj_trimmer_opts *opts,
 	struct rj_trimmer **out, struct rj_error *err);
+/* Get the hold that keeps most of what else would go, as of the last look at the store; its number
+ * is 0 if none does, or if T is NULL. */
+void rj_trimmer_hold(struct rj_trimmer *t, struct rj_hold *out);
 /* Ends the thread; waits for a request under way. NULL-safe. */
 void rj_trimmer_stop(struct rj_trimmer *t);
 

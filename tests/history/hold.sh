@@ -52,6 +52,9 @@ hold=$(sed -n 's/^hold \([0-9]*\) keeps.*/\1/p' <<<"$OUT")
 from=$(sed -n 's/.*from segment \([0-9]*\) on.*/\1/p' <<<"$OUT")
 ops 2; mark first; ops 3; ops 4; sync -f mnt
 check "rjournald deletes what is below the hold" wait_for 60 trimmed_to "$from"
+held() { "$RJ_BUILD/rjctl/rjctl" status --json mnt | grep -q "\"hold\":{\"number\":$hold,\"first\":$from,\"segments\":[1-9]"; }
+check "rjctl status knows the hold" wait_for 60 held
+like "... and says so" "$("$RJ_BUILD/rjctl/rjctl" status mnt)" "  hold          $hold of rjbackup at [^ ]* keeps [1-9][0-9]* segments that no replay needs, until 2"
 status 0 "rjlog prune too" "$RJLOG" prune "$AT"
 like "... and says what it keeps" "$OUT" "; hold $hold keeps what is from segment $from on"
 is "... from there on" "$(first_data)" "$from"
