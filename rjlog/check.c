@@ -59,26 +59,29 @@ static void begin_at(struct check *c, uint64_t n)
 
 /* Without the key of an encrypted log its headers still show how they follow from
  * each other, and so whether one is missing or was exchanged. */
-static int check_one(
-	struct check *c, const struct segment_seen *s, struct rj_error *err)
+int check_seen(struct rj_verify *v, const struct segment_seen *s, uint64_t *headers,
+	struct rj_error *err)
 {
 	int rc;
 
-	if (s->open_rc == -RJ_E_KEY && !c->t->id.key) {
-		rc = rj_verify_header(&c->verify, s->raw->data, s->raw->len,
-			s->seg, err);
-		c->headers += !rc;
+	if (s->fetch_rc) {
+		*err = *s->fetch_err;
+		return s->fetch_rc;
+	}
+	if (s->open_rc == -RJ_E_KEY && !v->id->key) {
+		rc = rj_verify_header(v, s->raw->data, s->raw->len, s->seg, err);
+		if (headers)
+			*headers += !rc;
 		return rc;
 	}
-	return rj_verify_opened(
-		&c->verify, s->open_rc, s->open_err, s->seg, err);
+	return rj_verify_opened(v, s->open_rc, s->open_err, s->seg, err);
 }
 
 static int check_segment(void *arg, const struct segment_seen *s)
 {
 	struct check *c = arg;
 	struct rj_error err;
-	int rc = s->fetch_rc;
+	int rc;
 
 	if (s->number != c->verify.next) {
 		missing(c, c->verify.next, s->number - 1);
@@ -87,12 +90,9 @@ static int check_segment(void *arg, const struct segment_seen *s)
 	if (s->fetch_rc || s->bytes > RJ_LOG_FENCE_BYTES)
 		c->data_seen = true;
 	progress_step(c->progress, ++c->done, c->total);
-	if (rc) {
-		err = *s->fetch_err;
-	} else {
+	if (!s->fetch_rc)
 		c->bytes += s->bytes;
-		rc = check_one(c, s, &err);
-	}
+	rc = check_seen(&c->verify, s, &c->headers, &err);
 	if (!rc) {
 		if (c->verify.tail.epoch != c->last_epoch)
 			c->epochs++;

@@ -37,6 +37,12 @@ struct check {
 };
 
 /*
+ * Check S as the next segment of V, whatever is wrong with it. Without the key of an encrypted
+ * log only by its header, which *HEADERS counts (may be NULL).
+ */
+int check_seen(struct rj_verify *v, const struct segment_seen *s, uint64_t *headers,
+	struct rj_error *err);
+/*
  * Read and check the log of C->t; complains of each problem. STATUS_KEY: it is
  * encrypted, there is no key, and what can be seen without one is sound. ERR is
  * set if C->failed.

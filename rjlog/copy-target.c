@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "copy.h"
+#include "log/own.h"
 #include "log/retry.h"
 #include "log/write/epoch.h"
 #include "segment/digest.h"
@@ -49,17 +50,6 @@ static int get_claim(struct target *t, uint64_t epoch, struct rj_buf *out,
 	return rc;
 }
 
-static bool has(const struct rj_buf *claims, uint64_t epoch)
-{
-	const uint64_t *n = (const void *)claims->data;
-	size_t i;
-
-	for (i = 0; i < claims->len / sizeof(*n); i++)
-		if (n[i] == epoch)
-			return true;
-	return false;
-}
-
 static const char *unchanged(const struct copy *c)
 {
 	return c->writing ? "" : " (nothing was changed)";
@@ -70,7 +60,7 @@ static int compare_claim(struct copy *c, uint64_t epoch, struct rj_error *err)
 	struct rj_buf a = {0}, b = {0};
 	int rc = 0, here, there;
 
-	if (!has(&c->claims, epoch))
+	if (!rj_log_own_listed(&c->claims, epoch))
 		return rj_fail(err, RJ_E_FOREIGN,
 			"%s: epoch %" PRIu64 " was claimed there and not at "
 			"%s: it lives a life of its own%s",
@@ -177,11 +167,9 @@ static int put(struct copy *c, const struct rj_key *key,
 		rc = rj_store_put_copy(c->to.store, key, place, data->data,
 			data->len, err);
 	while (rj_retry_again(&retry, rc));
-	/* an answer was lost, or another copy runs: the bytes are compared
-	 * when all is there */
-	if (rc == -RJ_E_EXISTS)
-		return 0;
-	return rc ? rj_log_fail_store(c->to.store, what, key->number, err) : 0;
+	if (rc && rc != -RJ_E_EXISTS)
+		rj_log_fail_store(c->to.store, what, key->number, err);
+	return rc;
 }
 
 int copy_put_claims(struct copy *c, struct rj_error *err)
@@ -207,6 +195,8 @@ int copy_put_claims(struct copy *c, struct rj_error *err)
 			break;
 		key = rj_log_key(&c->to.id, RJ_KEY_EPOCH, n[i]);
 		rc = put(c, &key, &none, &text, "cannot copy epoch", err);
+		if (rc == -RJ_E_EXISTS)
+			rc = 0;
 	}
 	rj_buf_free(&text);
 	rj_buf_free(&back);

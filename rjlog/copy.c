@@ -158,7 +158,9 @@ static int put_one(void *arg, const struct segment_seen *s)
 			c->from->text, s->number);
 	if (!rc)
 		rc = copy_put_segment(c, m, s->raw, p->err);
-	if (rc)
+	/* an answer was lost, or another copy runs: the bytes are compared when
+	 * all is there */
+	if (rc && rc != -RJ_E_EXISTS)
 		return rc;
 	c->copied++;
 	c->bytes += m->bytes;
@@ -222,6 +224,8 @@ static int copy(struct copy *c, struct rj_error *err)
 		rc = copy_put_claims(c, err);
 	if (!rc)
 		rc = put_segments(c, err);
+	if (!rc)
+		rc = copy_put_points(c, err);
 	return rc ? rc : read_back(c, err);
 }
 
@@ -274,6 +278,30 @@ static void print_as_json(
 	print_json(top);
 }
 
+/* Read and check the source, compare the target with it, put what is missing, and read it back;
+ * what fails is told. */
+static enum status copy_once(struct copy *c, struct rj_error *err)
+{
+	enum status status;
+	int rc;
+
+	c->marks.len = 0; /* of an earlier try */
+	status = read_source(c, err);
+	if (status != STATUS_GOOD)
+		return status;
+	rc = copy(c, err);
+	progress_clear(&c->progress);
+	if (rc)
+		complain(err->msg);
+	return status_of(rc);
+}
+
+static void print_follow(const struct copy *c)
+{
+	printf("%s: %" PRIu64 " segments copied, %" PRIu64 " bytes; it ends with segment %" PRIu64 "\n",
+		c->to.text, c->copied, c->bytes, c->last);
+}
+
 enum status run_copy(const struct options *o, struct target *t)
 {
 	struct copy c = {.o = o, .from = t};
@@ -284,19 +312,14 @@ enum status run_copy(const struct options *o, struct target *t)
 	progress_init(&c.progress, o, t->text);
 	rc = open_target(&c, &err);
 	status = status_of(rc);
-	if (!rc)
-		status = read_source(&c, &err);
-	if (rc) {
+	if (rc)
 		complain(err.msg);
-	} else if (status == STATUS_GOOD) {
-		rc = copy(&c, &err);
-		progress_clear(&c.progress);
-		status = status_of(rc);
-		if (rc)
-			complain(err.msg);
-	}
+	else
+		status = o->follow ? copy_follow(&c, copy_once, &err) : copy_once(&c, &err);
 	if (o->json)
 		print_as_json(&c, status, status ? err.msg : NULL);
+	else if (!status && !o->quiet && o->follow)
+		print_follow(&c);
 	else if (!status && !o->quiet)
 		print_text(&c);
 	rj_buf_free(&c.marks);

@@ -24,6 +24,8 @@ struct copy {
 	uint64_t present, copied, bytes; /* segments; bytes of the copied */
 	uint64_t older; /* at the target only: trimmed at the source since */
 	bool writing;	/* something may have been put */
+	size_t points;	/* bytes of the list of named marks that the target has */
+	uint64_t last;	/* --follow: the target's last segment */
 	uint64_t later; /* arrived at the source during the copy */
 };
 
@@ -31,6 +33,13 @@ size_t copy_marks(const struct copy *c, struct copy_mark **out);
 /* SHA-256 of a segment's bytes. */
 int copy_hash(const struct segment_seen *s, uint8_t hash[RJ_SEG_HASH_BYTES],
 	struct rj_error *err);
+
+/* --follow: ALL copies what there is if the target is empty; go on with what comes to the source,
+ * until SIGTERM or SIGINT. What fails is told. */
+enum status copy_follow(struct copy *c,
+	enum status (*all)(struct copy *c, struct rj_error *err), struct rj_error *err);
+/* Put the named marks that the target lacks. */
+int copy_put_points(struct copy *c, struct rj_error *err);
 
 /* ---- copy-target.c ---- */
 
@@ -44,7 +53,8 @@ int copy_list_claims(
 int copy_compare(struct copy *c, struct rj_error *err);
 /* Put the epoch claims that the target lacks. */
 int copy_put_claims(struct copy *c, struct rj_error *err);
-/* Put the segment of mark M, whose bytes are RAW. */
+/* Put the segment of mark M, whose bytes are RAW. RJ_E_EXISTS: there is one, which is not
+ * compared. */
 int copy_put_segment(struct copy *c, const struct copy_mark *m,
 	const struct rj_buf *raw, struct rj_error *err);
 

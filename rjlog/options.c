@@ -4,9 +4,14 @@
 
 #include <getopt.h>
 
+#include "util/quantity.h"
+
+#define DAY_S 86400
+#define INTERVAL_S 60
+
 static const char help_text[] =
 	"Usage: rjlog ls|show|verify|probe|prune [-n] [-v] [-q] [--json] URL\n"
-	"       rjlog copy [-n] [-q] [--json] URL TO\n"
+	"       rjlog copy [-n] [-q] [--json] [--follow [--interval=TIME]] URL TO\n"
 	"       rjlog rm [-n] [-q] [--json] [--volume DEVICE] [--force UUID] URL/UUID\n"
 	"\n"
 	"Look at remote logs, check them, and copy them. Only prune and rm ever\n"
@@ -29,6 +34,10 @@ static const char help_text[] =
 	"                      to name another journal by now\n"
 	"      --force UUID    rm: the log's UUID once more: there is no such volume,\n"
 	"                      or no host writes there, although it looks so\n"
+	"      --follow        copy: go on with what comes to the log, until SIGTERM\n"
+	"      --interval=TIME\n"
+	"                      copy --follow: look so often: seconds, or a number followed\n"
+	"                      by m, h or d (default: 60)\n"
 	"  -C FD               write progress to FD (\"pass done total url\");\n"
 	"                      0: a bar on the terminal\n"
 	"  -v, --verbose       show: the journal's superblock too\n"
@@ -44,6 +53,17 @@ static const char help_text[] =
 	"store, or TO holds something else, 8 operational error, 16 usage, 32 no\n"
 	"key or the wrong one.\n";
 
+static const struct tool tool;
+
+static enum options_verdict take_interval(void *to, const char *value)
+{
+	struct options *o = to;
+
+	if (!rj_parse_time(value, &o->interval_s) || !o->interval_s || o->interval_s > DAY_S)
+		return tool_bad(&tool, "--interval wants a time from 1 to 1d: %s", value);
+	return OPTIONS_RUN;
+}
+
 #define SET(field) OPTION_SET(struct options, field)
 static const struct tool tool = {
 	.name = "rjlog",
@@ -57,6 +77,8 @@ static const struct tool tool = {
 		{0, "key", SET(keyfile)},
 		{0, "volume", SET(volume)},
 		{0, "force", SET(force)},
+		{0, "follow", SET(follow)},
+		{0, "interval", OPTION_TAKE, .take = take_interval},
 		{0, "json", SET(json)},
 		{0},
 	},
@@ -97,6 +119,14 @@ static enum options_verdict take_words(int count, char **words, struct options *
 		return tool_bad(&tool, "-n is for prune, copy and rm");
 	if ((o->volume || o->force) && o->command != COMMAND_RM)
 		return tool_bad(&tool, "--volume and --force are for rm");
+	if ((o->follow || o->interval_s) && o->command != COMMAND_COPY)
+		return tool_bad(&tool, "--follow and --interval are for copy");
+	if (o->interval_s && !o->follow)
+		return tool_bad(&tool, "--interval is for copy --follow");
+	if (o->follow && o->dry_run)
+		return tool_bad(&tool, "copy: -n or --follow, not both");
+	if (!o->interval_s)
+		o->interval_s = INTERVAL_S;
 	o->url = words[1];
 	o->to = words[2]; /* NULL but for copy */
 	return OPTIONS_RUN;

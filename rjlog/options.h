@@ -3,6 +3,7 @@
 #define RJLOG_OPTIONS_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "tools/command-line.h"
 #include "tools/status.h"
@@ -24,6 +25,8 @@ struct options {
 	bool json, quiet, verbose;
 	const char *to;	     /* copy: the store to copy to */
 	bool dry_run;	     /* prune, copy, rm */
+	bool follow;	     /* copy */
+	uint64_t interval_s; /* copy --follow */
 	const char *volume;  /* rm: the volume that has another journal now */
 	const char *force;   /* rm: the UUID once more */
 	int progress_fd;     /* -C; 0: a bar, if there is a terminal */

@@ -108,17 +108,6 @@ int rj_hold_look(struct rj_store *store, const struct rj_log_id *id,
 		       : 0;
 }
 
-static bool listed(const struct rj_buf *numbers, uint64_t number)
-{
-	const uint64_t *n = (const void *)numbers->data;
-	size_t i;
-
-	for (i = 0; i < numbers->len / sizeof(*n); i++)
-		if (n[i] == number)
-			return true;
-	return false;
-}
-
 /* Hold NUMBER was listed and could not be got. It was removed in between if another list
  * does not have it; else it stays BAD: a hold that was lost keeps the log. */
 static int look_again(struct rj_store *store, const struct rj_log_id *id,
@@ -128,7 +117,7 @@ static int look_again(struct rj_store *store, const struct rj_log_id *id,
 	int rc = rj_log_list_own(
 		store, id, RJ_KEY_HOLD, retry_ms, &numbers, err);
 
-	if (!rc && !listed(&numbers, s->hold.number))
+	if (!rc && !rj_log_own_listed(&numbers, s->hold.number))
 		rc = -RJ_E_NOTFOUND;
 	rj_buf_free(&numbers);
 	return rc;

@@ -72,6 +72,17 @@ int rj_log_list_own(struct rj_store *store, const struct rj_log_id *id,
 	return rc;
 }
 
+bool rj_log_own_listed(const struct rj_buf *numbers, uint64_t number)
+{
+	const uint64_t *n = (const void *)numbers->data;
+	size_t i;
+
+	for (i = 0; i < numbers->len / sizeof(*n); i++)
+		if (n[i] == number)
+			return true;
+	return false;
+}
+
 int rj_log_remove_own(struct rj_store *store, const struct rj_key *key,
 	struct rj_error *err)
 {

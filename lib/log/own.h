@@ -21,6 +21,8 @@ int rj_log_get_own(struct rj_store *store, const struct rj_key *key,
 int rj_log_list_own(struct rj_store *store, const struct rj_log_id *id,
 	enum rj_key_kind kind, int retry_ms, struct rj_buf *out,
 	struct rj_error *err);
+/* Is NUMBER in such a list? */
+bool rj_log_own_listed(const struct rj_buf *numbers, uint64_t number);
 /* Remove KEY. RJ_E_NOTFOUND: there was none before the first try. */
 int rj_log_remove_own(struct rj_store *store, const struct rj_key *key,
 	struct rj_error *err);

@@ -82,7 +82,7 @@ like "and the library answers: $OUT" "$OUT" '^unsupported: .*gopher'
 
 # what the units of systemd start is what was installed
 named=$(cat "$root$(var unitdir)"/*.service | sed -n 's/^Exec/&/p' | grep -oE "/[^ ']*/rj[a-z]+ " | sort -u)
-is "the units name five programs" "$(wc -w <<<"$named")" 5
+is "the units name six programs" "$(wc -w <<<"$named")" 6
 for p in $named; do check "$p is there" test -x "$root$p"; done
 
 # installed programs start without the build tree's help
