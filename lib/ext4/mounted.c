@@ -55,18 +55,34 @@ static void take_clocks(uint8_t *raw, const uint8_t *from)
 		memcpy(raw + fields[i].at, from + fields[i].at, fields[i].bytes);
 }
 
+/* BEFORE after a mount and its unmount, with the clocks of NOW. False: BEFORE is not
+ * clean. */
+static bool mount_once(const uint8_t *before, const uint8_t *now, uint8_t *raw)
+{
+	struct rj_super_marks m;
+
+	rj_super_marks(before, &m);
+	memcpy(raw, before, RJ_SUPER_BYTES);
+	take_clocks(raw, now);
+	SB_PUT16(raw, s_mnt_count, (uint16_t)(m.mounts + 1));
+	return m.clean;
+}
+
+bool rj_super_is_idle_mount_of(const uint8_t before[RJ_RAW_SUPER_BYTES],
+	const uint8_t now[RJ_RAW_SUPER_BYTES])
+{
+	uint8_t raw[RJ_SUPER_BYTES];
+
+	return mount_once(before, now, raw) && !memcmp(raw, now, sizeof(raw));
+}
+
 bool rj_super_is_mount_of(const uint8_t before[RJ_RAW_SUPER_BYTES],
 	const uint8_t now[RJ_RAW_SUPER_BYTES])
 {
 	uint8_t raw[RJ_SUPER_BYTES];
-	struct rj_super_marks m;
 
-	rj_super_marks(before, &m);
-	if (!m.clean)
+	if (!mount_once(before, now, raw))
 		return false;
-	memcpy(raw, before, sizeof(raw));
-	take_clocks(raw, now);
-	SB_PUT16(raw, s_mnt_count, (uint16_t)(m.mounts + 1));
 	SB_PUT32(raw, s_feature_incompat,
 		SB_LE32(raw, s_feature_incompat) |
 			EXT3_FEATURE_INCOMPAT_RECOVER);

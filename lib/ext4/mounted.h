@@ -26,6 +26,10 @@ int rj_super_read(int fd, const char *name, uint8_t raw[RJ_RAW_SUPER_BYTES],
 bool rj_super_is_mount_of(const uint8_t before[RJ_RAW_SUPER_BYTES],
 	const uint8_t now[RJ_RAW_SUPER_BYTES]);
 
+/* Is NOW what that mount and its unmount make of BEFORE, if nothing was written in it? */
+bool rj_super_is_idle_mount_of(const uint8_t before[RJ_RAW_SUPER_BYTES],
+	const uint8_t now[RJ_RAW_SUPER_BYTES]);
+
 struct rj_super_marks {
 	uint16_t mounts;  /* s_mnt_count */
 	uint32_t checked; /* s_lastcheck */

@@ -63,29 +63,37 @@ static void look_if_due(struct rj_mount_notes *n)
 		n->due = true;
 }
 
-/* The kernel begins to fill an empty journal: the first commit of a mount, which waits for
- * this write. The superblock on the disk is as the mount wrote it: the transaction that
- * changes it is this one, or a later one. */
-static void began(void *arg)
+/* Did the mount find what rjournald left? Until its first transaction was shipped the
+ * superblock on the disk is as the mount wrote it: that transaction, or a later one,
+ * changes it. Called with the lock. */
+static void look_at_mount(struct rj_mount_notes *n)
 {
-	struct rj_mount_notes *n = arg;
 	uint8_t now[RJ_RAW_SUPER_BYTES];
 	struct rj_super_marks m;
 	int64_t late;
 
-	rj_unmount_watch_end(n->watch);
+	if (!n->served || !n->asked || n->began || n->found ||
+		rj_written_since(n->written) ||
+		rj_super_read(n->fd, n->device, now, NULL) ||
+		!rj_super_is_mount_of(n->super, now))
+		return;
+	rj_super_marks(now, &m);
+	late = (int32_t)(m.mounted - (uint32_t)n->asked_s);
+	n->found = late >= -1 && late <= MOUNTING_S;
+	n->note.mounts = m.mounts;
+	n->note.checked = m.checked;
+}
+
+/* The kernel begins to fill an empty journal: the first commit of a mount, which waits for
+ * this write. */
+static void began(void *arg)
+{
+	struct rj_mount_notes *n = arg;
+
 	pthread_mutex_lock(&n->lock);
-	if (n->served && n->asked && !n->began &&
-		!rj_written_since(n->written) &&
-		!rj_super_read(n->fd, n->device, now, NULL) &&
-		rj_super_is_mount_of(n->super, now)) {
-		rj_super_marks(now, &m);
-		late = (int32_t)(m.mounted - (uint32_t)n->asked_s);
-		n->found = late >= -1 && late <= MOUNTING_S;
-		n->note.mounts = m.mounts;
-		n->note.checked = m.checked;
-	}
+	look_at_mount(n);
 	n->began = true;
+	rj_unmount_watch_end(n->watch);
 	look_if_due(n);
 	pthread_mutex_unlock(&n->lock);
 }
@@ -99,7 +107,7 @@ static void emptied(void *arg)
 	put = n->put;
 	pthread_mutex_unlock(&n->lock);
 	if (put)
-		rj_unmount_watch_look(n->watch);
+		rj_unmount_watch_look(n->watch, true);
 }
 
 static bool take(void *arg, uint8_t raw[RJ_MOUNT_NOTE_BYTES])
@@ -175,7 +183,12 @@ void rj_mount_notes_mounted(struct rj_mount_notes *n)
 		rj_unmount_watch_mounted(n->watch);
 	pthread_mutex_lock(&n->lock);
 	n->mode = mode;
+	if (mode)
+		look_at_mount(n);
 	look_if_due(n);
+	/* perhaps nothing is written, and nothing to be emptied */
+	if (n->due && !n->began)
+		rj_unmount_watch_look(n->watch, false);
 	pthread_mutex_unlock(&n->lock);
 }
 
@@ -183,12 +196,14 @@ void rj_mount_notes_leave(struct rj_mount_notes *n)
 {
 	uint8_t raw[RJ_RAW_SUPER_BYTES];
 	struct rj_super_marks m;
+	bool idle;
 
 	if (!n || !rj_unmount_watch_wait(n->watch, LEAVE_NS, raw))
 		return;
 	rj_super_marks(raw, &m);
-	n->agrees = n->put && m.clean && m.mounts == n->note.mounts &&
-		    m.checked == n->note.checked;
+	idle = n->due && !n->began && rj_super_is_idle_mount_of(n->super, raw);
+	n->agrees = (n->put || idle) && m.clean &&
+		    m.mounts == n->note.mounts && m.checked == n->note.checked;
 	memcpy(n->super, raw, sizeof(raw));
 }
 
@@ -207,6 +222,12 @@ void rj_mount_notes_left(struct rj_mount_notes *n, struct rj_volume *v)
 
 	if (n && n->agrees)
 		n->left = read_super(v, raw) && hash(raw, n->after);
+}
+
+bool rj_mount_notes_idle(
+	struct rj_mount_notes *n, uint8_t raw[RJ_MOUNT_NOTE_BYTES])
+{
+	return n && n->left && take(n, raw);
 }
 
 bool rj_mount_notes_unmounted(

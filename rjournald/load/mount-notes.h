@@ -51,11 +51,15 @@ void rj_mount_notes_left(struct rj_mount_notes *n, struct rj_volume *v);
 
 /* ---- unmount-note.c ---- */
 
+/* The note of a mount in which nothing was written, so that nothing has brought it into the
+ * log. False: there is none to be put. NULL-safe. */
+bool rj_mount_notes_idle(
+	struct rj_mount_notes *n, uint8_t raw[RJ_MOUNT_NOTE_BYTES]);
 /* The note of the unmount, of N. False: there is none to be put. NULL-safe. */
 bool rj_mount_notes_unmounted(
 	struct rj_mount_notes *n, uint8_t raw[RJ_MOUNT_NOTE_BYTES]);
 /*
- * Append that note to the log of L, with nothing else under way: one attempt, of a few
+ * Append these notes to the log of L, with nothing else under way: one attempt, of a few
  * seconds at most. MARKED: the volume's mark. A failure is logged.
  */
 void rj_unmount_note_put(struct rj_loaded *l, uint64_t marked);

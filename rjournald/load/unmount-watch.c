@@ -142,7 +142,7 @@ static void *run(void *arg)
 	return NULL;
 }
 
-void rj_unmount_watch_look(struct rj_unmount_watch *w)
+void rj_unmount_watch_look(struct rj_unmount_watch *w, bool soon)
 {
 	if (!w)
 		return;
@@ -151,7 +151,7 @@ void rj_unmount_watch_look(struct rj_unmount_watch *w)
 	w->taken = false;
 	w->looking = w->dev != 0;
 	rj_written_forget(w->written);
-	w->since_ns = rj_monotonic_ns();
+	w->since_ns = rj_monotonic_ns() - (soon ? 0 : FROZEN_AT_NS);
 	pthread_cond_broadcast(&w->wake);
 	pthread_mutex_unlock(&w->lock);
 }

@@ -23,9 +23,9 @@ int rj_unmount_watch_start(const char *volume, bool mounted,
 /* The volume has been mounted: find its device, which mountinfo does not name any more
  * when it is being unmounted. NULL-safe. */
 void rj_unmount_watch_mounted(struct rj_unmount_watch *w);
-/* The journal was emptied, as an unmount, a freeze and an online resize do it: look for
- * the end of the mount from now on. Takes no time. NULL-safe. */
-void rj_unmount_watch_look(struct rj_unmount_watch *w);
+/* The journal is empty: look for the end of the mount from now on. SOON: it was emptied, as
+ * an unmount, a freeze and an online resize do it. Takes no time. NULL-safe. */
+void rj_unmount_watch_look(struct rj_unmount_watch *w, bool soon);
 /* The journal is used again: stop looking, and forget what was read. NULL-safe. */
 void rj_unmount_watch_end(struct rj_unmount_watch *w);
 /* Wait at most NS nanoseconds, if it looks, until the superblock was read. False: it was

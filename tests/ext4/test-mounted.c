@@ -23,8 +23,8 @@
 #define CSUM	 0x3FC
 
 #define ORPHAN_FILE    0x1000
-#define RECOVER	       0x4
-#define ORPHAN_PRESENT 0x10000
+#define RECOVER	       0x4u
+#define ORPHAN_PRESENT 0x10000u
 #define METADATA_CSUM  0x400
 
 static void seal(uint8_t *raw)
@@ -83,6 +83,26 @@ static void every_byte_counts(void)
 	}
 }
 
+static void one_in_which_nothing_was_written(void)
+{
+	uint8_t a[RJ_RAW_SUPER_BYTES], b[RJ_RAW_SUPER_BYTES];
+	unsigned i;
+
+	make(a);
+	memcpy(b, a, sizeof(b));
+	mount(b);
+	CU_ASSERT_FALSE(rj_super_is_idle_mount_of(a, b));
+	rj_put_le32(b + INCOMPAT, rj_get_le32(b + INCOMPAT) & ~RECOVER);
+	rj_put_le32(b + RO, rj_get_le32(b + RO) & ~ORPHAN_PRESENT);
+	CU_ASSERT_TRUE(rj_super_is_idle_mount_of(a, b));
+	for (i = 0; i < CSUM; i++) {
+		b[i] ^= 0x20;
+		CU_ASSERT_EQUAL(
+			rj_super_is_idle_mount_of(a, b), clock_byte(i));
+		b[i] ^= 0x20;
+	}
+}
+
 static void another_mount_in_between(void)
 {
 	uint8_t a[RJ_RAW_SUPER_BYTES], b[RJ_RAW_SUPER_BYTES];
@@ -133,6 +153,7 @@ int main(void)
 {
 	static const struct rjtest tests[] = {
 		RJTEST(every_byte_counts),
+		RJTEST(one_in_which_nothing_was_written),
 		RJTEST(another_mount_in_between),
 		RJTEST(only_of_a_clean_one),
 		RJTEST(marks),

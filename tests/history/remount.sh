@@ -38,6 +38,8 @@ new_worker() {
 }
 took_over() { "$RJ_BUILD/rjctl/rjctl" status --json mnt | grep -q '"mode": *"online"'; }
 
+idle() { rj_mount && sync -f mnt && rj_umount; }
+
 seed=${RJ_SEED:-$RANDOM}
 note "RJ_SEED=$seed"
 "$RJ_BUILD/rjtune/rjtune" --genkey "$T_DIR/key" >/dev/null
@@ -48,6 +50,7 @@ for kind in "image ext3 1024 ,key=$T_DIR/key" "image ext4 4096 ,fallback=$T_DIR/
 	for m in b c d; do
 		[ $m != c ] || check "... frozen and thawed" eval 'fsfreeze -f mnt && fsfreeze -u mnt'
 		check "... unmounted" rj_umount
+		[ $m != d ] || check "... mounted, and nothing is written" idle
 		check "... mounted again" rj_mount
 		check "... used" ops $((seed + $(printf %d "'$m"))) 400
 		[ $m != c ] || check "... another worker" new_worker
@@ -101,6 +104,7 @@ labelled() { tune2fs -L "l$seed" "$VOL"; }
 written() { echo "$seed" >file && debugfs -w -R "write file debugfs-$seed" "$VOL"; }
 grown() { truncate -s 56M v.img && losetup -c "$VOL" && resize2fs -f "$VOL"; }
 checked() { serve "$VOL" && fsck_with "$LOOP" "$VOL" -fy; unserve; }
+idle_held() { rj_mount && held "$@"; }
 served_only() { serve "$VOL" && unserve; }
 # no revoke record, which would tell, too
 in_mode() { rj_mount ordered && head -c 300000 /dev/urandom >"mnt/in-$seed" && sync -f mnt && rj_umount; }
@@ -160,6 +164,9 @@ broken "rjournald without a mount" "$another" between served_only
 broken "a mount with data=ordered" "$unknown" between in_mode
 broken "a mount by hand" "$unknown" between by_hand
 broken "a mount by hand, for reading" "$another" between read_only
+goes_on "a mount in which nothing is written" between idle
+broken "the same, and debugfs -w" "$another" between idle_held eval 'sleep 0.2; written'
+broken "the same, and debugfs -w at once" "$another" between idle_held written
 goes_on "the journal's device held open" held true
 broken "the same, and debugfs -w" "$another" held eval 'sleep 0.2; written'
 broken "the same, and debugfs -w at once" "$another" held written
