@@ -4,11 +4,45 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include "history/base/target.h"
 #include "os/bio.h"
 #include "os/fileio.h"
+#include "util/environ.h"
+
+#define LOCK_WAIT_NS 10000000000LL
+#define LOCK_LOOK_NS 50000000LL
+
+static int lock(int fd, const char *path, bool write, struct rj_error *err)
+{
+	int64_t end = rj_monotonic_ns() + LOCK_WAIT_NS;
+
+	while (flock(fd, (write ? LOCK_EX : LOCK_SH) | LOCK_NB)) {
+		if (errno != EWOULDBLOCK && errno != EINTR)
+			return rj_fail_errno(err, errno, "%s: cannot lock", path);
+		if (rj_monotonic_ns() >= end)
+			return rj_fail(err, RJ_E_BUSY,
+				"%s: another rjbackup %s this base: try again when it has ended", path,
+				write ? "uses" : "is changing");
+		rj_sleep_ns(LOCK_LOOK_NS);
+	}
+	return 0;
+}
+
+int rj_base_open(const char *path, bool write, int *fd, struct rj_error *err)
+{
+	int rc;
+
+	*fd = open(path, (write ? O_RDWR : O_RDONLY) | O_CLOEXEC);
+	if (*fd < 0)
+		return rj_fail_errno(err, errno, "%s: cannot open", path);
+	rc = lock(*fd, path, write, err);
+	if (rc)
+		rj_close(fd, path, NULL); /* nothing was written */
+	return rc;
+}
 
 int rj_base_look(
 	const char *path, struct rj_base_facts *out, struct rj_error *err)

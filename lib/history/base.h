@@ -40,6 +40,12 @@ int rj_base_look(
 int rj_base_create(const char *path, uint64_t bytes, int *fd, struct rj_error *err);
 /* Remove what was made at PATH; a device stays, and ERR says so. */
 void rj_base_discard(const char *path, struct rj_error *err);
+/*
+ * Open the base PATH as *FD, the caller's, and lock it with flock(2): alone (WRITE), or shared
+ * with other readers. The lock ends with the last descriptor that was duplicated from *FD,
+ * also in another process. RJ_E_BUSY: another process has it, and kept it for 10 seconds.
+ */
+int rj_base_open(const char *path, bool write, int *fd, struct rj_error *err);
 
 /* The store of a log, and the log. */
 struct rj_base_log {

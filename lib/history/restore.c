@@ -202,9 +202,6 @@ static int open_target(struct restoring *r, struct rj_bio **fs, struct rj_error 
 	const struct rj_restore_opts *o = r->opts;
 	int rc;
 
-	r->from = open(o->base, O_RDONLY | O_CLOEXEC);
-	if (r->from < 0)
-		return rj_fail_errno(err, errno, "%s: cannot open", o->base);
 	if (o->serve) {
 		*fs = rj_overlay_new(r->from, o->scratch, r->facts->block_size,
 			r->facts->blocks, o->base, err);
@@ -295,7 +292,11 @@ int rj_history_restore(const struct rj_restore_opts *opts,
 	int rc, rc2;
 
 	memset(report, 0, sizeof(*report));
-	rc = rj_base_look(opts->base, facts, err);
+	memset(facts, 0, sizeof(*facts));
+	/* a process that serves a mount has the lock, too, until it ends */
+	rc = rj_base_open(opts->base, false, &r.from, err);
+	if (!rc)
+		rc = rj_base_look(opts->base, facts, err);
 	if (!rc)
 		rc = check_journal(&r, err);
 	if (!rc)

@@ -37,8 +37,9 @@ struct rj_restore_opts {
  * journal or the one of opts->journal, which is checked first. The log is only read. Until
  * the volume is whole OUT is marked as an unfinished base, so that no tool takes it for a
  * volume; after a failure there is no OUT, or on a device nothing that a tool takes.
- * Errors as of rj_base_look(), rj_base_log_open(), rj_history_walk(), rj_recover_settle()
- * rj_attach_check() and rj_move(). RJ_E_EXISTS: OUT is there.
+ * The base is locked, shared with other readers; with SERVE as long as a process serves it.
+ * Errors as of rj_base_open(), rj_base_look(), rj_base_log_open(), rj_history_walk(),
+ * rj_recover_settle(), rj_attach_check() and rj_move(). RJ_E_EXISTS: OUT is there.
  */
 int rj_history_restore(const struct rj_restore_opts *opts,
 	struct rj_base_facts *facts, struct rj_history_report *report,

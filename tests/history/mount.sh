@@ -63,6 +63,8 @@ for kind in "ext4 4096" "ext3 1024"; do
 	check "... and no remount" not mount -i -o remount,rw then
 	check "$kind: one process serves it" test "$(servers | wc -l)" = 1
 	is "$kind: no file has a name" "$(ls scratch)" ""
+	check "$kind: the base is locked, for readers and against writers" flock -n -s base.img true
+	check "... as long as it is mounted" not flock -n -x base.img true
 	check "$kind: unmounted" umount then
 	ended "$kind" "$dev"
 	exec 9>&-
@@ -111,6 +113,13 @@ refused "no DIR" 16 "no DIR given" latest
 refused "a DIR that is not there" 8 "nowhere: cannot mount there: No such file" latest nowhere
 refused "a DIR that is a file" 8 "good.img: cannot mount there: Not a directory" latest good.img
 refused "where the volume is mounted" 8 "mnt: /dev/loop.* is mounted there" latest mnt
+flock -x base.img sleep 60 &
+locker=$!
+check "a base that is being changed" wait_for 60 not flock -n -s base.img true
+refused "its mount" 8 "base.img: another rjbackup is changing this base" latest then
+status 8 "... and its restore" "$RJBACKUP" restore --base=base.img -o r.img
+like "... is refused" "$OUT" "^rjbackup: base.img: another rjbackup is changing this base"
+pkill -P "$locker"; kill_pid "$locker"
 refused "-o" 16 "mount takes no -o" latest -o r.img then
 refused "another key" 32 "key" latest --key other.key then
 status 0 "the key by --key" env RJ_CONF=/dev/null timeout 120 "$RJBACKUP" mount --scratch=scratch \
