@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "drill.h"
+#include "follow.h"
 #include "history/base.h"
 #include "history/restore.h"
 #include "holds.h"
@@ -135,6 +136,11 @@ static int run(struct result *r)
 		return drill(r->o);
 	case COMMAND_EXPIRE:
 		return run_holds(r->o);
+	case COMMAND_FOLLOW:
+	case COMMAND_FOLD:
+		return follow(r->o);
+	case COMMAND_PROMOTE:
+		return promote(r->o);
 	case COMMAND_LS:
 		if (!r->o->base)
 			return run_holds(r->o);

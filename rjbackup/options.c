@@ -23,6 +23,11 @@ static const char help_text[] =
 	"                      --base=FILE [URL]\n"
 	"       rjbackup mount [--at=MOMENT] [--verify=none|quick|full] [--scratch=DIR]\n"
 	"                      [--json] [--key FILE] --base=FILE [URL] DIR\n"
+	"       rjbackup follow [--delay=TIME] [--once] [--hold=TIME] [--metrics=FILE] [--json]\n"
+	"                       [--key FILE] --base=FILE [URL]\n"
+	"       rjbackup fold [-n] [--until=MOMENT] [--hold=TIME] [--json] [--key FILE]\n"
+	"                     --base=FILE [URL]\n"
+	"       rjbackup promote [-n] [--json] [--key FILE] FILE|DEVICE\n"
 	"\n"
 	"Any moment of a volume with data=journal, from a base and its log.\n"
 	"\n"
@@ -36,15 +41,24 @@ static const char help_text[] =
 	"                      files, and remove it\n"
 	"  mount DIR           mount a moment read-only, without a copy of the base;\n"
 	"                      umount DIR ends it\n"
+	"  follow              apply the log to the base itself, as it comes: a standby that is\n"
+	"                      never far behind the volume\n"
+	"  fold                apply the log to the base itself, once: a newer base\n"
+	"  promote FILE        make the base FILE the volume itself, with all that its log\n"
+	"                      holds; what had the volume loses its journal\n"
 	"\n"
 	"URL is where the log is read, if not where the volume had it.\n"
 	"\n"
 	"  -o FILE             the file to make, or a block device that holds nothing\n"
 	"  -J OPTIONS          restore: give the volume a journal, by words as in rjtune -J\n"
 	"      --hold=TIME     base: keep the log that it needs for so long: seconds, or a\n"
-	"                      number followed by m, h or d\n"
+	"                      number followed by m, h or d; follow, fold: the same for the\n"
+	"                      base as it is then, in place of their earlier hold\n"
 	"      --hold=NUMBER   expire: remove that hold, whatever its time\n"
 	"      --base=FILE     restore: the base\n"
+	"      --delay=TIME    follow: apply no commit that is younger\n"
+	"      --once          follow: end when there is nothing more to apply\n"
+	"      --until=MOMENT  fold: apply no later commit: a time, as for --at\n"
 	"      --at=MOMENT     restore: latest (the default), segment:NUMBER, mark:NAME,\n"
 	"                      \"YYYY-MM-DD HH:MM:SS\" (with Z: UTC) or @SECONDS since 1970:\n"
 	"                      the last commit before the first one later than that\n"
@@ -56,7 +70,8 @@ static const char help_text[] =
 	"                      there since the moment has to be the same\n"
 	"      --exec=COMMAND  drill: has to succeed; for a shell, to which $1 is where\n"
 	"                      the restored volume is mounted read-only\n"
-	"      --metrics=FILE  drill: write what came of it for Prometheus\n"
+	"      --metrics=FILE  drill: write what came of it for Prometheus; follow: how far the\n"
+	"                      base is\n"
 	"      --rate=MB       base: read at most MB million bytes of it a second\n"
 	"  -C FD               base, restore: progress for programs on descriptor FD;\n"
 	"                      0: a bar\n"
@@ -85,6 +100,20 @@ static enum options_verdict take_at(void *to, const char *value)
 	}
 	return rj_moment_parse(value, &o->at, &err) ? tool_bad(&tool, "%s", err.msg)
 						    : OPTIONS_RUN;
+}
+
+static enum options_verdict take_until(void *to, const char *value)
+{
+	struct options *o = to;
+	struct rj_moment m;
+	struct rj_error err;
+
+	if (rj_moment_parse(value, &m, &err))
+		return tool_bad(&tool, "%s", err.msg);
+	if (m.kind != RJ_AT_TIME || !m.time_ns)
+		return tool_bad(&tool, "--until wants a time: %s", value);
+	o->until_ns = m.time_ns;
+	return OPTIONS_RUN;
 }
 
 static enum options_verdict take_rate(void *to, const char *value)
@@ -121,6 +150,9 @@ static const struct tool_command commands[] = {
 	[COMMAND_EXPIRE] = {"expire", 1, 1, "no URL given"},
 	[COMMAND_DRILL] = {"drill", 0, 1, ""},
 	[COMMAND_MOUNT] = {"mount", 1, 2, "no DIR given, where to mount the moment"},
+	[COMMAND_FOLLOW] = {"follow", 0, 1, ""},
+	[COMMAND_FOLD] = {"fold", 0, 1, ""},
+	[COMMAND_PROMOTE] = {"promote", 1, 1, "no FILE or DEVICE given, which is a base"},
 	{0},
 };
 
@@ -130,6 +162,9 @@ static const struct tool_command commands[] = {
 #define EXPIRE	(1u << COMMAND_EXPIRE)
 #define DRILL	(1u << COMMAND_DRILL)
 #define MOUNT	(1u << COMMAND_MOUNT)
+#define FOLLOW	(1u << COMMAND_FOLLOW)
+#define FOLD	(1u << COMMAND_FOLD)
+#define PROMOTE (1u << COMMAND_PROMOTE)
 
 #define SET(field) OPTION_SET(struct options, field)
 static const struct tool tool = {
@@ -137,35 +172,56 @@ static const struct tool tool = {
 	.help = help_text,
 	.hint = " (see rjbackup --help)",
 	.options = (const struct tool_option[]){
-		{'n', "dry-run", SET(dry_run), .commands = BASE | RESTORE | EXPIRE},
+		{'n', "dry-run", SET(dry_run),
+			.commands = BASE | RESTORE | EXPIRE | FOLD | PROMOTE},
 		{'o', NULL, SET(out), .commands = BASE | RESTORE},
 		{'J', NULL, OPTION_TAKE, .take = take_journal, .commands = RESTORE},
-		{0, "base", SET(base), .commands = RESTORE | DRILL | MOUNT},
+		{0, "base", SET(base), .commands = RESTORE | DRILL | MOUNT | FOLLOW | FOLD},
 		{0, "at", OPTION_TAKE, .take = take_at, .commands = RESTORE | DRILL | MOUNT},
 		{0, "verify", OPTION_TAKE, .take = take_verify, .commands = RESTORE | MOUNT},
 		{0, "rate", OPTION_TAKE, .take = take_rate, .commands = BASE},
 		{'C', NULL, SET(progress_fd), .commands = BASE | RESTORE},
-		{0, "hold", SET(hold_text), .commands = BASE | EXPIRE},
-		{0, "key", SET(keyfile), .commands = BASE | LS | RESTORE | DRILL | MOUNT},
+		{0, "hold", SET(hold_text), .commands = BASE | EXPIRE | FOLLOW | FOLD},
+		{0, "key", SET(keyfile),
+			.commands = BASE | LS | RESTORE | DRILL | MOUNT | FOLLOW | FOLD | PROMOTE},
 		{0, "scratch", SET(scratch), .commands = DRILL | MOUNT},
 		{0, "compare", SET(compare), .commands = DRILL},
 		{0, "exec", SET(exec), .commands = DRILL},
-		{0, "metrics", SET(metrics), .commands = DRILL},
+		{0, "delay", SET(delay_text), .commands = FOLLOW},
+		{0, "once", SET(once), .commands = FOLLOW},
+		{0, "metrics", SET(metrics), .commands = DRILL | FOLLOW},
+		{0, "until", OPTION_TAKE, .take = take_until, .commands = FOLD},
 		{0, "json", SET(json)},
 		{0},
 	},
 	.commands = commands,
 };
 
+static enum options_verdict check_time(const char *name, const char *text, uint64_t *out)
+{
+	if (text && (!rj_parse_time(text, out) || !*out))
+		return tool_bad(&tool, "--%s wants a time, such as 30d: %s", name, text);
+	return OPTIONS_RUN;
+}
+
 /* What the table does not say. N words are at WORDS. */
 static enum options_verdict check_base(struct options *o, int n, char **words)
 {
 	(void)n;
 	o->dir = words[0];
-	if (o->hold_text && (!rj_parse_time(o->hold_text, &o->hold) || !o->hold))
-		return tool_bad(&tool, "--hold wants a time, such as 30d: %s",
-			o->hold_text);
-	return OPTIONS_RUN;
+	return check_time("hold", o->hold_text, &o->hold);
+}
+
+static enum options_verdict check_follow(struct options *o, int n, char **words)
+{
+	enum options_verdict v = check_time("hold", o->hold_text, &o->hold);
+
+	o->url = n ? words[0] : NULL;
+	if (v == OPTIONS_RUN)
+		v = check_time("delay", o->delay_text, &o->delay_s);
+	if (v == OPTIONS_RUN && o->delay_s > INT32_MAX)
+		v = tool_bad(&tool, "--delay: too long: %s", o->delay_text);
+	return v;
 }
 
 static enum options_verdict check_ls(struct options *o, int n, char **words)
@@ -209,7 +265,7 @@ static enum options_verdict check(struct options *o, int n, char **words)
 
 	if (command & (BASE | RESTORE) && !o->out)
 		return tool_bad(&tool, "%s: no -o FILE given", commands[o->command].word);
-	if (command & (RESTORE | DRILL | MOUNT) && !o->base)
+	if (command & (RESTORE | DRILL | MOUNT | FOLLOW | FOLD) && !o->base)
 		return tool_bad(&tool, "%s: no --base=FILE given", commands[o->command].word);
 	switch (o->command) {
 	case COMMAND_BASE:
@@ -218,6 +274,12 @@ static enum options_verdict check(struct options *o, int n, char **words)
 		return check_ls(o, n, words);
 	case COMMAND_EXPIRE:
 		return check_expire(o, n, words);
+	case COMMAND_FOLLOW:
+	case COMMAND_FOLD:
+		return check_follow(o, n, words);
+	case COMMAND_PROMOTE:
+		o->base = words[0];
+		return OPTIONS_RUN;
 	case COMMAND_RESTORE:
 	case COMMAND_DRILL:
 	case COMMAND_MOUNT:

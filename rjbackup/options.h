@@ -17,6 +17,9 @@ enum command {
 	COMMAND_EXPIRE,
 	COMMAND_DRILL,
 	COMMAND_MOUNT,
+	COMMAND_FOLLOW,
+	COMMAND_FOLD,
+	COMMAND_PROMOTE,
 };
 
 struct options {
@@ -24,10 +27,14 @@ struct options {
 	bool dry_run, json;
 	const char *dir;  /* base: where the volume is mounted; mount: where to */
 	const char *out;  /* -o */
-	const char *base; /* restore --base, and ls's FILE; NULL: ls URL */
+	const char *base; /* --base, and FILE of ls, promote; NULL: ls URL */
 	const char *url;  /* NULL: as the base says */
 	const char *hold_text; /* --hold */
-	uint64_t hold;         /* base: seconds; expire: number; 0: not given */
+	uint64_t hold;         /* base, follow, fold: seconds; expire: number; 0: not given */
+	const char *delay_text; /* follow --delay */
+	uint64_t delay_s;
+	bool once;		/* follow */
+	int64_t until_ns;	/* fold; 0: to the end of the log */
 	const char *keyfile; /* NULL: rj.conf's */
 	struct rj_moment at;
 	enum rj_verify_level verify;
@@ -38,7 +45,7 @@ struct options {
 	const char *compare, *exec; /* drill; may be NULL */
 	uint64_t rate;	 /* base: bytes a second; 0: no limit */
 	int progress_fd; /* base, restore: -C; 0: a bar; -1: not given */
-	const char *metrics; /* drill: the file; may be NULL */
+	const char *metrics; /* drill, follow: the file; may be NULL */
 };
 
 enum options_verdict options_parse(int argc, char **argv, struct options *o);

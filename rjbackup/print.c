@@ -120,6 +120,9 @@ static void print_text(const struct result *r)
 			r->report.transactions, o->dir);
 		break;
 	case COMMAND_DRILL: /* drill.c */
+	case COMMAND_FOLLOW: /* follow.c */
+	case COMMAND_FOLD:
+	case COMMAND_PROMOTE:
 		break;
 	}
 }

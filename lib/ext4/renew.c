@@ -38,6 +38,16 @@ void rj_super_make_base(
 	rj_super_extend(raw, sbx);
 }
 
+void rj_super_promote(uint8_t raw[RJ_SUPER_BYTES], const uint8_t journal[RJ_UUID_BYTES],
+	const uint8_t sbx[RJ_SBX_BYTES])
+{
+	SB_PUT32(raw, s_feature_incompat,
+		SB_LE32(raw, s_feature_incompat) | EXT3_FEATURE_INCOMPAT_RECOVER);
+	memcpy(SB_AT(raw, s_journal_uuid), journal, RJ_UUID_BYTES);
+	SB_PUT32(raw, s_journal_dev, RJ_JOURNAL_DEVICE_REMOTE);
+	rj_super_extend(raw, sbx);
+}
+
 void rj_super_renew(uint8_t raw[RJ_SUPER_BYTES],
 	const uint8_t volume[RJ_UUID_BYTES],
 	const uint8_t journal[RJ_UUID_BYTES], const uint8_t sbx[RJ_SBX_BYTES])

@@ -19,6 +19,12 @@ bool rj_super_encrypts(const uint8_t raw[1024]);
  * volume's own journal by its device or its UUID, and write to it.
  */
 void rj_super_make_base(uint8_t raw[1024], const uint8_t sbx[RJ_SBX_BYTES]);
+/*
+ * Make RAW, of a base to which the log was applied, the primary superblock of the volume itself,
+ * which needs recovery from its remote journal, with the UUID JOURNAL and the extension SBX.
+ */
+void rj_super_promote(uint8_t raw[1024], const uint8_t journal[RJ_UUID_BYTES],
+	const uint8_t sbx[RJ_SBX_BYTES]);
 /* Replace the extension in RAW by SBX, checksum recomputed. */
 void rj_super_extend(uint8_t raw[1024], const uint8_t sbx[RJ_SBX_BYTES]);
 /*

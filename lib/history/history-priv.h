@@ -21,6 +21,8 @@ struct rj_hist {
 	struct rj_bio *bio; /* over the ring */
 	uint32_t sb_block;
 	uint64_t segment; /* the last one in the ring */
+	struct rj_log_tail tail; /* from which the next reading goes on */
+	int64_t later_ns; /* the commit that opts->not_after_ns ended the last one at; 0 */
 	/* The place of the walk in the ring: transaction TID begins at BLOCK, or has
 	 * yet to begin somewhere (0: the journal was emptied). */
 	bool placed; /* the superblock of the base's first moment was seen */
@@ -42,12 +44,30 @@ struct rj_hist {
 	bool found;
 };
 
+/* ---- walk.c: a walk in several steps ---- */
+
+/* Rebuild the ring as of opts->base.from, and apply what is complete in it. STORE, ID, OPTS and
+ * REPORT are set in H, and nothing else. rj_hist_close() in any case. */
+int rj_hist_open(struct rj_hist *h, struct rj_error *err);
+/*
+ * Go on, up to segment UPTO (0: the last one). After RJ_E_UNREACHABLE and RJ_E_CANCELLED the
+ * next call goes on. After any other failure H can only be closed.
+ */
+int rj_hist_advance(struct rj_hist *h, uint64_t upto, struct rj_error *err);
+void rj_hist_close(struct rj_hist *h);
+
+/* ---- place.c ---- */
+
 /*
  * Apply the transactions that are complete in the ring, from the place of the walk on.
  * RJ_E_REFUSED with h->stop set: the history breaks. 0 with h->stop set: the moment
  * that is looked for was reached; the rest was not applied.
  */
 int rj_hist_consume(struct rj_hist *h, struct rj_error *err);
+/* Note why the history ends after SEGMENT. Returns -RJ_E_REFUSED. */
+int rj_hist_broken(struct rj_hist *h, uint64_t segment, struct rj_error *err,
+	const char *why);
+
 /* ---- remount.c ---- */
 
 /* Look at the note of a mount in S, if there is one. RJ_E_REFUSED with h->stop set: the
@@ -58,11 +78,5 @@ int rj_hist_look_at_note(struct rj_hist *h, const struct rj_segment *s,
  * after it, if the mount before was ended as it should. The next one is to be proven.
  * False: the history ends here. */
 bool rj_hist_go_over(struct rj_hist *h, uint64_t since);
-
-/* ---- place.c ---- */
-
-/* Note why the history ends after SEGMENT. Returns -RJ_E_REFUSED. */
-int rj_hist_broken(struct rj_hist *h, uint64_t segment, struct rj_error *err,
-	const char *why);
 
 #endif

@@ -79,7 +79,18 @@ struct rj_history_opts {
 	/* Called after each segment: DONE of TOTAL are read. May be NULL; non-zero
 	 * cancels. */
 	int (*progress)(void *arg, uint64_t done, uint64_t total);
+	/*
+	 * Both may be NULL. Called before blocks of transactions that are complete with SEGMENT
+	 * are written to FS, for a base that is changed in place; and when all that is complete
+	 * with SEGMENT was applied and flushed, and a walk that begins there would know as much
+	 * as this one.
+	 */
+	int (*will_apply)(void *arg, uint64_t segment, struct rj_error *err);
+	int (*settled)(void *arg, uint64_t segment, struct rj_error *err);
 	void *arg;
+	/* Read no segment that completes a commit later than this, nor any after it;
+	 * nanoseconds since 1970. 0: no limit. */
+	int64_t not_after_ns;
 	int retry_ms; /* as in rj_log_read_opts */
 };
 

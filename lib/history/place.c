@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "ext4/renew.h"
 #include "history/history-priv.h"
 
 #define SUPER_AT    1024u /* the volume's primary superblock, in bytes */
@@ -155,6 +156,18 @@ static int keep_super(struct rj_hist *h, const struct rj_jbd2_plan *plan,
 	return o->fs->read(o->fs, copy, SUPER_BYTES, SUPER_AT, err);
 }
 
+/* With encryption not all passes the log: what is before that still does. */
+static int check_super(struct rj_hist *h, const struct rj_jbd2_plan *plan,
+	struct rj_error *err)
+{
+	uint32_t at = rj_jbd2_plan_where(plan, SUPER_AT / h->ring->block_size);
+
+	if (!at || !rj_super_encrypts(ring_at(h, at) + SUPER_AT % h->ring->block_size))
+		return 0;
+	return rj_hist_broken(h, h->report->reached.segment, err,
+		"the volume got the feature encrypt: what is in encrypted files does not pass the log");
+}
+
 static void note_commit(void *arg, const struct rj_jbd2_transaction *t)
 {
 	struct rj_history_report *r = arg;
@@ -171,7 +184,10 @@ static int apply(struct rj_hist *h, struct rj_jbd2_plan *plan,
 	int rc = 0;
 
 	if (info->transactions) {
-		if (h->opts->fs)
+		rc = check_super(h, plan, err);
+		if (!rc && h->opts->will_apply)
+			rc = h->opts->will_apply(h->opts->arg, h->segment, err);
+		if (!rc && h->opts->fs)
 			rc = keep_super(h, plan, err);
 		if (!rc && h->opts->fs)
 			rc = rj_jbd2_replay(
@@ -218,6 +234,16 @@ static int hold(struct rj_hist *h, struct rj_jbd2_plan **plan,
 		"the volume was unmounted and mounted again, and the log does not say that this was by mount.rj, with data=journal: make a new base");
 }
 
+/* Would a walk that begins with h->segment know as much? Not how the journal was emptied, and
+ * not what a note of an unmount says. */
+static bool settled(const struct rj_hist *h)
+{
+	bool unmounted = h->note_segment && h->note.kind == RJ_NOTE_UNMOUNTED &&
+			 h->note_segment <= h->segment;
+
+	return !h->ended && !h->held && !unmounted;
+}
+
 int rj_hist_consume(struct rj_hist *h, struct rj_error *err)
 {
 	struct rj_jbd2_plan *plan = NULL;
@@ -234,6 +260,8 @@ int rj_hist_consume(struct rj_hist *h, struct rj_error *err)
 		h->whole = true;
 		h->report->earliest = h->report->reached;
 	}
+	if (!rc && !h->stop && settled(h) && h->opts->settled)
+		rc = h->opts->settled(h->opts->arg, h->segment, err);
 	/* what ends the reading here is no failure */
 	return !rc && h->stop ? -RJ_E_CANCELLED : rc;
 }

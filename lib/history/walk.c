@@ -38,6 +38,23 @@ static bool moves_tail(const struct rj_hist *h, const struct rj_segment *s)
 	       (s->body.run_count && s->runs[0].block <= h->sb_block);
 }
 
+/* The time of a commit in S that is later than the walk may go; 0: there is none. */
+static int64_t later_commit(const struct rj_hist *h, const struct rj_segment *s)
+{
+	const uint8_t *block = s->blocks;
+	enum rj_jbd2_block_type type;
+	uint32_t tid;
+	uint64_t i;
+
+	if (!h->opts->not_after_ns)
+		return 0;
+	for (i = 0; i < s->block_count; i++, block += s->body.block_size)
+		if (rj_jbd2_block_header(block, &type, &tid) && type == RJ_JBD2_COMMIT &&
+			rj_jbd2_commit_ns(block) > h->opts->not_after_ns)
+			return rj_jbd2_commit_ns(block);
+	return 0;
+}
+
 static int check_size(const struct rj_hist *h, const struct rj_segment *s,
 	struct rj_error *err)
 {
@@ -70,8 +87,13 @@ static int gather(void *arg, const struct rj_segment *s, struct rj_error *err)
 static int step(void *arg, const struct rj_segment *s, struct rj_error *err)
 {
 	struct rj_hist *h = arg;
-	int rc = rj_hist_look_at_note(h, s, err);
+	int rc;
 
+	h->later_ns = later_commit(h, s);
+	if (h->later_ns)
+		return rj_fail(err, RJ_E_CANCELLED, "%s: segment %llu is later", h->store->url,
+			(unsigned long long)s->header.sequence);
+	rc = rj_hist_look_at_note(h, s, err);
 	if (!rc && (s->header.kind == RJ_SEG_FENCE || moves_tail(h, s)))
 		rc = rj_hist_consume(h, err);
 	if (!rc && s->header.kind == RJ_SEG_FENCE)
@@ -98,14 +120,15 @@ static int progress(void *arg, uint64_t done, uint64_t total)
 	return h->opts->progress(h->opts->arg, done, total);
 }
 
-static int begin(struct rj_hist *h, struct rj_log_tail *tail,
-	struct rj_error *err)
+int rj_hist_open(struct rj_hist *h, struct rj_error *err)
 {
+	struct rj_log_tail *tail = &h->tail;
 	struct rj_log_read_opts o = {
 		.upto = h->opts->base.from, .retry_ms = h->opts->retry_ms};
 	struct rj_log_summary sum;
 	int rc;
 
+	memset(h->report, 0, sizeof(*h->report));
 	rc = rj_log_read(h->store, h->id, &o, gather, h, &sum, err);
 	if (rc == -RJ_E_GAP)
 		return rj_fail_suffix(err,
@@ -129,31 +152,38 @@ static int begin(struct rj_hist *h, struct rj_log_tail *tail,
 	return h->stop ? 0 : rc;
 }
 
-/* From the base's first moment on. */
-static int go_on(struct rj_hist *h, const struct rj_log_tail *tail,
-	struct rj_error *err)
+int rj_hist_advance(struct rj_hist *h, uint64_t upto, struct rj_error *err)
 {
-	const struct rj_history_opts *opts = h->opts;
+	const struct rj_log_tail from = h->tail;
 	struct rj_log_read_opts o = {
-		.resume = tail,
-		.retry_ms = opts->retry_ms,
+		.resume = &from,
+		.upto = upto,
+		.retry_ms = h->opts->retry_ms,
 		.progress = progress,
 		.progress_arg = h,
 	};
 	struct rj_log_summary sum;
-	int rc = 0;
+	int rc, rc2;
 
-	if (opts->at.kind == RJ_AT_SEGMENT)
-		o.upto = opts->at.segment;
-	if (!h->stop && o.upto != tail->sequence)
-		rc = rj_log_read(h->store, h->id, &o, step, h, &sum, err);
-	else
-		memset(&sum, 0, sizeof(sum));
+	h->later_ns = 0;
+	rc = rj_log_read(h->store, h->id, &o, step, h, &sum, err);
 	h->report->segments += sum.segments;
 	h->report->bytes += sum.bytes;
-	if (!rc && !h->stop)
-		rc = rj_hist_consume(h, err);
-	return h->stop ? 0 : rc;
+	h->tail = sum.tail;
+	if (h->later_ns)
+		rc = 0;
+	if (h->stop || (rc && rc != -RJ_E_CANCELLED))
+		return rc;
+	rc2 = rj_hist_consume(h, rc ? NULL : err);
+	return rc ? rc : rc2;
+}
+
+void rj_hist_close(struct rj_hist *h)
+{
+	rj_bio_free(h->bio);
+	rj_ring_free(h->ring);
+	h->bio = NULL;
+	h->ring = NULL;
 }
 
 /* The walk is over without damage: is it where it was to end? */
@@ -215,20 +245,21 @@ int rj_history_walk(struct rj_store *store, const struct rj_log_id *id,
 	struct rj_history_opts own = *opts;
 	struct rj_hist h = {
 		.store = store, .id = id, .opts = &own, .report = report};
-	struct rj_log_tail tail;
 	int rc;
 
 	memset(report, 0, sizeof(*report));
 	rc = resolve(&h, &own, err);
 	if (!rc)
-		rc = begin(&h, &tail, err);
-	if (!rc)
-		rc = go_on(&h, &tail, err);
+		rc = rj_hist_open(&h, err);
+	if (!rc && !h.stop)
+		rc = rj_hist_advance(
+			&h, own.at.kind == RJ_AT_SEGMENT ? own.at.segment : 0, err);
+	if (h.stop)
+		rc = 0;
 	if (!rc)
 		rc = judge(&h, err);
 	if (!rc && opts->fs)
 		rc = opts->fs->flush(opts->fs, err);
-	rj_bio_free(h.bio);
-	rj_ring_free(h.ring);
+	rj_hist_close(&h);
 	return rc;
 }

@@ -23,6 +23,17 @@ bool rj_jbd2_block_header(
 	return true;
 }
 
+int64_t rj_jbd2_commit_ns(const void *block)
+{
+	const uint8_t *p = block;
+	uint64_t sec = rj_get_be64(p + JBD2_COMMIT_SECONDS);
+	uint32_t ns = rj_get_be32(p + JBD2_COMMIT_NANOSECONDS);
+
+	if (sec >= INT64_MAX / 1000000000u)
+		return INT64_MAX;
+	return (int64_t)(sec * 1000000000u + (ns < 1000000000u ? ns : 0));
+}
+
 void jbd2_dialect_init(struct jbd2_dialect *d, const struct rj_jbd2_sb *sb)
 {
 	d->block_size = sb->block_size;

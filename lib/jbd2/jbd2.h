@@ -107,6 +107,9 @@ uint32_t rj_jbd2_device_sb_block(uint32_t block_size);
 bool rj_jbd2_block_header(const void *block, enum rj_jbd2_block_type *type,
 	uint32_t *tid);
 
+/* Get the time in BLOCK, a commit block: nanoseconds since 1970 by the clock of its host. */
+int64_t rj_jbd2_commit_ns(const void *block);
+
 /* ---- scan and plan ---- */
 
 /* Where an ext3 or ext4 volume has its block bitmaps, for implied revokes (see

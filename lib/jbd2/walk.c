@@ -230,16 +230,6 @@ static int revoke(struct walk *w, const uint8_t *raw, uint32_t block)
 	return 0;
 }
 
-static int64_t commit_ns(const uint8_t *raw)
-{
-	uint64_t sec = rj_get_be64(raw + JBD2_COMMIT_SECONDS);
-	uint32_t ns = rj_get_be32(raw + JBD2_COMMIT_NANOSECONDS);
-
-	if (sec >= INT64_MAX / 1000000000u)
-		return INT64_MAX;
-	return (int64_t)(sec * 1000000000u + (ns < 1000000000u ? ns : 0));
-}
-
 /* The open transaction is complete and good. */
 static int accept(struct walk *w, const uint8_t *raw)
 {
@@ -269,7 +259,7 @@ static int accept(struct walk *w, const uint8_t *raw)
 		p->txn = more;
 		p->txn_cap = cap;
 	}
-	w->txn.commit_ns = commit_ns(raw);
+	w->txn.commit_ns = rj_jbd2_commit_ns(raw);
 	p->txn[p->txns++] = w->txn;
 	p->info.transactions++;
 	p->info.descriptors += w->descriptors;

@@ -41,11 +41,10 @@ static int oldest(struct rj_store *store, const struct rj_log_id *id,
 	return rc;
 }
 
-int rj_hold_put(struct rj_store *store, const struct rj_log_id *id,
-	const char *program, uint64_t seconds, struct rj_hold *out,
-	struct rj_error *err)
+int rj_hold_put_at(struct rj_store *store, const struct rj_log_id *id, const char *program,
+	uint64_t seconds, uint64_t first, struct rj_hold *out, struct rj_error *err)
 {
-	struct rj_hold h = {.host = "-"};
+	struct rj_hold h = {.first = first, .host = "-"};
 	struct rj_buf text = {0};
 	struct rj_key key;
 	int rc, i;
@@ -54,9 +53,6 @@ int rj_hold_put(struct rj_store *store, const struct rj_log_id *id,
 		return rj_fail(err, RJ_E_INVAL,
 			"a hold of %llu seconds: at most 100 years",
 			(unsigned long long)seconds);
-	rc = oldest(store, id, &h.first, err);
-	if (rc)
-		return rc;
 	rc = -RJ_E_EXISTS;
 	memcpy(h.journal_uuid, id->journal_uuid, RJ_UUID_BYTES);
 	if (!id->key) /* as in a claim: with a key nothing readable is left */
@@ -78,6 +74,16 @@ int rj_hold_put(struct rj_store *store, const struct rj_log_id *id,
 	if (!rc || rj_code_transient(rc))
 		*out = h; /* without an answer it may be there */
 	return rc ? rj_fail_prefix(err, "cannot put a hold") : 0;
+}
+
+int rj_hold_put(struct rj_store *store, const struct rj_log_id *id,
+	const char *program, uint64_t seconds, struct rj_hold *out,
+	struct rj_error *err)
+{
+	uint64_t first;
+	int rc = oldest(store, id, &first, err);
+
+	return rc ? rc : rj_hold_put_at(store, id, program, seconds, first, out, err);
 }
 
 int rj_hold_remove(struct rj_store *store, const struct rj_log_id *id,
@@ -123,14 +129,16 @@ static int look_again(struct rj_store *store, const struct rj_log_id *id,
 	return rc;
 }
 
-int rj_hold_list(struct rj_store *store, const struct rj_log_id *id,
-	int retry_ms, struct rj_buf *out, struct rj_error *err)
+/* *MISSED: one was removed since it was listed. */
+static int list_once(struct rj_store *store, const struct rj_log_id *id,
+	int retry_ms, struct rj_buf *out, bool *missed, struct rj_error *err)
 {
 	struct rj_buf found = {0};
 	struct rj_hold_seen s;
 	size_t i;
 	int rc = rj_log_list_own(store, id, RJ_KEY_HOLD, retry_ms, &found, err);
 
+	*missed = false;
 	for (i = 0; !rc && i < found.len; i += sizeof(uint64_t)) {
 		s = (struct rj_hold_seen){.bad = true};
 		memcpy(&s.hold.number, found.data + i, sizeof(uint64_t));
@@ -139,10 +147,28 @@ int rj_hold_list(struct rj_store *store, const struct rj_log_id *id,
 			rc = look_again(store, id, retry_ms, &s, err);
 		if (!rc && rj_buf_append(out, &s, sizeof(s)))
 			rc = rj_fail(err, RJ_E_NOMEM, "out of memory");
+		*missed |= rc == -RJ_E_NOTFOUND;
 		if (rc == -RJ_E_NOTFOUND)
 			rc = 0;
 	}
 	rj_buf_free(&found);
+	return rc;
+}
+
+int rj_hold_list(struct rj_store *store, const struct rj_log_id *id,
+	int retry_ms, struct rj_buf *out, struct rj_error *err)
+{
+	size_t before = out->len;
+	bool missed;
+	int rc, i = 0;
+
+	do {
+		out->len = before;
+		rc = list_once(store, id, retry_ms, out, &missed, err);
+	} while (!rc && missed && ++i < TRIES);
+	if (!rc && missed)
+		rc = rj_fail(err, RJ_E_UNREACHABLE,
+			"%s: holds are listed that are not there", store->url);
 	return rc;
 }
 

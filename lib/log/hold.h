@@ -19,6 +19,12 @@
 int rj_hold_put(struct rj_store *store, const struct rj_log_id *id,
 	const char *program, uint64_t seconds, struct rj_hold *out,
 	struct rj_error *err);
+/*
+ * Put a hold that begins at segment FIRST, which another hold, or "retain", still keeps. Errors as
+ * above.
+ */
+int rj_hold_put_at(struct rj_store *store, const struct rj_log_id *id, const char *program,
+	uint64_t seconds, uint64_t first, struct rj_hold *out, struct rj_error *err);
 /* Remove it, whatever it holds. RJ_E_NOTFOUND: there is none of that number. */
 int rj_hold_remove(struct rj_store *store, const struct rj_log_id *id,
 	uint64_t number, struct rj_error *err);
@@ -33,7 +39,8 @@ struct rj_hold_seen {
  * is no such hold. */
 int rj_hold_look(struct rj_store *store, const struct rj_log_id *id,
 	int retry_ms, struct rj_hold_seen *s, struct rj_error *err);
-/* Append all holds of the log to OUT, as struct rj_hold_seen, by number. */
+/* Append all holds of the log to OUT, as struct rj_hold_seen, by number. When one was removed
+ * after it was listed, all are listed again: another may have been put in its place. */
 int rj_hold_list(struct rj_store *store, const struct rj_log_id *id,
 	int retry_ms, struct rj_buf *out, struct rj_error *err);
 /* By this host's clock. */

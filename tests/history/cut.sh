@@ -12,29 +12,13 @@ command -v strace >/dev/null || skip_all "needs strace"
 cd "$T_DIR" && mkdir look || exit 99
 strace -o trace -e trace=none true 2>/dev/null || skip_all "no ptrace here"
 export ASAN_OPTIONS=detect_leaks=0
-[ ! -x "$RJ_BUILD/rjbackup/.libs/rjbackup" ] || {
-	RJBACKUP=$RJ_BUILD/rjbackup/.libs/rjbackup # the wrapper's writes do not count
-	export LD_LIBRARY_PATH=$RJ_BUILD/lib/.libs${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+no_wrapper
 }
 RJTUNE=$RJ_BUILD/rjtune/rjtune
 start_server "$T_DIR/srv" || exit 99
 at_exit umount -l "$T_DIR/mnt"
 at_exit umount -l "$T_DIR/look"
 calls=pwrite64,pwritev,pwritev2,io_uring_enter,fsync,fdatasync,ftruncate,sendmsg
-# cut_at CALL N COMMAND...: killed when it enters its Nth CALL. Other threads than the
-# first only read the log.
-cut_at() {
-	local call=$1 n=$2; shift 2
-	# in a subshell of its own, whose shell says "Killed" to nobody
-	(strace -q -o trace -e "trace=$call" -e "inject=$call:signal=KILL:when=$n" \
-		"$@" >out 2>&1; exit $?) 2>/dev/null
-}
-# list COMMAND...: its calls in turn, each with its number among those of that name (strace
-# counts each name by itself)
-list() {
-	strace -q -o trace -e "trace=$calls" "$@" >out 2>&1 || return 1
-	sed -n 's/^\([a-z0-9_]*\)(.*/\1/p' trace | awk '{print $1, ++n[$1]}' >list
-}
 # untaken FILE: no tool takes it, and none changes it
 untaken() {
 	local rc=0

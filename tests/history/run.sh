@@ -68,3 +68,25 @@ same_as() {
 	umount look
 	return $rc
 }
+
+# ---- killed at a write ----
+# no_wrapper: run what is built, as the writes of libtool's script do not count
+no_wrapper() {
+	[ -x "$RJ_BUILD/rjbackup/.libs/rjbackup" ] || return 0
+	RJBACKUP=$RJ_BUILD/rjbackup/.libs/rjbackup
+	export LD_LIBRARY_PATH=$RJ_BUILD/lib/.libs${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+}
+# cut_at CALL N COMMAND...: killed when it enters its Nth CALL. Other threads than the
+# first only read the log.
+cut_at() {
+	local call=$1 n=$2; shift 2
+	# in a subshell of its own, whose shell says "Killed" to nobody
+	(strace -q -o trace -e "trace=$call" -e "inject=$call:signal=KILL:when=$n" \
+		"$@" >out 2>&1; exit $?) 2>/dev/null
+}
+# list COMMAND...: those of $calls that it makes in the file list, in turn, each with its number
+# among those of that name (strace counts each name by itself)
+list() {
+	strace -q -o trace -e "trace=$calls" "$@" >out 2>&1 || return 1
+	sed -n 's/^\([a-z0-9_]*\)(.*/\1/p' trace | awk '{print $1, ++n[$1]}' >list
+}

@@ -231,12 +231,19 @@ like "and Prometheus is told" "$(cat /var/lib/prometheus/node-exporter/rjbackup-
 dd if=/dev/urandom of=/srv/data/lost bs=64k count=4 conv=fsync status=none
 (cd /srv/data && sha256sum lost) >>"$M/sums"
 check "the host stops" crash "$sdb1" /srv/data "$T_DIR/disk"
-# first as if there were no disk
+# first as if there were no disk; then the machine's other disks are as they were
+both=(/var/lib/rjserver /var/lib/rjprogs)
+server_down
+for dir in "${both[@]}"; do mkdir -p "$T_DIR/was$dir" && cp -a "$dir/." "$T_DIR/was$dir"; done
+server_up
 task disk
 check "without the disk, each file that was fsynced is there" same /srv/data "$M/sums"
 check "the new volume takes more" fsynced /srv/data/project 5 "$M/project"
-check "its log is another one" eval 'rjtune -l "$sdd1" | grep -q host1-new'
+check "its log is the same one" eval 'rjtune -l "$sdd1" | grep -q host1-data'
 check "unmounted" umount /srv/data
+server_down
+for dir in "${both[@]}"; do find "$dir" -mindepth 1 -delete && cp -a "$T_DIR/was$dir/." "$dir"; done
+server_up
 dd if="$T_DIR/disk" of="$sdd1" bs=1M status=none conv=fsync
 task host
 check "each file that was fsynced is there" same /srv/data "$M/sums"

@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Follow to the end, fence the old writer, follow to the fence: the log is then what it will
+ * ever be, and all of it is in the base. Then one write makes the base a volume that needs
+ * recovery, and the rest is a recovery like any other.
+ */
+#include "history/promote.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "ext4/renew.h"
+#include "ext4/volume.h"
+#include "log/fallback/fallback-log.h"
+#include "os/fileio.h"
+#include "os/rundir.h"
+
+#define SUPER_AT    1024u
+#define SUPER_BYTES 1024u
+
+struct promoting {
+	const struct rj_promote_opts *opts;
+	struct rj_promote_report *report;
+	struct rj_follow *follow;
+	bool no_fallback; /* there is no such file on this host */
+};
+
+static void say(const struct promoting *p, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
+static void say(const struct promoting *p, const char *fmt, ...)
+{
+	char line[512];
+	va_list args;
+
+	if (!p->opts->say)
+		return;
+	va_start(args, fmt);
+	vsnprintf(line, sizeof(line), fmt, args);
+	va_end(args);
+	p->opts->say(p->opts->arg, line);
+}
+
+/* What the fallback file has, and the store has not, belongs to the log. */
+static int bring_fallback(struct promoting *p, struct rj_error *err)
+{
+	const struct rj_sbx *sbx = &rj_follow_facts(p->follow)->sbx;
+	const struct rj_base_log *log = rj_follow_log(p->follow);
+	struct rj_fallback_file file = {0};
+	struct rj_fallback_facts f = {0};
+	struct rj_error why;
+	int rc;
+
+	if (!sbx->fallback[0])
+		return 0;
+	rc = rj_fallback_file_open(
+		sbx->fallback, &log->id, p->opts->base, p->opts->dry_run, &file, &why);
+	p->no_fallback = rc == -RJ_E_NOTFOUND || rc == -RJ_E_REFUSED;
+	if (p->no_fallback) {
+		say(p, "%s: what only the fallback file %s of the old host has is not in the log, and is lost: %s",
+			p->opts->base, sbx->fallback, why.msg);
+		return 0;
+	}
+	if (rc)
+		return rj_fail(err, why.code, "%s", why.msg);
+	rj_fallback_facts(file.log, &f);
+	if (f.state == RJ_FALLBACK_GIVEN_UP)
+		rc = rj_fail(err, RJ_E_REFUSED,
+			"%s: its segments %llu to %llu were given up, as others went on without them",
+			file.path, (unsigned long long)f.next, (unsigned long long)f.last);
+	else if (f.state != RJ_FALLBACK_IDLE && !p->opts->dry_run)
+		rc = rj_fallback_ship(file.log, log->store, &log->id, 0, NULL, NULL, err);
+	else if (f.state != RJ_FALLBACK_IDLE)
+		say(p, "segments that only %s has would be put into the store first", file.path);
+	rj_fallback_file_close(&file);
+	return rc;
+}
+
+static int only_fences(void *arg, const struct rj_segment *s, struct rj_error *err)
+{
+	const uint32_t ends = RJ_SEG_F_BREAK | RJ_SEG_F_CLEAN;
+
+	(void)arg;
+	if (s->header.kind == RJ_SEG_FENCE && !s->body.run_count && !(s->header.flags & ends))
+		return 0;
+	return rj_fail(err, RJ_E_REFUSED, "segment %llu is no fence",
+		(unsigned long long)s->header.sequence);
+}
+
+/*
+ * A fence of another epoch ends the history for the walk. If nothing but fences follow, up to
+ * segment UPTO (0: the last one), nothing was written since: a promotion or a recovery was cut off.
+ */
+static int nothing_since(struct promoting *p, uint64_t upto, struct rj_error *err)
+{
+	const struct rj_base_log *log = rj_follow_log(p->follow);
+	const struct rj_log_read_opts o = {
+		.resume = rj_follow_tail(p->follow), .upto = upto};
+	const struct rj_follow_state *s = &p->report->state;
+	struct rj_log_summary sum;
+	int rc = rj_log_read(log->store, &log->id, &o, only_fences, NULL, &sum, err);
+
+	if (rc != -RJ_E_REFUSED)
+		return rc;
+	return rj_fail(err, RJ_E_REFUSED,
+		"%s: is not what the volume is now: its history ends with segment %llu: %s; rjbackup restore makes a volume of its own of it",
+		p->opts->base, (unsigned long long)s->break_segment, s->break_why);
+}
+
+static int pass(struct promoting *p, uint64_t upto, struct rj_error *err)
+{
+	struct rj_follow_state *s = &p->report->state;
+	int rc = rj_follow_pass(p->follow, 0, upto, s, err);
+
+	if (rc == -RJ_E_REFUSED && s->break_why[0])
+		rc = nothing_since(p, upto, err);
+	if (!rc && !s->whole)
+		rc = rj_fail(err, RJ_E_GAP, "%s: the log ends before segment %llu, where the base is whole",
+			p->opts->base, (unsigned long long)s->at.segment);
+	return rc;
+}
+
+/* After that no other writer can put a segment before the fence. */
+static int take_over(struct promoting *p, struct rj_error *err)
+{
+	const struct rj_base_log *log = rj_follow_log(p->follow);
+	const struct rj_log_claim_opts o = {
+		.min_epoch = rj_follow_facts(p->follow)->sbx.epoch,
+		/* what was applied was acknowledged, and must be in the log that goes on */
+		.reaches = rj_follow_tail(p->follow)->sequence,
+	};
+	struct rj_log_writer *w = NULL;
+	int rc = rj_log_claim(log->store, &log->id, &o, &w, err);
+
+	if (!rc)
+		p->report->fence = rj_log_writer_tail(w)->sequence;
+	rj_log_writer_free(w);
+	return rc;
+}
+
+/* The extension of the volume: that of the mount whose log was applied, all of it. */
+static int extension(const struct promoting *p, const struct rj_base_facts *now,
+	uint8_t out[RJ_SBX_BYTES], struct rj_error *err)
+{
+	const struct rj_base_log *log = rj_follow_log(p->follow);
+	struct rj_sbx sbx = now->sbx;
+	uint64_t since;
+	int rc = rj_log_served_since(log->store, &log->id, rj_follow_tail(p->follow)->epoch, 0,
+		&since, err);
+
+	if (rc)
+		return rc;
+	if (since > sbx.epoch)
+		sbx.epoch = since;
+	sbx.floor = p->report->fence - 1;
+	if (p->no_fallback) {
+		memset(sbx.fallback, 0, sizeof(sbx.fallback));
+		sbx.incompat &= ~(uint32_t)RJ_SBX_INCOMPAT_FALLBACK;
+		sbx.fallback_empty = false;
+		if (sbx.on_loss == RJ_LOSS_LOCAL)
+			sbx.on_loss = RJ_LOSS_BLOCK;
+	} else if (sbx.fallback[0]) {
+		sbx.fallback_empty = true;
+	}
+	return rj_sbx_encode(&sbx, out, err);
+}
+
+/* All that the log held below the fence is in the volume's blocks. */
+static int put_mark(const struct promoting *p, int fd, const struct rj_base_facts *now,
+	struct rj_error *err)
+{
+	struct rj_volume_facts f;
+	struct rj_volume *v = NULL;
+	struct rj_error why;
+	int rc = rj_volume_open(p->opts->base, 0, NULL, &v, err);
+
+	if (rc)
+		return rc;
+	f = *rj_volume_facts(v);
+	rc = rj_volume_close(v, err);
+	if (rc || !f.mark_at)
+		return rc;
+	memcpy(f.journal_uuid, now->sbx.journal_uuid, RJ_UUID_BYTES);
+	rc = rj_volume_mark_put(fd, fd, p->opts->base, &f, p->report->fence, &why);
+	/* where there is no superblock there is no older mark either */
+	if (rc && rc != -RJ_E_CORRUPT)
+		return rj_fail(err, why.code, "%s", why.msg);
+	return rj_fsync(fd, p->opts->base, err);
+}
+
+/* One write: before it this is a base, after it the volume. */
+static int make_volume(struct promoting *p, struct rj_error *err)
+{
+	const struct rj_base_facts *was = rj_follow_facts(p->follow);
+	uint8_t raw[SUPER_BYTES], sbx[RJ_SBX_BYTES];
+	struct rj_base_facts now = {0};
+	int fd, rc, rc2;
+
+	rc = rj_base_open(p->opts->base, true, &fd, err);
+	if (rc)
+		return rc;
+	rc = rj_base_look(p->opts->base, &now, err);
+	if (!rc && (now.record.from != was->record.from ||
+			   now.record.whole != was->record.whole))
+		rc = rj_fail(err, RJ_E_BUSY, "%s: another rjbackup has changed this base: try again",
+			p->opts->base);
+	if (!rc)
+		rc = rj_pread_all(fd, raw, sizeof(raw), SUPER_AT, p->opts->base, err);
+	if (!rc)
+		rc = extension(p, &now, sbx, err);
+	if (!rc)
+		rc = put_mark(p, fd, &now, err);
+	if (!rc) {
+		rj_super_promote(raw, now.sbx.journal_uuid, sbx);
+		rc = rj_pwrite_all(fd, raw, sizeof(raw), SUPER_AT, p->opts->base, err);
+	}
+	if (!rc)
+		rc = rj_fsync(fd, p->opts->base, err);
+	rc2 = rj_close(&fd, p->opts->base, rc ? NULL : err);
+	p->report->volume = !rc;
+	return rc ? rc : rc2;
+}
+
+static int recover(struct promoting *p, struct rj_error *err)
+{
+	const struct rj_recover_opts o = {
+		.preen = true,
+		.quiet = true,
+		.keyfile = p->opts->keyfile,
+		.say = p->opts->say,
+		.arg = p->opts->arg,
+	};
+	int rc = rj_recover(p->opts->base, &o, &p->report->recovery, err);
+
+	if (rc)
+		rj_fail_suffix(err, "; %s is a volume that needs recovery now, no base: rjrecover -p %s goes on",
+			p->opts->base, p->opts->base);
+	return rc;
+}
+
+static int promote(struct promoting *p, struct rj_error *err)
+{
+	const struct rj_promote_opts *o = p->opts;
+	const struct rj_base_facts *f = rj_follow_facts(p->follow);
+	int rc;
+
+	if (rj_rundir_served(f->uuid))
+		return rj_fail(err, RJ_E_BUSY,
+			"%s: an rjournald of this host serves the volume that this is a copy of: unmount that first (rjctl stop --force, if its disk is gone)",
+			o->base);
+	rc = bring_fallback(p, err);
+	/* most of it while the old writer, if it lives, goes on */
+	if (!rc)
+		rc = pass(p, 0, err);
+	if (rc || o->dry_run)
+		return rc;
+	rc = take_over(p, err);
+	if (!rc)
+		rc = pass(p, p->report->fence - 1, err);
+	if (rc)
+		return rj_fail_suffix(err, "; %s is a base still", o->base);
+	rc = make_volume(p, err);
+	return rc;
+}
+
+int rj_promote(const struct rj_promote_opts *opts, struct rj_promote_report *report,
+	struct rj_error *err)
+{
+	struct promoting p = {.opts = opts, .report = report};
+	const struct rj_follow_opts follow = {
+		.base = opts->base,
+		.keyfile = opts->keyfile,
+		.dry_run = opts->dry_run,
+		.stop = opts->stop,
+		.arg = opts->arg,
+	};
+	int rc;
+
+	memset(report, 0, sizeof(*report));
+	rc = rj_follow_open(&follow, &p.follow, err);
+	if (rc == -RJ_E_INVAL)
+		rj_fail_suffix(err, "; rjrecover -p goes on where a promotion was cut off");
+	if (!rc)
+		rc = promote(&p, err);
+	rj_follow_close(p.follow);
+	if (!rc && !opts->dry_run)
+		rc = recover(&p, err);
+	return rc;
+}

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Follow a log: pass after pass, and waits in between. And promote what follows it. */
+#include "follow.h"
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "print.h"
+#include "util/environ.h"
+#include "util/error-class.h"
+
+#define NS_PER_S 1000000000LL
+#define POLL_NS	 (2 * NS_PER_S) /* between two looks at the log's end */
+#define MOST_NS	 (60 * NS_PER_S) /* the same after failures */
+#define SLICE_NS 100000000LL
+
+static volatile sig_atomic_t stopped;
+
+static void stop(int sig)
+{
+	stopped = sig;
+}
+
+static int is_stopped(void *arg)
+{
+	(void)arg;
+	return stopped;
+}
+
+static void catch_signals(void)
+{
+	const struct sigaction sa = {.sa_handler = stop};
+
+	sigaction(SIGINT, &sa, NULL);
+	sigaction(SIGTERM, &sa, NULL);
+	sigaction(SIGHUP, &sa, NULL);
+}
+
+/* After a signal it returns at once. */
+static void nap(int64_t ns)
+{
+	int64_t end = rj_monotonic_ns() + ns;
+
+	while (!stopped && rj_monotonic_ns() < end)
+		rj_sleep_ns(SLICE_NS);
+}
+
+static int64_t limit_ns(const struct options *o)
+{
+	if (o->delay_s)
+		return rj_realtime_ns() - (int64_t)o->delay_s * NS_PER_S;
+	return o->until_ns;
+}
+
+/* What passes by itself: the store is away, or a reader has the base. */
+static bool passes(int rc)
+{
+	return rj_code_away(rc) || rj_code_transient(rc) || rc == -RJ_E_BUSY;
+}
+
+static void write_metrics(const struct followed *p)
+{
+	struct rj_error err;
+
+	/* a standby is worth more than its numbers */
+	if (p->o->metrics && follow_metrics(p, &err))
+		complain(err.msg);
+}
+
+/* Print what is new: a later place, or another failure than before. */
+static int pass(struct rj_follow *f, struct followed *p)
+{
+	const uint64_t at = p->state.at.segment;
+	const struct followed was = *p;
+
+	p->rc = rj_follow_pass(f, limit_ns(p->o), 0, &p->state, &p->err);
+	if (p->rc == -RJ_E_CANCELLED && p->o->command == COMMAND_FOLLOW)
+		p->rc = 0;
+	if (!p->rc && p->o->until_ns && !p->state.whole)
+		p->rc = rj_fail(&p->err, RJ_E_REFUSED,
+			"%s: is whole at segment %llu, which is later than --until: use an older base",
+			p->o->base, (unsigned long long)p->state.at.segment);
+	if (!p->rc)
+		p->good_ns = rj_realtime_ns();
+	if (p->rc ? !was.rc || strcmp(was.err.msg, p->err.msg) != 0
+		  : was.rc || p->state.at.segment != at || !was.good_ns)
+		follow_print(p);
+	write_metrics(p);
+	return p->rc;
+}
+
+/* Until there may be something to apply, or for a while. */
+static int wait_for_news(struct rj_follow *f, struct followed *p, int64_t *pause)
+{
+	int64_t later = p->state.later_ns, since = rj_monotonic_ns();
+	struct rj_error err;
+	bool news = false;
+	int rc = p->rc;
+
+	while (!stopped && !news) {
+		*pause = !rc ? POLL_NS : *pause * 2 < MOST_NS ? *pause * 2 : MOST_NS;
+		nap(*pause);
+		if (p->rc || stopped)
+			break; /* the next pass tells */
+		if (later)
+			news = limit_ns(p->o) >= later;
+		else
+			rc = rj_follow_news(f, &news, &err);
+		if (rc || rj_monotonic_ns() > since + MOST_NS)
+			break;
+	}
+	return rc;
+}
+
+static int loop(struct rj_follow *f, struct followed *p)
+{
+	int64_t pause = POLL_NS;
+	int rc;
+
+	for (;;) {
+		rc = pass(f, p);
+		if (p->o->once || stopped || (rc && !passes(rc)))
+			return rc;
+		wait_for_news(f, p, &pause);
+		if (stopped)
+			return 0;
+	}
+}
+
+int follow(const struct options *o)
+{
+	const struct rj_follow_opts opts = {
+		.base = o->base,
+		.url = o->url,
+		.keyfile = o->keyfile,
+		.dry_run = o->dry_run,
+		.hold_s = o->hold,
+		.stop = is_stopped,
+	};
+	struct followed p = {.o = o};
+	struct rj_follow *f = NULL;
+
+	catch_signals();
+	p.rc = rj_follow_open(&opts, &f, &p.err);
+	if (p.rc) {
+		follow_print(&p);
+		return p.rc;
+	}
+	p.hold = rj_follow_hold(f);
+	if (o->command == COMMAND_FOLD)
+		pass(f, &p);
+	else
+		loop(f, &p);
+	rj_follow_close(f);
+	return p.rc;
+}
+
+static void say(void *arg, const char *line)
+{
+	(void)arg;
+	complain(line);
+}
+
+int promote(const struct options *o)
+{
+	const struct rj_promote_opts opts = {
+		.base = o->base,
+		.keyfile = o->keyfile,
+		.dry_run = o->dry_run,
+		.stop = is_stopped,
+		.say = say,
+	};
+	struct rj_promote_report report;
+	struct rj_error err = {0};
+	int rc;
+
+	catch_signals();
+	rc = rj_promote(&opts, &report, &err);
+	promote_print(o, &report, rc, &err);
+	return rc;
+}

@@ -1,0 +1,185 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The disk is lost: a base and the log are promoted to the volume itself, on another host. Every
+# fsync that the kernel has acknowledged is there, the old writer is fenced, the new volume is
+# written to. Cut at each write a base is left, or a volume that needs recovery.
+. "$RJ_SRC/tests/support/lib.sh" || exit 99
+. "$RJ_SRC/tests/support/rj.sh" || exit 99
+. "$RJ_SRC/tests/history/run.sh" || exit 99
+need_fuse_loop
+cd "$T_DIR" || exit 99
+start_server "$T_DIR/srv" || exit 99
+for dir in mnt new look; do at_exit umount -l "$T_DIR/$dir"; done
+kill_daemons_at_end "$T_DIR/base.img" "$T_DIR/v.img"
+export ASAN_OPTIONS=detect_leaks=0
+seed=${RJ_SEED:-$((RANDOM * 32768 + RANDOM))}
+note "RJ_SEED=$seed"
+HISTORY=$RJ_BUILD/tests/live/history RJCTL=$RJ_BUILD/rjctl/rjctl
+mkdir new look
+# other_host COMMAND...: what runs on the old one is not seen there
+other_host() { RJ_RUN=$T_DIR/run2 "$@"; }
+promote() { other_host timeout 120 "$RJBACKUP" promote "$@"; }
+# writes: in the background, below mnt; each acknowledged operation is noted in record
+writes() {
+	rm -f record
+	"$HISTORY" write mnt record "$seed" 3 5 200 >record.said 2>&1 &
+	WRITER=$!
+	kill_at_end $WRITER
+}
+acked() { "$HISTORY" count record; }
+goes_on() { local from; from=$(acked); wait_for 60 eval "[ \$(acked) -ge $((from + $1)) ]"; }
+# disk_lost: the host stops under load; the writer gets its death before the journal does
+disk_lost() {
+	local worker; worker=$(worker_pid v.img)
+	freeze_daemon "$DPID" || return 1
+	kill -KILL "$WRITER"
+	kill_pid "$DPID"
+	umount -l mnt
+	wait_for 60 gone "$WRITER" && wait_for 60 gone "$worker" && rm v.img
+}
+# all_there VOLUME: it is sound, and has every operation of the record
+all_there() {
+	local rc
+	other_host served_fsck "$T_DIR/$1" -fn >fsck.out 2>&1 || { cat fsck.out; return 1; }
+	mount -i -t ext4 -o ro,noload,loop "$1" look || return 1
+	"$HISTORY" check look record "$seed"
+	rc=$?
+	umount look
+	return $rc
+}
+# used: the promoted volume is mounted as any other one, and takes more
+used() {
+	other_host "$MOUNT_RJ" "$T_DIR/base.img" new -o data=journal &&
+		"$HISTORY" check new record "$seed" && fsynced new 20 sums && other_host "$UMOUNT_RJ" new
+}
+
+for kind in "ext4 4096" "ext3 1024"; do
+	rm -f ./*.img
+	history_conf ""
+	check "$kind: a volume" history_volume $kind journal ""
+	writes
+	check "$kind: under load" goes_on 50
+	status 0 "$kind: a base" "$RJBACKUP" base -o base.img mnt
+	check "$kind: more" goes_on 50
+	status 0 "$kind: promote -n" promote -n base.img
+	like "$kind: ... says to what" "$OUT" "^base.img: would be the volume as of 2.*, segment [0-9]+, or later$"
+	OUT=$(timeout 120 "$RJBACKUP" promote base.img 2>&1); rc=$?
+	is "$kind: where the volume is served" $rc 8
+	like "$kind: ... it is refused" "$OUT" "an rjournald of this host serves the volume"
+	check "$kind: and nothing happens to the writer" goes_on 50
+	check "$kind: the disk is lost, and its host" disk_lost
+	count=$(acked)
+	began=$(date +%s%N)
+	status 0 "$kind: promoted" promote base.img
+	like "$kind: ... it says to what" "$OUT" "base.img: is the volume now, as of 2.*its log goes on in epoch [0-9]+"
+	note "$count operations were acknowledged; promoted in $((($(date +%s%N) - began) / 1000000)) ms"
+	check "$kind: each acknowledged operation is there" all_there base.img
+	check "$kind: the volume is used" used
+	check "$kind: ... and is sound" other_host served_fsck "$T_DIR/base.img" -fn
+	status 16 "$kind: it is no base any more" promote base.img
+done
+
+# ---- the old writer lives ----
+rm -f ./*.img
+check "a volume" history_volume ext4 4096 journal ""
+writes
+status 0 "a base" "$RJBACKUP" base -o base.img mnt
+"$RJBACKUP" follow --base=base.img >follow.out 2>&1 &
+follower=$!
+kill_at_end $follower
+check "it is followed, under load" goes_on 100
+status 0 "promoted, while the old host writes" promote base.img
+check "its writer is told" wait_for 60 gone "$WRITER"
+mode() { "$RJCTL" status --json v.img | grep -q '"mode":"\(fenced\|failed\)"'; }
+check "its rjournald is fenced" wait_for 60 mode
+check "and acknowledges nothing" not dd if=/dev/zero of=mnt/late bs=4k count=1 conv=fsync status=none
+check "the follower ends" wait_for 60 gone $follower
+wait $follower
+check "... with an error" test $? -gt 0
+check "each acknowledged operation is there" all_there base.img
+check "the volume is used" used
+umount -l mnt; kill_pid "$DPID"
+check "the old disk is an older copy" not "$RJRECOVER" -p v.img
+
+# ---- a volume that was unmounted ----
+rm -f ./*.img
+check "a volume" history_volume ext4 4096 journal ""
+status 0 "a base" "$RJBACKUP" base -o base.img mnt
+writes; goes_on 30; kill -TERM $WRITER; wait $WRITER
+check "unmounted" history_umount
+cp --sparse=always base.img early.img
+cp --sparse=always v.img c.img
+status 0 "promoted" promote base.img
+check "each acknowledged operation is there" all_there base.img
+check "the volume is used" used
+status 1 "another copy of the base is not the volume any more" promote early.img
+like "... it says" "$OUT" "early.img: is not what the volume is now: its history ends with segment"
+check "... it is a base still" "$RJBACKUP" ls early.img
+
+# ---- a fallback file ----
+# fallback_volume: its store is lost under load, and comes back when the host has stopped
+fallback_volume() {
+	rm -rf ./*.img fb && mkdir fb &&
+		history_volume ext4 4096 journal ",fallback=$T_DIR/fb/v,on_loss=local" &&
+		"$RJBACKUP" base -o base.img mnt && { writes; goes_on 30; } && kill_pid "$SRV_PID" &&
+		goes_on 100 && disk_lost && start_server "$T_DIR/srv" "$SRV_PORT"
+}
+history_conf "loss_timeout = 1"
+check "a volume with a fallback file, whose store is lost" fallback_volume
+status 0 "promoted where the file is" promote base.img
+check "each acknowledged operation is there" all_there base.img
+check "the volume is used" used
+check "again" fallback_volume
+mv fb/v elsewhere
+status 0 "promoted where it is not" promote base.img
+like "... which is said" "$OUT" "what only the fallback file .*/fb/v of the old host has .* is lost"
+check "the volume is sound" other_host served_fsck "$T_DIR/base.img" -fn
+check "... and has no fallback file" not grep -q fallback <("$RJ_BUILD/rjtune/rjtune" -l base.img)
+
+# ---- cut at each write ----
+if ! strace -o trace -e trace=none true 2>/dev/null; then
+	skip "cuts" "no strace, or no ptrace here"
+	exit 0
+fi
+no_wrapper
+calls=write,pwrite64,pwritev,pwritev2,io_uring_enter,fsync,fdatasync
+calls+=,link,linkat,rename,renameat,renameat2
+rm -f ./*.img
+mkdir store; SRV_URL=file://$T_DIR/store
+history_conf ""
+check "a volume with its log in a directory" history_volume ext4 4096 journal ""
+status 0 "a base" "$RJBACKUP" base -o base.img mnt
+writes; check "under load" goes_on 60
+status 0 "followed" "$RJBACKUP" follow --once --base=base.img
+check "more" goes_on 20
+check "the disk is lost" disk_lost
+cp --sparse=always base.img was.img; cp -a store store.was
+as_before() { rm -rf store; cp -a store.was store; cp --sparse=always was.img base.img; }
+# go_on: whatever a cut left
+go_on() {
+	if "$RJBACKUP" ls base.img >/dev/null 2>&1; then
+		bases=$((bases + 1))
+		promote base.img
+	else
+		volumes=$((volumes + 1))
+		"$RJRECOVER" -p base.img; [ $? -le 1 ]
+	fi
+}
+as_before
+check "its writes" other_host list "$RJBACKUP" promote base.img
+total=$(wc -l <list)
+bad=0 bases=0 volumes=0 at=0
+while read -r call n; do
+	at=$((at + 1))
+	[ -n "${RJ_LONG:-}" ] || ((at % 3 == 1 || at > total - 60)) || continue
+	as_before
+	other_host cut_at "$call" "$n" "$RJBACKUP" promote base.img
+	rc=$?
+	((rc)) || continue # other threads took a few of its requests: there is no such call
+	((rc == 137)) || { note "cut $at, $call: status $rc" "$(<out)"; bad=$((bad + 1)); continue; }
+	go_on >out 2>&1 && all_there base.img >>out 2>&1 ||
+		{ note "cut $at of $total, $call" "$(<out)"; bad=$((bad + 1)); }
+done <list
+is "each of $((bases + volumes)) cuts leaves a base ($bases) or a volume ($volumes), and all is there then" $bad 0
+check "... and there were enough of both" test "$bases" -gt 10 -a "$volumes" -gt 10
+exit 0
