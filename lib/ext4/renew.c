@@ -19,6 +19,15 @@ bool rj_super_encrypts(const uint8_t raw[RJ_SUPER_BYTES])
 	       EXT4_FEATURE_INCOMPAT_ENCRYPT;
 }
 
+uint64_t rj_super_blocks(const uint8_t raw[RJ_SUPER_BYTES])
+{
+	uint64_t high = 0;
+
+	if (SB_LE32(raw, s_feature_incompat) & EXT4_FEATURE_INCOMPAT_64BIT)
+		high = SB_LE32(raw, s_blocks_count_hi);
+	return high << 32 | SB_LE32(raw, s_blocks_count);
+}
+
 void rj_super_extend(
 	uint8_t raw[RJ_SUPER_BYTES], const uint8_t sbx[RJ_SBX_BYTES])
 {

@@ -13,6 +13,8 @@
 bool rj_super_whole(const uint8_t raw[1024]);
 /* Does RAW say that the volume has encrypted directories? */
 bool rj_super_encrypts(const uint8_t raw[1024]);
+/* Get the volume's size from RAW, in blocks. */
+uint64_t rj_super_blocks(const uint8_t raw[1024]);
 /*
  * Make RAW, the primary superblock of a mounted volume, that of a base, with the extension
  * SBX. It then names a journal that does not exist: the kernel and e2fsck would find the

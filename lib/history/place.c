@@ -100,22 +100,37 @@ static int scan(struct rj_hist *h, const uint32_t *until,
 		.limited = until != NULL,
 		.until_tid = until ? *until : 0,
 	};
-	const struct rj_jbd2_info *info;
-	int rc;
 
 	rj_jbd2_plan_free(*out);
 	*out = NULL;
-	rc = rj_jbd2_scan(h->bio, &o, out, err);
-	if (rc)
-		return rc;
-	info = rj_jbd2_plan_info(*out);
+	return rj_jbd2_scan(h->bio, &o, out, err);
+}
+
+/* The primary superblock's copy that PLAN has, in the ring; NULL: it has none. */
+static uint8_t *super_in(const struct rj_hist *h, const struct rj_jbd2_plan *plan)
+{
+	uint32_t bs = h->ring->block_size;
+	uint32_t at = rj_jbd2_plan_where(plan, SUPER_AT / bs);
+
+	return at ? h->ring->data + (size_t)at * bs + SUPER_AT % bs : NULL;
+}
+
+/* Is all of PLAN a part of this history? Growing writes to groups that are beyond the
+ * end, and always logs the superblock with the new size, in that order. */
+static int check(struct rj_hist *h, const struct rj_jbd2_plan *plan,
+	struct rj_error *err)
+{
+	const struct rj_jbd2_info *info = rj_jbd2_plan_info(plan);
+	const uint8_t *super = super_in(h, plan);
+
+	if (info->damage == RJ_JBD2_BAD_BLOCKNR ||
+		(super && rj_super_blocks(super) != h->opts->fs_blocks))
+		return rj_hist_broken(h, h->report->reached.segment, err,
+			"the volume was grown: make a new base");
 	if (info->damage)
 		return rj_fail(err, RJ_E_CORRUPT,
-			"%s: up to segment %llu: %s%s", h->store->url,
-			(unsigned long long)h->segment, info->damage_text,
-			info->damage == RJ_JBD2_BAD_BLOCKNR
-				? " (if it was grown since: make a new base)"
-				: "");
+			"%s: up to segment %llu: %s", h->store->url,
+			(unsigned long long)h->segment, info->damage_text);
 	if (info->revokes)
 		return rj_hist_broken(h, h->report->reached.segment, err,
 			"revoke records, which data=journal does not write: file data did not pass the log");
@@ -144,13 +159,10 @@ static int keep_super(struct rj_hist *h, const struct rj_jbd2_plan *plan,
 	struct rj_error *err)
 {
 	const struct rj_history_opts *o = h->opts;
-	uint32_t bs = h->ring->block_size;
-	uint32_t at = rj_jbd2_plan_where(plan, SUPER_AT / bs);
-	uint8_t *copy;
+	uint8_t *copy = super_in(h, plan);
 
-	if (!at)
+	if (!copy)
 		return 0;
-	copy = h->ring->data + (size_t)at * bs + SUPER_AT % bs;
 	memcpy(o->super, copy, SUPER_BYTES);
 	*o->have_super = true;
 	return o->fs->read(o->fs, copy, SUPER_BYTES, SUPER_AT, err);
@@ -216,6 +228,8 @@ static int consume(struct rj_hist *h, struct rj_jbd2_plan **plan,
 			rc = scan(h, &s.tid, plan, err);
 	}
 	if (!rc)
+		rc = check(h, *plan, err);
+	if (!rc)
 		rc = apply(h, *plan, err);
 	if (!rc && s.found)
 		h->found = h->stop = true;
@@ -228,6 +242,8 @@ static int hold(struct rj_hist *h, struct rj_jbd2_plan **plan,
 {
 	int rc = scan(h, NULL, plan, err);
 
+	if (!rc)
+		rc = check(h, *plan, err);
 	if (rc || !rj_jbd2_plan_info(*plan)->transactions)
 		return rc;
 	return rj_hist_broken(h, h->held_segment, err,

@@ -4,6 +4,8 @@
  * hand base FILE FROM WHOLE: FILE, a copy of a volume, becomes a base with these segments.
  * hand encrypt DEVICE DIR: the volume that is mounted from DEVICE gets the feature encrypt,
  * and DIR, an empty folder of it, a key.
+ * hand grow DEVICE: the superblock of the volume that is mounted from DEVICE says that it
+ * has 100 blocks more. The kernel has it in its log when it logs its superblock next.
  */
 #include <ext2fs/ext2_fs.h>
 #include <fcntl.h>
@@ -38,8 +40,20 @@ static int make_base(const char *path, const struct rj_base_record *record)
 	return 0;
 }
 
-/* As tune2fs -O encrypt: into the page cache, where the kernel has its superblock. */
-static int set_feature(const char *device)
+static void set_encrypt(struct ext2_super_block *sb)
+{
+	sb->s_feature_incompat |= EXT4_FEATURE_INCOMPAT_ENCRYPT;
+	sb->s_encrypt_algos[0] = 1;
+	sb->s_encrypt_algos[1] = 4;
+}
+
+static void grow(struct ext2_super_block *sb)
+{
+	sb->s_blocks_count += 100;
+}
+
+/* As tune2fs does it: into the page cache, where the kernel has its superblock. */
+static int change_super(const char *device, void (*change)(struct ext2_super_block *sb))
 {
 	struct ext2_super_block sb;
 	uint8_t sbx[RJ_SBX_BYTES], *raw = (uint8_t *)&sb;
@@ -47,9 +61,7 @@ static int set_feature(const char *device)
 
 	if (fd < 0 || pread(fd, &sb, sizeof(sb), 1024) != sizeof(sb))
 		return failed(device);
-	sb.s_feature_incompat |= EXT4_FEATURE_INCOMPAT_ENCRYPT;
-	sb.s_encrypt_algos[0] = 1;
-	sb.s_encrypt_algos[1] = 4;
+	change(&sb);
 	memcpy(sbx, raw + RJ_SBX_OFFSET, sizeof(sbx));
 	rj_super_extend(raw, sbx);
 	if (pwrite(fd, &sb, sizeof(sb), 1024) != sizeof(sb) || close(fd))
@@ -91,7 +103,9 @@ int main(int argc, char **argv)
 		return make_base(argv[2], &record);
 	}
 	if (argc == 4 && !strcmp(argv[1], "encrypt"))
-		return set_feature(argv[2]) || set_policy(argv[3]);
-	fprintf(stderr, "usage: hand base FILE FROM WHOLE | encrypt DEVICE DIR\n");
+		return change_super(argv[2], set_encrypt) || set_policy(argv[3]);
+	if (argc == 3 && !strcmp(argv[1], "grow"))
+		return change_super(argv[2], grow);
+	fprintf(stderr, "usage: hand base FILE FROM WHOLE | encrypt DEVICE DIR | grow DEVICE\n");
 	return 2;
 }
