@@ -12,9 +12,9 @@ is "options are used" "$(wc -w <<<"$used")" 4
 for o in $used; do like "$o is an option" "$help" "^ *$o="; done
 is "each setting is one of the unit's" "$(sed -n 's/^\([A-Z]*\)=.*/\1/p' "$SETTINGS" |
 	while read -r s; do grep -qE "^ExecStart=.*[$]\{?$s\b" "$UNIT" || echo "$s"; done)" ""
-# DeviceAllow=, which ProtectClock= implies, takes loop devices away; others hide folders
+# no setting that hides loop devices, or a folder that the settings may name
 is "it keeps its devices and folders" "$(grep -E \
-	'^(DeviceAllow|DevicePolicy|Private(Devices|Tmp)|Protect(Clock|Home|System)|.*Paths)=' "$UNIT")" ""
+	'^(DeviceAllow|DevicePolicy|Private(Devices|Tmp)|Protect(Home|System)|.*Paths)=' "$UNIT")" ""
 if ! command -v systemd-analyze >/dev/null; then
 	skip "systemd-analyze" "not here"
 	exit 0
