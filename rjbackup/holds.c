@@ -7,7 +7,6 @@
 
 #include "kept.h"
 #include "log/past/point.h"
-#include "marks.h"
 #include "tools/holds.h"
 
 struct logs {

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What keeps a log from being deleted, for how long, and what that costs. */
+/* What keeps a log from being deleted, for how long, and what that costs; its named marks. */
 #ifndef RJBACKUP_KEPT_H
 #define RJBACKUP_KEPT_H
 
 #include <json-c/json.h>
+#include <stdbool.h>
 
 #include "log/listing.h"
+#include "log/past/point.h"
 #include "log/past/rate.h"
 
 struct kept {
@@ -34,5 +36,15 @@ void kept_show_base(const struct kept *k, struct json_object *json);
 void kept_show_rate(const struct kept *k, struct json_object *json);
 /* What to keep the log for SECONDS from now on would cost. */
 void kept_show_cost(const struct kept *k, uint64_t seconds, struct json_object *json);
+
+/* A line on stdout for the mark P, two spaces before it; or add it to ALL, unless that is
+ * NULL. GONE: rj_point_gone(). */
+void mark_show(const struct rj_point *p, bool gone, struct json_object *all);
+/*
+ * Do that for each mark of the log ID at STORE, whose segments are L; JSON gets them as "marks",
+ * NULL: text. The store's errors.
+ */
+int marks_show(struct rj_store *store, const struct rj_log_id *id,
+	const struct rj_listing *l, struct json_object *log, struct rj_error *err);
 
 #endif

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "drill.h"
+#include "expire.h"
 #include "follow.h"
 #include "history/base.h"
 #include "history/restore.h"
@@ -108,12 +109,13 @@ static int run_restore(struct result *r)
 	return rc;
 }
 
-/* What is said of the logs at a URL, not of a base. */
+/* What is said of the logs at a URL, or of several bases. */
 static int run_holds(const struct options *o)
 {
 	struct json_object *top = o->json ? json_object_new_object() : NULL;
 	struct rj_error err = {0};
 	int rc = o->command == COMMAND_LS ? holds_ls(o, top, &err)
+		 : o->keep		  ? expire_bases(o, top, &err)
 					  : holds_expire(o, top, &err);
 
 	if (rc)

@@ -3,8 +3,10 @@
 #include "options.h"
 
 #include <getopt.h>
+#include <limits.h>
 #include <string.h>
 
+#include "expire.h"
 #include "format/claim-text.h"
 #include "util/quantity.h"
 
@@ -17,7 +19,7 @@ static const char help_text[] =
 	"       rjbackup restore [-n] [--at=MOMENT] [--verify=none|quick|full] [-C FD]\n"
 	"                        [-J OPTIONS] [--json] [--key FILE] --base=FILE -o FILE\n"
 	"                        [URL]\n"
-	"       rjbackup expire [-n] [--hold=NUMBER] [--json] URL\n"
+	"       rjbackup expire [-n] [--json] [--hold=NUMBER] URL | --keep=RULES FILE...\n"
 	"       rjbackup drill [--at=MOMENT|random] [--scratch=DIR] [--compare=DIR]\n"
 	"                      [--exec=COMMAND] [--metrics=FILE] [--json] [--key FILE]\n"
 	"                      --base=FILE [URL]\n"
@@ -37,6 +39,7 @@ static const char help_text[] =
 	"  ls URL              the logs at URL, and the holds and marks of each\n"
 	"  restore             make a new volume, as it was at a moment\n"
 	"  expire URL          remove the holds that have expired, and marks that are gone\n"
+	"  expire FILE...      remove the bases that no rule of --keep keeps\n"
 	"  drill               restore a moment, check it with e2fsck -fn, look at its\n"
 	"                      files, and remove it\n"
 	"  mount DIR           mount a moment read-only, without a copy of the base;\n"
@@ -55,6 +58,8 @@ static const char help_text[] =
 	"                      number followed by m, h or d; follow, fold: the same for the\n"
 	"                      base as it is then, in place of their earlier hold\n"
 	"      --hold=NUMBER   expire: remove that hold, whatever its time\n"
+	"      --keep=RULES    expire: such as 7d,4w,12m: the newest base of each of the last\n"
+	"                      7 days that have one, of 4 weeks, of 12 months; also h, y\n"
 	"      --base=FILE     restore: the base\n"
 	"      --delay=TIME    follow: apply no commit that is younger\n"
 	"      --once          follow: end when there is nothing more to apply\n"
@@ -147,7 +152,7 @@ static const struct tool_command commands[] = {
 	[COMMAND_BASE] = {"base", 1, 1, "no DIR given, where the volume is mounted"},
 	[COMMAND_LS] = {"ls", 1, 2, "no FILE or URL given"},
 	[COMMAND_RESTORE] = {"restore", 0, 1, ""},
-	[COMMAND_EXPIRE] = {"expire", 1, 1, "no URL given"},
+	[COMMAND_EXPIRE] = {"expire", 1, INT_MAX, "no URL or FILE given"},
 	[COMMAND_DRILL] = {"drill", 0, 1, ""},
 	[COMMAND_MOUNT] = {"mount", 1, 2, "no DIR given, where to mount the moment"},
 	[COMMAND_FOLLOW] = {"follow", 0, 1, ""},
@@ -182,6 +187,7 @@ static const struct tool tool = {
 		{0, "rate", OPTION_TAKE, .take = take_rate, .commands = BASE},
 		{'C', NULL, SET(progress_fd), .commands = BASE | RESTORE},
 		{0, "hold", SET(hold_text), .commands = BASE | EXPIRE | FOLLOW | FOLD},
+		{0, "keep", SET(keep), .commands = EXPIRE},
 		{0, "key", SET(keyfile),
 			.commands = BASE | LS | RESTORE | DRILL | MOUNT | FOLLOW | FOLD | PROMOTE},
 		{0, "scratch", SET(scratch), .commands = DRILL | MOUNT},
@@ -239,7 +245,23 @@ static enum options_verdict check_ls(struct options *o, int n, char **words)
 
 static enum options_verdict check_expire(struct options *o, int n, char **words)
 {
-	(void)n;
+	int i;
+
+	if (o->keep && o->hold_text)
+		return tool_bad(&tool, "expire: --keep is for bases, --hold for a URL");
+	if (o->keep && !keep_valid(o->keep))
+		return tool_bad(&tool,
+			"--keep wants rules, each once, such as 7d,4w,12m (also h, y): %s", o->keep);
+	for (i = 0; o->keep && i < n; i++)
+		if (strstr(words[i], "://"))
+			return tool_bad(&tool, "expire: --keep wants the files of bases: %s",
+				words[i]);
+	o->files = words;
+	o->file_count = n;
+	if (o->keep)
+		return OPTIONS_RUN;
+	if (n > 1)
+		return tool_bad(&tool, "one word too many: %s", words[1]);
 	o->url = words[0];
 	if (o->hold_text && !rj_claim_number(o->hold_text, &o->hold))
 		return tool_bad(&tool,

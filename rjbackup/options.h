@@ -35,6 +35,9 @@ struct options {
 	uint64_t delay_s;
 	bool once;		/* follow */
 	int64_t until_ns;	/* fold; 0: to the end of the log */
+	const char *keep;      /* expire; NULL: holds and marks at URL */
+	char *const *files;    /* expire --keep: FILE_COUNT of them */
+	int file_count;
 	const char *keyfile; /* NULL: rj.conf's */
 	struct rj_moment at;
 	enum rj_verify_level verify;

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "format/claim-text.h"
-#include "marks.h"
+#include "kept.h"
 
 void complain(const char *msg)
 {
