@@ -116,6 +116,31 @@ status 1 "another copy of the base is not the volume any more" promote early.img
 like "... it says" "$OUT" "early.img: is not what the volume is now: its history ends with segment"
 check "... it is a base still" "$RJBACKUP" ls early.img
 
+# ---- a volume with a mark ----
+# marked_volume: large enough for a backup superblock
+marked_volume() {
+	rm -f ./*.img
+	truncate -s 160M v.img &&
+		"$MKRJFS" -q -F -t ext4 -b 4096 -J "remote=$SRV_URL/marked,size=4" v.img &&
+		history_mount journal
+}
+# mark_of FILE: the segment in the mark of its first backup superblock
+mark_of() { od -An -tu8 -j $((32768 * 4096 + 0x2DC + 8)) -N 8 "$1" | tr -d ' '; }
+raised() { [ "$(mark_of v.img)" -gt "$1" ]; }
+check "a volume with a mark" marked_volume
+writes
+check "... which is raised" wait_for 60 raised 1
+status 0 "a base" "$RJBACKUP" base -o base.img mnt
+old=$(mark_of base.img)
+check "... and raised again, and again" wait_for 60 raised "$old"
+check "... far beyond that of the base" wait_for 60 raised "$(mark_of v.img)"
+check "the disk is lost" disk_lost
+status 0 "promoted" promote --json base.img
+fence=$(tr -d ' ' <<<"$OUT" | sed -n 's/^"fence":\([0-9]*\),$/\1/p')
+check "... the mark is that of the fence" test "$(mark_of base.img)" -ge "$fence"
+check "each acknowledged operation is there" all_there base.img
+check "the volume is used" used
+
 # ---- a fallback file ----
 # fallback_volume: its store is lost under load, and comes back when the host has stopped
 fallback_volume() {
