@@ -111,4 +111,19 @@ like "... removes it" "$OUT" "mark first at segment [0-9]+, which is gone: remov
 check "... and shows it no more" not grep -q "mark " <<<"$("$RJBACKUP" ls "$AT")"
 status 0 "the name is free again" "$RJCTL" mark first mnt
 check "unmounted" history_umount
+
+# ---- with a key ----
+"$RJ_BUILD/rjtune/rjtune" --genkey key >/dev/null
+history_conf "keyfile = $T_DIR/key"
+check "a volume with a key" history_volume ext4 4096 journal ",key=$T_DIR/key"
+AT=$(grep -ao "rj://127.0.0.1:$SRV_PORT/[a-zA-Z0-9-]*" v.img | head -n 1)
+rm base.img
+check "a base" timeout 120 "$RJBACKUP" base -o base.img mnt
+ops 1
+check "a mark" "$RJCTL" mark -q sealed mnt
+manifest sealed
+ops 2; sync -f mnt
+check "... is restored as it was" restored mark:sealed sealed
+like "... and does not name the host" "$("$RJBACKUP" ls --json "$AT" | tr -d '\n ')" '"mark":"sealed",.*"host":"-"'
+check "unmounted" history_umount
 exit 0
