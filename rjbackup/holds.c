@@ -7,6 +7,7 @@
 
 #include "kept.h"
 #include "log/past/point.h"
+#include "tools/bases.h"
 #include "tools/holds.h"
 
 struct logs {
@@ -88,8 +89,31 @@ static int ls_log(struct logs *l, struct rj_error *err)
 	kept_free(&kept);
 	if (!rc)
 		rc = marks_show(l->store, &l->id, &segments, log, err);
+	if (!rc)
+		rc = bases_show(l->store, &l->id, log, err);
 	rj_listing_free(&segments);
 	return rc;
+}
+
+static int expire_base(struct logs *l, struct rj_error *err)
+{
+	uint64_t number = l->o->base_number;
+	struct json_object *o;
+	bool found;
+	int rc = bases_remove(l->store, &l->id, number, l->o->dry_run, &found, err);
+
+	if (rc || !found)
+		return rc;
+	l->found++;
+	if (!l->all) {
+		printf("%s: base %" PRIu64 ", with its hold: %s\n", l->store->url, number,
+			l->o->dry_run ? "would be removed" : "removed");
+		return 0;
+	}
+	o = json_object_new_object();
+	add_u64(o, "base", number);
+	json_object_array_add(l->all, o);
+	return 0;
 }
 
 static int expire_one(
@@ -173,8 +197,11 @@ static int expire_log(struct logs *l, struct rj_error *err)
 	struct rj_buf holds = {0};
 	struct rj_hold_seen s;
 	size_t i;
-	int rc = rj_hold_list(l->store, &l->id, 0, &holds, err);
+	int rc;
 
+	if (l->o->base_number)
+		return expire_base(l, err);
+	rc = rj_hold_list(l->store, &l->id, 0, &holds, err);
 	for (i = 0; !rc && i < holds.len; i += sizeof(s)) {
 		memcpy(&s, holds.data + i, sizeof(s));
 		rc = expire_one(l, &s, err);
@@ -209,6 +236,9 @@ int holds_expire(const struct options *o, struct json_object *top,
 	if (!rc && o->hold && !l.found)
 		rc = rj_fail(err, RJ_E_NOTFOUND, "%s: there is no hold %" PRIu64,
 			o->url, o->hold);
+	else if (!rc && o->base_number && !l.found)
+		rc = rj_fail(err, RJ_E_NOTFOUND, "%s: there is no base %" PRIu64,
+			o->url, o->base_number);
 	else if (!rc && !l.found && !top)
 		printf("%s: no hold has expired, and no mark is gone\n", o->url);
 	return rc;

@@ -152,10 +152,10 @@ static int run(struct result *r)
 		break;
 	case COMMAND_BASE:
 		r->rc = run_base(r);
-		if (!r->rc && !r->o->dry_run)
-			note_base(r->o->out, r->facts.uuid);
-		else if (!r->rc)
+		if (!r->rc && r->o->dry_run)
 			r->rc = look_at_log(r);
+		else if (!r->rc && !r->facts.number) /* rjctl looks for a file */
+			note_base(r->o->out, r->facts.uuid);
 		break;
 	case COMMAND_RESTORE:
 		r->rc = run_restore(r);

@@ -14,12 +14,13 @@
 
 static const char help_text[] =
 	"Usage: rjbackup base [-n] [--hold=TIME] [--rate=MB] [-C FD] [--json]\n"
-	"                     [--key FILE] -o FILE DIR\n"
+	"                     [--key FILE] -o FILE|URL DIR\n"
 	"       rjbackup ls [--json] [--key FILE] FILE [URL] | URL\n"
 	"       rjbackup restore [-n] [--at=MOMENT] [--verify=none|quick|full] [-C FD]\n"
 	"                        [-J OPTIONS] [--json] [--key FILE] --base=FILE -o FILE\n"
 	"                        [URL]\n"
-	"       rjbackup expire [-n] [--json] [--hold=NUMBER] URL | --keep=RULES FILE...\n"
+	"       rjbackup expire [-n] [--json] [--hold=NUMBER | --base=NUMBER] URL |\n"
+	"                       --keep=RULES FILE...\n"
 	"       rjbackup drill [--at=MOMENT|random] [--scratch=DIR] [--compare=DIR]\n"
 	"                      [--exec=COMMAND] [--metrics=FILE] [--json] [--key FILE]\n"
 	"                      --base=FILE [URL]\n"
@@ -52,7 +53,8 @@ static const char help_text[] =
 	"\n"
 	"URL is where the log is read, if not where the volume had it.\n"
 	"\n"
-	"  -o FILE             the file to make, or a block device that holds nothing\n"
+	"  -o FILE             the file to make, or a block device that holds nothing; base: or\n"
+	"                      the URL of a store\n"
 	"  -J OPTIONS          restore: give the volume a journal, by words as in rjtune -J\n"
 	"      --hold=TIME     base: keep the log that it needs for so long: seconds, or a\n"
 	"                      number followed by m, h or d; follow, fold: the same for the\n"
@@ -60,7 +62,8 @@ static const char help_text[] =
 	"      --hold=NUMBER   expire: remove that hold, whatever its time\n"
 	"      --keep=RULES    expire: such as 7d,4w,12m: the newest base of each of the last\n"
 	"                      7 days that have one, of 4 weeks, of 12 months; also h, y\n"
-	"      --base=FILE     restore: the base\n"
+	"      --base=FILE     restore: the base; or URL, the last one there; or URL#NUMBER\n"
+	"      --base=NUMBER   expire: remove that base, and its hold\n"
 	"      --delay=TIME    follow: apply no commit that is younger\n"
 	"      --once          follow: end when there is nothing more to apply\n"
 	"      --until=MOMENT  fold: apply no later commit: a time, as for --at\n"
@@ -181,7 +184,7 @@ static const struct tool tool = {
 			.commands = BASE | RESTORE | EXPIRE | FOLD | PROMOTE},
 		{'o', NULL, SET(out), .commands = BASE | RESTORE},
 		{'J', NULL, OPTION_TAKE, .take = take_journal, .commands = RESTORE},
-		{0, "base", SET(base), .commands = RESTORE | DRILL | MOUNT | FOLLOW | FOLD},
+		{0, "base", SET(base), .commands = RESTORE | DRILL | MOUNT | FOLLOW | FOLD | EXPIRE},
 		{0, "at", OPTION_TAKE, .take = take_at, .commands = RESTORE | DRILL | MOUNT},
 		{0, "verify", OPTION_TAKE, .take = take_verify, .commands = RESTORE | MOUNT},
 		{0, "rate", OPTION_TAKE, .take = take_rate, .commands = BASE},
@@ -232,7 +235,7 @@ static enum options_verdict check_follow(struct options *o, int n, char **words)
 
 static enum options_verdict check_ls(struct options *o, int n, char **words)
 {
-	bool url = strstr(words[0], "://");
+	bool url = strstr(words[0], "://") && !strchr(words[0], '#');
 
 	if (url && o->keyfile)
 		return tool_bad(&tool, "ls URL takes no --key: it reads no segment");
@@ -247,8 +250,9 @@ static enum options_verdict check_expire(struct options *o, int n, char **words)
 {
 	int i;
 
-	if (o->keep && o->hold_text)
-		return tool_bad(&tool, "expire: --keep is for bases, --hold for a URL");
+	if (o->keep && (o->hold_text || o->base))
+		return tool_bad(&tool,
+			"expire: --keep is for files, --hold and --base are for a URL");
 	if (o->keep && !keep_valid(o->keep))
 		return tool_bad(&tool,
 			"--keep wants rules, each once, such as 7d,4w,12m (also h, y): %s", o->keep);
@@ -263,6 +267,10 @@ static enum options_verdict check_expire(struct options *o, int n, char **words)
 	if (n > 1)
 		return tool_bad(&tool, "one word too many: %s", words[1]);
 	o->url = words[0];
+	if (o->base && (!rj_claim_number(o->base, &o->base_number) || o->hold_text))
+		return tool_bad(&tool,
+			"expire: --base wants a base's number, as ls URL says it, and no --hold: %s",
+			o->base);
 	if (o->hold_text && !rj_claim_number(o->hold_text, &o->hold))
 		return tool_bad(&tool,
 			"expire: --hold wants a hold's number, as ls URL says it: %s",
@@ -289,6 +297,9 @@ static enum options_verdict check(struct options *o, int n, char **words)
 		return tool_bad(&tool, "%s: no -o FILE given", commands[o->command].word);
 	if (command & (RESTORE | DRILL | MOUNT | FOLLOW | FOLD) && !o->base)
 		return tool_bad(&tool, "%s: no --base=FILE given", commands[o->command].word);
+	if (command & (MOUNT | FOLLOW | FOLD) && strstr(o->base, "://"))
+		return tool_bad(&tool, "%s: --base wants a file, not %s (restore takes a URL)",
+			commands[o->command].word, o->base);
 	switch (o->command) {
 	case COMMAND_BASE:
 		return check_base(o, n, words);

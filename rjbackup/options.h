@@ -27,7 +27,8 @@ struct options {
 	bool dry_run, json;
 	const char *dir;  /* base: where the volume is mounted; mount: where to */
 	const char *out;  /* -o */
-	const char *base; /* --base, and FILE of ls, promote; NULL: ls URL */
+	const char *base; /* --base, and FILE of ls (or URL#NUMBER), promote; NULL: ls URL */
+	uint64_t base_number; /* expire --base; 0: not given */
 	const char *url;  /* NULL: as the base says */
 	const char *hold_text; /* --hold */
 	uint64_t hold;         /* base, follow, fold: seconds; expire: number; 0: not given */

@@ -86,10 +86,17 @@ static void print_cost(const struct result *r)
 	kept_show_cost(k, seconds, NULL);
 }
 
+/* "#N" of a base at a store */
+static const char *number_text(const struct rj_base_facts *f, char out[32])
+{
+	snprintf(out, 32, "#%" PRIu64, f->number);
+	return f->number ? out : "";
+}
+
 static void print_text(const struct result *r)
 {
 	const struct options *o = r->o;
-	char text[RJ_MOMENT_TEXT];
+	char text[RJ_MOMENT_TEXT], number[32];
 
 	switch (o->command) {
 	case COMMAND_LS:
@@ -99,9 +106,10 @@ static void print_text(const struct result *r)
 		if (o->dry_run)
 			print_cost(r);
 		else
-			printf("%s: base of %s, whole at segment %" PRIu64 ", %s, %" PRIu64 " of %" PRIu64 " bytes read\n",
-				o->out, o->dir, r->facts.record.whole,
-				when(&r->report.earliest, text), r->facts.copied.read,
+			printf("%s%s: base of %s, whole at segment %" PRIu64 ", %s, %" PRIu64 " of %" PRIu64 " bytes read\n",
+				o->out, number_text(&r->facts, number), o->dir,
+				r->facts.record.whole, when(&r->report.earliest, text),
+				r->facts.copied.read,
 				r->facts.blocks * r->facts.block_size);
 		print_hold(&r->facts.hold);
 		break;
@@ -175,6 +183,8 @@ static void print_json(const struct result *r)
 		add_place(top, "earliest", &h->earliest);
 		add_place(top, "reached", &h->reached);
 	}
+	if (r->facts.number)
+		add_u64(top, "base", r->facts.number);
 	if (r->facts.hold.number) {
 		add_u64(top, "hold", r->facts.hold.number);
 		add_u64(top, "hold_first", r->facts.hold.first);

@@ -70,6 +70,11 @@ int rj_base_look(
 	return rc ? rc : rc2;
 }
 
+bool rj_base_is_url(const char *path)
+{
+	return strstr(path, "://");
+}
+
 static bool unfinished(const char *path)
 {
 	struct rj_base_facts f = {.record.from = 1};

@@ -9,7 +9,7 @@
 #include "ext4/volume.h"
 #include "format/hold.h"
 #include "format/sbx-base.h"
-#include "history/copy.h"
+#include "history/base/copy.h"
 #include "history/history.h"
 #include "log/sealing.h"
 
@@ -22,6 +22,7 @@ struct rj_base_facts {
 	uint64_t blocks;     /* the volume's size */
 	struct rj_hold hold; /* that rj_base_make() put; number 0: none */
 	struct rj_copied copied; /* by rj_base_make() */
+	uint64_t number; /* of a base at a store; 0: a file */
 };
 
 /* Where a restored volume says its journal is, until it has none: nowhere. */
@@ -32,6 +33,8 @@ struct rj_base_facts {
 int rj_base_look(
 	const char *path, struct rj_base_facts *out, struct rj_error *err);
 
+/* Does PATH name a store, and not a file? */
+bool rj_base_is_url(const char *path);
 /*
  * Make the file PATH of BYTES, all zeros, in its folder for certain; *FD is open for
  * reading and writing. RJ_E_EXISTS; the message says so when PATH was left by an
@@ -78,10 +81,11 @@ struct rj_base_opts {
 };
 
 /*
- * Copy the volume that is mounted at DIR into OUT, as rj_base_create() takes it, while
+ * Copy the volume that is mounted at DIR into OUT, as rj_base_create() takes it, or the URL of
+ * a store, while
  * the volume is in use. FACTS and REPORT tell what was made: REPORT's moment is the
  * first one that can be restored. After a failure there is no OUT, or nothing
- * that looks like a base on it.
+ * that looks like a base on it; at a store what is there is gone on with the next time.
  *
  * RJ_E_REFUSED: the volume is not one with a history (not data=journal, encryption, ...),
  * or the log is not kept; the message says what to do. RJ_E_EXISTS.

@@ -15,7 +15,7 @@
 #include "ext4/renew.h"
 #include "history/base.h"
 #include "history/base/target.h"
-#include "history/copy.h"
+#include "history/base/copy.h"
 #include "history/hold.h"
 #include "log/hold.h"
 #include "os/fileio.h"
@@ -36,6 +36,8 @@ struct making {
 	char device[4096], name[32];
 	int from, to; /* descriptors; -1 */
 	bool begun;   /* OUT was changed */
+	struct rj_upload *up; /* OUT is a URL; else NULL */
+	_Alignas(HEAD) uint8_t head[HEAD]; /* of the base */
 	int dir_fd;
 	struct rj_base_log log;
 };
@@ -139,10 +141,19 @@ static int begin_log(struct making *m, struct rj_error *err)
 {
 	int rc = 0;
 
+	if (m->up)
+		rc = rj_base_resume(m->up, &m->log, m->opts->hold_s, m->facts, err);
+	if (rc || m->facts->record.from)
+		return rc;
 	if (m->opts->hold_s)
 		rc = rj_hold_put(m->log.store, &m->log.id, "rjbackup",
 			m->opts->hold_s, &m->facts->hold, err);
-	return rc ? rc : log_end(m, &m->facts->record.from, err);
+	if (!rc)
+		rc = log_end(m, &m->facts->record.from, err);
+	if (!rc && m->up)
+		rc = rj_upload_begin(
+			m->up, m->facts->record.from, m->facts->hold.number, err);
+	return rc;
 }
 
 static int open_files(struct making *m, struct rj_error *err)
@@ -153,6 +164,9 @@ static int open_files(struct making *m, struct rj_error *err)
 	m->from = open(m->device, O_RDONLY | O_DIRECT | O_CLOEXEC);
 	if (m->from < 0)
 		return rj_fail_errno(err, errno, "%s: cannot open", m->device);
+	if (rj_base_is_url(m->out))
+		return rj_upload_open(m->out, &m->log.id, m->facts->block_size,
+			m->facts->blocks, &m->up, err);
 	rc = rj_base_create(m->out, bytes, &m->to, err);
 	m->begun = !rc || !rj_target_is_device(m->out);
 	return rc;
@@ -211,18 +225,18 @@ static int copy(struct making *m, const uint8_t raw[SUPER_BYTES], struct rj_erro
 		.progress = copy_progress,
 		.arg = m,
 	};
-	_Alignas(HEAD) uint8_t head[HEAD];
 	int rc = look_used(m, raw, &c.used, err);
 
 	if (!rc)
-		rc = rj_copy_sparse(&c, &m->facts->copied, err);
+		rc = m->up ? rj_upload_copy(m->up, &c, &m->facts->copied, err)
+			   : rj_copy_sparse(&c, &m->facts->copied, err);
 	rj_in_use_free(c.used);
 	if (!rc)
-		rc = rj_pread_all(m->from, head, HEAD, 0, m->device, err);
-	if (rc)
+		rc = rj_pread_all(m->from, m->head, HEAD, 0, m->device, err);
+	if (rc || m->up)
 		return rc;
-	rc = rj_pwrite_all(m->to, head, SUPER_AT, 0, m->out, err);
-	return rc ? rc : rj_pwrite_all(m->to, head + SUPER_AT + SUPER_BYTES,
+	rc = rj_pwrite_all(m->to, m->head, SUPER_AT, 0, m->out, err);
+	return rc ? rc : rj_pwrite_all(m->to, m->head + SUPER_AT + SUPER_BYTES,
 				 HEAD - SUPER_AT - SUPER_BYTES, SUPER_AT + SUPER_BYTES,
 				 m->out, err);
 }
@@ -263,6 +277,10 @@ static int put_super(struct making *m, const struct rj_base_record *record,
 	memcpy(sbx, raw + RJ_SBX_OFFSET, sizeof(sbx));
 	rj_sbx_base_put(sbx, record);
 	rj_super_make_base(raw, sbx);
+	if (m->up) {
+		memcpy(m->head + SUPER_AT, raw, SUPER_BYTES);
+		return rj_upload_finish(m->up, m->head, record->whole, err);
+	}
 	rc = rj_fsync(m->to, m->out, err);
 	if (!rc)
 		rc = rj_pwrite_all(
@@ -297,7 +315,7 @@ static int make(struct making *m, struct rj_history_report *report,
 		rc = begin_log(m, err);
 	if (!rc)
 		rc = read_super(m, raw, err);
-	if (!rc) /* before anything that looks like a volume */
+	if (!rc && !m->up) /* before anything that looks like a volume */
 		rc = put_super(m, &RJ_BASE_UNFINISHED, err);
 	if (!rc)
 		rc = copy(m, raw, err);
@@ -334,6 +352,23 @@ static int check(struct making *m, struct rj_error *err)
 	return rc;
 }
 
+/* A base at a store that was only cut off stays, with its hold, to be gone on with. */
+static void give_up(struct making *m, int rc, struct rj_error *err)
+{
+	bool lost = rc == -RJ_E_REFUSED || rc == -RJ_E_GAP || rc == -RJ_E_CORRUPT;
+
+	if (m->up && rj_upload_number(m->up) && !lost) {
+		rj_fail_suffix(err, "; the same command goes on with base %llu",
+			(unsigned long long)rj_upload_number(m->up));
+		return;
+	}
+	if (m->up)
+		rj_upload_drop(m->up, NULL);
+	rj_base_hold_drop(&m->log, m->facts, err);
+	if (m->begun)
+		rj_base_discard(m->out, err);
+}
+
 int rj_base_make(const char *dir, const char *out,
 	const struct rj_base_opts *opts, struct rj_base_facts *facts,
 	struct rj_history_report *report, struct rj_error *err)
@@ -346,23 +381,22 @@ int rj_base_make(const char *dir, const char *out,
 		.to = -1,
 		.dir_fd = -1};
 	int rc, rc2;
-	bool made;
 
 	memset(facts, 0, sizeof(*facts));
 	memset(report, 0, sizeof(*report));
 	rc = check(&m, err);
 	if (!rc && !opts->dry_run)
 		rc = make(&m, report, err);
-	made = m.to >= 0 && m.begun;
+	m.begun = m.begun && m.to >= 0;
 	rc2 = rj_close(&m.to, out, rc ? NULL : err);
 	rj_close(&m.from, m.device, NULL); /* only read */
 	rj_close(&m.dir_fd, dir, NULL);
 	if (!rc)
 		rc = rc2;
 	if (rc)
-		rj_base_hold_drop(&m.log, facts, err);
+		give_up(&m, rc, err);
+	facts->number = m.up ? rj_upload_number(m.up) : 0;
+	rj_upload_free(m.up);
 	rj_base_log_close(&m.log);
-	if (rc && made)
-		rj_base_discard(out, err);
 	return rc;
 }

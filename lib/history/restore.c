@@ -14,7 +14,8 @@
 #include "ext4/check.h"
 #include "ext4/renew.h"
 #include "history/base/target.h"
-#include "history/copy.h"
+#include "history/base/copy.h"
+#include "history/download.h"
 #include "history/overlay.h"
 #include "journal/move.h"
 #include "os/fileio.h"
@@ -28,6 +29,7 @@ struct restoring {
 	const struct rj_base_facts *facts;
 	const char *out; /* the new volume */
 	int from, to; /* descriptors; -1 */
+	struct rj_download *down; /* the base is at a store; NULL: FROM */
 	bool made, device; /* OUT was changed; it is a block device */
 	uint8_t super[1024]; /* the last one in the log */
 	bool have_super;
@@ -56,8 +58,12 @@ static int log_progress(void *arg, uint64_t done, uint64_t total)
 static int put_head(struct restoring *r, struct rj_error *err)
 {
 	uint8_t head[HEAD], sbx[RJ_SBX_BYTES];
-	int rc = rj_pread_all(r->from, head, sizeof(head), 0, r->opts->base, err);
+	int rc = 0;
 
+	if (r->down)
+		memcpy(head, rj_download_head(r->down), sizeof(head));
+	else
+		rc = rj_pread_all(r->from, head, sizeof(head), 0, r->opts->base, err);
 	if (rc)
 		return rc;
 	memcpy(sbx, head + SUPER_AT + RJ_SBX_OFFSET, sizeof(sbx));
@@ -87,8 +93,10 @@ static int copy_base(struct restoring *r, struct rj_error *err)
 		return rc;
 	c.from_fd = r->from;
 	c.to_fd = r->to;
-	shared = rj_copy_share(&c);
+	shared = !r->down && rj_copy_share(&c);
 	rc = put_head(r, err);
+	if (r->down)
+		return rc ? rc : rj_download_copy(r->down, r->to, o->out, copy_progress, r, err);
 	return rc || shared ? rc : rj_copy_sparse(&c, NULL, err);
 }
 
@@ -293,10 +301,18 @@ int rj_history_restore(const struct rj_restore_opts *opts,
 
 	memset(report, 0, sizeof(*report));
 	memset(facts, 0, sizeof(*facts));
-	/* a process that serves a mount has the lock, too, until it ends */
-	rc = rj_base_open(opts->base, false, &r.from, err);
-	if (!rc)
-		rc = rj_base_look(opts->base, facts, err);
+	if (rj_base_is_url(opts->base)) {
+		rc = opts->serve ? rj_fail(err, RJ_E_UNSUPPORTED,
+					   "%s: a base at a store is not mounted in place: rjbackup restore makes a volume from it",
+					   opts->base)
+				 : rj_download_open(opts->base, opts->keyfile, facts,
+					   &r.down, err);
+	} else {
+		/* a process that serves a mount has the lock, too, until it ends */
+		rc = rj_base_open(opts->base, false, &r.from, err);
+		if (!rc)
+			rc = rj_base_look(opts->base, facts, err);
+	}
 	if (!rc)
 		rc = check_journal(&r, err);
 	if (!rc)
@@ -304,6 +320,7 @@ int rj_history_restore(const struct rj_restore_opts *opts,
 			       : walk(&r, NULL, report, err);
 	rc2 = rj_close(&r.to, r.out, rc ? NULL : err);
 	rj_close(&r.from, opts->base, NULL); /* only read */
+	rj_download_free(r.down);
 	if (!rc)
 		rc = rc2;
 	if (rc && r.made)

@@ -8,7 +8,7 @@
 #include "recover/recover.h"
 
 struct rj_restore_opts {
-	const char *base;
+	const char *base; /* a file, or the URL of a store (history/download.h) */
 	const char *out; /* as rj_base_create() takes it; NULL: only look */
 	/*
 	 * Instead of OUT: leave the base as it is, and write changed blocks into the empty file

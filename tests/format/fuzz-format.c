@@ -2,8 +2,8 @@
 /*
  * libFuzzer target for the small structures that a stranger may have written; built
  * and run by scripts/fuzz. The first byte says which: superblock extension, epoch
- * claim, floor record, the fallback file's header, hold, a mount's note; the same with a
- * right checksum.
+ * claim, floor record, the fallback file's header, hold, a mount's note, manifest of a
+ * base; the same with a right checksum.
  * What decodes is encoded to what decodes to the same again; an extension with an
  * unknown ro_compat bit is refused by the encoder.
  *
@@ -14,6 +14,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "history/base/manifest.h"
 #include "format/epoch-claim.h"
 #include "format/floor-record.h"
 #include "format/hold.h"
@@ -23,7 +24,7 @@
 #include "util/bytes.h"
 #include "util/crc32c.h"
 
-enum what { SBX, CLAIM, FLOOR, HEADER, HOLD, NOTE, KINDS };
+enum what { SBX, CLAIM, FLOOR, HEADER, HOLD, NOTE, MANIFEST, KINDS };
 #define RIGHT_CRC 8 /* a bit of the first byte */
 #define MOST	  512
 
@@ -93,6 +94,19 @@ static void try_hold(const uint8_t *text, size_t len, struct rj_error *err)
 	rj_buf_free(&buf);
 }
 
+static void try_manifest(const uint8_t *data, size_t len, struct rj_error *err)
+{
+	struct rj_base_manifest m;
+	struct rj_buf buf = {0};
+
+	if (rj_base_manifest_decode(data, len, &m, err))
+		return;
+	must(!rj_base_manifest_encode(&m, &buf, err));
+	must(buf.len == len && !memcmp(buf.data, data, len));
+	rj_base_manifest_free(&m);
+	rj_buf_free(&buf);
+}
+
 static void try_floor(const uint8_t *raw, struct rj_error *err)
 {
 	uint8_t back[RJ_FLOOR_BYTES];
@@ -155,6 +169,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		try_claim(data + 1, size - 1, &err);
 	else if (what == HOLD)
 		try_hold(data + 1, size - 1, &err);
+	else if (what == MANIFEST)
+		try_manifest(data + 1, size - 1, &err);
 	else if (what == FLOOR)
 		try_floor(raw, &err);
 	else if (what == HEADER)
@@ -190,9 +206,15 @@ static void write_seeds(const char *dir)
 		.journal_blocks = 1024,
 		.epoch = 1,
 		.url = "rj://127.0.0.1:7490/v"};
+	struct rj_base_manifest m = {
+		.record = {.from = 1, .whole = 2}, .block_size = 1024, .blocks = 9000};
 	struct rj_buf buf = {0};
 	uint8_t raw[MOST];
 
+	if (rj_base_manifest_encode(&m, &buf, NULL))
+		exit(1);
+	write_seed(dir, MANIFEST, buf.data, buf.len);
+	rj_buf_free(&buf);
 	if (!rj_sbx_encode(&s, raw, NULL))
 		write_seed(dir, SBX, raw, RJ_SBX_BYTES);
 	if (rj_epoch_claim_encode(&c, &buf))

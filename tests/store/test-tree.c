@@ -433,6 +433,11 @@ static void named_marks_come_and_go(void)
 	come_and_go(RJ_KEY_POINT);
 }
 
+static void pieces_of_bases_come_and_go(void)
+{
+	come_and_go(RJ_KEY_BASE);
+}
+
 int main(void)
 {
 	static const struct rjtest tests[] = {
@@ -447,6 +452,7 @@ int main(void)
 		RJTEST(a_dup_is_a_handle_of_its_own),
 		RJTEST(holds_come_and_go),
 		RJTEST(named_marks_come_and_go),
+		RJTEST(pieces_of_bases_come_and_go),
 	};
 	int status;
 

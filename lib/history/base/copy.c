@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Copy a volume into a sparse file: share its blocks where possible, else leave out zeros. */
-#include "history/copy.h"
+#include "history/base/copy.h"
 
 #include <linux/fs.h>
 #include <stdbool.h>
@@ -30,7 +30,6 @@ struct copying {
 	const struct rj_copy *c;
 	struct rj_copied done;
 	struct piece piece;
-	int64_t next_ns; /* monotonic: no read begins before it */
 	uint8_t *buf;	 /* PIECE bytes */
 };
 
@@ -58,7 +57,9 @@ static int put(struct copying *y, struct rj_error *err)
 			if (zeros(buf + end, n))
 				break;
 		}
-		rc = rj_pwrite_all(c->to_fd, buf + at, end - at, y->piece.begin + at, c->to, err);
+		rc = c->put ? c->put(c->arg, buf + at, end - at, y->piece.begin + at, err)
+			    : rj_pwrite_all(c->to_fd, buf + at, end - at,
+				      y->piece.begin + at, c->to, err);
 		y->done.written += end - at;
 		at = end;
 	}
@@ -125,11 +126,11 @@ static void pace(struct copying *y, size_t len)
 
 	if (!y->c->rate)
 		return;
-	if (y->next_ns > now)
-		rj_sleep_ns(y->next_ns - now);
-	else if (now - y->next_ns > BURST_NS)
-		y->next_ns = now - BURST_NS;
-	y->next_ns += (int64_t)((double)len * 1e9 / (double)y->c->rate);
+	if (y->done.next_ns > now)
+		rj_sleep_ns(y->done.next_ns - now);
+	else if (now - y->done.next_ns > BURST_NS)
+		y->done.next_ns = now - BURST_NS;
+	y->done.next_ns += (int64_t)((double)len * 1e9 / (double)y->c->rate);
 }
 
 static int copy_piece(struct copying *y, struct rj_error *err)
@@ -162,14 +163,14 @@ int rj_copy_sparse(const struct rj_copy *c, struct rj_copied *done, struct rj_er
 	uint64_t off = c->begin;
 	int rc = 0;
 
-	if (done)
-		*done = (struct rj_copied){0};
 	y = calloc(1, sizeof(*y));
 	if (!y || posix_memalign((void **)&y->buf, GRAIN, PIECE)) {
 		free(y);
 		return rj_fail(err, RJ_E_NOMEM, "out of memory");
 	}
 	y->c = c;
+	if (done)
+		y->done = *done;
 	for (; !rc; off = y->piece.end) {
 		rc = find_piece(y, off, err);
 		if (rc || y->piece.begin >= c->bytes)

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* A base that is kept at a store. */
+#ifndef RJ_HISTORY_DOWNLOAD_H
+#define RJ_HISTORY_DOWNLOAD_H
+
+#include "history/base/manifest.h"
+#include "history/base.h"
+
+struct rj_download;
+
+/*
+ * Open the base at URL, of all logs there the one that was finished last, or number N of
+ * "URL#N"; F tells of it. KEYFILE NULL: the one of rj.conf for URL.
+ * RJ_E_NOTFOUND: there is none, or it was not finished; RJ_E_KEY: encrypted, and there is no
+ * key, or another one; RJ_E_CORRUPT. The store's errors.
+ */
+int rj_download_open(const char *url, const char *keyfile, struct rj_base_facts *f,
+	struct rj_download **out, struct rj_error *err);
+/* Its first bytes. */
+const uint8_t *rj_download_head(const struct rj_download *d);
+/* Write all but them into FD, an empty file that is long enough. As rj_stored_fetch(). */
+int rj_download_copy(const struct rj_download *d, int fd, const char *to,
+	int (*progress)(void *arg, uint64_t done, uint64_t total), void *arg,
+	struct rj_error *err);
+void rj_download_free(struct rj_download *d); /* NULL-safe */
+
+#endif

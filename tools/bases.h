@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The bases that a store keeps beside a log. */
+#ifndef TOOLS_BASES_H
+#define TOOLS_BASES_H
+
+#include <json-c/json.h>
+#include <stdbool.h>
+
+#include "log/log.h"
+
+/*
+ * Print a line on stdout for each base of the log ID at STORE, two spaces before it; or add
+ * them to LOG as "bases", unless that is NULL. Encrypted ones are read with the keyfile that
+ * rj.conf names, if any. The store's errors.
+ */
+int bases_show(struct rj_store *store, const struct rj_log_id *id, struct json_object *log,
+	struct rj_error *err);
+/*
+ * Remove base NUMBER of the log ID with its hold, or, if DRY_RUN, only look. *FOUND: it was
+ * there. The store's errors.
+ */
+int bases_remove(struct rj_store *store, const struct rj_log_id *id, uint64_t number,
+	bool dry_run, bool *found, struct rj_error *err);
+
+#endif
