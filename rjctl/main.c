@@ -7,6 +7,7 @@
 
 #include "check.h"
 #include "dead-daemon.h"
+#include "journal-data.h"
 #include "mark.h"
 #include "options.h"
 #include "os/rundir.h"
@@ -248,6 +249,8 @@ int main(int argc, char **argv)
 			status = mark(&o);
 		else if (!strcmp(o.command, "check"))
 			status = check_volumes(o.volumes, o.count);
+		else if (o.verb)
+			status = journal_data(o.verb, o.volume);
 		else if (!o.volume)
 			status = ask_all(&o);
 		else if (volume_uuid(o.volume, uuid, &err))

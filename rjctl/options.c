@@ -3,6 +3,7 @@
 #include "options.h"
 
 #include <getopt.h>
+#include <limits.h>
 #include <string.h>
 
 #include "store/conf.h"
@@ -16,6 +17,7 @@ static const char help_text[] =
 	"       rjctl mark [-q] [--freeze] [--json] NAME DIR\n"
 	"       rjctl restart [-q] [DEVICE|DIR]\n"
 	"       rjctl stop [-q] [--force] [DEVICE|DIR]\n"
+	"       rjctl journal-data on|off|ls|check DIR\n"
 	"Ask or tell the rjournald that serves the volume DEVICE, or the\n"
 	"volume mounted at DIR; without that, every one that runs.\n"
 	"\n"
@@ -31,6 +33,9 @@ static const char help_text[] =
 	"  restart      go on with the program as it is installed now;\n"
 	"               the volume stays mounted and in use\n"
 	"  stop         end; refused while the volume is mounted\n"
+	"  journal-data let the data of what is below DIR pass the journal (on),\n"
+	"               or no longer (off); show where they do (ls), or prove it\n"
+	"               (check)\n"
 	"      --force  stop: at once; the kernel aborts the journal\n"
 	"      --freeze mark: with the volume frozen, for 30 seconds at most\n"
 	"      --json   status, mark: as JSON, one object per line\n"
@@ -40,6 +45,31 @@ static const char help_text[] =
 	"\n"
 	"See rjctl(8).\n";
 
+/* By enum command. */
+enum command {
+	STATUS,
+	CHECK,
+	METRICS,
+	FLUSH,
+	PREFER,
+	MARK,
+	RESTART,
+	STOP,
+	JOURNAL_DATA,
+};
+static const struct tool_command commands[] = {
+	[STATUS] = {"status", 0, 1, ""},
+	[CHECK] = {"check", 0, INT_MAX, ""},
+	[METRICS] = {"metrics", 0, 1, ""},
+	[FLUSH] = {"flush", 0, 1, ""},
+	[PREFER] = {"prefer", 1, 2, "say remote, local or power"},
+	[MARK] = {"mark", 2, 2, "say NAME and DIR"},
+	[RESTART] = {"restart", 0, 1, ""},
+	[STOP] = {"stop", 0, 1, ""},
+	[JOURNAL_DATA] = {"journal-data", 2, 2, "say on, off, ls or check, and DIR"},
+	{0},
+};
+
 #define SET(field) OPTION_SET(struct rj_ctl_options, field)
 static const struct tool tool = {
 	.name = "rjctl",
@@ -47,49 +77,38 @@ static const struct tool tool = {
 	.hint = "; try 'rjctl --help'",
 	.options = (const struct tool_option[]){
 		{0, "json", SET(json)},
-		{0, "force", SET(force)},
-		{0, "freeze", SET(freeze)},
+		{0, "force", SET(force), .commands = 1u << STOP},
+		{0, "freeze", SET(freeze), .commands = 1u << MARK},
 		{'q', "quiet", SET(quiet)},
 		{0},
 	},
+	.commands = commands,
 };
-
-static const char *const commands[] = {
-	"status", "check", "metrics", "flush", "prefer", "mark", "restart", "stop", NULL};
 
 enum options_verdict rj_ctl_options_parse(int argc, char **argv, struct rj_ctl_options *o)
 {
+	static const char *const verbs[] = {"on", "off", "ls", "check", NULL};
 	enum options_verdict v;
+	int command = 0;
 
 	*o = (struct rj_ctl_options){0};
-	v = tool_parse(&tool, argc, argv, o);
+	v = tool_parse_command(&tool, argc, argv, o, &command);
 	if (v != OPTIONS_RUN)
 		return v;
-	if (optind == argc)
-		return tool_bad(&tool, "say status, check, metrics, flush, prefer, mark, restart or stop");
-	o->command = argv[optind];
-	if (tool_word(commands, o->command) < 0)
-		return tool_bad(&tool, "unknown command %s", o->command);
-	if (!strcmp(o->command, "prefer")) {
-		if (++optind == argc ||
-			rj_prefer_parse(argv[optind]) == RJ_PREFER_UNSET)
-			return tool_bad(&tool, "prefer remote, local or power");
-		o->prefer = argv[optind];
-	}
-	if (!strcmp(o->command, "mark")) {
-		if (argc - optind < 3)
-			return tool_bad(&tool, "mark: say NAME and DIR");
-		o->name = argv[++optind];
-	}
-	o->volumes = argv + optind + 1;
-	o->count = argc - optind - 1;
-	if (argc - optind > 2 && strcmp(o->command, "check") != 0)
-		return tool_bad(&tool, "unexpected argument %s", argv[optind + 2]);
-	if (argc - optind == 2)
-		o->volume = argv[optind + 1];
-	if (o->force && strcmp(o->command, "stop") != 0)
-		return tool_bad(&tool, "--force is only for stop");
-	if (o->freeze && !o->name)
-		return tool_bad(&tool, "--freeze is only for mark");
+	o->command = commands[command].word;
+	if (command == PREFER)
+		o->prefer = argv[optind++];
+	else if (command == MARK)
+		o->name = argv[optind++];
+	else if (command == JOURNAL_DATA)
+		o->verb = argv[optind++];
+	if (o->prefer && rj_prefer_parse(o->prefer) == RJ_PREFER_UNSET)
+		return tool_bad(&tool, "prefer: say remote, local or power");
+	if (o->verb && tool_word(verbs, o->verb) < 0)
+		return tool_bad(&tool, "journal-data: say on, off, ls or check");
+	o->volumes = argv + optind;
+	o->count = argc - optind;
+	if (o->count == 1)
+		o->volume = argv[optind];
 	return OPTIONS_RUN;
 }

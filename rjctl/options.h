@@ -9,6 +9,7 @@
 struct rj_ctl_options {
 	const char *command; /* "status", "check", "flush", "stop" ... */
 	const char *prefer;  /* of "prefer": remote, local or power */
+	const char *verb;    /* of "journal-data": on, off, ls or check */
 	const char *volume;  /* DEVICE or DIR (mark: DIR); NULL: every volume served */
 	char *const *volumes; /* of "check": COUNT of them, none: all */
 	int count;

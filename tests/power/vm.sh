@@ -33,13 +33,13 @@ vm_setup() {
 	local_conf "$T_DIR" "$VM_DIR"
 	at_exit rm -rf "$VM_DIR"
 	local programs=() p
-	for p in rjournald/rjournald rjrecover/rjrecover rjmount/mount.rj tests/power/writer \
-		tests/power/relay; do
+	for p in rjournald/rjournald rjrecover/rjrecover rjmount/mount.rj rjctl/rjctl \
+		tests/power/writer tests/power/overwrite tests/power/relay; do
 		programs+=("$(vm_program "$RJ_BUILD/$p")")
 	done
 	LD_LIBRARY_PATH=$RJ_BUILD/lib/.libs "$RJ_SRC/tests/power/mkinitrd" \
 		"$VM_DIR/initrd" "$VM_KERNEL" "$RJ_SRC/tests/power/init" \
-		"${programs[@]}" "$(command -v mount)"
+		"${programs[@]}" "$(command -v mount)" "$(command -v chattr)"
 }
 
 # vm_volume N KIND URL [fallback]: its image, by a word such as ext4-4k-ordered;
@@ -56,6 +56,9 @@ vm_volume() {
 	# nothing of rjprogs: what the kernel is worth alone
 	internal) VM_OPTS[$n]=internal,data=ordered ;;
 	internal-fast) VM_OPTS[$n]=internal,data=ordered args="-O fast_commit" ;;
+	# of tests/power/overwrite
+	flag-ordered) VM_OPTS[$n]=flag,data=ordered ;;
+	on-ordered) VM_OPTS[$n]=$([ "$type" = ext3 ] || echo nodelalloc,)data=ordered ;;
 	*) VM_OPTS[$n]=data=$mode ;;
 	esac
 	rm -f "$VM_DIR/v$n" "$VM_DIR/f$n"
@@ -74,7 +77,7 @@ vm_volume() {
 
 # vm_start SEED VOLUMES: sets VM_PID, VM_DISK_PID; acknowledgements in $VM_DIR/acks
 vm_start() {
-	local seed=$1 volumes=$2 n args=() words="${VM_REPLAY:+rj.replay=1 }rj.seed=$1 rj.threads=$VM_THREADS rj.port=$SRV_PORT${VM_SQUEEZE:+ rj.squeeze=$VM_SQUEEZE}" images=()
+	local seed=$1 volumes=$2 n args=() words="${VM_REPLAY:+rj.replay=1 }${VM_OVERWRITE:+rj.overwrite=1 }rj.seed=$1 rj.threads=$VM_THREADS rj.port=$SRV_PORT${VM_SQUEEZE:+ rj.squeeze=$VM_SQUEEZE}" images=()
 	for ((n = 0; n < volumes; n++)); do images+=("$VM_DIR/v$n"); done
 	for ((n = 0; n < volumes; n++)); do # behind all volumes
 		[ -z "${VM_FALLBACK[$n]}" ] && continue
@@ -94,7 +97,7 @@ vm_start() {
 	VM_DISK_PID=$!
 	at_exit kill -KILL "$VM_DISK_PID"
 	wait_for 20 test -S "$VM_DIR/nbd" || return 1
-	qemu-system-x86_64 -accel tcg -cpu max -smp 1 -m "$VM_MEMORY" -nographic -no-reboot \
+	qemu-system-x86_64 -accel tcg -cpu max,cx16=off -smp 1 -m "$VM_MEMORY" -nographic -no-reboot \
 		-nodefaults -serial "file:$VM_DIR/console" -monitor none \
 		-kernel "$VM_KERNEL"/boot/vmlinuz-* -initrd "$VM_DIR/initrd" \
 		-append "console=ttyS0 panic=-1 quiet no_timer_check $words" \

@@ -3,8 +3,7 @@
  * writer [-f FILE] SEED THREADS DIRECTORY...: writes to each DIRECTORY (a volume's
  * root) with THREADS threads of ops.h, and one more whose files nobody fsyncs,
  * for ever. "VOLUME THREAD NUMBER" goes to QEMU's debug console for each operation that
- * was acknowledged: a port where every byte has left the machine before the
- * instruction ends, so that a thread never has more than one operation whose
+ * was acknowledged (console.h), so that a thread never has more than one operation whose
  * line is not to be seen. With -f it goes to the end of FILE instead, what is in
  * FILE is done already, and SIGTERM ends the threads after their operations;
  * exits with 1 when one has failed.
@@ -20,14 +19,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#if defined(__x86_64__) || defined(__i386__)
-#include <sys/io.h>
-#endif
-
 #include "acks.h"
+#include "console.h"
 #include "ops.h"
-
-#define PORT 0xE9
 
 struct worker {
 	unsigned volume, thread;
@@ -39,29 +33,6 @@ static atomic_uint running;
 static atomic_bool stop, failed;
 static int file = -1;
 
-static pthread_mutex_t console = PTHREAD_MUTEX_INITIALIZER;
-
-#if defined(__x86_64__) || defined(__i386__)
-static int console_open(void)
-{
-	return ioperm(PORT, 1, 1);
-}
-static void console_byte(char c)
-{
-	outb((unsigned char)c, PORT);
-}
-#else
-static int console_open(void)
-{
-	errno = ENOSYS;
-	return -1;
-}
-static void console_byte(char c)
-{
-	(void)c;
-}
-#endif
-
 static void say(const char *line)
 {
 	if (file >= 0) {
@@ -69,10 +40,7 @@ static void say(const char *line)
 			abort();
 		return;
 	}
-	pthread_mutex_lock(&console);
-	while (*line)
-		console_byte(*line++);
-	pthread_mutex_unlock(&console);
+	console_say(line);
 }
 
 static void *work(void *arg)
