@@ -13,7 +13,6 @@ cd "$T_DIR" && mkdir look || exit 99
 strace -o trace -e trace=none true 2>/dev/null || skip_all "no ptrace here"
 export ASAN_OPTIONS=detect_leaks=0
 no_wrapper
-}
 RJTUNE=$RJ_BUILD/rjtune/rjtune
 start_server "$T_DIR/srv" || exit 99
 at_exit umount -l "$T_DIR/mnt"
