@@ -85,5 +85,27 @@ else
 	ln -f third.img base.img
 	check "... is restored" restored latest n
 fi
+
+# ---- a base at the store ----
+mount -o remount,size=200m srv
+head -c $((20 << 20)) /dev/urandom >mnt/large && sync -f mnt
+pieces() { curl -sf "http${AT#rj}/$(dumpe2fs -h v.img 2>/dev/null | awk '/^Journal UUID/ {print $3}')/base/" | wc -l; }
+some() { [ "$(pieces)" -gt 1 ]; }
+"$RJBACKUP" base --hold=1h --rate=4 -o "$AT" mnt >fourth.out 2>&1 &
+pid=$!
+check "a base at the store is begun" wait_for 60 some
+kill -STOP "$pid"
+check "... which is full then" fill
+kill -CONT "$pid"
+wait "$pid"
+is "... and the base fails" $? 8
+like "... says so, and what to do" "$(cat fourth.out)" "(full|space).*; the same command goes on with base [0-9]+"
+mount -o remount,size=300m srv
+status 0 "... with space it goes on" timeout 170 "$RJBACKUP" base --hold=1h -o "$AT" mnt
+is "... and there is one base" "$("$RJBACKUP" ls "$AT" | grep -c "  base .*, whole at")" 1
+check "a marker" mark o
+rm -f r.img
+status 0 "... is restored from it" timeout 120 "$RJBACKUP" restore --base="$AT" -o r.img
+check "... as it was" same_as r.img o
 check "unmounted" history_umount
 exit 0
