@@ -190,7 +190,7 @@ status 1 "a new run knows that it was unmounted" follow --once
 like "... and says so" "$OUT" "unmounted|later transaction"
 check "... and the base is whole before that" restored "segment:$(whole)" held
 cp kept.img base.img
-check "the host stops" crash v.img mnt c.img
+check "the host stops" crash "$T_DIR/v.img" mnt c.img
 check "... and is recovered" "$RJ_BUILD/rjrecover/rjrecover" -q -p c.img
 status 1 "the history ends" follow
 like "... why" "$OUT" "rjbackup: .*the history of this base ends at segment [0-9]+: "

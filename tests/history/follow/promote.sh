@@ -30,7 +30,7 @@ acked() { "$HISTORY" count record; }
 goes_on() { local from; from=$(acked); wait_for 60 eval "[ \$(acked) -ge $((from + $1)) ]"; }
 # disk_lost: the host stops under load; the writer gets its death before the journal does
 disk_lost() {
-	local worker; worker=$(worker_pid v.img)
+	local worker; worker=$(worker_pid "$T_DIR/v.img")
 	freeze_daemon "$DPID" || return 1
 	kill -KILL "$WRITER"
 	kill_pid "$DPID"
