@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Remove the bases that no rule keeps: expire --keep. */
+/* Remove the files of bases that no rule keeps: expire --keep FILE... */
 #ifndef RJBACKUP_EXPIRE_H
 #define RJBACKUP_EXPIRE_H
 
@@ -7,8 +7,6 @@
 
 #include "options.h"
 
-/* Is TEXT a list of rules: a number and one of h, d, w, m, y, each once, as 7d,4w,12m? */
-bool keep_valid(const char *text);
 /*
  * Of the bases O->files remove those that no rule of O->keep keeps, and print all of them; with
  * O->dry_run only that. JSON gets them as "bases", NULL: text. The newest of each volume stays.

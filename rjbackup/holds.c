@@ -199,6 +199,10 @@ static int expire_log(struct logs *l, struct rj_error *err)
 	size_t i;
 	int rc;
 
+	struct keep_rules rules;
+
+	if (l->o->keep && keep_parse(l->o->keep, &rules))
+		return bases_keep(l->store, &l->id, &rules, l->o->dry_run, l->all, err);
 	if (l->o->base_number)
 		return expire_base(l, err);
 	rc = rj_hold_list(l->store, &l->id, 0, &holds, err);
@@ -230,7 +234,7 @@ int holds_ls(const struct options *o, struct json_object *top,
 int holds_expire(const struct options *o, struct json_object *top,
 	struct rj_error *err)
 {
-	struct logs l = {.o = o, .all = array_in(top, "removed")};
+	struct logs l = {.o = o, .all = array_in(top, o->keep ? "bases" : "removed")};
 	int rc = each_log(&l, expire_log, err);
 
 	if (!rc && o->hold && !l.found)
@@ -239,7 +243,7 @@ int holds_expire(const struct options *o, struct json_object *top,
 	else if (!rc && o->base_number && !l.found)
 		rc = rj_fail(err, RJ_E_NOTFOUND, "%s: there is no base %" PRIu64,
 			o->url, o->base_number);
-	else if (!rc && !l.found && !top)
+	else if (!rc && !l.found && !top && !o->keep)
 		printf("%s: no hold has expired, and no mark is gone\n", o->url);
 	return rc;
 }

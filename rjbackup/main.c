@@ -115,7 +115,7 @@ static int run_holds(const struct options *o)
 	struct json_object *top = o->json ? json_object_new_object() : NULL;
 	struct rj_error err = {0};
 	int rc = o->command == COMMAND_LS ? holds_ls(o, top, &err)
-		 : o->keep		  ? expire_bases(o, top, &err)
+		 : o->keep && !o->url ? expire_bases(o, top, &err)
 					  : holds_expire(o, top, &err);
 
 	if (rc)

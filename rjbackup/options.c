@@ -6,8 +6,8 @@
 #include <limits.h>
 #include <string.h>
 
-#include "expire.h"
 #include "format/claim-text.h"
+#include "tools/keep-rules.h"
 #include "util/quantity.h"
 
 #define MB 1000000u
@@ -20,7 +20,7 @@ static const char help_text[] =
 	"                        [-J OPTIONS] [--json] [--key FILE] --base=FILE -o FILE\n"
 	"                        [URL]\n"
 	"       rjbackup expire [-n] [--json] [--hold=NUMBER | --base=NUMBER] URL |\n"
-	"                       --keep=RULES FILE...\n"
+	"                       --keep=RULES FILE...|URL\n"
 	"       rjbackup drill [--at=MOMENT|random] [--scratch=DIR] [--compare=DIR]\n"
 	"                      [--exec=COMMAND] [--metrics=FILE] [--json] [--key FILE]\n"
 	"                      --base=FILE [URL]\n"
@@ -40,7 +40,7 @@ static const char help_text[] =
 	"  ls URL              the logs at URL, and the holds and marks of each\n"
 	"  restore             make a new volume, as it was at a moment\n"
 	"  expire URL          remove the holds that have expired, and marks that are gone\n"
-	"  expire FILE...      remove the bases that no rule of --keep keeps\n"
+	"  expire FILE...|URL  with --keep: remove the bases that no rule keeps\n"
 	"  drill               restore a moment, check it with e2fsck -fn, look at its\n"
 	"                      files, and remove it\n"
 	"  mount DIR           mount a moment read-only, without a copy of the base;\n"
@@ -246,24 +246,31 @@ static enum options_verdict check_ls(struct options *o, int n, char **words)
 	return OPTIONS_RUN;
 }
 
-static enum options_verdict check_expire(struct options *o, int n, char **words)
+/* Files, or one URL. */
+static enum options_verdict check_keep(struct options *o, int n, char **words)
 {
+	struct keep_rules rules;
 	int i;
 
-	if (o->keep && (o->hold_text || o->base))
-		return tool_bad(&tool,
-			"expire: --keep is for files, --hold and --base are for a URL");
-	if (o->keep && !keep_valid(o->keep))
+	if (o->hold_text || o->base)
+		return tool_bad(&tool, "expire: --keep, --hold or --base, and not two of them");
+	if (!keep_parse(o->keep, &rules))
 		return tool_bad(&tool,
 			"--keep wants rules, each once, such as 7d,4w,12m (also h, y): %s", o->keep);
-	for (i = 0; o->keep && i < n; i++)
+	for (i = 0; n > 1 && i < n; i++)
 		if (strstr(words[i], "://"))
-			return tool_bad(&tool, "expire: --keep wants the files of bases: %s",
-				words[i]);
+			return tool_bad(&tool, "expire: --keep wants one URL, or files: %s", words[i]);
+	if (strstr(words[0], "://"))
+		o->url = words[0];
 	o->files = words;
 	o->file_count = n;
+	return OPTIONS_RUN;
+}
+
+static enum options_verdict check_expire(struct options *o, int n, char **words)
+{
 	if (o->keep)
-		return OPTIONS_RUN;
+		return check_keep(o, n, words);
 	if (n > 1)
 		return tool_bad(&tool, "one word too many: %s", words[1]);
 	o->url = words[0];

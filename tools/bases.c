@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "format/claim-text.h"
@@ -93,10 +94,20 @@ int bases_show(struct rj_store *store, const struct rj_log_id *id, struct json_o
 	return rc;
 }
 
+static int remove_one(struct rj_store *store, const struct rj_log_id *id,
+	const struct rj_stored_seen *s, struct rj_error *err)
+{
+	const struct rj_stored_base b = {.store = store, .id = *id, .number = s->number};
+	int rc = rj_stored_remove(&b, err);
+
+	if (!rc && s->hold)
+		rc = rj_hold_remove(store, id, s->hold, err);
+	return rc == -RJ_E_NOTFOUND ? 0 : rc;
+}
+
 int bases_remove(struct rj_store *store, const struct rj_log_id *id, uint64_t number,
 	bool dry_run, bool *found, struct rj_error *err)
 {
-	const struct rj_stored_base b = {.store = store, .id = *id, .number = number};
 	struct rj_stored_seen s = {.number = 0};
 	struct rj_buf all = {0};
 	size_t i;
@@ -106,10 +117,88 @@ int bases_remove(struct rj_store *store, const struct rj_log_id *id, uint64_t nu
 		memcpy(&s, all.data + i, sizeof(s));
 	rj_buf_free(&all);
 	*found = !rc && s.number == number;
-	if (rc || !*found || dry_run)
-		return rc;
-	rc = rj_stored_remove(&b, err);
-	if (!rc && s.hold)
-		rc = rj_hold_remove(store, id, s.hold, err);
-	return rc == -RJ_E_NOTFOUND ? 0 : rc;
+	return rc || !*found || dry_run ? rc : remove_one(store, id, &s, err);
+}
+
+struct candidate {
+	struct keep_item keep;
+	struct rj_stored_seen seen;
+};
+
+/* The newest first. */
+static int in_order(const void *a, const void *b)
+{
+	const struct candidate *x = a, *y = b;
+
+	if (x->keep.time != y->keep.time)
+		return x->keep.time < y->keep.time ? 1 : -1;
+	return x->seen.number < y->seen.number ? 1 : -1;
+}
+
+static void show_kept(const struct candidate *c, bool dry_run, struct json_object *array)
+{
+	char time[RJ_CLAIM_VALUE];
+	struct json_object *o;
+
+	if (!array) {
+		printf("  base %" PRIu64 ", %s: %s%s\n", c->seen.number,
+			c->keep.time ? rj_claim_time_text(c->keep.time, time) : "of no known time",
+			c->keep.why[0] ? "kept: " : dry_run ? "would be removed" : "removed",
+			c->keep.why);
+		return;
+	}
+	o = json_object_new_object();
+	add_u64(o, "base", c->seen.number);
+	json_object_object_add(o, "kept", json_object_new_boolean(c->keep.why[0]));
+	json_object_object_add(o, "why", json_object_new_string(c->keep.why));
+	json_object_array_add(array, o);
+}
+
+static void judge(struct candidate *c, struct keep_item **items, size_t n,
+	const struct keep_rules *rules)
+{
+	size_t i, complete = 0;
+
+	qsort(c, n, sizeof(*c), in_order);
+	for (i = 0; i < n; i++)
+		if (c[i].keep.time)
+			items[complete++] = &c[i].keep;
+		else
+			snprintf(c[i].keep.why, KEEP_WHY_BYTES, "%s",
+				c[i].seen.finished ? "cannot be read" : "not finished");
+	keep_choose(rules, items, complete);
+}
+
+int bases_keep(struct rj_store *store, const struct rj_log_id *id, const struct keep_rules *rules,
+	bool dry_run, struct json_object *array, struct rj_error *err)
+{
+	struct keep_item **items = NULL;
+	struct candidate *c = NULL;
+	struct rj_buf all = {0};
+	int rc = list(store, id, &all, err);
+	size_t n = all.len / sizeof(c->seen), i;
+
+	if (!rc && n) {
+		c = calloc(n, sizeof(*c));
+		items = calloc(n, sizeof(struct keep_item *));
+		if (!c || !items)
+			rc = rj_fail(err, RJ_E_NOMEM, "out of memory");
+	}
+	for (i = 0; !rc && i < n; i++) {
+		memcpy(&c[i].seen, all.data + i * sizeof(c->seen), sizeof(c->seen));
+		if (c[i].seen.known && c[i].seen.finished)
+			c[i].keep.time = (int64_t)c[i].seen.time;
+	}
+	if (!rc && n)
+		judge(c, items, n, rules);
+	for (i = 0; !rc && i < n; i++) {
+		if (!c[i].keep.why[0] && !dry_run)
+			rc = remove_one(store, id, &c[i].seen, err);
+		if (!rc)
+			show_kept(&c[i], dry_run, array);
+	}
+	rj_buf_free(&all);
+	free(items);
+	free(c);
+	return rc;
 }

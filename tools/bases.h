@@ -7,6 +7,7 @@
 #include <stdbool.h>
 
 #include "log/log.h"
+#include "tools/keep-rules.h"
 
 /*
  * Print a line on stdout for each base of the log ID at STORE, two spaces before it; or add
@@ -21,5 +22,12 @@ int bases_show(struct rj_store *store, const struct rj_log_id *id, struct json_o
  */
 int bases_remove(struct rj_store *store, const struct rj_log_id *id, uint64_t number,
 	bool dry_run, bool *found, struct rj_error *err);
+/*
+ * Remove the bases of the log ID that RULES do not keep, with their holds, and print all of them,
+ * or add them to ARRAY, unless that is NULL; with DRY_RUN only that. One that is not finished,
+ * or cannot be read, stays. The store's errors.
+ */
+int bases_keep(struct rj_store *store, const struct rj_log_id *id, const struct keep_rules *rules,
+	bool dry_run, struct json_object *array, struct rj_error *err);
 
 #endif

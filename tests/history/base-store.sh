@@ -100,8 +100,25 @@ for kind in plain key; do
 	check "the first one is whole" back --base="$AT#$number"
 	check "... and reaches that moment" same_as r.img later
 
+	# ---- by rules: both are of today, and of this hour, or of two ----
+	status 0 "expire --keep -n" "$RJBACKUP" expire -n --keep=1d "$AT"
+	like "... keeps the newest" "$OUT" "  base $second, 20.*: kept: newest daily"
+	like "... and would remove the other" "$OUT" "  base $number, 20.*: would be removed"
+	is "... which is there" "$("$RJBACKUP" ls "$AT" | grep -c "  base ")" 2
+	status 0 "... and in JSON" "$RJBACKUP" expire -n --json --keep=9d,9h "$AT"
+	is "... the same" "$(jq -r '.bases[0] | .base, .kept' <<<"$OUT" | tr '\n' ' ')" "$second true "
+
 	# ---- removed ----
-	status 0 "expire --base" "$RJBACKUP" expire --base="$number" "$AT"
+	if [ $kind = key ]; then
+		history_conf ""
+		status 0 "--keep without the key" "$RJBACKUP" expire --keep=1h "$AT"
+		is "... keeps what it cannot read" "$(grep -c 'kept: cannot be read$' <<<"$OUT")" 2
+		history_conf "$conf"
+		status 0 "expire --keep" env TZ=UTC "$RJBACKUP" expire --keep=1y "$AT"
+		like "... removes the older one" "$OUT" "  base $number, .*: removed"
+	else
+		status 0 "expire --base" "$RJBACKUP" expire --base="$number" "$AT"
+	fi
 	is "... removes its hold" "$(objects hold)" 1
 	is "... and all of it" "$("$RJBACKUP" ls "$AT" | grep -c "  base ")" 1
 	status 8 "once" "$RJBACKUP" expire --base="$number" "$AT"

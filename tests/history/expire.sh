@@ -63,7 +63,7 @@ rm b-zlink
 for rules in "" 0d 7 d 7x 1d,1d 1d, ,1d; do
 	status 16 "no rules: \"$rules\"" "$RJBACKUP" expire --keep="$rules" b-jan
 done
-status 16 "a URL" "$RJBACKUP" expire --keep=1d rj://127.0.0.1:1/x
+status 16 "a URL and a file" "$RJBACKUP" expire --keep=1d rj://127.0.0.1:1/x b-jan
 status 16 "--keep and --hold" "$RJBACKUP" expire --keep=1d --hold=5 b-jan
 is "all are there" "$(echo b-*)" "$all"
 exit 0
