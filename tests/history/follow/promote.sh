@@ -28,6 +28,8 @@ writes() {
 }
 acked() { "$HISTORY" count record; }
 goes_on() { local from; from=$(acked); wait_for 60 eval "[ \$(acked) -ge $((from + $1)) ]"; }
+# ended PID: all of its threads; a zombie may have others, which keep its files open
+ended() { gone "$1" && [ "$(ls "/proc/$1/task" 2>/dev/null | wc -l)" -le 1 ]; }
 # disk_lost: the host stops under load; the writer gets its death before the journal does
 disk_lost() {
 	local worker; worker=$(worker_pid "$T_DIR/v.img")
@@ -35,7 +37,7 @@ disk_lost() {
 	kill -KILL "$WRITER"
 	kill_pid "$DPID"
 	umount -l mnt
-	wait_for 60 gone "$WRITER" && wait_for 60 gone "$worker" && rm v.img
+	wait_for 60 gone "$WRITER" && wait_for 60 ended "$worker" && rm v.img
 }
 # all_there VOLUME: it is sound, and has every operation of the record
 all_there() {
