@@ -99,14 +99,15 @@ static int expire_base(struct logs *l, struct rj_error *err)
 {
 	uint64_t number = l->o->base_number;
 	struct json_object *o;
-	bool found;
-	int rc = bases_remove(l->store, &l->id, number, l->o->dry_run, &found, err);
+	bool found, with_hold;
+	int rc = bases_remove(l->store, &l->id, number, l->o->dry_run, &found, &with_hold, err);
 
 	if (rc || !found)
 		return rc;
 	l->found++;
 	if (!l->all) {
-		printf("%s: base %" PRIu64 ", with its hold: %s\n", l->store->url, number,
+		printf("%s: base %" PRIu64 "%s: %s\n", l->store->url, number,
+			with_hold ? ", with its hold" : "",
 			l->o->dry_run ? "would be removed" : "removed");
 		return 0;
 	}

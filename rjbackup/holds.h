@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The holds and marks of all logs at a store: ls URL, and expire. */
+/* The logs at a store, with their holds, marks and bases: ls URL; and expire URL, by time, by
+ * --hold, --base or --keep. For bases in files: expire.h. */
 #ifndef RJBACKUP_HOLDS_H
 #define RJBACKUP_HOLDS_H
 

@@ -106,7 +106,7 @@ static int remove_one(struct rj_store *store, const struct rj_log_id *id,
 }
 
 int bases_remove(struct rj_store *store, const struct rj_log_id *id, uint64_t number,
-	bool dry_run, bool *found, struct rj_error *err)
+	bool dry_run, bool *found, bool *with_hold, struct rj_error *err)
 {
 	struct rj_stored_seen s = {.number = 0};
 	struct rj_buf all = {0};
@@ -117,6 +117,7 @@ int bases_remove(struct rj_store *store, const struct rj_log_id *id, uint64_t nu
 		memcpy(&s, all.data + i, sizeof(s));
 	rj_buf_free(&all);
 	*found = !rc && s.number == number;
+	*with_hold = *found && s.hold;
 	return rc || !*found || dry_run ? rc : remove_one(store, id, &s, err);
 }
 

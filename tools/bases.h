@@ -18,10 +18,11 @@ int bases_show(struct rj_store *store, const struct rj_log_id *id, struct json_o
 	struct rj_error *err);
 /*
  * Remove base NUMBER of the log ID with its hold, or, if DRY_RUN, only look. *FOUND: it was
- * there. The store's errors.
+ * there; *WITH_HOLD: it names a hold. One that cannot be read names none: its hold stays until
+ * it expires. The store's errors.
  */
 int bases_remove(struct rj_store *store, const struct rj_log_id *id, uint64_t number,
-	bool dry_run, bool *found, struct rj_error *err);
+	bool dry_run, bool *found, bool *with_hold, struct rj_error *err);
 /*
  * Remove the bases of the log ID that RULES do not keep, with their holds, and print all of them,
  * or add them to ARRAY, unless that is NULL; with DRY_RUN only that. One that is not finished,

@@ -16,7 +16,7 @@ struct rj_hist {
 	const struct rj_log_id *id;
 	const struct rj_history_opts *opts;
 	struct rj_history_report *report;
-	uint64_t since; /* of the base's mount: rj_log_served_since() */
+	uint64_t since; /* first epoch of the mount that the walk is in: rj_log_served_since() */
 	struct rj_ring *ring;
 	struct rj_bio *bio; /* over the ring */
 	uint32_t sb_block;

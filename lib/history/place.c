@@ -52,7 +52,7 @@ static int begun(struct rj_hist *h, const struct rj_jbd2_sb *sb,
 {
 	if (h->ended)
 		return rj_hist_broken(h, h->ended_segment, err,
-			"the volume was unmounted, and what changes it then is not in the log: make a base after each mount");
+			"the volume was unmounted and mounted again by hand while rjournald went on, so nothing says that it was not changed then: make a new base, and mount it as type rj");
 	if (!h->placed || (h->fresh && sb->sequence == h->tid + 1)) {
 		h->block = sb->start;
 		h->tid = sb->sequence;

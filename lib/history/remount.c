@@ -27,7 +27,8 @@ bool rj_hist_go_over(struct rj_hist *h, uint64_t since)
 {
 	uint32_t tid;
 
-	if (!h->whole || h->held || h->note_segment != h->segment ||
+	/* also before the base is whole: follow may have been stopped after it went over here */
+	if (h->held || h->note_segment != h->segment ||
 		h->note.kind != RJ_NOTE_UNMOUNTED ||
 		h->note.epoch != h->since || !unmounted(h, &tid))
 		return false;

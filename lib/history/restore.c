@@ -85,7 +85,6 @@ static int copy_base(struct restoring *r, struct rj_error *err)
 		.arg = r,
 	};
 	int rc = rj_base_create(o->out, c.bytes, &r->to, err);
-	bool shared;
 
 	r->device = rj_target_is_device(o->out);
 	r->made = r->to >= 0 && (!rc || !r->device);
@@ -93,11 +92,12 @@ static int copy_base(struct restoring *r, struct rj_error *err)
 		return rc;
 	c.from_fd = r->from;
 	c.to_fd = r->to;
-	shared = !r->down && rj_copy_share(&c);
 	rc = put_head(r, err);
+	if (rc)
+		return rc;
 	if (r->down)
-		return rc ? rc : rj_download_copy(r->down, r->to, o->out, copy_progress, r, err);
-	return rc || shared ? rc : rj_copy_sparse(&c, NULL, err);
+		return rj_download_copy(r->down, r->to, o->out, copy_progress, r, err);
+	return rj_copy_share(&c) ? 0 : rj_copy_sparse(&c, NULL, err);
 }
 
 static int walk(struct restoring *r, struct rj_bio *fs,

@@ -20,7 +20,7 @@ static int look_at_hold(const struct rj_base_log *log, uint64_t number, struct r
 	return rc ? rc : rj_base_hold_check(log, f, err);
 }
 
-/* Is the log from there on complete, and of one mount? */
+/* Is the log from there on complete, and without a break? */
 static int look_at_log(const struct rj_base_log *log, const struct rj_base_facts *f,
 	struct rj_error *err)
 {

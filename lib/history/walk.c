@@ -10,7 +10,8 @@
 #include "history/history-priv.h"
 #include "log/past/point.h"
 
-/* Does the epoch of fence S continue the mount that the base was made in? */
+/* Does the epoch of fence S continue the mount that the walk is in, or may the walk go over
+ * to the next mount? */
 static int check_epoch(
 	struct rj_hist *h, const struct rj_segment *s, struct rj_error *err)
 {

@@ -81,7 +81,10 @@ static uint64_t next_data(const struct rj_copy *c, uint64_t off)
 
 bool rj_copy_share(const struct rj_copy *c)
 {
-	return !ioctl(c->to_fd, FICLONE, c->from_fd);
+	const struct file_clone_range range = {
+		.src_fd = c->from_fd, .src_offset = c->begin, .dest_offset = c->begin};
+
+	return !ioctl(c->to_fd, FICLONERANGE, &range);
 }
 
 /* What is in use from OFF on, with gaps that are not worth another read. */

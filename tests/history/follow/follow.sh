@@ -63,6 +63,28 @@ for kind in "ext4 4096" "ext3 1024"; do
 done
 
 # ---- killed at each write ----
+# each_cut MARKER STEP: follow from was.img, cut at each STEPth of the calls in list, leaves a base
+# from which MARKER is restored, and ends as in good.img when it is run again
+each_cut() {
+	local call n rc bad=0 at=0 cuts=0
+	while read -r call n; do
+		at=$((at + 1))
+		((at % $2)) && continue
+		cp --sparse=always was.img base.img
+		cut_at "$call" "$n" "$RJBACKUP" follow --once --base=base.img
+		rc=$?
+		((rc)) || continue # other threads took a few of its requests: there is no such call
+		cuts=$((cuts + 1))
+		((rc == 137)) || { note "cut $at, $call: status $rc" "$(<out)"; bad=$((bad + 1)); continue; }
+		# what it left is a base, from which the marker is restored, and its first moment
+		((at % 7)) || { restored latest "$1" && sound_at "segment:$(whole)"; } >out 2>&1 ||
+			{ note "cut $at, $call" "$(<out)"; bad=$((bad + 1)); }
+		follow --once >out 2>&1 && cmp base.img good.img ||
+			{ note "cut $at, $call" "$(<out)"; bad=$((bad + 1)); }
+	done <list
+	is "each of $cuts cuts ends in the same base" $bad 0
+	check "... and there were enough of them" test $cuts -gt 10
+}
 no_wrapper
 calls=pwrite64,pwritev,pwritev2,io_uring_enter,fsync,fdatasync
 if strace -o trace -e trace=none true 2>/dev/null; then
@@ -76,23 +98,7 @@ if strace -o trace -e trace=none true 2>/dev/null; then
 	check "... restored" restored latest 5
 	cp --sparse=always was.img base.img
 	check "its writes" list "$RJBACKUP" follow --once --base=base.img
-	bad=0 at=0 cuts=0
-	while read -r call n; do
-		at=$((at + 1))
-		cp --sparse=always was.img base.img
-		cut_at "$call" "$n" "$RJBACKUP" follow --once --base=base.img
-		rc=$?
-		((rc)) || continue # other threads took a few of its requests: there is no such call
-		cuts=$((cuts + 1))
-		((rc == 137)) || { note "cut $at, $call: status $rc" "$(<out)"; bad=$((bad + 1)); continue; }
-		# what it left is a base, from which the marker is restored, and its first moment
-		((at % 7)) || { restored latest 5 && sound_at "segment:$(whole)"; } >out 2>&1 ||
-			{ note "cut $at, $call" "$(<out)"; bad=$((bad + 1)); }
-		follow --once >out 2>&1 && cmp base.img good.img ||
-			{ note "cut $at, $call" "$(<out)"; bad=$((bad + 1)); }
-	done <list
-	is "each of $cuts cuts ends in the same base" $bad 0
-	check "... and there were enough of them" test $cuts -gt 10
+	each_cut 5 1
 	thaw_daemon "$DPID"
 else
 	skip "cuts" "no strace, or no ptrace here"
@@ -205,6 +211,7 @@ check "a volume" history_volume ext4 4096 journal ""
 check "... unmounted" history_umount
 check "... mounted as type rj" rj_mount
 status 0 "a base" "$RJBACKUP" base -o base.img mnt
+cp --sparse=always base.img was.img
 for i in 1 2 3; do
 	ops $((30 + i)) 200
 	((i != 2)) || { fsfreeze -f mnt && fsfreeze -u mnt; }
@@ -219,4 +226,14 @@ for i in 1 2 3; do
 	check "... and the marker is restored" restored latest "over$i"
 done
 check "unmounted" rj_umount
+if strace -o trace -e trace=none true 2>/dev/null; then
+	cp --sparse=always was.img base.img
+	status 0 "all of it in one run" follow --once
+	cp --sparse=always base.img good.img
+	cp --sparse=always was.img base.img
+	check "its writes" list "$RJBACKUP" follow --once --base=base.img
+	each_cut over3 $((${RJ_LONG:-0} ? 1 : 6))
+else
+	skip "cuts" "no strace, or no ptrace here"
+fi
 exit 0
