@@ -112,13 +112,26 @@ static void compare_one(FTS *fts, FTSENT *e, const char *restored, int64_t cut_n
 	}
 }
 
-int compare(const char *live, const char *restored, int64_t cut_ns,
+/* The root of both has the same inode number: else nothing would be compared, as nothing is
+ * found. */
+static bool same_root(const char *live, const char *restored)
+{
+	struct stat a, b;
+
+	if (!stat(live, &a) && !stat(restored, &b) && a.st_ino == b.st_ino)
+		return true;
+	fprintf(stderr, "rjbackup: %s: is not where the volume is mounted\n", live);
+	return false;
+}
+
+/* LIVE may be a link; SKIP bytes of each path are those of LIVE, without a slash at its end. */
+static int compare_all(char *live, size_t skip, const char *restored, int64_t cut_ns,
 	struct comparison *out)
 {
-	char *const roots[] = {(char *)live, NULL};
-	FTS *fts = fts_open(roots, FTS_PHYSICAL | FTS_XDEV | FTS_NOCHDIR, NULL);
+	char *const roots[] = {live, NULL};
+	FTS *fts = fts_open(
+		roots, FTS_PHYSICAL | FTS_COMFOLLOW | FTS_XDEV | FTS_NOCHDIR, NULL);
 	char path[PATH_MAX];
-	size_t skip = strlen(live);
 	int rc = fts ? 0 : -1;
 	FTSENT *e;
 
@@ -146,4 +159,16 @@ int compare(const char *live, const char *restored, int64_t cut_ns,
 	if (fts)
 		fts_close(fts);
 	return rc;
+}
+
+int compare(const char *live, const char *restored, int64_t cut_ns,
+	struct comparison *out)
+{
+	size_t skip = strlen(live);
+
+	while (skip && live[skip - 1] == '/')
+		skip--;
+	if (!same_root(live, restored))
+		return -1;
+	return compare_all((char *)live, skip, restored, cut_ns, out);
 }

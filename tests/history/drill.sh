@@ -58,6 +58,14 @@ check "the drill is old" note_is '.last_success -= 9 * 86400'
 told 1 "stale, verified at 2.* \(9 d ago\)$"
 is "... in JSON" "$("$RJCTL" status --json mnt | jq -c '.drill | [.state, .well, .age_seconds >= 777600]')" \
 	'["stale",false,true]'
+status 0 "a folder with a slash at its end" drill --compare=mnt/
+like "... is the same one" "$OUT" "compared: [0-9]{2,} the same, 0 differ"
+ln -s mnt to-mnt
+status 0 "a link to it" drill --compare=to-mnt
+like "... is the same one" "$OUT" "compared: [0-9]{2,} the same, 0 differ"
+mkdir other
+status 8 "another folder, newer than the moment" drill --compare=other
+like "... is told" "$OUT" "other: is not where the volume is mounted"
 status 0 "a moment before, without what is newer" drill --at="$(cat moved.time)" --compare=mnt \
 	--exec='test ! -e "$1/newer" && grep -q inside "$1/moved/file"'
 status 0 "a random moment, for Prometheus" drill --at=random --compare=mnt --metrics=drill.prom
