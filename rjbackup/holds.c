@@ -171,10 +171,11 @@ static int expire_mark(
 	return 0;
 }
 
-/* The marks that name what the log no longer has. */
+/* The marks that name what the log no longer has, by two lists: one of a log that is being
+ * written may lack a segment that is there. */
 static int expire_marks(struct logs *l, struct rj_error *err)
 {
-	struct rj_listing segments = {0};
+	struct rj_listing segments = {0}, again = {0};
 	struct rj_buf found = {0};
 	struct rj_point p;
 	unsigned bad;
@@ -183,12 +184,15 @@ static int expire_marks(struct logs *l, struct rj_error *err)
 
 	if (!rc && found.len)
 		rc = rj_listing_log(l->store, &l->id, 0, 0, &segments, err);
+	if (!rc && found.len)
+		rc = rj_listing_log(l->store, &l->id, 0, 0, &again, err);
 	for (i = 0; !rc && i < found.len; i += sizeof(p)) {
 		memcpy(&p, found.data + i, sizeof(p));
-		if (rj_point_gone(&p, &segments))
+		if (rj_point_gone(&p, &segments) && rj_point_gone(&p, &again))
 			rc = expire_mark(l, &p, err);
 	}
 	rj_listing_free(&segments);
+	rj_listing_free(&again);
 	rj_buf_free(&found);
 	return rc;
 }

@@ -180,9 +180,5 @@ int rj_point_list(struct rj_store *store, const struct rj_log_id *id,
 
 bool rj_point_gone(const struct rj_point *p, const struct rj_listing *l)
 {
-	struct rj_range last = {0};
-
-	if (l->ranges.len)
-		memcpy(&last, l->ranges.data + l->ranges.len - sizeof(last), sizeof(last));
-	return p->segment < last.first;
+	return p->segment < l->last && !rj_listing_bytes(l, p->segment);
 }

@@ -29,7 +29,8 @@ int rj_point_remove(struct rj_store *store, const struct rj_log_id *id,
  * left out, and counted in *BAD. */
 int rj_point_list(struct rj_store *store, const struct rj_log_id *id,
 	int retry_ms, struct rj_buf *out, unsigned *bad, struct rj_error *err);
-/* Is the segment of P gone: is it before the unbroken part of the log that L ends with? */
+/* Does L, a list of all of the log, go on after the segment of P, and lack that one? If another
+ * is missing, an older base may still reach P. */
 bool rj_point_gone(const struct rj_point *p, const struct rj_listing *l);
 
 #endif
