@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * The child that freezes is the one that thaws: it ignores the signals that end the parent,
- * and sees by its pipe that the parent is gone. Should the child be killed, the parent sees
+ * leaves its process group, which timeout(1) kills as a whole, and sees by its pipe that the
+ * parent is gone. Should the child be killed, the parent sees
  * that and thaws.
  */
 #include "freeze.h"
@@ -48,6 +49,7 @@ static int child(int dir_fd, int from, int to, int limit_ms)
 
 	for (i = 0; i < sizeof(ignored) / sizeof(ignored[0]); i++)
 		signal(ignored[i], SIG_IGN);
+	setsid(); /* a forked process leads no group, so that this does not fail */
 	if (ioctl(dir_fd, FIFREEZE, 0))
 		failed = errno;
 	/* a parent that is gone has closed its end */

@@ -86,6 +86,14 @@ for sig in KILL TERM; do
 	check "after SIG$sig it is thawed" writes "thawed-$sig"
 	kill -CONT "$worker"
 done
+# as timeout -k does it, and a service manager
+stop_worker
+setsid "$RJCTL" mark --freeze cut-group mnt 2>/dev/null & pid=$!
+check "rjctl has frozen the volume, and waits" wait_for 60 freezer $pid
+kill -KILL -- -$pid
+wait $pid 2>/dev/null
+check "after SIGKILL of its process group it is thawed" writes thawed-group
+kill -CONT "$worker"
 stop_worker
 status 1 "a freeze that lasts for too long" timeout 300 "$RJCTL" mark --freeze cut-off mnt
 check "... is over" writes thawed-off
