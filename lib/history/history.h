@@ -56,6 +56,7 @@ struct rj_history_report {
 	int64_t settled_ns;
 	uint64_t transactions; /* between base and REACHED */
 	uint64_t segments, bytes; /* read */
+	bool emptied; /* the journal is empty in REACHED */
 	/* Why the history ends before the log does, after which segment; "": it
 	 * does not. */
 	uint64_t break_segment;

@@ -136,6 +136,21 @@ static int log_end(struct making *m, uint64_t *last, struct rj_error *err)
 	return rc;
 }
 
+/*
+ * A walk must not begin with an empty journal: it cannot know whether a number is skipped next,
+ * as after a mount, or not, as after a freeze, and would go on over an unmount. What changes
+ * nothing that is seen fills it. Where that fails, the journal may be filled nevertheless.
+ */
+static void fill_journal(const struct making *m)
+{
+	int fd = openat(m->dir_fd, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
+
+	if (fd < 0)
+		return;
+	fsync(fd);
+	close(fd);
+}
+
 /* From here on the log is kept, and here it begins: in this order. */
 static int begin_log(struct making *m, struct rj_error *err)
 {
@@ -148,6 +163,10 @@ static int begin_log(struct making *m, struct rj_error *err)
 	if (m->opts->hold_s)
 		rc = rj_hold_put(m->log.store, &m->log.id, "rjbackup",
 			m->opts->hold_s, &m->facts->hold, err);
+	if (rc)
+		return rc;
+	fill_journal(m);
+	rc = m->opts->shipped(m->opts->arg, m->facts->uuid, err);
 	if (!rc)
 		rc = log_end(m, &m->facts->record.from, err);
 	if (!rc && m->up)
@@ -194,7 +213,12 @@ static int look_used(struct making *m, const uint8_t raw[SUPER_BYTES], struct rj
 	if (rc)
 		return rc;
 	walk.fs = rj_in_use_bio(*used);
-	return rj_history_walk(m->log.store, &m->log.id, &walk, &report, err);
+	rc = rj_history_walk(m->log.store, &m->log.id, &walk, &report, err);
+	if (!rc && report.emptied)
+		rc = rj_fail(err, RJ_E_REFUSED,
+			"%s: its journal is empty, so that the log could not tell this mount from another one: write something there, and try again",
+			m->dir);
+	return rc;
 }
 
 static int copy_progress(void *arg, uint64_t done, uint64_t total)

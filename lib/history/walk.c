@@ -5,6 +5,7 @@
  * are complete in the ring by then are consumed (place.c): the kernel overwrites none of
  * them before it has moved the tail.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "history/history-priv.h"
@@ -200,7 +201,10 @@ static int judge(struct rj_hist *h, struct rj_error *err)
 			"%s: %s%s the base is whole at segment %llu only",
 			h->store->url, r->break_why, r->break_why[0] ? ":" : "the moment is too early:",
 			(unsigned long long)opts->base.whole);
-	rj_moment_text(p->time_ns, text);
+	if (p->time_ns)
+		rj_moment_text(p->time_ns, text);
+	else
+		snprintf(text, sizeof(text), "the time of the base");
 	if (r->break_why[0] && !opts->until_break)
 		return rj_fail(err, RJ_E_REFUSED,
 			"%s: the history of this base ends with segment %llu, at %s: %s (--at=segment:%llu restores that)",
@@ -259,6 +263,7 @@ int rj_history_walk(struct rj_store *store, const struct rj_log_id *id,
 		rc = 0;
 	if (!rc)
 		rc = judge(&h, err);
+	report->emptied = h.placed && !h.block;
 	if (!rc && opts->fs)
 		rc = opts->fs->flush(opts->fs, err);
 	rj_hist_close(&h);

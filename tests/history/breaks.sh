@@ -128,6 +128,7 @@ check "and times before it are there" restored "$(cat first.time)" first
 rm -f base.img; status 0 "a base of this mount" base
 mark fourth
 cp base.img copy.img
+cp base.img fourth.img
 check "unmounted, the journal is still served" umount mnt
 check "... e2fsck does not find it for the base" not e2fsck -fy base.img
 check "... nor does the kernel" not mount -i -t ext4 -o loop base.img look
@@ -139,12 +140,30 @@ rm -f r.img
 refused "one rjournald, two mounts" 1 "unmounted|later transaction" restore
 check "what was before it is there" restored "segment:$(cat fourth.segment)" fourth
 
+# ... the second one without file data in its journal, and the base's begins where a freeze left
+# the journal empty: only its own mount goes on there with the same number
+for how in base fold; do
+	check "unmounted" history_umount
+	check "mounted again" history_mount journal
+	echo "$how" >mnt/frozen && head -c 100000 /dev/zero >mnt/data && sync -f mnt
+	rm -f base.img r.img
+	[ $how = base ] || status 0 "a base" base
+	check "frozen, and thawed" eval 'touch mnt/frozen && fsfreeze -f mnt && fsfreeze -u mnt'
+	[ $how = fold ] || status 0 "a base of an empty journal" base
+	[ $how = base ] || status 0 "a fold over the freeze" "$RJBACKUP" fold --base=base.img
+	check "unmounted, the journal is still served" umount mnt
+	check "mounted again" mount -i -t ext4 -o "loop,journal_path=$LOOP,data=ordered" v.img mnt
+	head -c 100000 /dev/urandom | dd of=mnt/data conv=notrunc status=none && sync -f mnt
+	refused "two mounts, and a freeze before ($how)" 1 "unmounted|later transaction" restore
+done
+
 # ---- the log does not hold the beginning any more ----
 rm -f r.img
 check "unmounted" history_umount
 history_conf ""
 sed -i '/^retain/d' "$RJ_CONF"
 check "all that no replay needs is deleted" "$RJ_BUILD/rjlog/rjlog" prune "$at"
+mv fourth.img base.img
 refused "a base whose log is gone" 4 "this base cannot be used any more: make a new one with --hold=TIME, or let \"retain\"" \
 	restore --at="segment:$(cat fourth.segment)"
 history_conf ""
