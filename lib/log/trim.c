@@ -77,18 +77,16 @@ static int retained_from(struct rj_store *store, const struct rj_log_id *id,
 	const struct rj_listing *l, uint64_t limit, uint64_t retain_s,
 	uint64_t *out, int64_t *next_ns, struct rj_error *err)
 {
-	int64_t now = rj_realtime_ns(), cut, at;
+	int64_t now = rj_realtime_ns(), span, at;
 	int rc;
 
 	*out = limit;
 	if (!retain_s)
 		return 0;
-	cut = retain_s >= (uint64_t)now / 1000000000
-		      ? 0
-		      : now - (int64_t)(retain_s * 1000000000);
-	rc = rj_log_since(store, id, l, limit, cut, out, &at, err);
+	span = retain_s >= (uint64_t)now / 1000000000 ? now : (int64_t)(retain_s * 1000000000);
+	rc = rj_log_since(store, id, l, limit, now - span, out, &at, err);
 	if (!rc)
-		*next_ns = *out < limit ? at + (int64_t)(retain_s * 1000000000) : 0;
+		*next_ns = *out < limit ? at + span : 0;
 	return rc;
 }
 

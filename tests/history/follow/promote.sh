@@ -118,10 +118,17 @@ status 1 "another copy of the base is not the volume any more" promote early.img
 like "... it says" "$OUT" "early.img: is not what the volume is now: its history ends with segment"
 check "... it is a base still" "$RJBACKUP" ls early.img
 
+# forget_daemons: those that served an earlier v.img are not taken for that of the next one
+forget_daemons() {
+	local pid
+	for pid in $(pgrep -f "rjournald .*$T_DIR/v.img\$"); do kill_pid "$pid"; done
+	wait_for 60 not pgrep -f "rjournald .*$T_DIR/v.img\$" >/dev/null
+}
+
 # ---- a volume with a mark ----
 # marked_volume: large enough for a backup superblock
 marked_volume() {
-	rm -f ./*.img
+	forget_daemons && rm -f ./*.img
 	truncate -s 160M v.img &&
 		"$MKRJFS" -q -F -t ext4 -b 4096 -J "remote=$SRV_URL/marked,size=4" v.img &&
 		history_mount journal
@@ -146,7 +153,7 @@ check "the volume is used" used
 # ---- a fallback file ----
 # fallback_volume: its store is lost under load, and comes back when the host has stopped
 fallback_volume() {
-	rm -rf ./*.img fb && mkdir fb &&
+	forget_daemons && rm -rf ./*.img fb && mkdir fb &&
 		history_volume ext4 4096 journal ",fallback=$T_DIR/fb/v,on_loss=local" &&
 		"$RJBACKUP" base -o base.img mnt && { writes; goes_on 30; } && kill_pid "$SRV_PID" &&
 		goes_on 100 && disk_lost && start_server "$T_DIR/srv" "$SRV_PORT"
