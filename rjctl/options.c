@@ -106,6 +106,8 @@ enum options_verdict rj_ctl_options_parse(int argc, char **argv, struct rj_ctl_o
 		return tool_bad(&tool, "prefer: say remote, local or power");
 	if (o->verb && tool_word(verbs, o->verb) < 0)
 		return tool_bad(&tool, "journal-data: say on, off, ls or check");
+	if (o->force && optind == argc)
+		return tool_bad(&tool, "stop --force: say which DEVICE or DIR");
 	o->volumes = argv + optind;
 	o->count = argc - optind;
 	if (o->count == 1)

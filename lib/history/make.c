@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "ext4/in-use.h"
@@ -175,6 +176,20 @@ static int begin_log(struct making *m, struct rj_error *err)
 	return rc;
 }
 
+/* A base that is written to the volume that it copies is lost with that. */
+static int check_elsewhere(const struct making *m, struct rj_error *err)
+{
+	struct stat to, dir;
+
+	if (fstat(m->to, &to) || fstat(m->dir_fd, &dir))
+		return rj_fail_errno(err, errno, "%s", m->out);
+	if (to.st_dev == dir.st_dev)
+		return rj_fail(err, RJ_E_REFUSED,
+			"%s: is on the volume that it is to be a base of: make it on another disk",
+			m->out);
+	return 0;
+}
+
 static int open_files(struct making *m, struct rj_error *err)
 {
 	uint64_t bytes = m->facts->blocks * m->facts->block_size;
@@ -188,7 +203,7 @@ static int open_files(struct making *m, struct rj_error *err)
 			m->facts->blocks, &m->up, err);
 	rc = rj_base_create(m->out, bytes, &m->to, err);
 	m->begun = !rc || !rj_target_is_device(m->out);
-	return rc;
+	return rc ? rc : check_elsewhere(m, err);
 }
 
 /*

@@ -250,8 +250,9 @@ static int hold(struct rj_hist *h, struct rj_jbd2_plan **plan,
 		"the volume was unmounted and mounted again, and the log does not say that this was by mount.rj, with data=journal: make a new base");
 }
 
-/* Would a walk that begins with h->segment know as much? Not while the journal is empty: only after
- * a mount may a number be skipped, and not after a freeze. And not what a note of an unmount says. */
+/* Would a walk that begins with h->segment know as much? Not while the journal is empty: only
+ * after a mount may a number be skipped, and not after a freeze. And not what a note of an
+ * unmount says. */
 static bool settled(const struct rj_hist *h)
 {
 	bool unmounted = h->note_segment && h->note.kind == RJ_NOTE_UNMOUNTED &&

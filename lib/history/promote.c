@@ -6,6 +6,7 @@
  */
 #include "history/promote.h"
 
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -239,6 +240,18 @@ static int recover(struct promoting *p, struct rj_error *err)
 	return rc;
 }
 
+static int served_here(const uint8_t uuid[RJ_UUID_BYTES], const char *base, struct rj_error *err)
+{
+	char device[PATH_MAX];
+	long pid;
+
+	if (!rj_rundir_left(uuid, &pid, device, sizeof(device)))
+		snprintf(device, sizeof(device), "DEVICE");
+	return rj_fail(err, RJ_E_BUSY,
+		"%s: an rjournald of this host serves the volume that this is a copy of, %s: unmount that first (rjctl stop --force %s, if its disk is gone)",
+		base, device, device);
+}
+
 static int promote(struct promoting *p, struct rj_error *err)
 {
 	const struct rj_promote_opts *o = p->opts;
@@ -246,9 +259,7 @@ static int promote(struct promoting *p, struct rj_error *err)
 	int rc;
 
 	if (rj_rundir_served(f->uuid))
-		return rj_fail(err, RJ_E_BUSY,
-			"%s: an rjournald of this host serves the volume that this is a copy of: unmount that first (rjctl stop --force, if its disk is gone)",
-			o->base);
+		return served_here(f->uuid, o->base, err);
 	rc = bring_fallback(p, err);
 	/* most of it while the old writer, if it lives, goes on */
 	if (!rc)
@@ -264,6 +275,17 @@ static int promote(struct promoting *p, struct rj_error *err)
 	return rc;
 }
 
+/* Is it to be refused? Then the base keeps its first moments: following moves them. */
+static int look(const struct rj_promote_opts *opts, struct rj_promote_report *report,
+	struct rj_error *err)
+{
+	struct rj_promote_opts only_look = *opts;
+
+	only_look.dry_run = true;
+	only_look.say = NULL;
+	return rj_promote(&only_look, report, err);
+}
+
 int rj_promote(const struct rj_promote_opts *opts, struct rj_promote_report *report,
 	struct rj_error *err)
 {
@@ -277,6 +299,9 @@ int rj_promote(const struct rj_promote_opts *opts, struct rj_promote_report *rep
 	};
 	int rc;
 
+	rc = opts->dry_run ? 0 : look(opts, report, err);
+	if (rc)
+		return rc;
 	memset(report, 0, sizeof(*report));
 	rc = rj_follow_open(&follow, &p.follow, err);
 	if (rc == -RJ_E_INVAL)

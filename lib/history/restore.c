@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "ext4/check.h"
@@ -291,6 +292,13 @@ static int restore(struct restoring *r, struct rj_history_report *report,
 	return rc;
 }
 
+static bool on_device(const char *path)
+{
+	struct stat st;
+
+	return !stat(path, &st) && S_ISBLK(st.st_mode);
+}
+
 int rj_history_restore(const struct rj_restore_opts *opts,
 	struct rj_base_facts *facts, struct rj_history_report *report,
 	struct rj_error *err)
@@ -315,6 +323,9 @@ int rj_history_restore(const struct rj_restore_opts *opts,
 	}
 	if (!rc)
 		rc = check_journal(&r, err);
+	/* what is on a device is not given up for a moment that cannot be reached */
+	if (!rc && opts->out && on_device(opts->out))
+		rc = walk(&r, NULL, report, err);
 	if (!rc)
 		rc = opts->out || opts->serve ? restore(&r, report, err)
 			       : walk(&r, NULL, report, err);

@@ -132,6 +132,10 @@ int rj_hist_open(struct rj_hist *h, struct rj_error *err)
 
 	memset(h->report, 0, sizeof(*h->report));
 	rc = rj_log_read(h->store, h->id, &o, gather, h, &sum, err);
+	if (rc == -RJ_E_GAP && !sum.last)
+		return rj_fail(err, RJ_E_NOTFOUND,
+			"%s: there is no segment of this volume's log there: give the URL where the log is, or a copy of it",
+			h->store->url);
 	if (rc == -RJ_E_GAP)
 		return rj_fail_suffix(err,
 			"; this base cannot be used any more: make a new one with --hold=TIME, or let \"retain\" in rj.conf keep the log");

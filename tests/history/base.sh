@@ -69,7 +69,9 @@ device() { truncate -s "$2" "$1" && DEV=$(losetup -f --show "$1") && at_exit los
 check "a volume" history_volume ext4 4096 journal ""
 RJ_SEED=3 "$WORK" ops mnt 3 200 >/dev/null
 check "a device that is too small" device small.dev 47M; small=$DEV
-status 8 "... is refused" "$RJBACKUP" base -o "$small" mnt
+status 1 "a base on the volume itself is refused" "$RJBACKUP" base -o mnt/x.img mnt
+check "... and not made" not test -e mnt/x.img
+status 8 "a device that is too small is refused" "$RJBACKUP" base -o "$small" mnt
 like "... and why" "$OUT" "$small: has 49283072 bytes, and the volume 50331648"
 check "a device with a file system" device a.dev 64M; a=$DEV
 mke2fs -q -F "$a" 32M 2>/dev/null && sync "$a" && sha256sum <a.dev >before
@@ -92,7 +94,12 @@ sync "$b"
 check "... is that moment" same_as "$b" device
 status 8 "it is not overwritten" timeout 120 "$RJBACKUP" restore --base="$a" -o "$b"
 wipefs -qa "$b"
-status 1 "a restore that fails" timeout 120 "$RJBACKUP" restore --at=@4000000000 --base="$a" -o "$b"
+sum=$(sha256sum <"$b")
+status 1 "a moment that cannot be reached" timeout 120 "$RJBACKUP" restore --at=@4000000000 --base="$a" -o "$b"
+sync "$b"
+is "... leaves the device as it was" "$(sha256sum <"$b")" "$sum"
+mkdir -p stub && printf '#!/bin/sh\nexit 4\n' >stub/e2fsck && chmod +x stub/e2fsck
+PATH=$T_DIR/stub:$PATH status 4 "a restore that fails" timeout 120 "$RJBACKUP" restore --verify=full --base="$a" -o "$b"
 like "... says what is there" "$OUT" "what is on $b now is nothing whole"
 check "... and is no volume" not mount -i -t ext4 "$b" look
 not "$RJBACKUP" ls "$b" >/dev/null 2>&1

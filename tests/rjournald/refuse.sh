@@ -71,3 +71,4 @@ check "nothing is left" wait_for 30 nothing_left "$img"
 status 1 "rjctl: nobody there" "$RJCTL" status "$img"
 like "rjctl: says so" "$OUT" "$img: no rjournald serves this volume"
 status 2 "rjctl: an unknown command" "$RJCTL" frobnicate
+status 2 "rjctl: stop --force without a volume" "$RJCTL" stop --force

@@ -67,7 +67,7 @@ for kind in "ext4 4096" "ext3 1024"; do
 	like "$kind: ... says to what" "$OUT" "^base.img: would be the volume as of 2.*, segment [0-9]+, or later$"
 	OUT=$(timeout 120 "$RJBACKUP" promote base.img 2>&1); rc=$?
 	is "$kind: where the volume is served" $rc 8
-	like "$kind: ... it is refused" "$OUT" "an rjournald of this host serves the volume"
+	like "$kind: ... it is refused" "$OUT" "an rjournald of this host serves the volume.*rjctl stop --force $T_DIR/v.img,"
 	check "$kind: and nothing happens to the writer" goes_on 50
 	check "$kind: the disk is lost, and its host" disk_lost
 	count=$(acked)
@@ -114,7 +114,9 @@ cp --sparse=always v.img c.img
 status 0 "promoted" promote base.img
 check "each acknowledged operation is there" all_there base.img
 check "the volume is used" used
+sum=$(sha256sum <early.img)
 status 1 "another copy of the base is not the volume any more" promote early.img
+is "... and nothing is changed in it" "$(sha256sum <early.img)" "$sum"
 like "... it says" "$OUT" "early.img: is not what the volume is now: its history ends with segment"
 check "... it is a base still" "$RJBACKUP" ls early.img
 
