@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Controls of the oracle: what does not pass the log is found, by a refusal or by what the
-# oracle compares. rjbackup base refuses such a volume: so it is made one by hand.
+# oracle compares. rjbackup base refuses such a volume; this base is made by hand.
 # RJ_LONG: of more kinds.
 . "$RJ_SRC/tests/support/lib.sh" || exit 99
 . "$RJ_SRC/tests/support/rj.sh" || exit 99
@@ -25,7 +25,7 @@ base_by_hand() {
 		dd if="$(device)" of=base.img bs=1M iflag=direct conv=sparse status=none &&
 		sync -f mnt && "$HAND" base base.img "$from" "$(segment)"
 }
-# pieces NAME FILES BYTES CHARACTER: files of so many bytes
+# pieces NAME FILES BYTES CHARACTER: FILES files of BYTES bytes each
 pieces() {
 	local n
 	mkdir -p "mnt/$1" || return 1
