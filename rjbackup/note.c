@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "drill.h"
+#include "log/past/drill.h"
 #include "os/fileio.h"
 #include "print.h"
 #include "tools/drill-note.h"
@@ -129,6 +130,23 @@ static void blame(struct drill *d, int rc, const struct rj_error *err)
 	d->err = *err;
 }
 
+/* For the page of rjserver: that the store cannot be told is no failure of the drill. */
+static void tell_store(const struct drill *d)
+{
+	struct rj_base_log log;
+	struct rj_error err;
+	int rc = rj_base_log_open(&d->facts, d->o->url, d->o->keyfile, &log, &err);
+
+	if (!rc)
+		rc = rj_drill_put(log.store, &log.id, (uint64_t)(rj_realtime_ns() / NS_PER_S),
+			d->report.reached.segment, &err);
+	rj_base_log_close(&log);
+	if (rc) {
+		rj_fail_prefix(&err, "the log's store is not told of this drill");
+		complain(err.msg);
+	}
+}
+
 void note_drill(struct drill *d)
 {
 	struct change c = {.drill = d};
@@ -148,6 +166,8 @@ void note_drill(struct drill *d)
 	if (rc || !uuid[0])
 		change(&c, &n);
 	blame(d, rc, &err);
+	if (!d->rc)
+		tell_store(d);
 	if (d->o->metrics)
 		blame(d, write_metrics(d->o->metrics, &n, uuid, &err), &err);
 }

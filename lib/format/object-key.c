@@ -13,11 +13,13 @@ static const char *const dir_names[] = {
 	[RJ_KEY_HOLD] = "/hold/",
 	[RJ_KEY_POINT] = "/mark/",
 	[RJ_KEY_BASE] = "/base/",
+	[RJ_KEY_DRILL] = "/drill/",
 };
 
 bool rj_key_unclaimed(enum rj_key_kind kind)
 {
-	return kind == RJ_KEY_HOLD || kind == RJ_KEY_POINT || kind == RJ_KEY_BASE;
+	return kind == RJ_KEY_HOLD || kind == RJ_KEY_POINT || kind == RJ_KEY_BASE ||
+	       kind == RJ_KEY_DRILL;
 }
 
 char *rj_key_text(const struct rj_key *key, char out[RJ_KEY_TEXT])

@@ -2,7 +2,7 @@
 /*
  * Write and parse the names of the remote log's objects, below a store's prefix:
  *   <uuid>/epoch/<E20>   <uuid>/log/<seq20>   <uuid>/hold/<N20>   <uuid>/mark/<N20>
- *   <uuid>/base/<N20>
+ *   <uuid>/base/<N20>   <uuid>/drill/<N20>
  * The UUID is the journal's.
  * The numbers are decimal, zero padded to 20 digits, and start at 1.
  */
@@ -21,6 +21,7 @@ enum rj_key_kind {
 	RJ_KEY_HOLD,
 	RJ_KEY_POINT, /* a named mark, rjctl mark */
 	RJ_KEY_BASE,  /* a piece of a base: history/base/manifest.h */
+	RJ_KEY_DRILL, /* that a drill succeeded: log/past/drill.h */
 	RJ_KEY_KINDS, /* how many there are */
 };
 
@@ -31,7 +32,7 @@ struct rj_key {
 };
 
 /* May any client put and remove objects of that kind, without a claim: holds, named
- * marks, bases? */
+ * marks, bases, drills? */
 bool rj_key_unclaimed(enum rj_key_kind kind);
 
 #define RJ_KEY_TEXT 72 /* longest key, with the NUL */

@@ -30,6 +30,13 @@ function ms(us) { return us < 10000 ? (us / 1000).toFixed(1) + " ms" : Math.roun
 function ago(v) {
 	return v.last_commit_ms ? span(Math.max(0, status.server.now_ms - v.last_commit_ms) / 1000) + " ago" : "not yet";
 }
+const DRILL_MAX_AGE = 8 * 86400; // seconds, the default of rj.conf
+// When rjbackup drill succeeded last; without a hold nobody may want to know.
+function verified(v) {
+	const age = status.server.now_ms / 1000 - v.verified_s;
+	if (!v.verified_s) return v.holds ? "never verified" : "";
+	return (age > DRILL_MAX_AGE ? "stale: verified " : "verified ") + span(Math.max(0, age)) + " ago";
+}
 // Bytes a second; the last sample is still filling, so the one before counts.
 function rates(v) { return v.rate.map((n) => n / status.server.sample_s); }
 function now(v) { const r = rates(v); return r.length > 1 ? r[r.length - 2] : 0; }
@@ -63,6 +70,8 @@ function row(v) {
 	name.append(el("span", v.journal, "id"));
 	if (v.nearly_full) name.append(el("span", "nearly full: " + v.nearly_full, "id bad"));
 	if (v.holds) stored.append(el("span", v.holds === 1 ? "1 hold" : v.holds + " holds", "id"));
+	const proof = verified(v);
+	if (proof) stored.append(el("span", proof, proof.startsWith("verified") ? "id" : "id bad"));
 	if (v.account) host.append(el("span", v.account, "id"));
 	rate.append(plot(v), el("span", bytes(now(v)) + "/s", "id"));
 	tr.append(name, host, el("td", ago(v)), el("td", v.last_commit_ms ? ms(v.lag_us) : "-", "n"),

@@ -65,6 +65,16 @@ static const char *text(struct json_object *o, const char *key)
 						     : "?";
 }
 
+static void print_verified(time_t at)
+{
+	char when[32] = "?";
+	struct tm tm;
+
+	if (localtime_r(&at, &tm))
+		strftime(when, sizeof(when), "%Y-%m-%d %H:%M:%S", &tm);
+	printf("  verified %s by rjbackup drill\n", when);
+}
+
 static void print_volume(struct json_object *v)
 {
 	time_t last = (time_t)(number(v, "last_commit_ms") / 1000);
@@ -86,6 +96,8 @@ static void print_volume(struct json_object *v)
 	if (number(v, "holds"))
 		printf("  holds: %lld, which keep a part of it (rjbackup ls URL says which)\n",
 			number(v, "holds"));
+	if (number(v, "verified_s"))
+		print_verified((time_t)number(v, "verified_s"));
 	if (*nearly)
 		printf("  NEARLY FULL: %s\n",
 			!strcmp(nearly, "disk")     ? "the disk"

@@ -23,18 +23,37 @@ static const char *health(const struct access_control *g)
 	return "ok";
 }
 
-/* Its holds, also expired ones: only their texts, which are not in memory, say that. */
-static unsigned holds(const struct access_control *g, const struct volume *v)
+/* Count the objects of KIND; *LAST (may be NULL) is the highest number, 0 without any. */
+static unsigned count(const struct access_control *g, const struct volume *v,
+	enum rj_key_kind kind, uint64_t *last)
 {
-	struct okey dir = {.key = {.kind = RJ_KEY_HOLD}};
+	struct okey dir = {.key = {.kind = kind}};
 	const struct idx_entry *e = NULL;
 	unsigned n = 0;
 
 	memcpy(dir.name, v->name, sizeof(dir.name));
 	memcpy(dir.key.journal_uuid, v->uuid, RJ_UUID_BYTES);
-	while ((e = idx_next(g->store->index, &dir, e ? e->number : 0)))
-		n++;
+	if (last)
+		*last = 0;
+	for (; (e = idx_next(g->store->index, &dir, e ? e->number : 0)); n++)
+		if (last)
+			*last = e->number;
 	return n;
+}
+
+/* Its holds, also expired ones: only their texts, which are not in memory, say that. */
+static unsigned holds(const struct access_control *g, const struct volume *v)
+{
+	return count(g, v, RJ_KEY_HOLD, NULL);
+}
+
+/* When a drill succeeded last (lib/log/past/drill.h), seconds since 1970; 0: never. */
+static uint64_t verified(const struct access_control *g, const struct volume *v)
+{
+	uint64_t when;
+
+	count(g, v, RJ_KEY_DRILL, &when);
+	return when;
 }
 
 static int json_volume(const struct access_control *g, const struct volume *v,
@@ -50,14 +69,14 @@ static int json_volume(const struct access_control *g, const struct volume *v,
 		"\"segments\":%llu,\"commits\":%llu,\"commit_bytes\":%llu,"
 		"\"last_commit_ms\":%llu,\"lag_us\":%llu,\"host\":\"%s\","
 		"\"account\":\"%s\",\"stored_bytes\":%llu,"
-		"\"nearly_full\":\"%s\",\"holds\":%u,\"rate\":[",
+		"\"nearly_full\":\"%s\",\"holds\":%u,\"verified_s\":%llu,\"rate\":[",
 		comma, v->name, rj_uuid_text(v->uuid, uuid),
 		(unsigned long long)v->bytes, (unsigned long long)v->objects,
 		(unsigned long long)v->puts, (unsigned long long)v->put_bytes,
 		(unsigned long long)v->last_commit_ns / 1000000,
 		(unsigned long long)v->wait_ns / 1000, v->last_peer,
 		v->last_account, (unsigned long long)v->stored,
-		nearly ? nearly : "", holds(g, v));
+		nearly ? nearly : "", holds(g, v), (unsigned long long)verified(g, v));
 	/* oldest first; zeros at the front are left out, the last is now */
 	for (i = 1; i < USAGE_SAMPLES &&
 		    !v->rate[(g->usage.at + i) % USAGE_SAMPLES];
@@ -124,6 +143,7 @@ enum series {
 	SERIES_STORED,
 	SERIES_NEARLY_FULL,
 	SERIES_HOLDS,
+	SERIES_VERIFIED,
 	SERIES,
 };
 
@@ -146,6 +166,8 @@ static const struct {
 		"nearly used up."},
 	[SERIES_HOLDS] = {"rjserver_volume_holds", "gauge",
 		"Holds of rjbackup, which may have expired."},
+	[SERIES_VERIFIED] = {"rjserver_volume_verified_seconds", "gauge",
+		"Unix time of the last drill of rjbackup that succeeded; 0: never."},
 };
 
 static uint64_t series_value(const struct access_control *g,
@@ -162,6 +184,8 @@ static uint64_t series_value(const struct access_control *g,
 		return v->stored;
 	case SERIES_HOLDS:
 		return holds(g, v);
+	case SERIES_VERIFIED:
+		return verified(g, v);
 	case SERIES_NEARLY_FULL:
 		return admit_warning(g, v) != NULL;
 	default:

@@ -25,6 +25,11 @@ told() {
 	status "$1" "... rjctl check" "$RJCTL" check mnt
 	[ "$1" = 0 ] || like "... says why" "$OUT" "^RJPROGS WARNING: mnt: drill: ${2%$} \\|"
 }
+# the numbers of the drills that the server has of the volume
+at_store() {
+	local http=http://${SRV_URL#rj://}
+	curl -s "$http/$(curl -s "$http/status" | jq -r '.volumes[0] | "\(.name)/\(.journal)"')/drill/"
+}
 noted() { jq -e "$1" drill/*.json; }
 # note FILTER: the note becomes another one
 note_is() { jq "$1" drill/*.json >note.new && cat note.new >"$(echo drill/*.json)"; }
@@ -54,6 +59,10 @@ check "... the note has it all" noted ".base == \"$T_DIR/base.img\" and
 	(.url | startswith(\"rj://\")) and .last_success == .last_attempt and .segment > 0 and
 	.commit_ns == .latest_ns and .latest_ns > .earliest_ns and .earliest_ns > 0 and
 	.rpo_ns > 0 and .rto_ns > 0 and .bytes > 0 and (has(\"error\") | not)"
+at_store >first
+like "... the server has it" "$(cat first)" "^000000000017[0-9]{8}\b"
+status 0 "another drill" drill
+check "... takes the place of the first" test "$(at_store | wc -l)" = 1 -a "$(at_store)" ">" "$(cat first)"
 check "the drill is old" note_is '.last_success -= 9 * 86400'
 told 1 "stale, verified at 2.* \(9 d ago\)$"
 is "... in JSON" "$("$RJCTL" status --json mnt | jq -c '.drill | [.state, .well, .age_seconds >= 777600]')" \

@@ -20,13 +20,23 @@ for i in 7 8; do
 	echo "a text that only its maker reads" >"$T_DIR/hold"
 	as "$ADMIN" -T "$T_DIR/hold" "$BASE/mail/$UUID/hold/$(seq20 $i)" >/dev/null
 done
+then=$(($(date +%s) - 3 * 86400))
+as "$ADMIN" -T "$T_DIR/hold" "$BASE/mail/$UUID/drill/$(seq20 $then)" >/dev/null
+as "$ADMIN" -T "$T_DIR/hold" "$BASE/db1/$UUID/drill/$(seq20 1764115200)" >/dev/null
+as "$ADMIN" -T "$T_DIR/hold" "$BASE/db2/$UUID/hold/$(seq20 1)" >/dev/null
 as "$WATCHER" "$BASE/status" >/dev/null
 is "holds are counted" "$(jq -r '.volumes[] | "\(.name) \(.holds)"' "$T_DIR/body" | xargs)" \
-	"db1 0 db2 0 mail 2 web-eu 0 web-us 0"
+	"db1 0 db2 1 mail 2 web-eu 0 web-us 0"
+is "so is the last drill" "$(jq -r '.volumes[] | "\(.name) \(.verified_s)"' "$T_DIR/body" | xargs)" \
+	"db1 1764115200 db2 0 mail $then web-eu 0 web-us 0"
 as "$WATCHER" "$BASE/metrics" >/dev/null
 like "... for Prometheus" "$(cat "$T_DIR/body")" "^rjserver_volume_holds\{name=\"mail\",.*\} 2$"
+like "... with the drill" "$(cat "$T_DIR/body")" \
+	"^rjserver_volume_verified_seconds\{name=\"mail\",.*\} $then$"
 is "... and by stats, where there are any" "$("$RJ_BUILD/rjserver/rjserver" stats -d "$D" | grep -B1 '  holds: 2,' | grep -o '^mail\|holds: 2' | xargs)" \
 	"mail holds: 2"
+like "... with the drill" "$("$RJ_BUILD/rjserver/rjserver" stats -d "$D")" \
+	"^  verified $(date -d "@$then" '+%F %T') by rjbackup drill"
 
 html='Accept: text/html,application/xhtml+xml'
 is "a stranger's browser is asked who it is" "$(code -H "$html" "$BASE/")" 401
@@ -70,6 +80,9 @@ fi
 dom() { grep -Eqo -- "$1" "$T_DIR/dom"; }
 check "it has figures" dom 'data-ready="yes"'
 check "... and holds" dom '2 holds</span>'
+check "a drill of three days ago" dom '<span class="id">verified 3 d ago</span>'
+check "... an old one" dom '<span class="id bad">stale: verified [0-9]+ d ago</span>'
+check "... and none, of what has a hold" dom '<span class="id bad">never verified</span>'
 check "says how it is" dom '<p id="health"[^>]*class="good"[^>]*>All is well'
 is "a row for each volume" "$(grep -o '<th scope="row">' "$T_DIR/dom" | wc -l)" 5
 for v in db1 db2 mail web-eu web-us; do check "with its name: $v" dom ">$v<"; done

@@ -268,6 +268,11 @@ static void pieces_of_bases_come_and_go(void)
 	come_and_go(RJ_KEY_BASE);
 }
 
+static void drills_come_and_go(void)
+{
+	come_and_go(RJ_KEY_DRILL);
+}
+
 static void survives_reopen(void)
 {
 	struct rj_key dir = t_new_log(RJ_KEY_LOG), key = t_key(&dir, 1);
@@ -651,6 +656,7 @@ int main(void)
 		RJTEST(holds_come_and_go),
 		RJTEST(named_marks_come_and_go),
 		RJTEST(pieces_of_bases_come_and_go),
+		RJTEST(drills_come_and_go),
 		RJTEST(survives_reopen),
 		RJTEST(one_of_many_racers_wins),
 		RJTEST(readers_see_all_or_nothing),

@@ -438,6 +438,11 @@ static void pieces_of_bases_come_and_go(void)
 	come_and_go(RJ_KEY_BASE);
 }
 
+static void drills_come_and_go(void)
+{
+	come_and_go(RJ_KEY_DRILL);
+}
+
 int main(void)
 {
 	static const struct rjtest tests[] = {
@@ -453,6 +458,7 @@ int main(void)
 		RJTEST(holds_come_and_go),
 		RJTEST(named_marks_come_and_go),
 		RJTEST(pieces_of_bases_come_and_go),
+		RJTEST(drills_come_and_go),
 	};
 	int status;
 
