@@ -58,6 +58,11 @@ static void print_remote(struct json_object *o)
 	if (json_object_object_get_ex(f, "prefer", NULL))
 		printf("  prefer        %s: now %s, %s\n", text_of(f, "prefer"),
 			text_of(f, "choice"), text_of(f, "reason"));
+	if (json_object_object_get_ex(f, "file_joules", &all))
+		printf("                the latest segments: %.3g J in the file, ",
+			json_object_get_double(all));
+	if (json_object_object_get_ex(f, "store_joules", &all))
+		printf("%.3g J at the store\n", json_object_get_double(all));
 	if (json_object_object_get_ex(f, "self_sufficient", &all))
 		printf("                %s\n",
 			json_object_get_boolean(all)

@@ -390,6 +390,10 @@ static void add_choice(struct rj_arbiter_thread *c, struct json_object *f)
 	put_text(f, "prefer", rj_prefer_name(p));
 	put_text(f, "choice", a.local ? "local" : "remote");
 	put_text(f, "reason", rj_arbiter_reason(a.reason));
+	if (p == RJ_PREFER_POWER && a.file_j + a.store_j > 0) {
+		json_object_object_add(f, "file_joules", json_object_new_double(a.file_j));
+		json_object_object_add(f, "store_joules", json_object_new_double(a.store_j));
+	}
 }
 
 /* What the fallback file holds, and what it is worth. */

@@ -44,6 +44,8 @@ enum slot {
 	SLOT_REQUEST_TIMEOUT,
 	SLOT_LOSS_TIMEOUT,
 	SLOT_PREFER,
+	SLOT_DISK_ENERGY,
+	SLOT_LINK_ENERGY,
 	SLOT_RETAIN,
 	SLOT_TRIM_INTERVAL,
 	SLOT_SHIP_EARLY,
@@ -60,6 +62,7 @@ enum kind {
 	KIND_YES_NO,
 	KIND_SECONDS,
 	KIND_PREFER,
+	KIND_ENERGY,
 	KIND_TIME,
 	KIND_SIZE,
 	KIND_URL,
@@ -92,6 +95,8 @@ static const struct key {
 	{"request_timeout", SLOT_REQUEST_TIMEOUT, KIND_SECONDS},
 	{"loss_timeout", SLOT_LOSS_TIMEOUT, KIND_SECONDS},
 	{"prefer", SLOT_PREFER, KIND_PREFER},
+	{"disk_energy", SLOT_DISK_ENERGY, KIND_ENERGY},
+	{"link_energy", SLOT_LINK_ENERGY, KIND_ENERGY},
 	{"retain", SLOT_RETAIN, KIND_TIME},
 	{"trim_interval", SLOT_TRIM_INTERVAL, KIND_TIME},
 	{"ship_early", SLOT_SHIP_EARLY, KIND_SIZE},
@@ -278,6 +283,10 @@ static const char *judge(
 	case KIND_PREFER:
 		*number = rj_prefer_parse(value);
 		return *number ? NULL : "prefer is remote, local or power";
+	case KIND_ENERGY:
+		return rj_energy_parse(value, &(struct rj_energy){0})
+			       ? NULL
+			       : "not words such as wakeup=90J awake=4W idle=10m commit=0.05J mib=0.02J";
 	case KIND_TIME:
 		return rj_parse_time(value, number)
 			       ? NULL
@@ -560,6 +569,10 @@ static void fill(struct rj_conf *c, struct words *w)
 	c->request_timeout_ms = (int)w->word[SLOT_REQUEST_TIMEOUT].number;
 	c->loss_timeout_ms = (int)w->word[SLOT_LOSS_TIMEOUT].number;
 	c->prefer = (enum rj_prefer)w->word[SLOT_PREFER].number;
+	if (w->word[SLOT_DISK_ENERGY].value)
+		rj_energy_parse(w->word[SLOT_DISK_ENERGY].value, &c->disk_energy);
+	if (w->word[SLOT_LINK_ENERGY].value)
+		rj_energy_parse(w->word[SLOT_LINK_ENERGY].value, &c->link_energy);
 	c->retain_s = w->word[SLOT_RETAIN].number;
 	c->trim_interval_s = w->word[SLOT_TRIM_INTERVAL].number;
 	c->ship_early_bytes = w->word[SLOT_SHIP_EARLY].number;

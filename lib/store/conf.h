@@ -28,6 +28,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "store/energy.h"
 #include "store/store.h"
 #include "util/error.h"
 
@@ -80,6 +81,8 @@ struct rj_conf {
 	 * that the store is lost. 0: not set. */
 	int loss_timeout_ms;
 	enum rj_prefer prefer; /* prefer=remote|local|power */
+	/* disk_energy, link_energy: of the fallback file's disk, and of the link to the store */
+	struct rj_energy disk_energy, link_energy;
 	/* retain=SECONDS|MINUTESm|HOURSh|DAYSd: keep segments that long though
 	 * no replay needs them. 0: not set. */
 	unsigned long long retain_s;

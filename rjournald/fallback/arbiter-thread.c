@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "energy.h"
 #include "link-disk.h"
 #include "os/thread.h"
 #include "util/environ.h"
@@ -26,23 +27,44 @@ struct rj_arbiter_thread {
 	/* of the thread alone: */
 	struct rj_route route;
 	enum rj_disk disk;
+	struct rj_energy_sums energy;
 	int64_t disk_ns; /* when it was looked at */
 	bool told;	 /* that the file could not be taken */
 };
 
-static unsigned fill_of(struct rj_arbiter_thread *c)
+static unsigned fill_of(const struct rj_fallback_facts *f)
+{
+	if (f->state != RJ_FALLBACK_LOCAL || !f->capacity)
+		return 0;
+	return (unsigned)(f->used * 1000 / f->capacity);
+}
+
+/* WAS_LOCAL: by the last decision. */
+static void add_energy(struct rj_arbiter_thread *c, const struct rj_fallback_sink_stat *st,
+	bool was_local, struct rj_arbiter_in *in)
+{
+	struct rj_energy_in e = {
+		.disk = &c->o.disk_energy,
+		.link = &c->o.link_energy,
+		.disk_state = in->disk,
+		.link_state = in->link,
+		.local = was_local,
+		.segments = st->segments,
+		.bytes = st->bytes,
+		.capacity = st->fallback.capacity,
+		.now_ns = in->now_ns,
+	};
+
+	rj_energy_add(&c->energy, &e);
+	in->file_j = c->energy.file_j;
+	in->store_j = c->energy.store_j;
+}
+
+static void look(struct rj_arbiter_thread *c, enum rj_prefer prefer, bool was_local,
+	struct rj_arbiter_in *in)
 {
 	struct rj_fallback_sink_stat st;
 
-	rj_fallback_sink_stat(c->o.fallback_sink, &st);
-	if (st.fallback.state != RJ_FALLBACK_LOCAL || !st.fallback.capacity)
-		return 0;
-	return (unsigned)(st.fallback.used * 1000 / st.fallback.capacity);
-}
-
-static void look(struct rj_arbiter_thread *c, enum rj_prefer prefer,
-	struct rj_arbiter_in *in)
-{
 	in->prefer = prefer;
 	in->link = rj_link_state(&c->route);
 	in->now_ns = rj_monotonic_ns();
@@ -52,7 +74,12 @@ static void look(struct rj_arbiter_thread *c, enum rj_prefer prefer,
 		c->disk_ns = in->now_ns;
 	}
 	in->disk = c->disk;
-	in->fill = fill_of(c);
+	rj_fallback_sink_stat(c->o.fallback_sink, &st);
+	in->fill = fill_of(&st.fallback);
+	if (prefer == RJ_PREFER_POWER)
+		add_energy(c, &st, was_local, in);
+	else /* what is written now is not looked at */
+		c->energy = (struct rj_energy_sums){0};
 }
 
 /* Repeated at each look: a fallback sink that chose another way since (a
@@ -77,7 +104,7 @@ static void turn(struct rj_arbiter_thread *c, enum rj_prefer prefer)
 	struct rj_arbiter was = c->decided, a;
 	struct rj_arbiter_in in = {0};
 
-	look(c, prefer, &in);
+	look(c, prefer, was.local, &in);
 	a = rj_arbiter_next(&was, &in);
 	/* before anything that waits for a put */
 	*c->o.link_down = in.link == RJ_LINK_DOWN;

@@ -8,6 +8,7 @@
 
 #include "arbiter.h"
 #include "fallback-sink.h"
+#include "store/energy.h"
 #include "util/error.h"
 
 struct rj_arbiter_thread;
@@ -17,6 +18,7 @@ struct rj_arbiter_thread_opts {
 	struct rj_fallback_sink *fallback_sink;
 	const char *url;  /* of the store */
 	const char *file; /* the fallback file */
+	struct rj_energy disk_energy, link_energy; /* of prefer=power */
 	/* Kept up to date: no request shall wait for the store. */
 	_Atomic bool *link_down;
 	enum rj_prefer prefer;

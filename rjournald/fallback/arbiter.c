@@ -2,24 +2,38 @@
 /* The rules of prefer=. */
 #include "arbiter.h"
 
-/* What would be best now, whatever was before. */
-static enum rj_reason best(
-	const struct rj_arbiter_in *in, bool emptying, bool *local)
+/* By joules, if they are known; else by what sleeps. */
+static enum rj_reason least_power(const struct rj_arbiter_in *in, bool was_local, bool *local)
 {
+	double times = RJ_ARBITER_JOULES / 1000.0;
+
+	if (in->file_j + in->store_j > 0) {
+		*local = was_local ? in->store_j >= in->file_j * times
+				   : in->file_j < in->store_j * times;
+		return *local ? RJ_REASON_FILE_JOULES : RJ_REASON_STORE_JOULES;
+	}
+	*local = in->disk != RJ_DISK_ASLEEP && in->link == RJ_LINK_ASLEEP;
+	if (*local)
+		return RJ_REASON_LINK_ASLEEP;
+	return in->disk == RJ_DISK_ASLEEP ? RJ_REASON_DISK_ASLEEP : RJ_REASON_AWAKE;
+}
+
+/* What would be best now. */
+static enum rj_reason best(
+	const struct rj_arbiter_in *in, bool was_local, bool emptying, bool *local)
+{
+	enum rj_reason reason = RJ_REASON_PREFERRED;
+
 	*local = in->link == RJ_LINK_DOWN;
 	if (*local)
 		return RJ_REASON_LINK_DOWN;
-	if (in->prefer == RJ_PREFER_REMOTE)
-		return RJ_REASON_PREFERRED;
-	if (in->prefer == RJ_PREFER_POWER && in->disk == RJ_DISK_ASLEEP)
-		return RJ_REASON_DISK_ASLEEP;
-	if (in->prefer == RJ_PREFER_POWER && in->link != RJ_LINK_ASLEEP)
-		return RJ_REASON_AWAKE;
-	if (emptying)
-		return RJ_REASON_FILE_FULL;
-	*local = true;
-	return in->prefer == RJ_PREFER_LOCAL ? RJ_REASON_PREFERRED
-					     : RJ_REASON_LINK_ASLEEP;
+	*local = in->prefer == RJ_PREFER_LOCAL;
+	if (in->prefer == RJ_PREFER_POWER)
+		reason = least_power(in, was_local, local);
+	if (!*local || !emptying)
+		return reason;
+	*local = false;
+	return RJ_REASON_FILE_FULL;
 }
 
 /* Is it too soon to turn around for REASON? */
@@ -31,7 +45,7 @@ static bool too_soon(const struct rj_arbiter *was,
 		return false;
 	/* these are no matter of what sleeps */
 	if (reason == RJ_REASON_LINK_DOWN || reason == RJ_REASON_FILE_FULL ||
-		was->reason == RJ_REASON_LINK_DOWN ||
+		was->reason == RJ_REASON_LINK_DOWN || was->reason == RJ_REASON_FILE_FULL ||
 		was->reason == RJ_REASON_LINK_FRESH)
 		return false;
 	return in->now_ns - was->changed_ns < RJ_ARBITER_STAY_NS;
@@ -47,6 +61,8 @@ struct rj_arbiter rj_arbiter_next(
 	if (in->prefer != was->prefer)
 		a.changed_ns = 0; /* it begins again */
 	a.prefer = in->prefer;
+	a.file_j = in->file_j;
+	a.store_j = in->store_j;
 	a.emptying = in->fill >= RJ_ARBITER_NEARLY_FULL ||
 		     (was->emptying && in->fill);
 	if (in->link == RJ_LINK_DOWN) {
@@ -58,7 +74,7 @@ struct rj_arbiter rj_arbiter_next(
 		a.local = false;
 		return a;
 	}
-	reason = best(in, a.emptying, &local);
+	reason = best(in, was->local, a.emptying, &local);
 	if (was->local && !local && a.was_down &&
 		in->now_ns - a.down_ns < RJ_ARBITER_UP_NS) {
 		a.reason = RJ_REASON_LINK_FRESH;
@@ -83,6 +99,8 @@ const char *rj_arbiter_reason(enum rj_reason r)
 		[RJ_REASON_LINK_ASLEEP] = "the network link is asleep",
 		[RJ_REASON_DISK_ASLEEP] = "the local disk is asleep",
 		[RJ_REASON_AWAKE] = "link and disk are awake",
+		[RJ_REASON_FILE_JOULES] = "the fallback file takes less energy",
+		[RJ_REASON_STORE_JOULES] = "the store takes less energy",
 		[RJ_REASON_FILE_FULL] = "the fallback file is nearly full",
 		[RJ_REASON_LINK_FRESH] = "the network link has just come up",
 	};

@@ -34,6 +34,8 @@ enum rj_reason {
 	RJ_REASON_LINK_ASLEEP,
 	RJ_REASON_DISK_ASLEEP,
 	RJ_REASON_AWAKE,      /* power: nothing sleeps, so the store */
+	RJ_REASON_FILE_JOULES,	/* power: the file takes less energy */
+	RJ_REASON_STORE_JOULES, /* ... the store does */
 	RJ_REASON_FILE_FULL,  /* nearly: the store gets it all first */
 	RJ_REASON_LINK_FRESH, /* the link has come up, but not for long */
 	RJ_REASONS,
@@ -44,6 +46,8 @@ enum rj_reason {
 /* How long a decision is kept although a device sleeps or wakes up: each change wakes
  * up the device that slept. */
 #define RJ_ARBITER_STAY_NS 30000000000LL
+/* By energy the other way is taken when it needs less than so much (of 1000) of this way's. */
+#define RJ_ARBITER_JOULES 900
 /* From this fill on (of 1000) the file is emptied, until it is empty. */
 #define RJ_ARBITER_NEARLY_FULL 750
 
@@ -52,6 +56,9 @@ struct rj_arbiter_in {
 	enum rj_link link;
 	enum rj_disk disk;
 	unsigned fill;	/* of the fallback file, of 1000; 0: it is idle */
+	/* What the latest segments take (energy.h), joules. Both 0: not known; then
+	 * what sleeps counts. */
+	double file_j, store_j;
 	int64_t now_ns; /* monotonic */
 };
 
@@ -65,6 +72,7 @@ struct rj_arbiter {
 	bool was_down;	       /* at some time */
 	int64_t changed_ns;    /* when .local did, under this policy; 0: never */
 	int64_t down_ns;       /* when the link was last seen down */
+	double file_j, store_j; /* of the last look */
 };
 
 /* Decide. WAS is the decision before. */

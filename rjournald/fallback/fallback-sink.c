@@ -36,6 +36,7 @@ struct rj_fallback_sink {
 	unsigned probes; /* failed puts since the store was lost */
 	struct rj_buf bytes, back; /* of step() */
 	uint64_t losses, kept_segments, kept_bytes;
+	uint64_t segments, segment_bytes;
 	struct rj_error why; /* of the last loss */
 	pthread_mutex_t show_lock; /* of SHOWN alone; never held for long */
 	struct rj_fallback_sink_stat shown;
@@ -70,6 +71,8 @@ static void show(struct rj_fallback_sink *s)
 	out->losses = s->losses;
 	out->kept_segments = s->kept_segments;
 	out->kept_bytes = s->kept_bytes;
+	out->segments = s->segments;
+	out->bytes = s->segment_bytes;
 	snprintf(out->why, sizeof(out->why), "%s", s->why.msg);
 	out->cause = s->why.msg[0] ? rj_error_cause(&s->why) : "";
 	pthread_mutex_unlock(&s->show_lock);
@@ -218,6 +221,7 @@ int rj_fallback_sink_append(
 {
 	struct rj_fallback_sink *s = arg;
 	struct rj_error unseen;
+	struct rj_log_sealed seg;
 	int rc;
 
 	if (!err)
@@ -225,6 +229,10 @@ int rj_fallback_sink_append(
 	pthread_mutex_lock(&s->lock);
 	pace(s);
 	rc = rj_log_seal(s->o.writer, a, err);
+	if (!rc && rj_log_sealed(s->o.writer, &seg)) {
+		s->segments++;
+		s->segment_bytes += seg.len;
+	}
 	if (!rc) {
 		rj_saved_writer_note(s->o.map, s->o.writer);
 		rc = place_noted(s, err);

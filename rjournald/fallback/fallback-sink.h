@@ -39,6 +39,7 @@ struct rj_fallback_sink_stat {
 	uint64_t remote; /* the last segment that the store has acknowledged */
 	/* Since the start: how often the store was lost, and what was kept. */
 	uint64_t losses, kept_segments, kept_bytes;
+	uint64_t segments, bytes; /* since the start: all that were sealed for either way */
 	char why[RJ_ERROR_BYTES]; /* the last failure of the store; "" if none */
 	const char *cause;	  /* rj_error_cause() of that, or "" */
 };

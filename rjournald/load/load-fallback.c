@@ -124,11 +124,14 @@ static int open_handle(struct rj_loaded *l, struct rj_conf *conf,
 }
 
 static int start_arbiter_thread(
-	struct rj_loaded *l, enum rj_prefer prefer, struct rj_error *err)
+	struct rj_loaded *l, const struct rj_conf *conf, struct rj_error *err)
 {
+	enum rj_prefer prefer = (enum rj_prefer)l->memory.shm->log.prefer;
 	struct rj_arbiter_thread_opts o = {
 		.fallback_sink = l->fallback_sink,
-		.prefer = prefer,
+		.prefer = prefer != RJ_PREFER_UNSET ? prefer : conf->prefer,
+		.disk_energy = conf->disk_energy,
+		.link_energy = conf->link_energy,
 		.url = l->facts.sbx.url,
 		.file = l->fallback.path,
 		.link_down = &l->link_down,
@@ -149,7 +152,6 @@ static int start(struct rj_loaded *l, struct rj_conf *conf, bool again,
 		.live = &l->live,
 		.map = &l->memory,
 	};
-	enum rj_prefer prefer = (enum rj_prefer)l->memory.shm->log.prefer;
 	int rc;
 
 	rc = open_handle(l, conf, &l->put, err);
@@ -167,8 +169,7 @@ static int start(struct rj_loaded *l, struct rj_conf *conf, bool again,
 	rc = rj_fallback_sink_start(l->fallback_sink, err);
 	if (rc)
 		return rc;
-	return start_arbiter_thread(
-		l, prefer != RJ_PREFER_UNSET ? prefer : conf->prefer, err);
+	return start_arbiter_thread(l, conf, err);
 }
 
 int rj_load_fallback_start(struct rj_loaded *l, struct rj_error *err)

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # prefer=: the journal goes to the fallback file and back, by policy, by the link
-# and by what sleeps, under a writing ext4; then the machine stops.
+# by what sleeps, and by joules, under a writing ext4; and the machine stops.
 . "$RJ_SRC/tests/support/lib.sh" || exit 99
 . "$RJ_SRC/tests/live/frame.sh" || exit 99
 need_wire
@@ -89,5 +89,41 @@ check "and stopped" wait_for 60 gone "$DPID"
 mv "$T_DIR/fb.file" "$T_DIR/fb.away"
 check "the store has it all: nobody needs the file" mount_on
 check "it is there" test -s "$MNT/last"
+check "unmounted" $LIMIT "$UMOUNT_RJ" "$MNT"
+check "the log is whole" on "$CLIENT" $LIMIT "$RJLOG" verify "$(server_url 1)/one"
+
+# ---- power, by the figures of rj.conf ----
+figures() { # DISK LINK
+	(umask 077; printf '[*]\nloss_timeout = 3\nrequest_timeout = 3\nprefer = power\n' >"$RJ_CONF")
+	printf 'disk_energy = %s\nlink_energy = %s\n' "$1" "$2" >>"$RJ_CONF"
+}
+write_some() {
+	local n
+	for n in 1 2 3; do
+		dd if=/dev/urandom of="$MNT/$1.$n" bs=8k count=1 conv=fsync status=none || return
+	done
+}
+sleeps="wakeup=9J awake=1W idle=10s" never="commit=0.001J"
+figures "$never" "$sleeps"
+check "mounted with figures" mount_on
+check "written" write_some first
+check "the file takes less" wait_for 60 status_is '"choice":"local","reason":"the fallback file takes less energy"'
+check "to the file" wait_for 20 mode local
+check "and it goes on" write_some second
+like "the status has both sums" "$($LIMIT "$RJCTL" status "$IMG")" 'segments: [0-9.e+-]+ J in the file, [0-9.e+-]+ J at the store'
+check "unmounted" $LIMIT "$UMOUNT_RJ" "$MNT"
+check "and stopped" wait_for 60 gone "$DPID"
+figures "$sleeps" "$never"
+check "mounted with other figures" mount_on
+check "written" write_some third
+check "the store takes less" wait_for 60 status_is '"choice":"remote","reason":"the store takes less energy"'
+check "to the store" wait_for 60 mode online
+kill -STOP "${SERVER[1]}"
+check "the store is lost: acknowledged by the file" write_some fourth
+check "as a loss" mode degraded
+kill -CONT "${SERVER[1]}"
+check "it is back, and gets it all" wait_for 60 mode online
+check "nothing waits in the file" status_is '"backlog_segments":0'
+check "and it goes on" write_some fifth
 check "unmounted" $LIMIT "$UMOUNT_RJ" "$MNT"
 check "the log is whole" on "$CLIENT" $LIMIT "$RJLOG" verify "$(server_url 1)/one"

@@ -70,6 +70,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 static const char seed[] = "# all\n[*]\nuser = u\nconnect_timeout = 1.5\n"
 			   "retain = 7d\nprefer=power\nfloor = file:///f\n"
+			   "disk_energy = wakeup=9J awake=4W idle=1m commit=0.1J\n"
 			   "[rj://h]\ntoken = t\ninsecure = yes\n"
 			   "[s3+https://s3.example.com]\npassword = p\n"
 			   "session_token = s\nstyle = virtual\nregion = r\n"

@@ -148,6 +148,7 @@ static void every_key_is_read(void)
 		  "connect_timeout=1.5\nrequest_timeout=20\n\n"
 		  "retain=7d\n"
 		  "trim_interval=90m\nship_early=64k\n"
+		  "disk_energy=wakeup=90J idle=10m\nlink_energy=commit=0.5J\n"
 		  "floor=rjs://far/floors");
 	c = load("rj://h/v");
 	is(c->user, "u 1");
@@ -170,6 +171,9 @@ static void every_key_is_read(void)
 	CU_ASSERT_EQUAL(c->retain_s, 7 * 86400);
 	CU_ASSERT_EQUAL(c->trim_interval_s, 90 * 60);
 	CU_ASSERT_EQUAL(c->ship_early_bytes, 64 << 10);
+	CU_ASSERT_DOUBLE_EQUAL(c->disk_energy.wakeup_j, 90, 1e-9);
+	CU_ASSERT_DOUBLE_EQUAL(c->disk_energy.idle_s, 600, 1e-9);
+	CU_ASSERT_DOUBLE_EQUAL(c->link_energy.commit_j, 0.5, 1e-9);
 	CU_ASSERT_STRING_EQUAL(c->floor, "rjs://far/floors");
 	rj_conf_release(c);
 }
@@ -278,6 +282,7 @@ static void bad_lines_are_named_and_not_repeated(void)
 		{"user = hunter2\n", "line 1: before the first section"},
 		{"[*]\n\nhunter2\n", "line 3: neither"},
 		{"[*]\nhunter2 = x\n", "line 2: no such key"},
+		{"[*]\ndisk_energy = wakeup=90W\n", "line 2: not words such as wakeup=90J"},
 		{"[*]\npasswort = hunter2\n",
 			"line 2: no such key: passwort;"},
 		{"[*]\npassword =\n", "line 2: the value is empty"},

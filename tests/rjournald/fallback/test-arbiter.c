@@ -76,7 +76,8 @@ static void every_combination(void)
 static bool look(struct rj_arbiter *a, enum rj_prefer prefer, enum rj_link link,
 	enum rj_disk disk, unsigned fill, int64_t now_ns)
 {
-	struct rj_arbiter_in in = {prefer, link, disk, fill, now_ns};
+	struct rj_arbiter_in in = {
+		.prefer = prefer, .link = link, .disk = disk, .fill = fill, .now_ns = now_ns};
 
 	*a = rj_arbiter_next(a, &in);
 	return a->local;
@@ -126,6 +127,39 @@ static void what_sleeps_is_not_woken_at_every_look(void)
 	CU_ASSERT_TRUE(POWER(RJ_LINK_UP, RJ_DISK_ASLEEP, t + 3));
 	CU_ASSERT_FALSE(POWER(
 		RJ_LINK_UP, RJ_DISK_ASLEEP, t + 2 + RJ_ARBITER_UP_NS));
+}
+
+static bool joules(struct rj_arbiter *a, double file_j, double store_j, unsigned fill,
+	int64_t now_ns)
+{
+	struct rj_arbiter_in in = {.prefer = RJ_PREFER_POWER, .link = RJ_LINK_UP,
+		.disk = RJ_DISK_ASLEEP, .fill = fill, .now_ns = now_ns,
+		.file_j = file_j, .store_j = store_j};
+
+	*a = rj_arbiter_next(a, &in);
+	return a->local;
+}
+
+/* With figures, whatever sleeps; but no link, and a full file, count before them. */
+static void the_fewer_joules(void)
+{
+	struct rj_arbiter a = {0};
+	int64_t t = 100 * S;
+
+	CU_ASSERT_FALSE(joules(&a, 91, 100, 0, t)); /* not worth a change */
+	CU_ASSERT_EQUAL(a.reason, RJ_REASON_STORE_JOULES);
+	CU_ASSERT_TRUE(joules(&a, 89, 100, 0, t += S));
+	CU_ASSERT_EQUAL(a.reason, RJ_REASON_FILE_JOULES);
+	CU_ASSERT_TRUE(joules(&a, 200, 100, 1, t += S)); /* too soon */
+	CU_ASSERT_TRUE(joules(&a, 109, 100, 1, t += RJ_ARBITER_STAY_NS));
+	CU_ASSERT_FALSE(joules(&a, 112, 100, 1, t += S));
+	CU_ASSERT_EQUAL(a.reason, RJ_REASON_STORE_JOULES);
+	CU_ASSERT_TRUE(joules(&a, 10, 100, 1, t += RJ_ARBITER_STAY_NS));
+	CU_ASSERT_FALSE(joules(&a, 10, 100, RJ_ARBITER_NEARLY_FULL, t += S));
+	CU_ASSERT_EQUAL(a.reason, RJ_REASON_FILE_FULL);
+	CU_ASSERT_TRUE(joules(&a, 10, 100, 0, t += S)); /* empty again: at once */
+	CU_ASSERT_TRUE(POWER(RJ_LINK_DOWN, RJ_DISK_AWAKE, t += S));
+	CU_ASSERT_EQUAL(a.reason, RJ_REASON_LINK_DOWN);
 }
 
 #define LOCAL(fill, t)                                                         \
@@ -240,6 +274,7 @@ int main(void)
 		RJTEST(every_combination),
 		RJTEST(a_link_that_flaps),
 		RJTEST(what_sleeps_is_not_woken_at_every_look),
+		RJTEST(the_fewer_joules),
 		RJTEST(a_file_is_emptied_before_it_is_full),
 		RJTEST(another_policy_counts_at_once),
 		RJTEST(words_for_all),

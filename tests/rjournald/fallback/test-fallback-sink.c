@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* A sealed segment's number has been taken by a writer of a higher epoch: that is
- * the end, at once, in whatever state it is found out, and never waited for. */
+ * the end, at once, in whatever state it is found out, and never waited for. And whatever way
+ * prefer=power chooses, what was acknowledged is in the file or at the store. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "log/common.h"
+#include "rjournald/fallback/energy.h"
 #include "rjournald/fallback/fallback-sink.h"
 
 #define BYTES ((size_t)RJ_FALLBACK_MIN_BYTES + 4 * RJ_FALLBACK_ALIGN)
@@ -169,9 +171,96 @@ static void found_when_the_store_is_back(void)
 	end(&r);
 }
 
+/* ---- prefer=power ---- */
+
+struct power {
+	struct rj_energy disk, link;
+	struct rj_energy_sums sums;
+	struct rj_arbiter a;
+	int64_t now_ns;
+	unsigned ways[2]; /* decisions for the store, for the file */
+};
+
+/* One look of the arbiter, as its thread does it. */
+static void look(struct rig *r, struct power *p)
+{
+	struct rj_fallback_sink_stat st;
+	struct rj_energy_in e = {.disk = &p->disk, .link = &p->link, .local = p->a.local};
+	struct rj_arbiter_in in = {.prefer = RJ_PREFER_POWER, .now_ns = p->now_ns};
+
+	rj_fallback_sink_stat(r->s, &st);
+	e.segments = st.segments;
+	e.bytes = st.bytes;
+	e.capacity = st.fallback.capacity;
+	e.now_ns = p->now_ns;
+	rj_energy_add(&p->sums, &e);
+	in.file_j = p->sums.file_j;
+	in.store_j = p->sums.store_j;
+	if (st.fallback.state == RJ_FALLBACK_LOCAL)
+		in.fill = (unsigned)(st.fallback.used * 1000 / st.fallback.capacity);
+	p->a = rj_arbiter_next(&p->a, &in);
+	p->ways[p->a.local]++;
+	if (p->a.local)
+		T_WORKS(&r->t, rj_fallback_sink_leave(r->s, &r->t.err));
+	else
+		rj_fallback_sink_back(r->s);
+}
+
+/* Whether the store answers or not: acknowledged is what one of the two has. */
+static void acknowledged(struct rig *r, uint8_t fill)
+{
+	struct rj_fallback_sink_stat st;
+	uint64_t last;
+
+	memset(r->t.ring->data + 3 * T_BLOCK, fill, T_BLOCK);
+	T_WORKS(&r->t, append(r));
+	last = rj_log_writer_tail(r->w)->sequence;
+	rj_fallback_sink_stat(r->s, &st);
+	CU_ASSERT(st.remote >= last ||
+		  (st.fallback.state == RJ_FALLBACK_LOCAL && st.fallback.last == last));
+}
+
+static void power_loses_nothing(void)
+{
+	struct power p = {.now_ns = 1};
+	struct rig r;
+	unsigned i;
+
+	begin(&r);
+	/* the disk for few segments, the link for many */
+	CU_ASSERT_TRUE_FATAL(rj_energy_parse("awake=1W idle=5s", &p.disk));
+	CU_ASSERT_TRUE_FATAL(rj_energy_parse("wakeup=12J awake=0.3W idle=5s", &p.link));
+	look(&r, &p);
+	for (i = 1; i <= 240; i++) {
+		p.now_ns += (i / 60 % 2 ? 120 : 3) * 1000000000LL;
+		/* away for 10 of each 25, whichever way the journal goes */
+		if (i % 25 == 10)
+			t_fault(&r.t, RJ_FAULT_ANY, i % 2 ? RJ_FAULT_FAIL : RJ_FAULT_LOST, 1, 0);
+		else if (i % 25 == 20)
+			rj_fault_clear(r.t.store);
+		acknowledged(&r, (uint8_t)i);
+		look(&r, &p);
+		if (i % 3)
+			rj_fallback_sink_step(r.s);
+	}
+	printf("# %u times the store, %u times the file\n", p.ways[0], p.ways[1]);
+	CU_ASSERT(p.ways[0] > 40 && p.ways[1] > 40);
+	CU_ASSERT(r.live.state != RJ_STATE_FENCED && r.live.state != RJ_STATE_FAILED);
+	rj_fault_clear(r.t.store);
+	rj_fallback_sink_back(r.s);
+	for (i = 0; i < 400 && r.live.state != RJ_STATE_ONLINE; i++)
+		rj_fallback_sink_step(r.s);
+	CU_ASSERT_EQUAL(r.live.state, RJ_STATE_ONLINE);
+	T_WORKS(&r.t, t_read(&r.t, NULL));
+	CU_ASSERT_EQUAL(r.t.count, 241); /* the fence, and each in its turn */
+	CU_ASSERT_TRUE(t_same_ring(&r.t));
+	end(&r);
+}
+
 int main(void)
 {
 	static const struct rjtest tests[] = {
+		RJTEST(power_loses_nothing),
 		RJTEST(found_by_a_commit),
 		RJTEST(found_by_a_retry),
 		RJTEST(found_when_the_store_is_back),
