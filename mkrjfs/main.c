@@ -8,8 +8,9 @@
 #include "journal/attach.h"
 #include "mkrjfs/mke2fs.h"
 #include "mkrjfs/options.h"
+#include "mkrjfs/served.h"
+#include "mkrjfs/xfs.h"
 #include "os/fileio.h"
-#include "os/rundir.h"
 #include "util/log.h"
 
 static void say_log(void *arg, enum rj_log_level level, const char *line)
@@ -22,37 +23,6 @@ static int complain(const struct rj_error *err)
 {
 	fprintf(stderr, "mkrjfs: %s\n", err->msg);
 	return 1;
-}
-
-/* The log of the filesystem that was there before; url "": it had none. */
-struct left {
-	char url[RJ_SBX_URL_BYTES], uuid[RJ_UUID_TEXT];
-};
-
-/* mke2fs does not see an rjournald that serves the device's present volume: that does not
- * have the device open exclusively. */
-static int check_served(
-	const struct options *o, struct left *left, struct rj_error *err)
-{
-	const struct rj_volume_facts *f;
-	struct rj_volume *v = NULL;
-	bool served;
-
-	left->url[0] = '\0';
-	if (rj_volume_open(o->device, 0, NULL, &v, NULL))
-		return 0; /* nothing there that could be served */
-	f = rj_volume_facts(v);
-	served = rj_rundir_served(f->uuid);
-	if (f->has_sbx && f->sbx.placement == RJ_PLACE_REMOTE) {
-		memcpy(left->url, f->sbx.url, sizeof(left->url));
-		rj_uuid_text(f->sbx.journal_uuid, left->uuid);
-	}
-	rj_volume_close(v, NULL);
-	if (!served)
-		return 0;
-	return rj_fail(err, RJ_E_BUSY,
-		"%s: an rjournald serves the journal of the filesystem that is there; 'rjctl stop %s' ends it",
-		o->device, o->device);
 }
 
 /* Nothing else will name it: the new filesystem has another UUID. */
@@ -71,7 +41,7 @@ static int only_mke2fs(const struct options *o)
 	struct left left;
 	int status;
 
-	if (check_served(o, &left, &err) || mke2fs_run(o, &status, &err))
+	if (check_served(o->device, &left, &err) || mke2fs_run(o, &status, &err))
 		return complain(&err);
 	if (!status)
 		tell_left(o, &left);
@@ -143,7 +113,7 @@ static int with_remote_journal(const struct options *o)
 	int status, rc;
 
 	/* Whatever can be refused is refused before mke2fs begins. */
-	rc = check_served(o, &left, &err);
+	rc = check_served(o->device, &left, &err);
 	if (!rc)
 		rc = mke2fs_ask(o, &plan, &err);
 	if (!rc)
@@ -183,6 +153,10 @@ int main(int argc, char **argv)
 
 	rj_fill_standard_fds();
 	rj_log_set(say_log, NULL);
+	if (xfs_asked(argc, argv)) {
+		status = xfs_make(argc, argv);
+		return fflush(stdout) || ferror(stdout) ? 1 : status;
+	}
 	switch (options_parse(&o, argc, argv)) {
 	case VERDICT_RUN:
 		status = o.journal.placement == RJ_PLACE_REMOTE

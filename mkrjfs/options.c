@@ -11,6 +11,8 @@
 static const char help_text[] =
 	"Usage: mkrjfs [-nqF] [-t ext3|ext4] [-J journal-options]\n"
 	"              [any other mke2fs option] DEVICE [SIZE]\n"
+	"       mkrjfs -t xfs [-NqF] -J remote=URL[,size=MB]\n"
+	"              [any other mkfs.xfs option] DEVICE\n"
 	"\n"
 	"Make an ext3 or ext4 filesystem with mke2fs(8), and give it a journal "
 	"that\n"
@@ -27,6 +29,7 @@ static const char help_text[] =
 	"  -J none         make no journal\n"
 	"  -J ...          anything else is mke2fs's: size=, device=, ...\n"
 	"  -n              show what would be done; change nothing\n"
+	"  -N              the same with -t xfs\n"
 	"  -q              say nothing but errors\n"
 	"  -F              go on where mke2fs would ask or refuse\n"
 	"  -t ext3|ext4    kind of filesystem (default ext3)\n"
@@ -34,7 +37,9 @@ static const char help_text[] =
 	"      --help      print this\n"
 	"\n"
 	"All options of mke2fs are taken and handed to it as they are.\n"
-	"Without -J the journal is internal, as mke2fs makes it.\n";
+	"Without -J the journal is internal, as mke2fs makes it.\n"
+	"With -t xfs mkfs.xfs makes the volume, with its log at URL; all other options\n"
+	"are mkfs.xfs's then.\n";
 
 /* mke2fs's own getopt string (1.47.0 to 1.47.4) */
 #define MKE2FS_OPTIONS                                                         \

@@ -9,6 +9,7 @@
 #include "ext4/volume.h"
 #include "os/mountinfo.h"
 #include "os/rundir.h"
+#include "xfs/xfs.h"
 
 bool volume_is_remote(const struct rj_volume_facts *f)
 {
@@ -42,6 +43,12 @@ int volume_uuid(
 				"%s: nothing is mounted there", volume);
 		volume = source;
 	}
+	if (rj_xfs_uuid(volume, uuid)) /* where its log is, it does not know */
+		return rj_rundir_served(uuid)
+			       ? 0
+			       : rj_fail(err, RJ_E_INVAL,
+					 "%s: no rjournald serves the log of this XFS volume",
+					 volume);
 	rc = rj_volume_open(volume, 0, NULL, &v, err);
 	if (rc)
 		return rc;

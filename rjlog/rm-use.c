@@ -11,6 +11,7 @@
 #include "os/rundir.h"
 #include "rm.h"
 #include "util/environ.h"
+#include "xfs/xfs.h"
 
 #define ASK_MS 5000
 /* A log without a fence at its end that grew so lately may be growing still. */
@@ -58,9 +59,18 @@ static int ask_volume(struct asked *a, const struct rj_volume_facts *f)
 static int ask_device(struct asked *a)
 {
 	struct rj_volume *v = NULL;
-	int rc = rj_volume_open(
-		a->device, RJ_VOLUME_FORCE | RJ_VOLUME_MMP, NULL, &v, a->err);
+	uint8_t uuid[RJ_UUID_BYTES];
+	int rc;
 
+	if (rj_xfs_uuid(a->device, uuid)) {
+		a->same = rj_uuid_equal(uuid, a->t->id.volume_uuid);
+		return !a->same ? 0
+				: rj_fail(a->err, RJ_E_REFUSED,
+					  "%s: is the log of the XFS volume on %s, which may need it",
+					  a->t->text, a->device);
+	}
+	rc = rj_volume_open(
+		a->device, RJ_VOLUME_FORCE | RJ_VOLUME_MMP, NULL, &v, a->err);
 	if (rc)
 		return rc;
 	rc = ask_volume(a, rj_volume_facts(v));

@@ -18,7 +18,7 @@
 
 /* What mount(8) makes mount flags of, does itself, or translates for a security
  * module; each with or without a value ("ro=vfs"). */
-static const char *const not_of_ext4[] = {"defaults", "ro", "rw", "exec",
+static const char *const not_of_fs[] = {"defaults", "ro", "rw", "exec",
 	"noexec", "suid", "nosuid", "dev", "nodev", "sync", "async", "dirsync",
 	"mand", "nomand", "iversion", "noiversion", "atime", "noatime",
 	"diratime", "nodiratime", "relatime", "norelatime", "strictatime",
@@ -30,14 +30,14 @@ static const char *const not_of_ext4[] = {"defaults", "ro", "rw", "exec",
 
 #define FSCONFIG_VALUE_MOST 255 /* bytes, fsconfig(2) */
 
-static bool of_ext4(const char *text, size_t len)
+static bool of_fs(const char *text, size_t len)
 {
 	const char *equals = memchr(text, '=', len);
 	size_t name = equals ? (size_t)(equals - text) : len, i;
 
-	for (i = 0; i < sizeof(not_of_ext4) / sizeof(*not_of_ext4); i++)
-		if (strlen(not_of_ext4[i]) == name &&
-			!memcmp(text, not_of_ext4[i], name))
+	for (i = 0; i < sizeof(not_of_fs) / sizeof(*not_of_fs); i++)
+		if (strlen(not_of_fs[i]) == name &&
+			!memcmp(text, not_of_fs[i], name))
 			return false;
 	return true;
 }
@@ -56,8 +56,8 @@ static void read_log(int fd, char *out, size_t size)
 		memmove(out, out + 2, strlen(out + 2) + 1);
 }
 
-static int check_word(int fd, const char *device, const char *text, size_t len,
-	struct rj_error *err)
+static int check_word(int fd, const char *device, const char *type, const char *text,
+	size_t len, struct rj_error *err)
 {
 	struct rj_buf word = {0};
 	char *name, *value, why[256];
@@ -80,8 +80,8 @@ static int check_word(int fd, const char *device, const char *text, size_t len,
 		errno == EINVAL) {
 		read_log(fd, why, sizeof(why));
 		rc = rj_fail(err, RJ_E_INVAL,
-			"%s: mount option %.*s: %s; see ext4(5)", device,
-			(int)len, text, *why ? why : strerror(EINVAL));
+			"%s: mount option %.*s: %s; see %s(5)", device,
+			(int)len, text, *why ? why : strerror(EINVAL), type);
 	}
 	rj_buf_free(&word);
 	return rc;
@@ -102,8 +102,9 @@ int rj_mount_check_words(const char *device, const char *type,
 			       : 0;
 	for (; !rc && words && *words; words += len + (words[len] == ',')) {
 		len = rj_mount_word_length(words);
-		if (len && of_ext4(words, len))
-			rc = check_word(fd, device, words, len, err);
+		if (len && of_fs(words, len))
+			rc = check_word(fd, device, strcmp(type, "xfs") ? "ext4" : type, words, len,
+				err);
 	}
 	close(fd);
 	return rc;

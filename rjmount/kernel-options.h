@@ -6,7 +6,7 @@
 #include "util/error.h"
 
 /*
- * Refuse options that the kernel's file system TYPE ("ext3", "ext4") refuses.
+ * Refuse options that the kernel's file system TYPE ("ext3", "ext4", "xfs") refuses.
  * WORDS: comma separated, may be NULL. Mounts nothing. RJ_E_INVAL: the option,
  * and the kernel's words on it; DEVICE is for that message. An option that is
  * refused only together with others, or by a kernel before 5.17, passes here.

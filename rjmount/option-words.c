@@ -144,6 +144,20 @@ int rj_mount_fstab(struct rj_mount_options *o)
 	return rc;
 }
 
+/* logdev=/dev/... is the kernel's own. */
+static bool is_log_url(const char *text, size_t len)
+{
+	return is_word(text, len, "logdev=") && memmem(text, len, "://", 3);
+}
+
+static int take_log_url(struct rj_mount_options *o, const char *text, size_t len)
+{
+	const size_t name = strlen("logdev=");
+
+	o->log_url.len = 0;
+	return rj_buf_printf(&o->log_url, "%.*s", (int)(len - name), text + name);
+}
+
 int rj_mount_words(struct rj_mount_options *o, const char *text)
 {
 	size_t len;
@@ -159,7 +173,10 @@ int rj_mount_words(struct rj_mount_options *o, const char *text)
 			o->no_journal = true;
 		if (is_word(text, len, "remount"))
 			o->remount = true;
-		if (len && !for_helpers(text, len) &&
+		if (is_log_url(text, len)) {
+			if (take_log_url(o, text, len))
+				return -RJ_E_NOMEM;
+		} else if (len && !for_helpers(text, len) &&
 			rj_buf_printf(&o->words, "%s%.*s",
 				o->words.len ? "," : "", (int)len, text))
 			return -RJ_E_NOMEM;
@@ -172,4 +189,5 @@ void rj_mount_options_release(struct rj_mount_options *o)
 {
 	rj_buf_free(&o->words);
 	rj_buf_free(&o->metrics);
+	rj_buf_free(&o->log_url);
 }

@@ -27,9 +27,10 @@ struct rj_mount_options {
 	unsigned pass_count;
 	bool fake, verbose;
 	bool lazy; /* umount -l */
-	/* The filesystem's own options, comma separated; helpers' words taken
-	 * out. */
+	/* The filesystem's own options, comma separated; helpers' words and
+	 * logdev=URL taken out. */
 	struct rj_buf words;
+	struct rj_buf log_url; /* logdev=URL, of XFS; empty: not given */
 	bool no_journal; /* noload or norecovery among them */
 	bool remount;
 	unsigned stop_timeout; /* x-rj.stop-timeout=, 0: not given */
@@ -46,7 +47,7 @@ void rj_mount_options_release(struct rj_mount_options *o);
 /*
  * Append the words of TEXT (as after -o) to O, without those that only
  * mount(8) and fstab(5) know: _netdev, x-*, auto, user, nofail, helper= ...
- * Keep the values of x-rj.stop-timeout= and x-rj.metrics=.
+ * Keep the values of x-rj.stop-timeout=, x-rj.metrics= and logdev=URL.
  * 0, -RJ_E_NOMEM, or -RJ_E_INVAL: x-rj.stop-timeout= without a number.
  */
 int rj_mount_words(struct rj_mount_options *o, const char *text);

@@ -5,13 +5,14 @@
 #include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "options.h"
 #include "os/proc.h"
-#include "said.h"
-#include "sibling.h"
+#include "tools/start/said.h"
+#include "tools/start/sibling.h"
 
 #define ARGS_MAX 24
 
@@ -93,6 +94,22 @@ static int open_lifeline(struct rj_error *err)
 	return fd[0];
 }
 
+/* An XFS volume: its log is named to the daemon, and the volume as it is when that has
+ * left its directory. Returns the operand; NULL: out of memory. */
+static const char *add_xfs(const struct rj_mount_options *o, const char **argv, unsigned *n,
+	struct rj_buf *word)
+{
+	char *device = realpath(o->device, NULL);
+	int rc = rj_buf_printf(word, "--xfs=%s", device ? device : o->device);
+
+	free(device);
+	if (rc)
+		return NULL;
+	argv[(*n)++] = "--raw";
+	argv[(*n)++] = (char *)word->data;
+	return (char *)o->log_url.data;
+}
+
 /* What the mount says to the daemon. Space in ARGV: three words. */
 static int add_options(const struct rj_mount_options *o, int lifeline,
 	const char **argv, unsigned *n, struct rj_buf words[3])
@@ -122,7 +139,8 @@ int rj_serve_until_unmount(const struct rj_mount_options *o,
 {
 	const char *argv[ARGS_MAX], *const *daemon;
 	struct rj_buf path = {0}, run = {0}, name = {0};
-	struct rj_buf words[3] = {0};
+	struct rj_buf words[4] = {0};
+	const char *what = o->device;
 	struct rj_proc_result r = {0};
 	char text[RJ_UUID_TEXT];
 	int lifeline = open_lifeline(err), rc;
@@ -139,9 +157,14 @@ int rj_serve_until_unmount(const struct rj_mount_options *o,
 		if (add_options(o, lifeline, argv, &n, words))
 			rc = rj_fail(err, RJ_E_NOMEM, "out of memory");
 	}
+	if (!rc && o->log_url.len) {
+		what = add_xfs(o, argv, &n, &words[3]);
+		if (!what)
+			rc = rj_fail(err, RJ_E_NOMEM, "out of memory");
+	}
 	if (!rc) {
 		argv[n++] = "--";
-		argv[n++] = o->device;
+		argv[n++] = what;
 		argv[n] = NULL;
 		rc = rj_proc_run(
 			argv, RJ_PROC_CAPTURE | RJ_PROC_STDIN_NULL, &r, err);
@@ -155,7 +178,7 @@ int rj_serve_until_unmount(const struct rj_mount_options *o,
 	if (!rc && (r.status || !take_answer((char *)r.out.data, loop, size)))
 		rc = not_served(o->device, (char *)r.out.data, err);
 	rj_proc_release(&r);
-	for (n = 0; n < 3; n++)
+	for (n = 0; n < 4; n++)
 		rj_buf_free(&words[n]);
 	if (lifeline >= 0)
 		close(lifeline);

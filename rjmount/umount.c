@@ -12,6 +12,7 @@
 #include "os/proc.h"
 #include "os/rundir.h"
 #include "util/environ.h"
+#include "xfs/xfs.h"
 
 #define NS_PER_S     1000000000LL
 #define WAIT_NS      (30 * NS_PER_S)
@@ -90,7 +91,7 @@ static int unmount(const struct rj_mount_options *o)
 	struct rj_volume_facts facts = {0};
 	struct rj_volume *v = NULL;
 	struct rj_error err;
-	char source[4096];
+	char source[4096] = "";
 	int status, rc;
 
 	/* whatever it is, umount(8) says best what is wrong with it */
@@ -99,6 +100,8 @@ static int unmount(const struct rj_mount_options *o)
 		facts = *rj_volume_facts(v);
 		if (rj_volume_close(v, &err))
 			facts.has_sbx = false;
+	} else if (rj_xfs_uuid(source, facts.uuid)) {
+		facts.has_sbx = true; /* the wait for its daemon, if it has one, needs no more */
 	}
 	rc = run_umount(o, &status, &err);
 	if (rc)

@@ -72,7 +72,8 @@ static void start_zeroout(struct rj_daemon *d)
 
 void rj_daemon_start_background(struct rj_daemon *d)
 {
-	if (d->loaded.facts.has_sbx)
+	/* a raw log of which nothing says how far it must go has no floor */
+	if (d->loaded.facts.has_sbx || d->opts.xfs)
 		rj_floor_recorder_start(&d->loaded, &d->floor);
 	if (d->loaded.spare) {
 		start_trimmer(d);

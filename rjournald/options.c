@@ -19,7 +19,7 @@
 static const char help_text[] =
 	"Usage: rjournald [-f] [-q] [-v] [--until-unmount]\n"
 	"                 [--metrics=ADDR] [--stop-timeout=S] DEVICE\n"
-	"       rjournald --raw [--size=MB] [-f] [-q] [-v] URL\n"
+	"       rjournald --raw [--size=MB] [--xfs=DEVICE] [-f] [-q] [-v] URL\n"
 	"Serve the remote journal of the ext3 or ext4 volume DEVICE as a\n"
 	"block device, and print that device's name when it is ready.\n"
 	"\n"
@@ -36,6 +36,7 @@ static const char help_text[] =
 	"                       any use: a journal that is not ext3's or\n"
 	"                       ext4's\n"
 	"      --size=MB        with --raw: begin that log, so large\n"
+	"      --xfs=DEVICE     with --raw: the log of this XFS volume\n"
 	"      --help           show this and exit\n"
 	"  -V, --version        show the version and exit\n"
 	"\n"
@@ -76,6 +77,24 @@ static enum options_verdict take_stop_timeout(void *to, const char *value)
 	return OPTIONS_RUN;
 }
 
+static enum options_verdict take_xfs(void *to, const char *value)
+{
+	if (value[0] != '/') /* the daemon leaves its directory */
+		return tool_bad(&tool, "--xfs takes an absolute path, not %s", value);
+	((struct rj_options *)to)->xfs = value;
+	return OPTIONS_RUN;
+}
+
+static enum options_verdict take_uuid(void *to, const char *value)
+{
+	uint8_t uuid[RJ_UUID_BYTES];
+
+	if (!rj_uuid_parse(value, uuid))
+		return tool_bad(&tool, "--uuid takes a UUID, not %s", value);
+	((struct rj_options *)to)->uuid = value;
+	return OPTIONS_RUN;
+}
+
 /* What is not a descriptor of ours counts as not given. */
 static enum options_verdict take_mount_helper(void *to, const char *value)
 {
@@ -104,6 +123,8 @@ static const struct tool tool = {
 		{0, "raw", SET(raw)},
 		{0, "stop-timeout", OPTION_TAKE, .take = take_stop_timeout},
 		{0, "size", OPTION_TAKE, .take = take_size},
+		{0, "uuid", OPTION_TAKE, .take = take_uuid}, /* mkrjfs's */
+		{0, "xfs", OPTION_TAKE, .take = take_xfs},
 		{0},
 	},
 };
@@ -113,8 +134,12 @@ static enum options_verdict check(const struct rj_options *o, int count, char **
 {
 	if (o->size_mb && !o->raw)
 		return tool_bad(&tool, "--size is only for --raw");
-	if (o->raw && o->until_unmount)
-		return tool_bad(&tool, "--raw and --until-unmount do not go together");
+	if ((o->xfs || o->uuid) && !o->raw)
+		return tool_bad(&tool, "--%s is only for --raw", o->xfs ? "xfs" : "uuid");
+	if (o->xfs && o->uuid)
+		return tool_bad(&tool, "--xfs and --uuid do not go together");
+	if (o->raw && o->until_unmount && !o->xfs)
+		return tool_bad(&tool, "--raw and --until-unmount need --xfs=DEVICE");
 	if (!count)
 		return tool_bad(&tool, "which volume? DEVICE is missing");
 	if (count > 1)

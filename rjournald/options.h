@@ -14,6 +14,8 @@ struct rj_options {
 	bool until_unmount; /* --until-unmount */
 	bool raw;           /* --raw: DEVICE is the URL of a log */
 	unsigned size_mb;   /* --size: of a raw log that is begun; 0: none */
+	const char *xfs;    /* --xfs: the raw log is this volume's; NULL */
+	const char *uuid;   /* --uuid: the raw log has this UUID; NULL */
 	unsigned stop_timeout; /* --stop-timeout: seconds */
 	/* --mount-helper: a pipe whose other end mount.rj holds until it ends;
 	 * -1: mount.rj did not start us */

@@ -147,8 +147,9 @@ void rj_daemon_step(struct rj_daemon *d)
 				d->status = 1;
 		}
 	}
+	/* of a raw one mount.rj says it */
 	if (d->phase == RJ_PHASE_ATTACHED && d->opts.until_unmount &&
-		(rj_loop_mounted(&d->loop) || waited > MOUNT_WAIT_NS))
+		((!d->opts.raw && rj_loop_mounted(&d->loop)) || waited > MOUNT_WAIT_NS))
 		let_go(d);
 	if (rj_fuse_ended(d->fuse) && d->phase < RJ_PHASE_DRAINING) {
 		rj_log(RJ_LOG_ERROR, "%s: unmounted by another process",

@@ -162,12 +162,17 @@ static int check_kernel(struct rj_error *err)
 int rj_daemon_start(
 	struct rj_daemon *d, rj_rule_fn rule, struct rj_error *err)
 {
+	const struct rj_raw_want raw = {
+		.url = d->opts.device,
+		.size_mb = d->opts.size_mb,
+		.xfs = d->opts.xfs,
+		.uuid = d->opts.uuid,
+	};
 	int rc = check_kernel(err);
 
 	if (rc)
 		return rc;
-	rc = d->opts.raw ? rj_load_raw(d->opts.device, d->opts.size_mb,
-				   &d->loaded, err)
+	rc = d->opts.raw ? rj_load_raw(&raw, &d->loaded, err)
 			 : rj_load(d->opts.device, &d->loaded, err);
 	if (rc)
 		return rc;
@@ -203,7 +208,7 @@ int rj_daemon_start_again(struct rj_daemon *d, rj_rule_fn rule,
 {
 	int rc;
 
-	rc = rj_load_again(d->opts.device, fds, &d->loaded, err);
+	rc = rj_load_again(d->opts.xfs ? d->opts.xfs : d->opts.device, fds, &d->loaded, err);
 	if (rc)
 		return rc;
 	d->fuse_fd = fds->fd[RJ_WORKER_FD_FUSE];

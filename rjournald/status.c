@@ -20,7 +20,9 @@ static const char *phase_name(const struct rj_daemon *d)
 	switch (d->phase) {
 	case RJ_PHASE_ATTACHED:
 	case RJ_PHASE_LEAVING:
-		return rj_loop_mounted(&d->loop)      ? "mounted"
+		return (d->opts.raw ? rj_loop_exclusive(&d->loop)
+				    : rj_loop_mounted(&d->loop))
+			       ? "mounted"
 		       : d->phase == RJ_PHASE_ATTACHED ? "ready"
 						      : "stopping";
 	default:

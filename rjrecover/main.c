@@ -13,6 +13,8 @@
 #include "tools/plan.h"
 #include "tools/progress.h"
 #include "util/log.h"
+#include "xfs.h"
+#include "xfs/xfs.h"
 
 struct context {
 	struct options options;
@@ -92,11 +94,22 @@ static int recover_raw(const struct options *o)
 	return RJ_FSCK_ERROR;
 }
 
+static int recover_xfs(const struct options *o)
+{
+	struct rj_error err;
+	int status;
+
+	if (xfs_recover(o, &status, &err))
+		fprintf(stderr, "rjrecover: %s\n", err.msg);
+	return fflush(stdout) ? status | RJ_FSCK_ERROR : status;
+}
+
 int main(int argc, char **argv)
 {
 	static struct context c;
 	struct rj_recover_report report;
 	struct rj_recover_opts ro;
+	uint8_t uuid[RJ_UUID_BYTES];
 	struct rj_error err;
 	int rc;
 
@@ -135,6 +148,8 @@ int main(int argc, char **argv)
 	catch_signals();
 	if (c.options.raw)
 		return recover_raw(&c.options);
+	if (rj_xfs_uuid(c.options.device, uuid))
+		return recover_xfs(&c.options);
 	rc = rj_recover(c.options.device, &ro, &report, &err);
 	progress_clear(&c.progress);
 	if (rc)

@@ -60,6 +60,7 @@ struct rj_log_read_opts {
 	 * oldest is not used. NULL, or of sequence 0: nothing known. */
 	const struct rj_log_tail *seen;
 	const char *seen_by; /* the host that saw it, for messages; NULL: this one */
+	const char *seen_advice; /* what to do then, for messages; NULL: --accept-loss */
 	int retry_ms; /* time limit for trying a store again that does not answer;
 		       * 0: 10000 */
 	/* Read as if the log ended with this segment (which must exist); holes

@@ -37,8 +37,13 @@ static int fetch(
 	return rc;
 }
 
-#define LOST \
-	": the store has lost the end of the log, or hides it; rjrecover --accept-loss goes on without"
+#define LOST ": the store has lost the end of the log, or hides it; %s"
+
+static const char *advice(const struct reader *r)
+{
+	return r->opts->seen_advice ? r->opts->seen_advice
+				    : "rjrecover --accept-loss goes on without";
+}
 
 static const char *witness(const struct reader *r)
 {
@@ -57,7 +62,7 @@ static int check_seen(struct reader *r, uint64_t last, struct rj_error *err)
 	return rj_fail(err, RJ_E_REFUSED,
 		"%s: the log ends at segment %llu, but %s saw %llu acknowledged" LOST,
 		r->store->url, (unsigned long long)last, witness(r),
-		(unsigned long long)seen->sequence);
+		(unsigned long long)seen->sequence, advice(r));
 }
 
 /* SEG is at the place of what this host saw. */
@@ -74,7 +79,7 @@ static int check_same(
 	r->sum->bad_sequence = h->sequence;
 	return rj_fail(err, RJ_E_REFUSED,
 		"%s: segment %llu is not the one that %s saw acknowledged" LOST,
-		r->store->url, (unsigned long long)h->sequence, witness(r));
+		r->store->url, (unsigned long long)h->sequence, witness(r), advice(r));
 }
 
 static int check_floor(struct reader *r, uint64_t last, struct rj_error *err)

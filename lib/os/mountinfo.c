@@ -156,7 +156,7 @@ static void look_at_volume(const struct line *l, void *arg)
 	struct volume *v = arg;
 	unsigned major, minor;
 
-	if (strncmp(l->type, "ext", 3) != 0 ||
+	if ((strncmp(l->type, "ext", 3) != 0 && strcmp(l->type, "xfs") != 0) ||
 		sscanf(l->number, "%u:%u", &major, &minor) != 2 ||
 		(v->image ? !shows(l->number, v->image)
 			  : makedev(major, minor) != v->st.st_rdev))

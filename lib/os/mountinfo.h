@@ -12,7 +12,7 @@
 bool rj_mountinfo_source(const char *dir, char *source, size_t size);
 /* Is the device SOURCE mounted anywhere? */
 bool rj_mountinfo_mounted(const char *source);
-/* Where the ext2, ext3 or ext4 volume VOLUME (a block device, or an image that
+/* Where the ext2, ext3, ext4 or XFS volume VOLUME (a block device, or an image that
  * a loop device shows, even a removed one) is mounted: a directory, SIZE bytes
  * with the NUL, and the device's number. Something else may be mounted over that
  * directory. */

@@ -67,10 +67,17 @@ struct rj_loaded {
 int rj_load(const char *device, struct rj_loaded *out, struct rj_error *err);
 /*
  * Do what rj_load() does, for a raw log: of a device that is no journal of an ext3 or
- * ext4 volume; facts.has_sbx is false. SIZE_MB: begin the log if there is none (0: do
- * not). RJ_E_INVAL: there is no log, or its device has another size.
+ * ext4 volume; facts.has_sbx is false. RJ_E_INVAL: there is no log, or its device has
+ * another size. With XFS also what rj_xfs_look(), rj_xfs_check(), rj_xfs_check_unused()
+ * and rj_xfs_log_check() report, and RJ_E_REFUSED: the log ends before its floor.
  */
-int rj_load_raw(const char *url, uint32_t size_mb, struct rj_loaded *out,
+struct rj_raw_want {
+	const char *url;
+	uint32_t size_mb; /* begin the log if there is none; 0: do not */
+	const char *xfs;  /* the XFS volume whose log it is; NULL */
+	const char *uuid; /* of the log, if XFS is NULL; NULL: made of the URL */
+};
+int rj_load_raw(const struct rj_raw_want *want, struct rj_loaded *out,
 	struct rj_error *err);
 /*
  * Do what rj_load() does, for a worker that takes over: all but the store, from the

@@ -10,18 +10,16 @@
 #include <sys/wait.h>
 
 #include "os/proc.h"
+#include "view.h"
 
 /* Names of one directory at most. */
 #define NAMES_MAX 128
 
 struct verify {
-	ext2_filsys fs;
+	struct view *view;
 	const struct ops *o;
-	ext2_ino_t dir;
-	struct {
-		char name[OPS_NAME_BYTES];
-		ext2_ino_t ino;
-	} names[NAMES_MAX];
+	char dir[OPS_NAME_BYTES]; /* the thread's */
+	char names[NAMES_MAX][OPS_NAME_BYTES];
 	unsigned count;
 	bool too_many, writeback;
 	/* of the file looked at */
@@ -50,16 +48,16 @@ int verify_open(const char *image, bool writeback, struct verify **out,
 	char *why, size_t size)
 {
 	struct verify *v = calloc(1, sizeof(*v));
-	errcode_t rc = 0;
+	long code = 0;
 
 	*out = NULL;
 	if (v) {
 		v->writeback = writeback;
 		v->data = malloc(OPS_BIG_BYTES);
-		rc = ext2fs_open(image, 0, 0, 0, unix_io_manager, &v->fs);
+		view_open(image, &v->view, &code);
 	}
-	if (!v || !v->data || rc) {
-		snprintf(why, size, "%s: cannot be opened (%ld)", image, rc);
+	if (!v || !v->data || code) {
+		snprintf(why, size, "%s: cannot be opened (%ld)", image, code);
 		verify_close(v);
 		return -1;
 	}
@@ -71,100 +69,66 @@ void verify_close(struct verify *v)
 {
 	if (!v)
 		return;
-	if (v->fs)
-		ext2fs_close(v->fs);
+	view_close(v->view);
 	free(v->data);
 	free(v);
 }
 
-static int note_name(struct ext2_dir_entry *e, int offset, int blocksize,
-	char *buf, void *arg)
+static int note_name(void *arg, const char *name)
 {
 	struct verify *v = arg;
-	int len = ext2fs_dirent_name_len(e);
 
-	if ((len == 1 && e->name[0] == '.') ||
-		(len == 2 && !memcmp(e->name, "..", 2)))
-		return 0;
-	if (v->count == NAMES_MAX || len >= OPS_NAME_BYTES) {
+	if (v->count == NAMES_MAX || strlen(name) >= OPS_NAME_BYTES) {
 		v->too_many = true;
-		return DIRENT_ABORT;
+		return -1;
 	}
-	memcpy(v->names[v->count].name, e->name, (size_t)len);
-	v->names[v->count].name[len] = 0;
-	v->names[v->count++].ino = e->inode;
+	strcpy(v->names[v->count++], name);
 	return 0;
 }
 
-static int list(struct verify *v, ext2_ino_t dir)
+static int list(struct verify *v, const char *dir)
 {
-	errcode_t rc;
+	long code;
 
 	v->count = 0;
 	v->too_many = false;
-	rc = ext2fs_dir_iterate(v->fs, dir, 0, NULL, note_name, v);
-	if (rc || v->too_many)
-		return no(v, "inode %u: not a directory of ours (%ld)", dir, rc);
+	if (view_list(v->view, dir, note_name, v, &code) || v->too_many)
+		return no(v, "%s: not a directory of ours (%ld)", dir, code);
 	return 0;
 }
 
-/* The inode of NAME in what list() found, which is struck out; 0: none. */
-static ext2_ino_t take(struct verify *v, const char *name)
+/* Is NAME in what list() found? It is struck out. */
+static bool take(struct verify *v, const char *name)
 {
 	unsigned i;
 
 	for (i = 0; i < v->count; i++) {
-		if (!strcmp(v->names[i].name, name)) {
-			v->names[i].name[0] = 0;
-			return v->names[i].ino;
+		if (!strcmp(v->names[i], name)) {
+			v->names[i][0] = 0;
+			return true;
 		}
 	}
-	return 0;
-}
-
-static int load_xattr(struct verify *v, const char *name, ext2_ino_t ino)
-{
-	struct ext2_xattr_handle *h = NULL;
-	void *value = NULL;
-	errcode_t rc;
-
-	v->xattr_len = 0;
-	rc = ext2fs_xattrs_open(v->fs, ino, &h);
-	if (!rc)
-		rc = ext2fs_xattrs_read(h);
-	if (!rc && ext2fs_xattr_get(h, OPS_XATTR, &value, &v->xattr_len))
-		v->xattr_len = 0;
-	if (h)
-		ext2fs_xattrs_close(&h);
-	if (rc || v->xattr_len > OPS_XATTR_MAX)
-		rc = no(v, "%s: its attribute of %zu bytes cannot be read (%ld)",
-			name, v->xattr_len, rc);
-	else if (v->xattr_len)
-		memcpy(v->xattr, value, v->xattr_len);
-	ext2fs_free_mem(&value);
-	return rc ? -1 : 0;
+	return false;
 }
 
 /* Its bytes into v->data, v->size; its attribute. */
-static int load(struct verify *v, const char *name, ext2_ino_t ino)
+static int load(struct verify *v, const char *name)
 {
-	ext2_file_t f;
-	__u64 size = 0;
-	unsigned got = 0;
-	errcode_t rc;
+	char path[2 * OPS_NAME_BYTES];
+	uint64_t size = 0;
+	uint32_t got = 0;
+	long code;
 
-	rc = ext2fs_file_open(v->fs, ino, 0, &f);
-	if (rc)
-		return no(v, "%s: cannot be read (%ld)", name, rc);
-	rc = ext2fs_file_get_lsize(f, &size);
-	if (!rc && size <= OPS_BIG_BYTES)
-		rc = ext2fs_file_read(f, v->data, (unsigned)size, &got);
-	ext2fs_file_close(f);
-	if (rc || size != got)
+	snprintf(path, sizeof(path), "%s/%s", v->dir, name);
+	if (view_read(v->view, path, v->data, OPS_BIG_BYTES, &got, &size, &code) || size != got)
 		return no(v, "%s: %u of %llu bytes can be read (%ld)", name,
-			got, (unsigned long long)size, rc);
+			got, (unsigned long long)size, code);
 	v->size = got;
-	return load_xattr(v, name, ino);
+	v->xattr_len = OPS_XATTR_MAX;
+	if (view_xattr(v->view, path, OPS_XATTR, v->xattr, &v->xattr_len, &code))
+		return no(v, "%s: its attribute of %zu bytes cannot be read (%ld)",
+			name, v->xattr_len, code);
+	return 0;
 }
 
 /* ---- a slot's file ---- */
@@ -241,24 +205,24 @@ static int check_slot(struct verify *v, unsigned slot)
 {
 	const struct ops_slot *s = &v->o->slots[slot];
 	char name[OPS_NAME_BYTES], tmp[OPS_NAME_BYTES + 8];
-	ext2_ino_t ino;
 	unsigned n;
+	bool there;
 
 	ops_name(name, slot);
-	ino = take(v, name);
+	there = take(v, name);
 	if (s->count > 1) { /* it may be about to be replaced */
 		snprintf(tmp, sizeof(tmp), "%s.new", name);
 		take(v, tmp);
 	}
-	if (ino && load(v, name, ino))
+	if (there && load(v, name))
 		return -1;
 	for (n = 0; n < s->count; n++) {
-		if (!s->v[n].file && !ino)
+		if (!s->v[n].file && !there)
 			return 0;
-		if (s->v[n].file && ino && !file_fits(v, name, s, s->v[n].file))
+		if (s->v[n].file && there && !file_fits(v, name, s, s->v[n].file))
 			return 0;
 	}
-	if (!ino)
+	if (!there)
 		return no(v, "%s (%u bytes) is gone", name, s->v[0].size);
 	return s->count == 1 && !s->v[0].file
 		       ? no(v, "%s is there, and was deleted", name)
@@ -287,15 +251,15 @@ static bool is_big(const struct verify *v, uint32_t len, uint64_t fill)
 static int check_big(struct verify *v)
 {
 	bool changing = v->o->next.kind == OP_BIG;
-	ext2_ino_t ino = take(v, "big");
+	bool there = take(v, "big");
 
 	if (changing)
 		take(v, "big.new");
-	if (!ino)
+	if (!there)
 		return v->o->big ? no(v, "big (%u bytes) is gone", v->o->big) : 0;
 	if (!v->o->big && !changing)
 		return no(v, "big is there, and was never made");
-	if (load(v, "big", ino))
+	if (load(v, "big"))
 		return -1;
 	if (is_big(v, v->o->big, v->o->big_fill) ||
 		(changing && is_big(v, v->o->next.len, v->o->next.fill)) ||
@@ -305,19 +269,20 @@ static int check_big(struct verify *v)
 		v->o->big);
 }
 
-static int check_tree(struct verify *v, ext2_ino_t tree)
+static int check_tree(struct verify *v, bool there)
 {
 	bool changing = v->o->next.kind == OP_TREE || v->o->next.kind == OP_UNTREE;
-	char name[OPS_NAME_BYTES];
+	char name[2 * OPS_NAME_BYTES];
 	uint32_t i, want = changing && !v->o->tree ? v->o->next.len : v->o->tree;
 
-	if (!tree)
+	if (!there)
 		return changing || !v->o->tree
 			       ? 0
 			       : no(v, "tree (%u names) is gone", v->o->tree);
 	if (!want)
 		return no(v, "tree is there, and was deleted");
-	if (list(v, tree))
+	snprintf(name, sizeof(name), "%s/tree", v->dir);
+	if (list(v, name))
 		return -1;
 	for (i = 0; i < want; i++) {
 		ops_tree_name(name, i);
@@ -325,25 +290,23 @@ static int check_tree(struct verify *v, ext2_ino_t tree)
 			return no(v, "tree/%s is gone", name);
 	}
 	for (i = 0; i < v->count; i++) {
-		if (v->names[i].name[0])
+		if (v->names[i][0])
 			return no(v, "tree/%s: nobody made it",
-				v->names[i].name);
+				v->names[i]);
 	}
 	return 0;
 }
 
 int verify_thread(struct verify *v, const struct ops *o, char *why, size_t size)
 {
-	char name[OPS_NAME_BYTES];
-	ext2_ino_t tree;
+	bool tree;
 	unsigned i;
 
 	v->o = o;
 	v->why = why;
 	v->why_size = size;
-	snprintf(name, sizeof(name), "t%u", o->thread);
-	if (ext2fs_lookup(v->fs, EXT2_ROOT_INO, name, (int)strlen(name), NULL,
-		    &v->dir))
+	snprintf(v->dir, sizeof(v->dir), "t%u", o->thread);
+	if (!view_has(v->view, v->dir))
 		return o->dir ? no(v, "its directory is gone") : 0;
 	if (list(v, v->dir))
 		return -1;
@@ -355,8 +318,8 @@ int verify_thread(struct verify *v, const struct ops *o, char *why, size_t size)
 		return -1;
 	tree = take(v, "tree");
 	for (i = 0; i < v->count; i++) {
-		if (v->names[i].name[0])
-			return no(v, "%s: nobody made it", v->names[i].name);
+		if (v->names[i][0])
+			return no(v, "%s: nobody made it", v->names[i]);
 	}
 	return check_tree(v, tree);
 }

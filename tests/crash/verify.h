@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A volume after its recovery: is all there that ops.h says must be? Read by
- * libext2fs; nothing is mounted. */
+/* A volume after its recovery: is all there that ops.h says must be? An image, or the
+ * directory where it is mounted (view.h). */
 #ifndef RJ_TEST_CRASH_VERIFY_H
 #define RJ_TEST_CRASH_VERIFY_H
 

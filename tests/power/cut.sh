@@ -76,8 +76,7 @@ power_cut() {
 			# one line, without what long's table divides fields by
 			line="BAD $(tr -s '\n:;,(' ' ' <"$VM_DIR/recover.$n")"
 		else
-			line=$("$VM_JUDGE" $([[ ${VM_OPTS[$n]} != data=writeback* ]] || echo -w) \
-				"$VM_DIR/v$n" "$seed" "$VM_THREADS" "$VM_DIR/acks" $n)
+			line=$(vm_judge $n "$seed")
 		fi
 		[[ $line =~ ^[0-9]+$ ]] && CUT_ACKED=$((CUT_ACKED + line)) || CUT_BAD=1
 		echo "seed $seed, ${kinds[n]}: ${line:-BAD no verdict}; $(sed -n $((n + 1))p "$VM_DIR/cut.was"); $was${fallback:+; its fallback: $(sed -n $((${#kinds[@]} + n + 1))p "$VM_DIR/cut.was"); $(grep -o 'store got [0-9]* segments' "$VM_DIR/recover.$n")}; $pieces"

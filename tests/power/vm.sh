@@ -62,6 +62,11 @@ vm_volume() {
 	*) VM_OPTS[$n]=data=$mode ;;
 	esac
 	rm -f "$VM_DIR/v$n" "$VM_DIR/f$n"
+	if [ "$type" = xfs ]; then
+		VM_OPTS[$n]=logdev=$url VM_FALLBACK[$n]=
+		vm_on_loop "$n" "$MKRJFS" -q -t xfs -b "size=$bs" -J "remote=$url"
+		return
+	fi
 	VM_FALLBACK[$n]=${4:+$VM_DIR/f$n}
 	fallback=${4:+,fallback=$VM_DIR/f$n,fallback_size=40}
 	truncate -s "$((48 + ${VM_SQUEEZE:-0}))M" "$VM_DIR/v$n" || return 1
@@ -73,6 +78,17 @@ vm_volume() {
 	# shellcheck disable=SC2086
 	"$MKRJFS" -q -F -t "$type" -b "$bs" -O ^orphan_file $args \
 		-J "remote=$url,size=$((bs / 1024))$fallback" "$VM_DIR/v$n" # 1024 blocks: it wraps
+}
+
+# vm_on_loop N COMMAND...: with a loop device of volume N's image as its last word
+vm_on_loop() {
+	local n=$1 dev rc; shift
+	[ -e "$VM_DIR/v$n" ] || truncate -s 320M "$VM_DIR/v$n" || return 1
+	dev=$(losetup -f --show "$VM_DIR/v$n") || return 1
+	"$@" "$dev"
+	rc=$?
+	sync "$dev" && losetup -d "$dev"
+	return $rc
 }
 
 # vm_start SEED VOLUMES: sets VM_PID, VM_DISK_PID; acknowledgements in $VM_DIR/acks
@@ -173,7 +189,32 @@ vm_recover() {
 			tune2fs -O ^has_journal "$VM_DIR/v$1" >/dev/null
 		return
 	fi
+	if [[ ${VM_OPTS[$1]} == logdev=* ]]; then
+		vm_on_loop "$1" "$RJRECOVER" -p --verify=full -J "remote=${VM_OPTS[$1]#*=}" \
+			>"$VM_DIR/recover.$1" 2>&1
+		return
+	fi
 	"$RJRECOVER" -p "$VM_DIR/v$1" >"$VM_DIR/recover.$1" 2>&1
 	local rc=$?
 	((rc <= 1))
+}
+
+# vm_judge N SEED: the number of acknowledged operations, or what is BAD
+vm_judge() {
+	local args=("$2" "$VM_THREADS" "$VM_DIR/acks" "$1")
+	if [[ ${VM_OPTS[$1]} == logdev=* ]]; then
+		mkdir -p "$VM_DIR/m"
+		vm_on_loop "$1" vm_judge_xfs "${VM_OPTS[$1]}" "${args[@]}"
+		return
+	fi
+	"$VM_JUDGE" $([[ ${VM_OPTS[$1]} != data=writeback* ]] || echo -w) "$VM_DIR/v$1" "${args[@]}"
+}
+# vm_judge_xfs OPTIONS ARGUMENTS... DEV
+vm_judge_xfs() {
+	local options=$1 dev=${!#} rc
+	"$MOUNT_RJ" "$dev" "$VM_DIR/m" -o "$options" || { echo "BAD it cannot be mounted"; return 1; }
+	"$VM_JUDGE" "$VM_DIR/m" "${@:2:$#-2}"
+	rc=$?
+	"$UMOUNT_RJ" "$VM_DIR/m" || { echo "BAD it cannot be unmounted"; return 1; }
+	return $rc
 }

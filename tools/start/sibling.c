@@ -12,7 +12,8 @@
 
 #include "os/proc.h"
 
-#define BUILD_FOLDER "rjmount"
+/* Whose programs are ours, in the build tree. */
+static const char *const build_folders[] = {"mkrjfs", "rjmount", "rjrecover"};
 
 static bool is_program(const char *path)
 {
@@ -38,6 +39,16 @@ static bool last_is(const char *path, const char *name)
 	const char *slash = strrchr(path, '/');
 
 	return slash && strcmp(slash + 1, name) == 0;
+}
+
+static bool in_build_tree(const char *dir)
+{
+	unsigned i;
+
+	for (i = 0; i < sizeof(build_folders) / sizeof(*build_folders); i++)
+		if (last_is(dir, build_folders[i]))
+			return true;
+	return false;
 }
 
 static int found(const char *path, struct rj_buf *out, struct rj_error *err)
@@ -70,7 +81,7 @@ int rj_sibling_find(const char *tool, struct rj_buf *out, struct rj_error *err)
 		/* build/rjmount/.libs/mount.rj: build/TOOL/TOOL */
 		if (last_is(dir, ".libs"))
 			cut(dir);
-		if (last_is(dir, BUILD_FOLDER)) {
+		if (in_build_tree(dir)) {
 			cut(dir);
 			snprintf(path, sizeof(path), "%s/%s/%s", dir, tool,
 				tool);

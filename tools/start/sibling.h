@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#ifndef RJ_MOUNT_SIBLING_H
-#define RJ_MOUNT_SIBLING_H
+#ifndef TOOLS_START_SIBLING_H
+#define TOOLS_START_SIBLING_H
 
 #include "util/buf.h"
 #include "util/error.h"

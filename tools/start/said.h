@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Find the reason in the output of a program that failed, for the one line of mount.rj. */
-#ifndef RJMOUNT_SAID_H
-#define RJMOUNT_SAID_H
+#ifndef TOOLS_START_SAID_H
+#define TOOLS_START_SAID_H
 
 /*
  * Find the reason in TEXT, the captured output of PROGRAM ("mount"): its last line that

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "mkrjfs/served.h"
+
+#include <string.h>
+
+#include "ext4/volume.h"
+#include "os/rundir.h"
+#include "xfs/xfs.h"
+
+/* The daemon does not have the device open exclusively. */
+int check_served(const char *device, struct left *left, struct rj_error *err)
+{
+	const struct rj_volume_facts *f;
+	struct rj_volume *v = NULL;
+	uint8_t uuid[RJ_UUID_BYTES];
+	bool served;
+
+	left->url[0] = '\0';
+	if (rj_xfs_uuid(device, uuid)) {
+		served = rj_rundir_served(uuid);
+	} else if (rj_volume_open(device, 0, NULL, &v, NULL)) {
+		return 0; /* nothing there that could be served */
+	} else {
+		f = rj_volume_facts(v);
+		served = rj_rundir_served(f->uuid);
+		if (f->has_sbx && f->sbx.placement == RJ_PLACE_REMOTE) {
+			memcpy(left->url, f->sbx.url, sizeof(left->url));
+			rj_uuid_text(f->sbx.journal_uuid, left->uuid);
+		}
+		rj_volume_close(v, NULL);
+	}
+	if (!served)
+		return 0;
+	return rj_fail(err, RJ_E_BUSY,
+		"%s: an rjournald serves the journal of the filesystem that is there; 'rjctl stop %s' ends it",
+		device, device);
+}
