@@ -14,7 +14,7 @@
 
 static const char help_text[] =
 	"Usage: rjbackup base [-n] [--hold=TIME] [--rate=MB] [-C FD] [--json]\n"
-	"                     [--key FILE] -o FILE|URL DIR\n"
+	"                     [--key FILE] -o FILE|URL DIR|DEVICE\n"
 	"       rjbackup ls [--json] [--key FILE] FILE [URL] | URL\n"
 	"       rjbackup restore [-n] [--at=MOMENT] [--verify=none|quick|full] [-C FD]\n"
 	"                        [-J OPTIONS] [--json] [--key FILE] --base=FILE -o FILE\n"
@@ -34,7 +34,8 @@ static const char help_text[] =
 	"\n"
 	"Any moment of a volume with data=journal, from a base and its log.\n"
 	"\n"
-	"  base DIR            copy the volume that is mounted at DIR, while it is in use\n"
+	"  base DIR|DEVICE     copy the volume that is mounted at DIR, while it is in use; or that\n"
+	"                      of a device or image, which need not be mounted\n"
 	"  ls FILE             what can be restored with the base FILE: from when, until\n"
 	"                      when, and why no later\n"
 	"  ls URL              the logs at URL, and the holds and marks of each\n"
@@ -152,7 +153,7 @@ static enum options_verdict take_verify(void *to, const char *value)
 
 /* By enum command. */
 static const struct tool_command commands[] = {
-	[COMMAND_BASE] = {"base", 1, 1, "no DIR given, where the volume is mounted"},
+	[COMMAND_BASE] = {"base", 1, 1, "no DIR given, where the volume is mounted, nor its DEVICE"},
 	[COMMAND_LS] = {"ls", 1, 2, "no FILE or URL given"},
 	[COMMAND_RESTORE] = {"restore", 0, 1, ""},
 	[COMMAND_EXPIRE] = {"expire", 1, INT_MAX, "no URL or FILE given"},

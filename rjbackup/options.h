@@ -25,7 +25,7 @@ enum command {
 struct options {
 	enum command command;
 	bool dry_run, json;
-	const char *dir;  /* base: where the volume is mounted; mount: where to */
+	const char *dir;  /* base: where the volume is mounted, or its device; mount: where to */
 	const char *out;  /* -o */
 	const char *base; /* --base, and FILE of ls (or URL#NUMBER), promote; NULL: ls URL */
 	uint64_t base_number; /* expire --base; 0: not given */

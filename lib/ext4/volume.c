@@ -63,8 +63,7 @@ int rj_ext4_check_unused(const char *path, struct rj_error *err)
 			where[0] ? " on " : "", where);
 	if (flags & EXT2_MF_BUSY)
 		return rj_fail(err, RJ_E_BUSY,
-			"%s: in use by the system (a mount, RAID, or device "
-			"mapper)",
+			"%s: in use by the system (a mount, RAID, device mapper, or rjbackup base)",
 			path);
 	return 0;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A base: make one of a mounted volume, and look at one. */
+/* A base: make one of a volume, mounted or not, and look at one. */
 #ifndef RJ_HISTORY_BASE_H
 #define RJ_HISTORY_BASE_H
 
@@ -81,16 +81,17 @@ struct rj_base_opts {
 };
 
 /*
- * Copy the volume that is mounted at DIR into OUT, as rj_base_create() takes it, or the URL of
- * a store, while
- * the volume is in use. FACTS and REPORT tell what was made: REPORT's moment is the
+ * Copy the volume GIVEN, as rj_source_open() takes it, into OUT, as rj_base_create() takes it,
+ * or the URL of a store: while it is in use, or, if it is not mounted, with its device held
+ * exclusively. FACTS and REPORT tell what was made: REPORT's moment is the
  * first one that can be restored. After a failure there is no OUT, or nothing
  * that looks like a base on it; at a store what is there is gone on with the next time.
  *
  * RJ_E_REFUSED: the volume is not one with a history (not data=journal, encryption, ...),
- * or the log is not kept; the message says what to do. RJ_E_EXISTS.
+ * or the log is not kept, or the volume is not mounted and not as its last unmount, by the log,
+ * left it; the message says what to do. RJ_E_EXISTS; RJ_E_BUSY.
  */
-int rj_base_make(const char *dir, const char *out,
+int rj_base_make(const char *given, const char *out,
 	const struct rj_base_opts *opts, struct rj_base_facts *facts,
 	struct rj_history_report *report, struct rj_error *err);
 

@@ -152,6 +152,8 @@ static void forget_walk(struct rj_follow *f)
 /* The walk begins where the base says, which is not always where the last pass ended. */
 static int begin(struct rj_follow *f, struct rj_error *err)
 {
+	int rc;
+
 	forget_walk(f);
 	f->walk.store = f->log.store;
 	f->walk.id = &f->log.id;
@@ -161,7 +163,11 @@ static int begin(struct rj_follow *f, struct rj_error *err)
 	f->place_ns = rj_monotonic_ns();
 	f->how.base = f->facts.record;
 	f->how.fs_blocks = f->facts.blocks;
-	return rj_hist_open(&f->walk, err);
+	rc = rj_hist_open(&f->walk, err);
+	/* of an unmounted volume no later place may be settled until the next mount */
+	if (!rc && f->walk.whole && f->how.base.from == f->how.base.whole)
+		f->settled = f->report.reached;
+	return rc;
 }
 
 /*

@@ -22,6 +22,7 @@ struct rj_hist {
 	uint32_t sb_block;
 	uint64_t segment; /* the last one in the ring */
 	struct rj_log_tail tail; /* from which the next reading goes on */
+	uint64_t claimed; /* the highest epoch, when the last reading began */
 	int64_t later_ns; /* the commit that opts->not_after_ns ended the last one at; 0 */
 	/* The place of the walk in the ring: transaction TID begins at BLOCK, or has
 	 * yet to begin somewhere (0: the journal was emptied). */
@@ -74,6 +75,9 @@ int rj_hist_broken(struct rj_hist *h, uint64_t segment, struct rj_error *err,
  * history breaks. */
 int rj_hist_look_at_note(struct rj_hist *h, const struct rj_segment *s,
 	struct rj_error *err);
+/* Does h->segment have the note of the unmount of the mount that the walk is in, and is the
+ * journal empty as that left it? If so, transaction *TID is next. */
+bool rj_hist_unmounted(const struct rj_hist *h, uint32_t *tid);
 /* The fence after h->segment begins the service of another mount, in epoch SINCE: go on
  * after it, if the mount before was ended as it should. The next one is to be proven.
  * False: the history ends here. */

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "format/mount-note.h"
 #include "format/point.h"
 #include "format/sbx-base.h"
 #include "log/log.h"
@@ -57,6 +58,11 @@ struct rj_history_report {
 	uint64_t transactions; /* between base and REACHED */
 	uint64_t segments, bytes; /* read */
 	bool emptied; /* the journal is empty in REACHED */
+	/* It is so by an unmount, of which the last segment that was read has the note; LEFT:
+	 * SHA-256 of the primary superblock that it left. */
+	bool unmounted;
+	uint8_t left[RJ_MOUNT_NOTE_HASH];
+	bool claimed; /* a newer epoch than that of the last segment that was read */
 	/* Why the history ends before the log does, after which segment; "": it
 	 * does not. */
 	uint64_t break_segment;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * A base of a mounted volume. The order is what counts (doc/history.md): the end of the
+ * A base of a volume. The order is what counts (doc/history.md): the end of the
  * log is noted, then the device is read, past the page cache, then all is committed and
  * shipped, and that end of the log is noted. The superblock is first one of an unfinished
- * base, which nothing takes, and made that of a base last.
+ * base, which nothing takes, and made that of a base last. Of a volume that is not mounted
+ * both ends are the note of its unmount.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -15,81 +16,35 @@
 #include "ext4/in-use.h"
 #include "ext4/renew.h"
 #include "history/base.h"
-#include "history/base/target.h"
 #include "history/base/copy.h"
+#include "history/base/source.h"
+#include "history/base/target.h"
 #include "history/hold.h"
 #include "log/hold.h"
 #include "os/fileio.h"
-#include "os/mountinfo.h"
 #include "store/conf.h"
-#include "util/environ.h"
 
 #define SUPER_AT    1024u
 #define SUPER_BYTES 1024u
 #define HEAD        4096u /* of the device: the superblock is in it, however it is read */
-#define LOOKS    50
-#define LOOK_NS  100000000LL
 
 struct making {
-	const char *dir, *out;
+	const char *out;
 	const struct rj_base_opts *opts;
 	struct rj_base_facts *facts;
-	char device[4096], name[32];
-	int from, to; /* descriptors; -1 */
+	struct rj_source from;
+	int to; /* a descriptor; -1 */
 	bool begun;   /* OUT was changed */
 	struct rj_upload *up; /* OUT is a URL; else NULL */
 	_Alignas(HEAD) uint8_t head[HEAD]; /* of the base */
-	int dir_fd;
 	struct rj_base_log log;
 };
-
-static int zeroout_kb(const struct making *m, struct rj_error *err)
-{
-	struct rj_buf text = {0};
-	char path[96];
-	int rc;
-
-	snprintf(path, sizeof(path),
-		"/sys/fs/ext4/%.32s/extent_max_zeroout_kb", m->name);
-	rc = rj_read_file(path, 32, &text, err);
-	if (!rc && (text.len < 1 || text.data[0] != '0'))
-		rc = rj_fail(err, RJ_E_REFUSED,
-			"%s: ext4 zeroes blocks on the device, past the log: set %s to 0, as rjournald does",
-			m->dir, path);
-	rj_buf_free(&text);
-	return rc;
-}
-
-/* What makes a volume one with a history, as far as its mount says it. */
-static int check_mount(const struct making *m, struct rj_error *err)
-{
-	if (!rj_mountinfo_ext4_option(m->name, "data=journal"))
-		return rj_fail(err, RJ_E_REFUSED,
-			"%s: not mounted with data=journal, so that what is in files does not pass the log: mount it with -o data=journal",
-			m->dir);
-	return zeroout_kb(m, err);
-}
-
-static int find_device(struct making *m, struct rj_error *err)
-{
-	char at[4096];
-	dev_t dev;
-
-	if (!rj_mountinfo_source(m->dir, m->device, sizeof(m->device)))
-		return rj_fail(err, RJ_E_NOTFOUND,
-			"%s: nothing is mounted there", m->dir);
-	if (!rj_mountinfo_of_volume(m->device, at, sizeof(at), &dev) ||
-		!rj_mountinfo_device_name(dev, m->name, sizeof(m->name)))
-		return rj_fail(err, RJ_E_INVAL,
-			"%s: %s is no ext3 or ext4 volume", m->dir, m->device);
-	return 0;
-}
 
 static int check_volume(struct making *m, struct rj_error *err)
 {
 	const struct rj_volume_facts *f;
 	struct rj_volume *v = NULL;
-	int rc = rj_volume_open(m->device, 0, NULL, &v, err);
+	int rc = rj_volume_open(m->from.device, 0, NULL, &v, err);
 
 	if (rc)
 		return rc;
@@ -97,15 +52,19 @@ static int check_volume(struct making *m, struct rj_error *err)
 	if (!f->has_sbx || f->sbx.placement != RJ_PLACE_REMOTE)
 		rc = rj_fail(err, RJ_E_REFUSED,
 			"%s: its journal is not remote: rjtune -J remote=URL moves it",
-			m->device);
+			m->from.device);
+	else if (f->needs_recovery && !m->from.mounted)
+		rc = rj_fail(err, RJ_E_REFUSED,
+			"%s: needs recovery: run rjrecover -p %s, and mount it once, as type rj with data=journal",
+			m->from.given, m->from.given);
 	else if (f->fast_commit)
 		rc = rj_fail(err, RJ_E_REFUSED,
 			"%s: the feature fast_commit leaves out of the log what a history needs",
-			m->device);
+			m->from.device);
 	else if (f->inline_data)
 		rc = rj_fail(err, RJ_E_REFUSED,
 			"%s: with the feature inline_data the kernel logs two copies of a block in one transaction, an older one last (mmap): move the files to a volume without it",
-			m->device);
+			m->from.device);
 	memcpy(m->facts->uuid, f->uuid, RJ_UUID_BYTES);
 	m->facts->sbx = f->sbx;
 	m->facts->block_size = f->block_size;
@@ -138,18 +97,42 @@ static int log_end(struct making *m, uint64_t *last, struct rj_error *err)
 }
 
 /*
- * A walk must not begin with an empty journal: it cannot know whether a number is skipped next,
- * as after a mount, or not, as after a freeze, and would go on over an unmount. What changes
- * nothing that is seen fills it. Where that fails, the journal may be filled nevertheless.
+ * The volume is not mounted. Is the log's last word the note of its unmount, and is the volume
+ * as that left it? *AT is that segment.
  */
-static void fill_journal(const struct making *m)
+static int find_unmount(struct making *m, uint64_t *at, struct rj_error *err)
 {
-	int fd = openat(m->dir_fd, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
+	struct rj_history_opts walk = {.fs_blocks = m->facts->blocks, .at.kind = RJ_AT_SEGMENT};
+	struct rj_history_report report;
+	int rc = log_end(m, at, err);
 
-	if (fd < 0)
-		return;
-	fsync(fd);
-	close(fd);
+	if (rc)
+		return rc;
+	walk.base = (struct rj_base_record){.from = *at, .whole = *at};
+	walk.at.segment = *at;
+	rc = rj_history_walk(m->log.store, &m->log.id, &walk, &report, err);
+	/* in mode B a segment need not belong to the log if a newer epoch is claimed */
+	if (!rc && (!report.unmounted || report.claimed))
+		rc = rj_fail(err, RJ_E_REFUSED,
+			"%s: its log does not end with the note of an unmount (never mounted as type rj, or recovered and not mounted since): mount and unmount it once, as type rj with data=journal, or make a base of the mounted volume",
+			m->from.given);
+	return rc ? rc : rj_source_is_left(&m->from, report.left, err);
+}
+
+/*
+ * Where the log begins. A walk must not begin with an empty journal, if that is not by an
+ * unmount: it cannot know whether a number is skipped next, as after a mount, or not, as after
+ * a freeze, and would go on over an unmount.
+ */
+static int begin_at(struct making *m, struct rj_error *err)
+{
+	int rc;
+
+	if (!m->from.mounted)
+		return find_unmount(m, &m->facts->record.from, err);
+	rj_source_fill_journal(&m->from);
+	rc = m->opts->shipped(m->opts->arg, m->facts->uuid, err);
+	return rc ? rc : log_end(m, &m->facts->record.from, err);
 }
 
 /* From here on the log is kept, and here it begins: in this order. */
@@ -166,10 +149,7 @@ static int begin_log(struct making *m, struct rj_error *err)
 			m->opts->hold_s, &m->facts->hold, err);
 	if (rc)
 		return rc;
-	fill_journal(m);
-	rc = m->opts->shipped(m->opts->arg, m->facts->uuid, err);
-	if (!rc)
-		rc = log_end(m, &m->facts->record.from, err);
+	rc = begin_at(m, err);
 	if (!rc && m->up)
 		rc = rj_upload_begin(
 			m->up, m->facts->record.from, m->facts->hold.number, err);
@@ -181,7 +161,9 @@ static int check_elsewhere(const struct making *m, struct rj_error *err)
 {
 	struct stat to, dir;
 
-	if (fstat(m->to, &to) || fstat(m->dir_fd, &dir))
+	if (!m->from.mounted)
+		return 0;
+	if (fstat(m->to, &to) || fstat(m->from.dir_fd, &dir))
 		return rj_fail_errno(err, errno, "%s", m->out);
 	if (to.st_dev == dir.st_dev)
 		return rj_fail(err, RJ_E_REFUSED,
@@ -195,9 +177,6 @@ static int open_files(struct making *m, struct rj_error *err)
 	uint64_t bytes = m->facts->blocks * m->facts->block_size;
 	int rc;
 
-	m->from = open(m->device, O_RDONLY | O_DIRECT | O_CLOEXEC);
-	if (m->from < 0)
-		return rj_fail_errno(err, errno, "%s: cannot open", m->device);
 	if (rj_base_is_url(m->out))
 		return rj_upload_open(m->out, &m->log.id, m->facts->block_size,
 			m->facts->blocks, &m->up, err);
@@ -223,16 +202,16 @@ static int look_used(struct making *m, const uint8_t raw[SUPER_BYTES], struct rj
 		.have_super = &have_super,
 	};
 	struct rj_history_report report;
-	int rc = rj_in_use_new(m->from, m->device, raw, used, err);
+	int rc = rj_in_use_new(m->from.fd, m->from.device, raw, used, err);
 
 	if (rc)
 		return rc;
 	walk.fs = rj_in_use_bio(*used);
 	rc = rj_history_walk(m->log.store, &m->log.id, &walk, &report, err);
-	if (!rc && report.emptied)
+	if (!rc && report.emptied && !report.unmounted)
 		rc = rj_fail(err, RJ_E_REFUSED,
 			"%s: its journal is empty, so that the log could not tell this mount from another one: write something there, and try again",
-			m->dir);
+			m->from.dir);
 	return rc;
 }
 
@@ -254,9 +233,9 @@ static int log_progress(void *arg, uint64_t done, uint64_t total)
 static int copy(struct making *m, const uint8_t raw[SUPER_BYTES], struct rj_error *err)
 {
 	struct rj_copy c = {
-		.from = m->device,
+		.from = m->from.device,
 		.to = m->out,
-		.from_fd = m->from,
+		.from_fd = m->from.fd,
 		.to_fd = m->to,
 		.begin = HEAD,
 		.bytes = m->facts->blocks * m->facts->block_size,
@@ -271,7 +250,7 @@ static int copy(struct making *m, const uint8_t raw[SUPER_BYTES], struct rj_erro
 			   : rj_copy_sparse(&c, &m->facts->copied, err);
 	rj_in_use_free(c.used);
 	if (!rc)
-		rc = rj_pread_all(m->from, m->head, HEAD, 0, m->device, err);
+		rc = rj_pread_all(m->from.fd, m->head, HEAD, 0, m->from.device, err);
 	if (rc || m->up)
 		return rc;
 	rc = rj_pwrite_all(m->to, m->head, SUPER_AT, 0, m->out, err);
@@ -280,36 +259,11 @@ static int copy(struct making *m, const uint8_t raw[SUPER_BYTES], struct rj_erro
 				 m->out, err);
 }
 
-/* The kernel may be writing it just now. */
-static int read_super(struct making *m, uint8_t raw[SUPER_BYTES], struct rj_error *err)
-{
-	_Alignas(HEAD) uint8_t head[HEAD];
-	int rc, looks;
-
-	for (looks = 0; looks < LOOKS; looks++) {
-		rc = rj_pread_all(m->from, head, HEAD, 0, m->device, err);
-		if (rc)
-			return rc;
-		memcpy(raw, head + SUPER_AT, SUPER_BYTES);
-		if (rj_super_whole(raw))
-			break;
-		rj_sleep_ns(LOOK_NS);
-	}
-	if (!rj_super_whole(raw))
-		return rj_fail(err, RJ_E_CORRUPT,
-			"%s: its superblock is damaged", m->device);
-	if (rj_super_encrypts(raw))
-		return rj_fail(err, RJ_E_REFUSED,
-			"%s: the feature encrypt: what is in encrypted files does not pass the log",
-			m->device);
-	return 0;
-}
-
 static int put_super(struct making *m, const struct rj_base_record *record,
 	struct rj_error *err)
 {
 	uint8_t raw[SUPER_BYTES], sbx[RJ_SBX_BYTES];
-	int rc = read_super(m, raw, err);
+	int rc = rj_source_super(&m->from, raw, err);
 
 	if (rc)
 		return rc;
@@ -332,13 +286,15 @@ static int finish_log(struct making *m, struct rj_error *err)
 {
 	int rc;
 
-	if (syncfs(m->dir_fd))
-		return rj_fail_errno(err, errno, "%s: syncfs", m->dir);
+	if (!m->from.mounted)
+		return find_unmount(m, &m->facts->record.whole, err);
+	if (syncfs(m->from.dir_fd))
+		return rj_fail_errno(err, errno, "%s: syncfs", m->from.dir);
 	rc = m->opts->shipped(m->opts->arg, m->facts->uuid, err);
 	if (!rc)
 		rc = log_end(m, &m->facts->record.whole, err);
 	/* it is the same mount still, and was all the time: the folder is open */
-	return rc ? rc : check_mount(m, err);
+	return rc ? rc : rj_source_check_mount(&m->from, err);
 }
 
 static int make(struct making *m, struct rj_history_report *report,
@@ -353,7 +309,7 @@ static int make(struct making *m, struct rj_history_report *report,
 	if (!rc)
 		rc = begin_log(m, err);
 	if (!rc)
-		rc = read_super(m, raw, err);
+		rc = rj_source_super(&m->from, raw, err);
 	if (!rc && !m->up) /* before anything that looks like a volume */
 		rc = put_super(m, &RJ_BASE_UNFINISHED, err);
 	if (!rc)
@@ -371,16 +327,13 @@ static int make(struct making *m, struct rj_history_report *report,
 	return rc ? rc : put_super(m, &m->facts->record, err);
 }
 
-static int check(struct making *m, struct rj_error *err)
+static int check(struct making *m, const char *given, struct rj_error *err)
 {
-	int rc;
+	uint64_t at;
+	int rc = rj_source_open(given, &m->from, err);
 
-	m->dir_fd = open(m->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (m->dir_fd < 0)
-		return rj_fail_errno(err, errno, "%s: cannot open", m->dir);
-	rc = find_device(m, err);
 	if (!rc)
-		rc = check_mount(m, err);
+		rc = rj_source_check_mount(&m->from, err);
 	if (!rc)
 		rc = check_volume(m, err);
 	if (!rc && !m->opts->hold_s)
@@ -388,6 +341,8 @@ static int check(struct making *m, struct rj_error *err)
 	if (!rc)
 		rc = rj_base_log_open(
 			m->facts, NULL, m->opts->keyfile, &m->log, err);
+	if (!rc && !m->from.mounted) /* so that a refusal makes no hold */
+		rc = find_unmount(m, &at, err);
 	return rc;
 }
 
@@ -408,28 +363,21 @@ static void give_up(struct making *m, int rc, struct rj_error *err)
 		rj_base_discard(m->out, err);
 }
 
-int rj_base_make(const char *dir, const char *out,
+int rj_base_make(const char *given, const char *out,
 	const struct rj_base_opts *opts, struct rj_base_facts *facts,
 	struct rj_history_report *report, struct rj_error *err)
 {
-	struct making m = {.dir = dir,
-		.out = out,
-		.opts = opts,
-		.facts = facts,
-		.from = -1,
-		.to = -1,
-		.dir_fd = -1};
+	struct making m = {.out = out, .opts = opts, .facts = facts, .to = -1};
 	int rc, rc2;
 
 	memset(facts, 0, sizeof(*facts));
 	memset(report, 0, sizeof(*report));
-	rc = check(&m, err);
+	rc = check(&m, given, err);
 	if (!rc && !opts->dry_run)
 		rc = make(&m, report, err);
 	m.begun = m.begun && m.to >= 0;
 	rc2 = rj_close(&m.to, out, rc ? NULL : err);
-	rj_close(&m.from, m.device, NULL); /* only read */
-	rj_close(&m.dir_fd, dir, NULL);
+	rj_source_close(&m.from);
 	if (!rc)
 		rc = rc2;
 	if (rc)

@@ -8,13 +8,14 @@
 
 #include "history/history-priv.h"
 
-/* Is the journal empty, as the unmount of the mount that the walk is in leaves it? If so,
- * which transaction is next? */
-static bool unmounted(const struct rj_hist *h, uint32_t *tid)
+bool rj_hist_unmounted(const struct rj_hist *h, uint32_t *tid)
 {
 	size_t at = (size_t)h->sb_block * h->ring->block_size;
 	struct rj_jbd2_sb sb;
 
+	if (h->held || !h->note_segment || h->note_segment != h->segment ||
+		h->note.kind != RJ_NOTE_UNMOUNTED || h->note.epoch != h->since)
+		return false;
 	if (rj_jbd2_sb_decode(h->ring->data + at, &sb, NULL) || sb.start ||
 		h->block)
 		return false;
@@ -28,9 +29,7 @@ bool rj_hist_go_over(struct rj_hist *h, uint64_t since)
 	uint32_t tid;
 
 	/* also before the base is whole: follow may have been stopped after it went over here */
-	if (h->held || h->note_segment != h->segment ||
-		h->note.kind != RJ_NOTE_UNMOUNTED ||
-		h->note.epoch != h->since || !unmounted(h, &tid))
+	if (!rj_hist_unmounted(h, &tid))
 		return false;
 	h->tid = tid;
 	h->fresh = true; /* the mount skips a number */

@@ -76,6 +76,10 @@ static int gather(void *arg, const struct rj_segment *s, struct rj_error *err)
 
 	if (!s->body.run_count)
 		return 0;
+	/* a base of a volume that was not mounted begins with the note of its unmount */
+	rc = rj_hist_look_at_note(h, s, err);
+	if (rc)
+		return rc;
 	if (!h->ring) {
 		rc = rj_ring_new_bounded(s->body.block_size,
 			s->body.journal_blocks, RJ_HIST_MEMORY, &h->ring, err);
@@ -144,6 +148,7 @@ int rj_hist_open(struct rj_hist *h, struct rj_error *err)
 	h->report->segments = sum.segments;
 	h->report->bytes = sum.bytes;
 	*tail = sum.tail;
+	h->claimed = sum.epochs_claimed;
 	h->segment = tail->sequence;
 	if (!h->ring)
 		return rj_fail(err, RJ_E_CORRUPT,
@@ -176,6 +181,7 @@ int rj_hist_advance(struct rj_hist *h, uint64_t upto, struct rj_error *err)
 	h->report->segments += sum.segments;
 	h->report->bytes += sum.bytes;
 	h->tail = sum.tail;
+	h->claimed = sum.epochs_claimed;
 	if (h->later_ns)
 		rc = 0;
 	if (h->stop || (rc && rc != -RJ_E_CANCELLED))
@@ -247,6 +253,17 @@ static int resolve(struct rj_hist *h, struct rj_history_opts *opts,
 	return 0;
 }
 
+static void note_unmount(const struct rj_hist *h)
+{
+	uint32_t tid;
+
+	h->report->claimed = h->claimed > h->tail.epoch;
+	if (!h->report->emptied || !rj_hist_unmounted(h, &tid))
+		return;
+	h->report->unmounted = true;
+	memcpy(h->report->left, h->note.super, sizeof(h->report->left));
+}
+
 int rj_history_walk(struct rj_store *store, const struct rj_log_id *id,
 	const struct rj_history_opts *opts, struct rj_history_report *report,
 	struct rj_error *err)
@@ -268,6 +285,7 @@ int rj_history_walk(struct rj_store *store, const struct rj_log_id *id,
 	if (!rc)
 		rc = judge(&h, err);
 	report->emptied = h.placed && !h.block;
+	note_unmount(&h);
 	if (!rc && opts->fs)
 		rc = opts->fs->flush(opts->fs, err);
 	rj_hist_close(&h);

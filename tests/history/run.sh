@@ -43,6 +43,14 @@ rj_umount() {
 	timeout 120 "$UMOUNT_RJ" "$T_DIR/mnt" && { [ -z "$pid" ] || wait_for 120 gone "$pid"; }
 }
 
+# elsewhere COMMAND...: in a mount namespace of its own. A copy of a mount keeps its volume in use:
+# those of tests are dropped there.
+elsewhere() {
+	# shellcheck disable=SC2016
+	unshare -m bash -c 'awk "\$2 ~ /\/(rjtest|rjt)[.][A-Za-z0-9]+\// {print \$2}" /proc/self/mounts | tac |
+		while read -r copy; do umount -l "$copy"; done; exec "$@"' - "$@"
+}
+
 # mark NAME: all is committed, and written down: manifest, time, segment. The clock of
 # commits is a few milliseconds behind.
 mark() {
