@@ -7,15 +7,18 @@
 #include "util/bytes.h"
 #include "util/crc32c.h"
 
-/* In a base no move is under way: the two numbers stand in the place of its UUID. */
-static void put(struct rj_sbx_raw *r, bool base, uint64_t from, uint64_t whole)
+/* In a base no move is under way: the numbers stand in the place of its UUID, and of where its
+ * redo record is. NULL: as in a volume. */
+static void put(struct rj_sbx_raw *r, const struct rj_base_record *base)
 {
+	const struct rj_base_record none = {0}, *n = base ? base : &none;
 	uint32_t bits = rj_get_le32(r->incompat);
 
 	bits &= ~(uint32_t)RJ_SBX_INCOMPAT_BASE;
 	rj_put_le32(r->incompat, bits | (base ? RJ_SBX_INCOMPAT_BASE : 0));
-	rj_put_le64(r->intent_uuid, from);
-	rj_put_le64(r->intent_uuid + 8, whole);
+	rj_put_le64(r->intent_uuid, n->from);
+	rj_put_le64(r->intent_uuid + 8, n->whole);
+	rj_put_le64(r->redo_block, n->id);
 	rj_put_le32(r->crc,
 		rj_crc32c(~0u, r, offsetof(struct rj_sbx_raw, crc)));
 }
@@ -23,7 +26,7 @@ static void put(struct rj_sbx_raw *r, bool base, uint64_t from, uint64_t whole)
 void rj_sbx_base_put(
 	uint8_t raw[RJ_SBX_BYTES], const struct rj_base_record *base)
 {
-	put((struct rj_sbx_raw *)raw, true, base->from, base->whole);
+	put((struct rj_sbx_raw *)raw, base);
 }
 
 int rj_sbx_base_get(const uint8_t raw[RJ_SBX_BYTES],
@@ -44,7 +47,8 @@ int rj_sbx_base_get(const uint8_t raw[RJ_SBX_BYTES],
 		return rj_fail(err, why.code, "%s", why.msg);
 	base->from = rj_get_le64(r.intent_uuid);
 	base->whole = rj_get_le64(r.intent_uuid + 8);
-	put(&r, false, 0, 0);
+	base->id = rj_get_le64(r.redo_block);
+	put(&r, NULL);
 	rc = rj_sbx_decode((const uint8_t *)&r, sbx, err);
 	if (!rc && !base->from && !base->whole)
 		return rj_fail(err, RJ_E_INVAL,

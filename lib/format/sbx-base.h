@@ -15,9 +15,12 @@ struct rj_base_record {
 	uint64_t from;
 	/* The base is whole once the log was applied up to this segment. */
 	uint64_t whole;
+	/* Drawn at random when the base was made; a copy of the file has the same. 0: by a
+	 * version that drew none, or nothing yet. */
+	uint64_t id;
 };
 
-/* The record of what is no base yet, and may never be one: both numbers are 0. */
+/* The record of what is no base yet, and may never be one: all numbers are 0. */
 #define RJ_BASE_UNFINISHED ((struct rj_base_record){0})
 
 /* Change RAW, a volume's good extension, into that of a base. */

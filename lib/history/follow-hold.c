@@ -2,10 +2,12 @@
 /*
  * First the new hold, then the older ones go, and those only when they are a minute older: a
  * trimmer that lists the holds in between sees one of the two. Which ones are this base's is
- * in their text: a name made of the path of the base and of the host.
+ * in their text: a name made of the base's own number, which two standbys do not share, and
+ * of the host and the path of the base, which it and a copy of it do not share.
  */
 #include "history/follow-hold.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +19,7 @@
 
 #define APART_S 60
 
-static void program(const char *path, char out[RJ_CLAIM_HOST])
+static void program(const char *path, uint64_t id, char out[RJ_CLAIM_HOST])
 {
 	char host[RJ_CLAIM_HOST];
 	char *real = realpath(path, NULL);
@@ -26,8 +28,12 @@ static void program(const char *path, char out[RJ_CLAIM_HOST])
 
 	rj_host_name(host, sizeof(host));
 	crc = rj_crc32c(~0u, host, strlen(host));
-	snprintf(out, RJ_CLAIM_HOST, "rjbackup-follow-%08x", rj_crc32c(crc, p, strlen(p)));
+	crc = rj_crc32c(crc, p, strlen(p));
 	free(real);
+	if (id)
+		snprintf(out, RJ_CLAIM_HOST, "rjbackup-follow-%016" PRIx64 "-%08x", id, crc);
+	else
+		snprintf(out, RJ_CLAIM_HOST, "rjbackup-follow-%08x", crc);
 }
 
 /* Put the youngest one of NAME into *LAST. Remove those that are older than NOW, if that has a
@@ -65,16 +71,17 @@ static bool will_do(const struct rj_hold *last, uint64_t first, uint64_t seconds
 	       (age < APART_S || (last->first == first && age < (int64_t)(seconds / 2)));
 }
 
-int rj_follow_move_hold(const struct rj_base_log *log, const char *path, uint64_t at,
-	uint64_t seconds, struct rj_hold *hold, struct rj_error *err)
+int rj_follow_move_hold(const struct rj_base_log *log, const char *path,
+	const struct rj_base_record *base, uint64_t seconds, struct rj_hold *hold,
+	struct rj_error *err)
 {
 	char name[RJ_CLAIM_HOST];
 	struct rj_hold last = {0}, new = {0};
 	struct rj_seghdr needs, first;
 	int rc;
 
-	program(path, name);
-	rc = rj_log_fetch_header(log->store, &log->id, at, &needs, err);
+	program(path, base->id, name);
+	rc = rj_log_fetch_header(log->store, &log->id, base->from, &needs, err);
 	if (!rc)
 		rc = look(log, name, &new, &last, err);
 	if (rc)

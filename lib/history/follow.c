@@ -96,7 +96,8 @@ static void extension(const struct rj_follow *f, const struct rj_base_record *r,
 static int put_place(struct rj_follow *f, struct rj_error *err)
 {
 	uint64_t at = f->settled.segment;
-	const struct rj_base_record r = {.from = at, .whole = at};
+	const struct rj_base_record r = {
+		.from = at, .whole = at, .id = f->facts.record.id};
 	uint8_t raw[SUPER_BYTES], sbx[RJ_SBX_BYTES];
 	int rc;
 
@@ -253,7 +254,7 @@ static int move_hold(struct rj_follow *f, struct rj_error *err)
 		(f->hold.number && now < f->hold_ns + HOLD_NS))
 		return 0;
 	f->hold_ns = now;
-	return rj_follow_move_hold(&f->log, f->opts.base, f->facts.record.from, f->opts.hold_s,
+	return rj_follow_move_hold(&f->log, f->opts.base, &f->facts.record, f->opts.hold_s,
 		&f->hold, err);
 }
 

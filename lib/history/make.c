@@ -23,6 +23,7 @@
 #include "log/hold.h"
 #include "os/fileio.h"
 #include "store/conf.h"
+#include "util/environ.h"
 
 #define SUPER_AT    1024u
 #define SUPER_BYTES 1024u
@@ -305,6 +306,9 @@ static int make(struct making *m, struct rj_history_report *report,
 	uint8_t raw[SUPER_BYTES];
 	int rc;
 
+	rc = rj_random_bytes(&m->facts->record.id, sizeof(m->facts->record.id));
+	if (rc)
+		return rj_fail(err, (enum rj_code)-rc, "no random bytes");
 	rc = open_files(m, err); /* so that a mistyped name makes no hold */
 	if (!rc)
 		rc = begin_log(m, err);

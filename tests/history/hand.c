@@ -95,7 +95,7 @@ static int set_policy(const char *dir)
 
 int main(int argc, char **argv)
 {
-	struct rj_base_record record;
+	struct rj_base_record record = {0};
 
 	if (argc == 5 && !strcmp(argv[1], "base")) {
 		record.from = strtoull(argv[3], NULL, 10);

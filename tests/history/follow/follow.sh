@@ -162,8 +162,8 @@ ops 23 300; mark held
 status 0 "follow with a hold" follow --once --hold=1h
 is "... there is another one" "$(holds)" 2
 line=$("$RJBACKUP" ls "$AT" | grep "of rjbackup-follow")
-like "... of the place where the base is" "$line" "hold [0-9]+ of rjbackup-follow-[0-9a-f]{8} at .*from segment [0-9]+ on"
-name=$(sed 's/.* of \(rjbackup-follow-[0-9a-f]*\) at.*/\1/' <<<"$line")
+like "... of the place where the base is" "$line" "hold [0-9]+ of rjbackup-follow-[0-9a-f]{16}-[0-9a-f]{8} at .*from segment [0-9]+ on"
+name=$(sed 's/.* of \(rjbackup-follow-[0-9a-f-]*\) at.*/\1/' <<<"$line")
 number=$(sed 's/.*hold \([0-9]*\) of.*/\1/' <<<"$line")
 status 0 "again, within a minute" follow --once --hold=1h
 is "... no other hold is put" "$(holds)" 2
@@ -178,6 +178,27 @@ is "... has removed it, and has one" "$(grep -c "of rjbackup-follow" <<<"$OUT")"
 check "... a new one" not grep -q "hold 5 of" <<<"$OUT"
 like "... the base's first hold stays" "$OUT" "of rjbackup at"
 check "the marker is restored" restored latest held
+# two standbys with one path, on hosts of one name
+follow_at() { # DIR: its base, seen as at/base.img
+	elsewhere bash -c 'mount --bind "$1" at && exec timeout 120 "${@:2}"' - "$1" \
+		"$RJBACKUP" follow --once --hold=1h --base=at/base.img
+}
+mkdir -p at one two
+for d in one two; do
+	status 0 "standby $d" "$RJBACKUP" base -o $d/base.img mnt
+done
+status 0 "... one follows with a hold" follow_at one
+line=$("$RJBACKUP" ls "$AT" | grep "of rjbackup-follow" | grep -v " $name at")
+other=$(sed 's/.*hold \([0-9]*\) of.*/\1/' <<<"$line")
+key=hold/$(printf %020d "$other")
+curl -sf "http${AT#rj}/$(journal)/$key" | sed 's/^time .*/time 2026-01-31T23:59:59Z/' >hold.text
+curl -sf -X DELETE "http${AT#rj}/$(journal)/$key"
+check "... which is older by a minute" curl -sf -T hold.text "http${AT#rj}/$(journal)/$key"
+ops 26 300; mark held
+status 0 "... two follows with a hold" follow_at two
+OUT=$("$RJBACKUP" ls "$AT")
+like "... and that of one stays" "$OUT" "hold $other of rjbackup-follow"
+is "... beside that of two and of the first base" "$(grep -c "of rjbackup-follow" <<<"$OUT")" 3
 
 # ---- what is refused ----
 flock -x base.img sleep 60 &
