@@ -6,7 +6,7 @@
 
 # violations TREE: one line for each #include that arrows.table does not allow
 violations() {
-	(cd "$1" && find lib tools mkrjfs rjtune rjrecover rjmount rjbackup rjlog rjournald \
+	(cd "$1" && find lib tools mkrjfs rjtune rjrecover rjmount rjadvise rjbackup rjlog rjournald \
 		rjctl rjserver bench tests -name '*.[ch]' 2>/dev/null | LC_ALL=C sort |
 		xargs -r grep -nE '^[[:space:]]*#[[:space:]]*include' /dev/null) |
 		awk -v table="$RJ_SRC/tests/house/arrows.table" '

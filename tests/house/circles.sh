@@ -44,7 +44,8 @@ circles() {
 # objects: those of the product, once each, whose source is still there
 objects() {
 	local o dir name
-	find lib tools mkrjfs rjtune rjrecover rjmount rjbackup rjctl rjlog rjournald rjserver \
+	find lib tools mkrjfs rjtune rjrecover rjmount rjadvise rjbackup rjctl rjlog \
+		rjournald rjserver \
 		-name '*.o' |
 		while read -r o; do
 			dir=${o%/*} name=${o##*/} name=${name%.o}

@@ -4,7 +4,7 @@
 # a function; and which files read the environment.
 . "$RJ_SRC/tests/support/lib.sh" || exit 99
 
-rooms="lib tools mkrjfs rjtune rjrecover rjmount rjbackup rjlog rjournald rjctl rjserver tests bench"
+rooms="lib tools mkrjfs rjtune rjrecover rjmount rjadvise rjbackup rjlog rjournald rjctl rjserver tests bench"
 most=26 columns=100 doc_columns=160 longest=70
 
 # found TREE NAME...: files of the rooms below TREE, without what a build leaves there

@@ -5,8 +5,8 @@
 
 # files TREE: every file that people wrote, from the tree's root; what a build
 # inside the tree leaves there is not
-rooms="lib tools mkrjfs rjtune rjrecover rjmount rjbackup rjlog rjournald rjctl rjserver man doc
-tests bench scripts contrib .ci"
+rooms="lib tools mkrjfs rjtune rjrecover rjmount rjadvise rjbackup rjlog rjournald rjctl
+rjserver man doc tests bench scripts contrib .ci"
 files() {
 	# looked for once, which takes thousands of processes
 	if [ "$1" = "$RJ_SRC" ] && [ -s "$T_DIR/all" ]; then cat "$T_DIR/all"; return; fi

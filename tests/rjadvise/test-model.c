@@ -1,0 +1,346 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The model's rules, on loads made up so that the answer is known. */
+#include <math.h>
+#include <string.h>
+
+#include "rjadvise/model/hints.h"
+#include "support/rjtest.h"
+
+/* A flush takes a millisecond, a write a tenth; the bytes cost nothing. */
+static const struct machine slow_flush = {
+	.disk = {100, 1000, 0, false},
+	.second = {100, 1000, 0, false},
+	.store = {300, 0, 0, true},
+};
+
+/* One program that does nothing but create files and fsync them: always in a commit. */
+static const struct load fsyncs = {
+	.seconds = 100,
+	.block_bytes = 4096,
+	.place = PLACE_INTERNAL,
+	.mode = MODE_ORDERED,
+	.delalloc = true,
+	.commit_s = 5,
+	.journal_bytes = 64 << 20,
+	.fsyncs_s = 400,
+	.commits_s = 400,
+	.requested_s = 400,
+	.flushes_s = 800,
+	.commit_us = 2200,
+	.put_us = NAN,
+	.commit_blocks = 5,
+	.commit_p99_blocks = 8,
+	.log_bytes_s = 400 * 5 * 4096.0,
+	.written_bytes_s = 400 * 6 * 4096.0,
+	.flush_us = 1000,
+	.data_bytes_s = 400 * 4096.0,
+	.dirtied_bytes_s = 400 * 4096.0,
+	.new_bytes_s = 400 * 4096.0,
+	.overwritten_bytes_s = 0,
+};
+
+static struct prediction at(
+	const struct load *l, const struct machine *m, enum place p, enum data_mode d)
+{
+	return model_predict(l, m, (struct choice){p, d});
+}
+
+static void near(double got, double want)
+{
+	CU_ASSERT_DOUBLE_EQUAL(got, want, fabs(want) * 0.001);
+}
+
+static void test_commit_times(void)
+{
+	struct machine m = slow_flush;
+
+	/* write, flush, commit block, flush */
+	near(model_commit_us(&m, PLACE_INTERNAL, 4096), 2200);
+	/* the volume's flush comes before */
+	near(model_commit_us(&m, PLACE_SECOND, 4096), 3200);
+	/* the volume's flush, the put, what is between */
+	near(model_commit_us(&m, PLACE_REMOTE, 4096), 100 + 1000 + 300 + 150);
+	m.disk.fua = true;
+	near(model_commit_us(&m, PLACE_INTERNAL, 4096), 1200);
+	m.disk.byte_us = 0.01;
+	near(model_commit_us(&m, PLACE_INTERNAL, 4096 + 100000), 2200);
+}
+
+static void test_in_use(void)
+{
+	struct prediction p = at(&fsyncs, &slow_flush, PLACE_INTERNAL, MODE_ORDERED);
+
+	CU_ASSERT(p.in_use);
+	near(p.wall, 1);
+	near(p.syncs_s, 400);
+	near(p.commit_us, 2200);
+	near(p.log_bytes_day, 400 * 5 * 4096.0 * 86400);
+}
+
+/* 880 of 1000 ms are commits of 2.2 ms; at a store they take 1.55. */
+static void test_remote_saves_a_flush(void)
+{
+	struct prediction p = at(&fsyncs, &slow_flush, PLACE_REMOTE, MODE_ORDERED);
+
+	CU_ASSERT_FALSE(p.in_use);
+	near(p.commit_us, 1550);
+	near(p.wall, 0.12 + 400 * 1550e-6);
+	near(p.syncs_s, 400 / p.wall);
+	p = at(&fsyncs, &slow_flush, PLACE_SECOND, MODE_ORDERED);
+	near(p.wall, 0.12 + 400 * 3200e-6);
+}
+
+/* Commits that really take twice as long as the probe says do so elsewhere, too. */
+static void test_scale(void)
+{
+	struct load l = fsyncs;
+
+	l.commit_us = 4400;
+	l.commits_s = l.requested_s = l.fsyncs_s = 200;
+	l.log_bytes_s /= 2;
+	l.dirtied_bytes_s = l.data_bytes_s /= 2;
+	near(at(&l, &slow_flush, PLACE_REMOTE, MODE_ORDERED).commit_us, 3100);
+}
+
+/* Of a store in use that was not measured, the commits tell what a put takes. */
+static void test_infer(void)
+{
+	struct machine m = slow_flush;
+	struct load l = fsyncs;
+
+	m.store.write_us = m.second.write_us = NAN;
+	l.place = PLACE_REMOTE;
+	l.commit_us = 1550;
+	near(at(&l, &m, PLACE_REMOTE, MODE_WRITEBACK).commit_us, 1550);
+	CU_ASSERT(isnan(at(&l, &m, PLACE_SECOND, MODE_ORDERED).wall));
+	l.place = PLACE_SECOND;
+	l.commits_s = 200;
+	l.commit_us = 3200;
+	near(at(&l, &m, PLACE_SECOND, MODE_WRITEBACK).commit_us, 3200);
+	/* a mean that is longer than the commits can have been */
+	l.commits_s = 400;
+	near(at(&l, &m, PLACE_SECOND, MODE_WRITEBACK).commit_us, 2500);
+	near(at(&l, &m, PLACE_SECOND, MODE_WRITEBACK).wall, 1);
+	CU_ASSERT(isnan(at(&l, &m, PLACE_REMOTE, MODE_ORDERED).wall));
+}
+
+/* A load that waits for no commit does not gain by a faster one. */
+static void test_idle(void)
+{
+	struct load l = fsyncs;
+
+	l.commits_s = 0.2;
+	l.requested_s = l.fsyncs_s = 0;
+	l.flushes_s = 0.4;
+	near(at(&l, &slow_flush, PLACE_REMOTE, MODE_ORDERED).wall, 1 - 0.2 * 650e-6);
+	/* not a single one was seen */
+	l.commits_s = l.log_bytes_s = 0;
+	l.commit_us = l.commit_blocks = NAN;
+	near(at(&l, &slow_flush, PLACE_REMOTE, MODE_ORDERED).wall, 1);
+}
+
+/* data=journal: more bytes to the log, no write in place before the commit. */
+static void test_journal(void)
+{
+	struct prediction p = at(&fsyncs, &slow_flush, PLACE_INTERNAL, MODE_JOURNAL);
+
+	near(p.log_bytes_day, (400 * 5 * 4096.0 + 400 * 4096.0 * (1 + 1 / 254.0)) * 86400);
+	near(p.commit_us, 2200);
+	near(p.wall, 1 - 400 * 100e-6);
+}
+
+/* fdatasync of blocks in place only flushes; with data=journal it is a commit. */
+static void test_flush_only(void)
+{
+	struct load l = fsyncs;
+
+	l.commits_s = l.requested_s = 1;
+	l.fsyncs_s = NAN;
+	l.flushes_s = 502;
+	l.log_bytes_s = 5 * 4096.0;
+	l.overwritten_bytes_s = l.data_bytes_s = l.dirtied_bytes_s = 500 * 4096.0;
+	near(model_syncs_s(&l, &slow_flush), 501);
+	near(at(&l, &slow_flush, PLACE_SECOND, MODE_ORDERED).wall, 1 + 1000e-6);
+	near(at(&l, &slow_flush, PLACE_INTERNAL, MODE_JOURNAL).wall,
+		1 - 501 * 100e-6 - 500 * 1000e-6 + 500 * 2200e-6);
+	l.fsyncs_s = 700;
+	near(model_syncs_s(&l, &slow_flush), 700);
+}
+
+static void test_flagged(void)
+{
+	struct load l = fsyncs;
+
+	l.overwritten_bytes_s = 100 * 4096.0;
+	l.flagged_share = 0.5;
+	near(at(&l, &slow_flush, PLACE_INTERNAL, MODE_FLAGGED).log_bytes_day,
+		(400 * 5 * 4096.0 + 50 * 4096.0 * (1 + 1 / 254.0)) * 86400);
+	/* half of what only flushed the disk becomes commits */
+	l.commits_s = l.requested_s = 1;
+	l.fsyncs_s = 501;
+	l.flushes_s = 502;
+	near(at(&l, &slow_flush, PLACE_INTERNAL, MODE_FLAGGED).wall,
+		1 - 501 * 50e-6 - 250 * 1000e-6 + 250 * 2200e-6);
+}
+
+/* 100 MB/s, of which 80 are written: data=journal writes them twice. */
+static void test_bandwidth(void)
+{
+	struct load l = fsyncs;
+	struct machine m = slow_flush;
+
+	m.disk.byte_us = 0.01;
+	l.commits_s = l.requested_s = l.fsyncs_s = l.flushes_s = 0.2;
+	l.log_bytes_s = 0;
+	l.commit_blocks = 0;
+	l.written_bytes_s = l.data_bytes_s = l.dirtied_bytes_s = 80e6;
+	near(at(&l, &m, PLACE_INTERNAL, MODE_JOURNAL).wall, 1.6 + 0.8 / 254);
+	CU_ASSERT(at(&l, &m, PLACE_INTERNAL, MODE_WRITEBACK).wall < 1.01);
+}
+
+/* What has no source is not predicted, and says what is missing. */
+static void test_unknown(void)
+{
+	struct machine m = slow_flush;
+	struct load l = fsyncs;
+	struct prediction p;
+
+	m.store.write_us = NAN;
+	p = at(&l, &m, PLACE_REMOTE, MODE_ORDERED);
+	CU_ASSERT(isnan(p.wall) && isnan(p.syncs_s));
+	CU_ASSERT_PTR_NOT_NULL(p.lacks);
+	m = slow_flush;
+	m.disk.flush_us = NAN;
+	CU_ASSERT(isnan(at(&l, &m, PLACE_SECOND, MODE_ORDERED).wall));
+	CU_ASSERT_FALSE(isnan(at(&l, &m, PLACE_INTERNAL, MODE_ORDERED).wall));
+	l.overwritten_bytes_s = NAN;
+	CU_ASSERT(isnan(at(&l, &slow_flush, PLACE_INTERNAL, MODE_FLAGGED).log_bytes_day));
+	l.log_bytes_s = NAN;
+	CU_ASSERT(isnan(at(&l, &slow_flush, PLACE_INTERNAL, MODE_ORDERED).log_bytes_day));
+	l.commits_s = NAN;
+	CU_ASSERT(isnan(at(&l, &slow_flush, PLACE_SECOND, MODE_ORDERED).wall));
+}
+
+static void test_rank(void)
+{
+	struct prediction p[] = {
+		{.choice = {PLACE_REMOTE, MODE_ORDERED}, .wall = NAN},
+		{.choice = {PLACE_INTERNAL, MODE_WRITEBACK}, .wall = 0.50},
+		{.choice = {PLACE_INTERNAL, MODE_ORDERED}, .wall = 0.54},
+		{.choice = {PLACE_INTERNAL, MODE_JOURNAL}, .wall = 0.58},
+		{.choice = {PLACE_SECOND, MODE_JOURNAL}, .wall = 0.80},
+	};
+
+	model_rank(p, 5);
+	/* ordered is within a tenth of the fastest, journal is not */
+	CU_ASSERT_EQUAL(p[0].choice.mode, MODE_ORDERED);
+	/* of what is left writeback is the fastest, but journal is not within a tenth */
+	CU_ASSERT_EQUAL(p[1].choice.mode, MODE_WRITEBACK);
+	CU_ASSERT_EQUAL(p[2].choice.mode, MODE_JOURNAL);
+	CU_ASSERT_EQUAL(p[3].choice.place, PLACE_SECOND);
+	CU_ASSERT(isnan(p[4].wall));
+}
+
+static void test_all_choices(void)
+{
+	struct choice c[CHOICES_MAX];
+	int n = model_choices(c), i, j;
+
+	CU_ASSERT_EQUAL(n, 12);
+	for (i = 0; i < n; i++) {
+		struct prediction p = model_predict(&fsyncs, &slow_flush, c[i]);
+
+		CU_ASSERT(p.wall > 0);
+		CU_ASSERT_PTR_NOT_NULL(p.loses);
+		for (j = 0; j < i; j++)
+			CU_ASSERT(c[i].place != c[j].place || c[i].mode != c[j].mode);
+	}
+}
+
+static void test_apply(void)
+{
+	struct prediction p[] = {
+		{.choice = {PLACE_REMOTE, MODE_JOURNAL}, .wall = 0.5},
+		{.choice = {PLACE_INTERNAL, MODE_JOURNAL}, .wall = 0.9},
+		{.choice = {PLACE_INTERNAL, MODE_ORDERED}, .wall = 1, .in_use = true},
+	};
+	struct load l = fsyncs;
+	char why[256];
+
+	CU_ASSERT_STRING_EQUAL(hints_apply(&l, p, 3, why, sizeof(why)), "journal_data");
+	l.mode = MODE_JOURNAL;
+	p[1].choice.mode = MODE_ORDERED;
+	CU_ASSERT_STRING_EQUAL(hints_apply(&l, p, 3, why, sizeof(why)), "journal_data_ordered");
+	p[1].choice.mode = MODE_WRITEBACK;
+	CU_ASSERT_PTR_NULL(hints_apply(&l, p, 3, why, sizeof(why)));
+	CU_ASSERT_PTR_NOT_NULL(strstr(why, "old blocks"));
+	p[1].in_use = true;
+	CU_ASSERT_PTR_NULL(hints_apply(&l, p, 3, why, sizeof(why)));
+	CU_ASSERT_PTR_NOT_NULL(strstr(why, "is the best"));
+	p[1].in_use = false;
+	p[2].lacks = "a figure";
+	CU_ASSERT_PTR_NULL(hints_apply(&l, p, 3, why, sizeof(why)));
+	CU_ASSERT_PTR_NOT_NULL(strstr(why, "a figure"));
+	p[2].lacks = NULL;
+	l.commits_s = 0.99;
+	CU_ASSERT_PTR_NULL(hints_apply(&l, p, 3, why, sizeof(why)));
+	CU_ASSERT_PTR_NOT_NULL(strstr(why, "only 99 commits"));
+	l.commits_s = NAN;
+	CU_ASSERT_PTR_NULL(hints_apply(&l, p, 3, why, sizeof(why)));
+}
+
+static const char *advice(const struct load *l, const struct hint_facts *f, const char *setting)
+{
+	static struct hint h[HINTS_MAX];
+	int n = hints_make(l, f, h), i;
+
+	for (i = 0; i < n; i++)
+		if (!strcmp(h[i].setting, setting))
+			return h[i].advice;
+	return "none";
+}
+
+static void test_hints(void)
+{
+	struct hint_facts f = {
+		.relatime = true, .readahead_blocks = 32, .transaction_blocks = 4096};
+	struct load l = fsyncs;
+
+	/* 64 MiB go round in 8 seconds; 60 seconds are 468 MiB */
+	CU_ASSERT_STRING_EQUAL(advice(&l, &f, "journal size"), "512 MiB");
+	CU_ASSERT_STRING_EQUAL(advice(&l, &f, "commit="), "leave");
+	CU_ASSERT_STRING_EQUAL(advice(&l, &f, "noatime"), "set");
+	l.log_bytes_s = 4096;
+	CU_ASSERT_STRING_EQUAL(advice(&l, &f, "journal size"), "leave");
+	l.commit_p99_blocks = 4000;
+	CU_ASSERT_STRING_EQUAL(advice(&l, &f, "journal size"), "256 MiB");
+	l.log_bytes_s = NAN;
+	CU_ASSERT_STRING_EQUAL(advice(&l, &f, "journal size"), "leave");
+	l.requested_s = 0;
+	CU_ASSERT_STRING_EQUAL(advice(&l, &f, "commit="), "15 if the last 15 s may be lost");
+	f.noatime = true;
+	CU_ASSERT_STRING_EQUAL(advice(&l, &f, "noatime"), "leave");
+}
+
+int main(void)
+{
+	static const struct rjtest tests[] = {
+		RJTEST(test_commit_times),
+		RJTEST(test_in_use),
+		RJTEST(test_remote_saves_a_flush),
+		RJTEST(test_scale),
+		RJTEST(test_infer),
+		RJTEST(test_idle),
+		RJTEST(test_journal),
+		RJTEST(test_flush_only),
+		RJTEST(test_flagged),
+		RJTEST(test_bandwidth),
+		RJTEST(test_unknown),
+		RJTEST(test_rank),
+		RJTEST(test_all_choices),
+		RJTEST(test_apply),
+		RJTEST(test_hints),
+	};
+
+	return RJTEST_RUN("model", tests);
+}
