@@ -135,6 +135,18 @@ static int look(struct drill *d, const char *volume, const char *dir, pid_t pare
 	return 0;
 }
 
+/* No file that could have differed was looked at: that proves nothing. */
+static int nothing_compared(struct drill *d)
+{
+	if (!d->report.settled_ns)
+		return rj_fail(&d->err, RJ_E_REFUSED,
+			"--compare=%s: nothing was compared: before the restored commit the log has no other one, so that of no file it is known that it is older: restore a later moment",
+			d->o->compare);
+	return rj_fail(&d->err, RJ_E_REFUSED,
+		"--compare=%s: nothing was compared: all %llu files there have changed since the restored moment: restore a later one",
+		d->o->compare, (unsigned long long)d->looked->files.newer);
+}
+
 static int judge(struct drill *d, int status)
 {
 	const struct looked *l = d->looked;
@@ -153,7 +165,7 @@ static int judge(struct drill *d, int status)
 	if (l->exec_status > 0)
 		return rj_fail(&d->err, RJ_E_CORRUPT, "the command ended with status %d: %s",
 			l->exec_status, d->o->exec);
-	return 0;
+	return d->o->compare && !l->files.same ? nothing_compared(d) : 0;
 }
 
 static int look_at(struct drill *d, const char *volume, const char *dir)

@@ -29,7 +29,8 @@ struct drill {
 /*
  * Restore, check, mount, compare, run, remove; note what came of it, and print it. Nothing
  * else is left, also after SIGINT, SIGTERM and SIGHUP. Returns 0 or a negative rj_code;
- * RJ_E_CORRUPT: files differ, or --exec failed.
+ * RJ_E_CORRUPT: files differ, or --exec failed; RJ_E_REFUSED: --compare had nothing to compare,
+ * or as of rj_history_walk().
  */
 int drill(const struct options *o);
 void drill_print(const struct drill *d);

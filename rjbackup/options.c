@@ -92,8 +92,9 @@ static const char help_text[] =
 	"      --help          print this\n"
 	"\n"
 	"Exit status: 0 good, 1 the moment cannot be reached, or the volume has no\n"
-	"history, 4 the log is damaged or incomplete, or what came out is not sound,\n"
-	"8 operational error, 16 usage, 32 no key or the wrong one.\n";
+	"history, or nothing could be compared, 4 the log is damaged or incomplete, or\n"
+	"what came out is not sound, 8 operational error, 16 usage, 32 no key or the wrong\n"
+	"one.\n";
 
 static const struct tool tool;
 

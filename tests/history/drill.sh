@@ -77,7 +77,7 @@ status 8 "another folder, newer than the moment" drill --compare=other
 like "... is told" "$OUT" "other: is not where the volume is mounted"
 status 0 "a moment before, without what is newer" drill --at="$(cat moved.time)" --compare=mnt \
 	--exec='test ! -e "$1/newer" && grep -q inside "$1/moved/file"'
-status 0 "a random moment, for Prometheus" drill --at=random --compare=mnt --metrics=drill.prom
+status 0 "a random moment, for Prometheus" drill --at=random --metrics=drill.prom
 like "... its metrics" "$(cat drill.prom)" \
 	"^rjbackup_drill_success\{volume=\"[0-9a-f-]{36}\",base=\"$T_DIR/base.img\"\} 1$"
 is "... all of them" \
@@ -91,6 +91,13 @@ assert d["ok"] and d["same"] > 3 and d["exec_status"] == 0
 assert d["rpo_seconds"] > 0 and d["rto_seconds"] > 0 and d["bytes"] > 0' "$OUT"
 
 # ---- what fails ----
+# all that is there changes: the root, too, and there is a commit after that
+sync -f mnt && sleep 0.05 && date +@%s.%N >before.time && sleep 0.05
+find mnt -exec touch -h {} + && sync -f mnt && sleep 0.05 && touch mnt/newer && sync -f mnt
+status 1 "where nothing is left to compare" drill --at="$(cat before.time)" --compare=mnt
+like "... nothing is proved" "$OUT" "^rjbackup: --compare=mnt: nothing was compared: all [0-9]{2,} files there have changed since"
+told 1 "failed at 2.*, verified at 2.*: --compare=mnt: nothing was compared: .*: restore a later one$"
+status 0 "... without a comparison it is good" drill --at="$(cat before.time)"
 status 4 "a command that fails" drill --exec='exit 3'
 like "... is told" "$OUT" "the command ended with status 3: exit 3$"
 told 1 "failed at 2.* \(0 min ago\), verified at 2.*: the command ended with status 3: exit 3$"
