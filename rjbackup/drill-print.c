@@ -12,12 +12,10 @@
 static void print_text(const struct drill *d)
 {
 	const struct looked *l = d->looked;
-	char text[RJ_MOMENT_TEXT] = "the time of the base";
+	char text[RJ_MOMENT_TEXT];
 
-	if (d->report.reached.time_ns)
-		rj_moment_text(d->report.reached.time_ns, text);
 	printf("%s: %s: restored as of %s, segment %" PRIu64 ", %" PRIu64 " bytes\n",
-		d->o->base, d->rc ? "FAILED" : "ok", text, d->report.reached.segment,
+		d->o->base, d->rc ? "FAILED" : "ok", rj_place_text(&d->report.reached, text), d->report.reached.segment,
 		d->bytes);
 	if (d->rpo_ns >= 0)
 		printf("  RPO: %.2f s, the age of that commit\n",

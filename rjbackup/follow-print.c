@@ -26,15 +26,14 @@ int64_t follow_lag_ns(const struct followed *p)
 static void print_text(const struct followed *p)
 {
 	const struct rj_follow_state *s = &p->state;
-	char text[RJ_MOMENT_TEXT] = "the time of the base";
+	char text[RJ_MOMENT_TEXT];
 	int64_t lag = follow_lag_ns(p);
 
 	if (!s->at.segment)
 		return;
-	if (s->at.time_ns)
-		rj_moment_text(s->at.time_ns, text);
 	printf("%s: %s as of %s, segment %" PRIu64 ", %" PRIu64 " transactions", p->o->base,
-		p->o->dry_run ? "would be whole" : "whole", text, s->at.segment,
+		p->o->dry_run ? "would be whole" : "whole", rj_place_text(&s->at, text),
+		s->at.segment,
 		s->transactions);
 	if (s->behind_segments && lag >= 0)
 		printf("; behind: %.1f s", (double)lag / NS_PER_S);
@@ -157,10 +156,9 @@ int follow_metrics(const struct followed *f, struct rj_error *err)
 static void promote_text(const struct options *o, const struct rj_promote_report *r)
 {
 	const struct rj_history_place *at = &r->state.at;
-	char text[RJ_MOMENT_TEXT] = "the time of the base";
+	char text[RJ_MOMENT_TEXT];
 
-	if (at->time_ns)
-		rj_moment_text(at->time_ns, text);
+	rj_place_text(at, text);
 	if (o->dry_run)
 		printf("%s: would be the volume as of %s, segment %" PRIu64 ", or later\n", o->base,
 			text, at->segment);

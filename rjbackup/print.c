@@ -15,18 +15,11 @@ void complain(const char *msg)
 	fprintf(stderr, "rjbackup: %s\n", msg);
 }
 
-static const char *when(const struct rj_history_place *p, char *out)
-{
-	if (p->time_ns)
-		return rj_moment_text(p->time_ns, out);
-	return "the time of the base";
-}
-
 static void print_place(const char *what, const struct rj_history_place *p)
 {
 	char text[RJ_MOMENT_TEXT];
 
-	printf("  %s %s, segment %" PRIu64, what, when(p, text), p->segment);
+	printf("  %s %s, segment %" PRIu64, what, rj_place_text(p, text), p->segment);
 	if (p->time_ns)
 		printf(", transaction %" PRIu32, p->tid);
 	printf("\n");
@@ -108,7 +101,7 @@ static void print_text(const struct result *r)
 		else
 			printf("%s%s: base of %s, whole at segment %" PRIu64 ", %s, %" PRIu64 " of %" PRIu64 " bytes read\n",
 				o->out, number_text(&r->facts, number), o->dir,
-				r->facts.record.whole, when(&r->report.earliest, text),
+				r->facts.record.whole, rj_place_text(&r->report.earliest, text),
 				r->facts.copied.read,
 				r->facts.blocks * r->facts.block_size);
 		print_hold(&r->facts.hold);
@@ -118,13 +111,13 @@ static void print_text(const struct result *r)
 	case COMMAND_RESTORE:
 		printf("%s: %s as of %s, segment %" PRIu64 ", %" PRIu64 " transactions after the base\n",
 			o->out, o->dry_run ? "would be" : "restored",
-			when(&r->report.reached, text),
+			rj_place_text(&r->report.reached, text),
 			r->report.reached.segment, r->report.transactions);
 		break;
 	case COMMAND_MOUNT:
 		printf("%s: mounted as of %s, segment %" PRIu64
 		       ", %" PRIu64 " transactions after the base (umount %s ends it)\n",
-			o->dir, when(&r->report.reached, text), r->report.reached.segment,
+			o->dir, rj_place_text(&r->report.reached, text), r->report.reached.segment,
 			r->report.transactions, o->dir);
 		break;
 	case COMMAND_DRILL: /* drill.c */

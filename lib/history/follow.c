@@ -275,6 +275,17 @@ static void tell(const struct rj_follow *f, struct rj_follow_state *out)
 	memcpy(out->break_why, r->break_why, sizeof(out->break_why));
 }
 
+/* Where the base is whole; the walk has not come to there. */
+static struct rj_history_place whole(const struct rj_follow *f)
+{
+	struct rj_history_place p = {.segment = f->facts.record.whole};
+	struct rj_seghdr h;
+
+	if (!rj_log_fetch_header(f->log.store, &f->log.id, p.segment, &h, NULL))
+		p.sealed_ns = (int64_t)h.time_ns;
+	return p;
+}
+
 int rj_follow_pass(struct rj_follow *f, int64_t not_after_ns, uint64_t upto,
 	struct rj_follow_state *out, struct rj_error *err)
 {
@@ -300,6 +311,8 @@ int rj_follow_pass(struct rj_follow *f, int64_t not_after_ns, uint64_t upto,
 	f->how.fs = NULL;
 	rj_bio_free(fs);
 	tell(f, out);
+	if (!rc && !out->whole)
+		out->at = whole(f);
 	rc2 = rj_close(&f->fd, f->opts.base, rc || f->opts.dry_run ? NULL : err);
 	if (!rc && !f->opts.dry_run)
 		rc = rc2;

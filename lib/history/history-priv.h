@@ -20,7 +20,8 @@ struct rj_hist {
 	struct rj_ring *ring;
 	struct rj_bio *bio; /* over the ring */
 	uint32_t sb_block;
-	uint64_t segment; /* the last one in the ring */
+	uint64_t segment; /* the last one in the ring, */
+	int64_t sealed_ns; /* and when it was sealed, since 1970 */
 	struct rj_log_tail tail; /* from which the next reading goes on */
 	uint64_t claimed; /* the highest epoch, when the last reading began */
 	int64_t later_ns; /* the commit that opts->not_after_ns ended the last one at; 0 */

@@ -47,7 +47,10 @@ struct rj_history_place {
 	uint64_t segment; /* the last one that was read for it */
 	uint32_t tid;	  /* the transaction; 0 with TIME_NS 0: not known */
 	int64_t time_ns;  /* of its commit, since 1970 UTC; 0: not known */
+	int64_t sealed_ns; /* when SEGMENT was sealed, which is later; 0: not known */
 };
+/* Its time for people, into OUT: of the commit, or "about" that of the segment. Returns OUT. */
+const char *rj_place_text(const struct rj_history_place *p, char out[RJ_MOMENT_TEXT]);
 
 struct rj_history_report {
 	struct rj_history_place earliest; /* where the base is whole */
@@ -100,6 +103,16 @@ struct rj_history_opts {
 	int64_t not_after_ns;
 	int retry_ms; /* as in rj_log_read_opts */
 };
+
+/*
+ * Make a mark in AT the segment that it names, and see that AT can be in the history of BASE.
+ * *LAST is the log's last segment; 0: not asked, as AT is a time or the latest moment.
+ * RJ_E_NOTFOUND: no such mark. RJ_E_REFUSED: AT is before the base, or after the end of the
+ * log.
+ */
+int rj_history_resolve(struct rj_store *store, const struct rj_log_id *id,
+	const struct rj_base_record *base, int retry_ms, struct rj_moment *at, uint64_t *last,
+	struct rj_error *err);
 
 /*
  * Read the log from the base on, strictly in its order, and apply whole transactions

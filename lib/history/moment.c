@@ -92,6 +92,19 @@ int rj_moment_parse(
 	return 0;
 }
 
+const char *rj_place_text(const struct rj_history_place *p, char out[RJ_MOMENT_TEXT])
+{
+	char text[RJ_MOMENT_TEXT];
+
+	if (p->time_ns)
+		return rj_moment_text(p->time_ns, out);
+	if (p->sealed_ns)
+		snprintf(out, RJ_MOMENT_TEXT, "about %.48s", rj_moment_text(p->sealed_ns, text));
+	else
+		snprintf(out, RJ_MOMENT_TEXT, "a time that is not known");
+	return out;
+}
+
 const char *rj_moment_text(int64_t time_ns, char out[RJ_MOMENT_TEXT])
 {
 	time_t s = (time_t)(time_ns / NS_PER_S);

@@ -213,6 +213,7 @@ static int apply(struct rj_hist *h, struct rj_jbd2_plan *plan,
 		rj_jbd2_plan_each(plan, note_commit, h->report);
 	}
 	p->segment = h->segment;
+	p->sealed_ns = h->sealed_ns;
 	return 0;
 }
 
@@ -272,6 +273,7 @@ int rj_hist_consume(struct rj_hist *h, struct rj_error *err)
 		rj_jbd2_plan_free(plan);
 	} else if (!rc && !h->held) {
 		h->report->reached.segment = h->segment;
+		h->report->reached.sealed_ns = h->sealed_ns;
 	}
 	if (!rc && !h->stop && !h->whole && h->segment >= h->opts->base.whole) {
 		h->whole = true;

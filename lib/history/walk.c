@@ -5,10 +5,10 @@
  * are complete in the ring by then are consumed (place.c): the kernel overwrites none of
  * them before it has moved the tail.
  */
-#include <stdio.h>
 #include <string.h>
 
 #include "history/history-priv.h"
+#include "log/listing.h"
 #include "log/past/point.h"
 
 /* Does the epoch of fence S continue the mount that the walk is in, or may the walk go over
@@ -74,6 +74,7 @@ static int gather(void *arg, const struct rj_segment *s, struct rj_error *err)
 	struct rj_hist *h = arg;
 	int rc;
 
+	h->sealed_ns = (int64_t)s->header.time_ns;
 	if (!s->body.run_count)
 		return 0;
 	/* a base of a volume that was not mounted begins with the note of its unmount */
@@ -112,6 +113,7 @@ static int step(void *arg, const struct rj_segment *s, struct rj_error *err)
 	if (!rc)
 		rc = rj_ring_apply(h->ring, s, err);
 	h->segment = s->header.sequence;
+	h->sealed_ns = (int64_t)s->header.time_ns;
 	if (!rc && h->segment == h->opts->base.whole)
 		rc = rj_hist_consume(h, err);
 	return rc;
@@ -198,23 +200,41 @@ void rj_hist_close(struct rj_hist *h)
 	h->ring = NULL;
 }
 
+/* A commit that is later than opts->at came before the base was whole: when is it? */
+static int too_early(struct rj_hist *h, struct rj_error *err)
+{
+	const struct rj_history_opts o = {
+		.base = h->opts->base,
+		.fs_blocks = h->opts->fs_blocks,
+		.at = {.kind = RJ_AT_SEGMENT, .segment = h->opts->base.whole},
+		.retry_ms = h->opts->retry_ms,
+	};
+	struct rj_history_report r;
+	char text[RJ_MOMENT_TEXT];
+	int rc = rj_history_walk(h->store, h->id, &o, &r, err);
+
+	return rc ? rc
+		  : rj_fail(err, RJ_E_REFUSED,
+			    "%s: the moment is too early: this base is whole at segment %llu, as of %s, and later: use an older base",
+			    h->store->url, (unsigned long long)o.at.segment,
+			    rj_place_text(&r.earliest, text));
+}
+
 /* The walk is over without damage: is it where it was to end? */
 static int judge(struct rj_hist *h, struct rj_error *err)
 {
 	const struct rj_history_opts *opts = h->opts;
 	const struct rj_history_report *r = h->report;
 	char text[RJ_MOMENT_TEXT];
-	const struct rj_history_place *p = &r->reached;
 
+	if (!h->whole && !r->break_why[0] && opts->at.kind == RJ_AT_TIME)
+		return too_early(h, err);
 	if (!h->whole)
 		return rj_fail(err, RJ_E_REFUSED,
-			"%s: %s%s the base is whole at segment %llu only",
-			h->store->url, r->break_why, r->break_why[0] ? ":" : "the moment is too early:",
+			"%s: %s: the base is whole at segment %llu only",
+			h->store->url, r->break_why,
 			(unsigned long long)opts->base.whole);
-	if (p->time_ns)
-		rj_moment_text(p->time_ns, text);
-	else
-		snprintf(text, sizeof(text), "the time of the base");
+	rj_place_text(&r->reached, text);
 	if (r->break_why[0] && !opts->until_break)
 		return rj_fail(err, RJ_E_REFUSED,
 			"%s: the history of this base ends with segment %llu, at %s: %s (--at=segment:%llu restores that)",
@@ -228,29 +248,40 @@ static int judge(struct rj_hist *h, struct rj_error *err)
 	return 0;
 }
 
-/* A mark names a segment. */
-static int resolve(struct rj_hist *h, struct rj_history_opts *opts,
+int rj_history_resolve(struct rj_store *store, const struct rj_log_id *id,
+	const struct rj_base_record *base, int retry_ms, struct rj_moment *at, uint64_t *last,
 	struct rj_error *err)
 {
+	bool mark = at->kind == RJ_AT_MARK;
+	struct rj_listing l = {0};
 	struct rj_point p;
-	int rc;
+	int rc = 0;
 
-	if (opts->at.kind == RJ_AT_MARK) {
-		rc = rj_point_find(h->store, h->id, opts->at.mark,
-			opts->retry_ms, &p, err);
+	*last = 0;
+	if (mark) {
+		rc = rj_point_find(store, id, at->mark, retry_ms, &p, err);
 		if (rc)
 			return rc;
-		opts->at.kind = RJ_AT_SEGMENT;
-		opts->at.segment = p.segment;
+		at->kind = RJ_AT_SEGMENT;
+		at->segment = p.segment;
 	}
-	if (opts->at.kind == RJ_AT_SEGMENT &&
-		opts->at.segment < opts->base.whole)
+	if (at->kind != RJ_AT_SEGMENT)
+		return 0;
+	if (at->segment < base->whole)
 		return rj_fail(err, RJ_E_REFUSED,
 			"%s%ssegment %llu is before segment %llu, with which this base is whole: use an older base",
-			opts->at.mark, opts->at.mark[0] ? ": " : "",
-			(unsigned long long)opts->at.segment,
-			(unsigned long long)opts->base.whole);
-	return 0;
+			at->mark, mark ? ": " : "", (unsigned long long)at->segment,
+			(unsigned long long)base->whole);
+	rc = rj_listing_end(store, id, false, retry_ms, &l, err);
+	*last = l.last;
+	rj_listing_free(&l);
+	/* where a mark was put there was a segment: the log has lost it */
+	if (!rc && !mark && *last && at->segment > *last)
+		rc = rj_fail(err, RJ_E_REFUSED,
+			"%s: there is no segment %llu yet: the log ends with segment %llu",
+			store->url, (unsigned long long)at->segment,
+			(unsigned long long)*last);
+	return rc;
 }
 
 static void note_unmount(const struct rj_hist *h)
@@ -271,10 +302,11 @@ int rj_history_walk(struct rj_store *store, const struct rj_log_id *id,
 	struct rj_history_opts own = *opts;
 	struct rj_hist h = {
 		.store = store, .id = id, .opts = &own, .report = report};
+	uint64_t last;
 	int rc;
 
 	memset(report, 0, sizeof(*report));
-	rc = resolve(&h, &own, err);
+	rc = rj_history_resolve(store, id, &own.base, own.retry_ms, &own.at, &last, err);
 	if (!rc)
 		rc = rj_hist_open(&h, err);
 	if (!rc && !h.stop)

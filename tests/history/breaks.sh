@@ -70,11 +70,13 @@ refused "a volume is no base" 16 "this is a volume, not a base" \
 mark first
 "$WORK" ops mnt 2 100 >/dev/null
 mark second
-refused "before the base" 1 "whole at segment" restore --at=@1000000000
+refused "before the base" 1 "too early: this base is whole at segment [0-9]+, as of 2[0-9-]+ [0-9:.]+Z, and later" \
+	restore --at=@1000000000
 refused "a segment before the base" 1 "is before segment" restore --at=segment:1
 refused "the future" 1 "the last commit in the log is of 2.*--at=latest" \
 	restore --at="@$(($(date +%s) + 3600))"
-refused "a segment of the future" 4 "" restore --at=segment:99999999
+refused "a segment of the future" 1 "there is no segment 99999999 yet: the log ends with segment [0-9]+$" \
+	restore --at=segment:99999999
 refused "no moment" 16 "is no moment" restore --at=yesterday
 status 0 "-n only says it" restore -n --at="$(cat first.time)"
 like "... what it would be" "$OUT" "would be as of 2"

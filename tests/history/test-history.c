@@ -62,6 +62,18 @@ static void moments(void)
 	}
 }
 
+static void places(void)
+{
+	struct rj_history_place p = {.segment = 7};
+	char text[RJ_MOMENT_TEXT];
+
+	CU_ASSERT_STRING_EQUAL(rj_place_text(&p, text), "a time that is not known");
+	p.sealed_ns = 1795314400250000000;
+	CU_ASSERT_STRING_EQUAL(rj_place_text(&p, text), "about 2026-11-22 02:26:40.250000000Z");
+	p.time_ns = 1795314400000000000;
+	CU_ASSERT_STRING_EQUAL(rj_place_text(&p, text), "2026-11-22 02:26:40.000000000Z");
+}
+
 static void sample(uint8_t raw[RJ_SBX_BYTES])
 {
 	struct rj_sbx s = {
@@ -162,6 +174,7 @@ int main(void)
 {
 	static const struct rjtest tests[] = {
 		RJTEST(moments),
+		RJTEST(places),
 		RJTEST(base_record),
 		RJTEST(overlay),
 	};
