@@ -15,11 +15,12 @@ static void print_text(const struct drill *d)
 	char text[RJ_MOMENT_TEXT];
 
 	printf("%s: %s: restored as of %s, segment %" PRIu64 ", %" PRIu64 " bytes\n",
-		d->o->base, d->rc ? "FAILED" : "ok", rj_place_text(&d->report.reached, text), d->report.reached.segment,
-		d->bytes);
+		d->o->base, d->rc ? "FAILED" : "ok", rj_place_text(&d->report.reached, text),
+		d->report.reached.segment, d->bytes);
 	if (d->rpo_ns >= 0)
-		printf("  RPO: %.2f s, the age of that commit\n",
-			(double)d->rpo_ns / NS_PER_S);
+		printf("  RPO: %.2f s, %s\n", (double)d->rpo_ns / NS_PER_S,
+			d->report.later ? "the age of that commit"
+					: "as the log has nothing that is later");
 	printf("  RTO: %.2f s, until it was checked and mounted\n",
 		(double)d->rto_ns / NS_PER_S);
 	if (d->o->compare)

@@ -190,6 +190,16 @@ static int look_at(struct drill *d, const char *volume, const char *dir)
 	return judge(d, status);
 }
 
+/* What a loss of the volume would have cost, by what the log says; < 0: not known. */
+static int64_t rpo(const struct rj_history_report *r, int64_t now)
+{
+	int64_t age = now - r->reached.time_ns;
+
+	if (!r->later || age < 0)
+		return 0;
+	return r->reached.time_ns ? age : -1;
+}
+
 static int restore_and_look(struct drill *d, const char *dir)
 {
 	struct rj_moment at = d->o->at;
@@ -207,7 +217,7 @@ static int restore_and_look(struct drill *d, const char *dir)
 		return rc;
 	if (d->latest_ns < d->report.reached.time_ns)
 		d->latest_ns = d->report.reached.time_ns;
-	d->rpo_ns = d->report.reached.time_ns ? now - d->report.reached.time_ns : -1;
+	d->rpo_ns = rpo(&d->report, now);
 	d->bytes = stat(volume, &st) ? 0 : (uint64_t)st.st_blocks * 512;
 	rc = look_at(d, volume, dir);
 	d->rto_ns = (d->looked->mounted_ns ? d->looked->mounted_ns : rj_monotonic_ns()) - began;

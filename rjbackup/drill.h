@@ -14,7 +14,8 @@ struct drill {
 	struct rj_error err;
 	int rc;		   /* with its error */
 	int64_t latest_ns; /* of the last commit that was seen in the log; 0: not known */
-	int64_t rpo_ns;	   /* age of the restored commit at the beginning; < 0: not known */
+	int64_t rpo_ns;	   /* age of the restored commit at the beginning, if the log has a later
+			    * one; else 0; < 0: not known */
 	int64_t rto_ns;	   /* until the volume was restored and mounted */
 	uint64_t bytes;	   /* that the restored volume uses in the scratch file */
 	/* by the child that mounts: */

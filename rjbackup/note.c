@@ -86,7 +86,7 @@ static int metrics(const struct drill_note *n, const char *labels, struct rj_buf
 		return rc;
 	if (n->commit_ns)
 		rc = metric(out, "rpo_seconds",
-			"Age of the last commit of what was restored.", labels,
+			"Age of the last commit of what was restored; 0: the log had no later one.", labels,
 			(double)n->rpo_ns / NS_PER_S);
 	rc = rc || metric(out, "rto_seconds",
 		"Time until it was restored, checked and mounted.", labels,

@@ -66,6 +66,7 @@ struct rj_history_report {
 	bool unmounted;
 	uint8_t left[RJ_MOUNT_NOTE_HASH];
 	bool claimed; /* a newer epoch than that of the last segment that was read */
+	bool later;   /* the log goes on after REACHED, with a commit, or in some other way */
 	/* Why the history ends before the log does, after which segment; "": it
 	 * does not. */
 	uint64_t break_segment;

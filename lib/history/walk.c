@@ -318,6 +318,7 @@ int rj_history_walk(struct rj_store *store, const struct rj_log_id *id,
 		rc = judge(&h, err);
 	report->emptied = h.placed && !h.block;
 	note_unmount(&h);
+	report->later = h.found || report->break_why[0] || last > report->reached.segment;
 	if (!rc && opts->fs)
 		rc = opts->fs->flush(opts->fs, err);
 	rj_hist_close(&h);
