@@ -95,8 +95,8 @@ static int mount_volume(const char *volume, const char *dir)
 	struct rj_buf program = {0};
 	int status = 128;
 
-	/* without the first no mount would stay in here */
-	if (unshare(CLONE_NEWNS) || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL)) {
+	/* no mount gets out of here, and what is unmounted outside is not kept mounted in here */
+	if (unshare(CLONE_NEWNS) || mount(NULL, "/", NULL, MS_REC | MS_SLAVE, NULL)) {
 		perror("rjbackup: cannot make a mount namespace");
 		return status;
 	}

@@ -173,6 +173,26 @@ PATH=$T_DIR/stub:$PATH status 8 "an e2fsck that cannot look is no damage" \
 	"$RJBACKUP" drill --scratch=scratch --base=good.img
 like "... is told" "$OUT" "e2fsck -fn could not check it: an operational error \(status 8\)$"
 nothing_left "e2fsck fails"
+# ---- what is unmounted while it runs ----
+# where the mounts of the system are shared, as systemd makes them
+cat >shared.sh <<'END'
+mount --make-rshared / || exit 99
+mount -o loop other.img other || exit 98
+timeout 120 "$1" drill --scratch=scratch --base=good.img \
+	--exec='touch looking; until [ -e looked ]; do sleep 0.05; done' >shared.out 2>&1 &
+for ((i = 0; i < 1200; i++)); do [ ! -e looking ] || break; sleep 0.05; done
+loop=$(findmnt -no SOURCE other)
+umount other || exit 97
+kept() { losetup "$loop" 2>/dev/null | grep -qF "$PWD/other.img"; }
+for ((i = 0; i < 100; i++)); do kept || break; sleep 0.05; done
+kept && failed=96
+touch looked && wait
+exit ${failed:-0}
+END
+truncate -s 8M other.img && mke2fs -q -F other.img
+status 0 "another volume is unmounted, and its device is let go, while a drill looks" \
+	elsewhere bash shared.sh "$RJBACKUP"
+like "... and the drill is good" "$(cat shared.out)" "good.img: ok: "
 rm -r drill && echo >drill
 status 8 "a note that cannot be kept" "$RJBACKUP" drill --scratch=scratch --base=good.img
 like "... is an error" "$OUT" "rjbackup: $T_DIR/drill.*: Not a directory"
