@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* rjctl: ask or tell a running rjournald. */
 #include <json-c/json.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -155,6 +156,16 @@ static int refused(const struct rj_ctl_options *o,
 	return 1;
 }
 
+static void print_done(const struct rj_ctl_options *o, const char *device)
+{
+	const char *what = !strcmp(o->command, "flush")	    ? "flushed"
+			   : !strcmp(o->command, "restart") ? "restarted"
+			   : o->prefer			    ? o->prefer
+							    : "stopped";
+
+	printf("%s: %s\n", o->volume ? o->volume : device, what);
+}
+
 /* HEADS: metrics come with their types and helps, which are said once. */
 static int ask_one(const struct rj_ctl_options *o,
 	const uint8_t uuid[RJ_UUID_BYTES], bool heads)
@@ -164,11 +175,13 @@ static int ask_one(const struct rj_ctl_options *o,
 	bool flush = !strcmp(o->command, "flush");
 	bool restart = !strcmp(o->command, "restart");
 	int64_t before = restart ? count_restarts(uuid) : 0;
+	char line[32], device[PATH_MAX] = "";
 	struct rj_buf answer = {0};
-	char line[32];
 	struct rj_error err;
+	long pid;
 	int rc;
 
+	rj_rundir_left(uuid, &pid, device, sizeof(device));
 	if (status && show_dead(o, uuid))
 		return 1;
 	if (rj_rundir_ask(uuid, request(o, line, sizeof(line)),
@@ -188,10 +201,7 @@ static int ask_one(const struct rj_ctl_options *o,
 		     : restart ? wait_restarted(uuid, before)
 			       : wait_gone(uuid);
 		if (!rc && !o->quiet)
-			printf("%s\n", flush     ? "flushed"
-					: o->prefer ? o->prefer
-					: restart ? "restarted"
-						  : "stopped");
+			print_done(o, device);
 	}
 	rj_buf_free(&answer);
 	return rc;

@@ -172,7 +172,9 @@ void rj_daemon_exit_now(struct rj_daemon *d)
 {
 	rj_fuse_last_word(d->fuse);
 	umount2(d->loaded.dir.mnt, MNT_DETACH);
-	rj_release_dir(&d->loaded.dir);
+	/* of a mounted volume it stays, as after a death: rjctl shows that the journal is gone */
+	if (!rj_loop_mounted(&d->loop))
+		rj_release_dir(&d->loaded.dir);
 	rj_supervisor_tell(d->post, RJ_WORD_BYE);
 	_exit(d->status);
 }

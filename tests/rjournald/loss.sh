@@ -57,8 +57,18 @@ kill -TERM "$DPID"
 check "another one does" wait_for 40 gone "$DPID"
 wait "$writer"
 is "the fsync was not acknowledged" $(($? != 0)) 1
+# dead WHAT: its daemon was told to end, and the volume is still mounted
+dead() {
+	status 1 "$1: rjctl status" $LIMIT "$RJCTL" status
+	like "$1: the volume is dead" "$OUT" "^$img: dead, rjournald .* ended without stopping\$"
+	like "$1: as it is mounted" "$OUT" "^  because       it is mounted on $mnt without its journal\$"
+	status 2 "$1: rjctl check is critical" $LIMIT "$RJCTL" check "$mnt"
+}
+# unmounted: only what tells of the volume is left, until it is recovered
+unmounted() { [ -z "$(left "$img" | grep -v "^$RJ_RUN/")" ]; }
+dead "ended by SIGTERM"
 $LIMIT umount -l "$mnt"
-check "nothing is left" wait_for 30 nothing_left "$img"
+check "the kernel lets go of it" wait_for 60 unmounted
 restart_server
 check "it can be served again" serve "$img"
 mount_served "$img" "$mnt"
@@ -68,13 +78,19 @@ put_file "$mnt/never" 2>/dev/null &
 writer=$!
 wait_for 60 mode waiting || exit 99
 status 0 "stop --force" $LIMIT "$RJCTL" stop --force "$img"
+is "... says what it stopped" "$OUT" "$img: stopped"
 check "ends it" wait_for 30 gone "$DPID"
 wait "$writer"
+dead "stop --force"
 $LIMIT umount -l "$mnt"
+check "the kernel lets go of it again" wait_for 60 unmounted
+restart_server
+check "served" serve "$img"
+status 0 "stopped in order" $LIMIT "$RJCTL" stop
+is "... it says what" "$OUT" "$img: stopped"
 wait_for 60 nothing_left "$img" || exit 99
 
 # ---- on_loss=error ----
-restart_server
 img=$T_DIR/e.img
 volume "$img" ext3 4096 "$SRV_URL/loss2" on_loss=error || exit 99
 check "on_loss=error: serve" serve "$img"
