@@ -277,14 +277,10 @@ int rj_log_fetch_header(struct rj_store *store, const struct rj_log_id *id,
 int rj_log_fail_store(const struct rj_store *store, const char *what,
 	uint64_t number, struct rj_error *err)
 {
-	char old[RJ_ERROR_BYTES / 2];
-	const char *text = err->msg;
 	size_t len = strlen(store->url);
+	char *text = err->msg;
 
 	if (!strncmp(text, store->url, len) && !strncmp(text + len, ": ", 2))
-		text += len + 2;
-	snprintf(old, sizeof(old), "%.*s", (int)sizeof(old) - 1, text);
-	snprintf(err->msg, sizeof(err->msg), "%s: %s %llu: %s", store->url,
-		what, (unsigned long long)number, old);
-	return -(int)err->code;
+		memmove(text, text + len + 2, strlen(text + len + 2) + 1);
+	return rj_fail_prefix(err, "%s: %s %llu", store->url, what, (unsigned long long)number);
 }
