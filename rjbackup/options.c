@@ -57,9 +57,9 @@ static const char help_text[] =
 	"  -o FILE             the file to make, or a block device that holds nothing; base: or\n"
 	"                      the URL of a store\n"
 	"  -J OPTIONS          restore: give the volume a journal, by words as in rjtune -J\n"
-	"      --hold=TIME     base: keep the log that it needs for so long: seconds, or a\n"
-	"                      number followed by m, h or d; follow, fold: the same for the\n"
-	"                      base as it is then, in place of their earlier hold\n"
+	"      --hold=TIME     base: keep the log that it needs for so long: a number followed\n"
+	"                      by d, h, m or s; follow, fold: the same for the base as it is\n"
+	"                      then, in place of their earlier hold\n"
 	"      --hold=NUMBER   expire: remove that hold, whatever its time\n"
 	"      --keep=RULES    expire: such as 7d,4w,12m: the newest base of each of the last\n"
 	"                      7 days that have one, of 4 weeks, of 12 months; also h, y\n"
@@ -215,17 +215,29 @@ static enum options_verdict check_time(const char *name, const char *text, uint6
 	return OPTIONS_RUN;
 }
 
+/* A number alone could be meant as days; and expire takes a hold's number there. */
+static enum options_verdict check_hold(struct options *o)
+{
+	const char *text = o->hold_text;
+
+	if (text && (!rj_parse_time(text, &o->hold) || o->hold < 60 || !strpbrk(text, "smhd")))
+		return tool_bad(&tool,
+			"--hold wants a time with its unit, such as 30d (d, h, m or s), of at least a minute: %s",
+			text);
+	return OPTIONS_RUN;
+}
+
 /* What the table does not say. N words are at WORDS. */
 static enum options_verdict check_base(struct options *o, int n, char **words)
 {
 	(void)n;
 	o->dir = words[0];
-	return check_time("hold", o->hold_text, &o->hold);
+	return check_hold(o);
 }
 
 static enum options_verdict check_follow(struct options *o, int n, char **words)
 {
-	enum options_verdict v = check_time("hold", o->hold_text, &o->hold);
+	enum options_verdict v = check_hold(o);
 
 	o->url = n ? words[0] : NULL;
 	if (v == OPTIONS_RUN)

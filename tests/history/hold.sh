@@ -39,10 +39,17 @@ status 1 "a base without a hold is refused" "$RJBACKUP" base -o base.img mnt
 like "... and what to do" "$OUT" "give --hold=TIME, or set \"retain\""
 not timeout 120 "$RJBACKUP" base --hold=1h -o none/base.img mnt 2>/dev/null
 is "a base that cannot be made makes no hold" "$(holds)" 0
-# the flush of the base waits for the worker for longer than the hold lasts
+for time in 7 3600 59s 0d d 1w; do
+	status 16 "--hold=$time" "$RJBACKUP" base --hold=$time -o base.img mnt
+	like "... is told" "$OUT" "--hold wants a time with its unit, such as 30d .d, h, m or s., of at least a minute: $time"
+done
+# the flush of the base waits for the worker, and somebody removes the hold
+one_hold() { [ "$(holds)" = 1 ]; }
 kill -STOP "$(worker_pid "$T_DIR/v.img")"
-(sleep 3; kill -CONT "$(worker_pid "$T_DIR/v.img")") &
-status 1 "a base that takes longer than its hold" timeout 120 "$RJBACKUP" base --hold=1s -o base.img mnt
+(wait_for 60 one_hold
+"$RJBACKUP" expire --hold="$("$RJBACKUP" ls --json "$AT" | jq '.logs[0].holds[0].hold')" "$AT"
+kill -CONT "$(worker_pid "$T_DIR/v.img")") >/dev/null &
+status 1 "a base that loses its hold" timeout 120 "$RJBACKUP" base --hold=1m -o base.img mnt
 like "... says so" "$OUT" "hold [0-9]* expired or was removed while the base was made"
 check "... and leaves no base" not test -e base.img
 is "... and no hold" "$(holds)" 0
