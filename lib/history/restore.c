@@ -32,6 +32,7 @@ struct restoring {
 	int from, to; /* descriptors; -1 */
 	struct rj_download *down; /* the base is at a store; NULL: FROM */
 	bool made, device; /* OUT was changed; it is a block device */
+	bool whole; /* it is a volume, without a journal */
 	uint8_t super[1024]; /* the last one in the log */
 	bool have_super;
 	uint8_t plain[RJ_SBX_BYTES]; /* the new extension, not marked as a base */
@@ -246,6 +247,10 @@ static int check_journal(const struct restoring *r, struct rj_error *err)
 	if (!j || j->placement == RJ_PLACE_NONE)
 		return 0;
 	rc = rj_attach_blocks(j, f->block_size, f->blocks, &blocks, err);
+	if (!rc && j->placement == RJ_PLACE_INTERNAL && blocks >= f->blocks)
+		rc = rj_fail(err, RJ_E_INVAL,
+			"-J: a journal of %u blocks in a volume of %llu: give a smaller size=",
+			blocks, (unsigned long long)f->blocks);
 	if (rc || j->placement != RJ_PLACE_REMOTE)
 		return rc;
 	rc = rj_attach_check(j, err);
@@ -262,7 +267,10 @@ static int give_journal(struct restoring *r, struct rj_error *err)
 		return 0;
 	to.to = *r->opts->journal;
 	rc = rj_move(r->out, &to, &report, err);
-	return rc ? rj_fail_prefix(err, "%s: restored, but cannot get its journal", r->out) : 0;
+	return rc ? rj_fail_prefix(err,
+			    "%s: restored, and left there, but without the journal that -J asks for (rjtune -J gives it one)",
+			    r->out)
+		  : 0;
 }
 
 static int restore(struct restoring *r, struct rj_history_report *report,
@@ -287,6 +295,7 @@ static int restore(struct restoring *r, struct rj_history_report *report,
 		rc = refuse_encrypted(r, err);
 	if (!rc)
 		rc = release(r, err);
+	r->whole = !rc;
 	if (!rc)
 		rc = give_journal(r, err);
 	return rc;
@@ -334,7 +343,7 @@ int rj_history_restore(const struct rj_restore_opts *opts,
 	rj_download_free(r.down);
 	if (!rc)
 		rc = rc2;
-	if (rc && r.made)
+	if (rc && r.made && !r.whole)
 		rj_base_discard(opts->out, err);
 	return rc;
 }

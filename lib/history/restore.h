@@ -36,7 +36,8 @@ struct rj_restore_opts {
  * Restore the volume as it was at opts->at. The new volume has a UUID of its own, and no
  * journal or the one of opts->journal, which is checked first. The log is only read. Until
  * the volume is whole OUT is marked as an unfinished base, so that no tool takes it for a
- * volume; after a failure there is no OUT, or on a device nothing that a tool takes.
+ * volume; after a failure there is no OUT, or on a device nothing that a tool takes; but if
+ * only the journal cannot be given, OUT is the volume without one.
  * The base is locked, shared with other readers; with SERVE as long as a process serves it.
  * Errors as of rj_base_open(), rj_base_look(), rj_base_log_open(), rj_history_walk(),
  * rj_recover_settle(), rj_attach_check() and rj_move(). RJ_E_EXISTS: OUT is there.

@@ -19,8 +19,11 @@ check "a base" timeout 120 "$RJBACKUP" base -o base.img mnt
 "$WORK" ops mnt 2 200 >/dev/null
 mark first
 check "unmounted" history_umount
-# restore JOURNAL: into r.img
-restore() { rm -f r.img; timeout 120 "$RJBACKUP" restore -J "$1" --at="$(cat first.segment | sed 's/^/segment:/')" --base=base.img -o r.img; }
+# restore JOURNAL [MARK]: into r.img
+restore() {
+	rm -f r.img
+	timeout 120 "$RJBACKUP" restore -J "$1" --at="segment:$(cat "${2:-first}.segment")" --base=base.img -o r.img
+}
 
 status 0 "an internal journal" restore size=8
 like "... is there" "$(dumpe2fs -h r.img 2>/dev/null)" "has_journal"
@@ -42,4 +45,18 @@ status 8 "a store that is not there" restore "remote=rj://127.0.0.1:9/x"
 check "... leaves no file" not test -e r.img
 not restore size=1000 2>/dev/null
 check "a journal that is too large leaves no file" not test -e r.img
+
+# ---- one that cannot be made when the volume is there ----
+check "mounted again" history_mount journal
+check "the volume is nearly full" eval 'head -c 36M /dev/zero >mnt/big && sync -f mnt'
+rm -f base.img
+check "a base of that" timeout 120 "$RJBACKUP" base -o base.img mnt
+mark full
+check "unmounted" history_umount
+status 8 "no space for the journal" restore size=16 full
+like "... is told, and that the volume is there" "$OUT" \
+	"^rjbackup: r.img: restored, and left there, but without the journal that -J asks for .rjtune -J gives it one.: .*[Nn]o.* space"
+check "... it is" same_as r.img full
+check "... without a journal" not grep -q has_journal <<<"$(dumpe2fs -h r.img 2>/dev/null)"
+status 0 "... and gets a smaller one" "$RJ_BUILD/rjtune/rjtune" -q -J size=4 r.img
 exit 0
