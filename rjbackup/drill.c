@@ -22,21 +22,15 @@
 #include "history/restore.h"
 #include "os/proc.h"
 #include "print.h"
+#include "tools/stop-signal.h"
 #include "util/environ.h"
 
 #define LOOK_NS 20000000LL
 
-static volatile sig_atomic_t stopped;
-
-static void stop(int sig)
-{
-	stopped = sig;
-}
-
 static int go_on(void *arg, int pass, uint64_t done, uint64_t total)
 {
 	(void)arg, (void)pass, (void)done, (void)total;
-	return stopped;
+	return stop_signal();
 }
 
 static int restore(struct drill *d, const char *out, struct rj_moment at)
@@ -151,8 +145,8 @@ static int judge(struct drill *d, int status)
 {
 	const struct looked *l = d->looked;
 
-	if (stopped)
-		return rj_fail(&d->err, RJ_E_CANCELLED, "stopped by signal %d", (int)stopped);
+	if (stop_signal())
+		return rj_fail(&d->err, RJ_E_CANCELLED, "stopped by signal %d", stop_signal());
 	if (status || !l->mounted_ns)
 		return rj_fail(&d->err, RJ_E_IO,
 			"the restored volume could not be mounted and looked at");
@@ -181,7 +175,7 @@ static int look_at(struct drill *d, const char *volume, const char *dir)
 		return rj_fail_errno(&d->err, errno, "cannot fork");
 	setpgid(child, child); /* as the child does: the first one has it done */
 	while (!waitpid(child, &status, WNOHANG)) {
-		if (stopped)
+		if (stop_signal())
 			kill(-child, SIGKILL);
 		rj_sleep_ns(LOOK_NS);
 	}
@@ -225,15 +219,6 @@ static int restore_and_look(struct drill *d, const char *dir)
 	return rc;
 }
 
-static void catch_signals(void)
-{
-	const struct sigaction sa = {.sa_handler = stop};
-
-	sigaction(SIGINT, &sa, NULL);
-	sigaction(SIGTERM, &sa, NULL);
-	sigaction(SIGHUP, &sa, NULL);
-}
-
 int drill(const struct options *o)
 {
 	struct drill d = {.o = o, .rpo_ns = -1};
@@ -246,7 +231,7 @@ int drill(const struct options *o)
 		return -RJ_E_NOMEM;
 	}
 	d.looked->exec_status = -1;
-	catch_signals();
+	stop_signal_catch();
 	snprintf(dir, sizeof(dir), "%s/rjbackup-drill.XXXXXX", o->scratch ? o->scratch : "/var/tmp");
 	if (!mkdtemp(dir)) {
 		d.rc = rj_fail_errno(&d.err, errno, "%s: cannot make a folder there",

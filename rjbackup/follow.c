@@ -2,12 +2,12 @@
 /* Follow a log: pass after pass, and waits in between. And promote what follows it. */
 #include "follow.h"
 
-#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "print.h"
+#include "tools/stop-signal.h"
 #include "util/environ.h"
 #include "util/error-class.h"
 
@@ -16,26 +16,10 @@
 #define MOST_NS	 (60 * NS_PER_S) /* the same after failures */
 #define SLICE_NS 100000000LL
 
-static volatile sig_atomic_t stopped;
-
-static void stop(int sig)
-{
-	stopped = sig;
-}
-
 static int is_stopped(void *arg)
 {
 	(void)arg;
-	return stopped;
-}
-
-static void catch_signals(void)
-{
-	const struct sigaction sa = {.sa_handler = stop};
-
-	sigaction(SIGINT, &sa, NULL);
-	sigaction(SIGTERM, &sa, NULL);
-	sigaction(SIGHUP, &sa, NULL);
+	return stop_signal();
 }
 
 /* After a signal it returns at once. */
@@ -43,7 +27,7 @@ static void nap(int64_t ns)
 {
 	int64_t end = rj_monotonic_ns() + ns;
 
-	while (!stopped && rj_monotonic_ns() < end)
+	while (!stop_signal() && rj_monotonic_ns() < end)
 		rj_sleep_ns(SLICE_NS);
 }
 
@@ -99,10 +83,10 @@ static int wait_for_news(struct rj_follow *f, struct followed *p, int64_t *pause
 	bool news = false;
 	int rc = p->rc;
 
-	while (!stopped && !news) {
+	while (!stop_signal() && !news) {
 		*pause = !rc ? POLL_NS : *pause * 2 < MOST_NS ? *pause * 2 : MOST_NS;
 		nap(*pause);
-		if (p->rc || stopped)
+		if (p->rc || stop_signal())
 			break; /* the next pass tells */
 		if (later)
 			news = limit_ns(p->o) >= later;
@@ -121,10 +105,10 @@ static int loop(struct rj_follow *f, struct followed *p)
 
 	for (;;) {
 		rc = pass(f, p);
-		if (p->o->once || stopped || (rc && !passes(rc)))
+		if (p->o->once || stop_signal() || (rc && !passes(rc)))
 			return rc;
 		wait_for_news(f, p, &pause);
-		if (stopped)
+		if (stop_signal())
 			return 0;
 	}
 }
@@ -142,7 +126,7 @@ int follow(const struct options *o)
 	struct followed p = {.o = o};
 	struct rj_follow *f = NULL;
 
-	catch_signals();
+	stop_signal_catch();
 	p.rc = rj_follow_open(&opts, &f, &p.err);
 	if (p.rc) {
 		follow_print(&p);
@@ -176,7 +160,7 @@ int promote(const struct options *o)
 	struct rj_error err = {0};
 	int rc;
 
-	catch_signals();
+	stop_signal_catch();
 	rc = rj_promote(&opts, &report, &err);
 	promote_print(o, &report, rc, &err);
 	return rc;

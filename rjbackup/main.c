@@ -16,14 +16,29 @@
 #include "print.h"
 #include "tools/progress.h"
 #include "tools/shipped.h"
+#include "tools/stop-signal.h"
+#include "util/environ.h"
 
-#define SHIPPED_MS 300000
+#define SHIPPED_NS 300000000000LL
+#define SLICE_MS   1000
 
+static int stopped(struct rj_error *err)
+{
+	return rj_fail(err, RJ_E_CANCELLED, "stopped by signal %d", stop_signal());
+}
+
+/* In slices: a signal ends it. */
 static int wait_shipped(void *arg, const uint8_t volume[RJ_UUID_BYTES],
 	struct rj_error *err)
 {
+	int64_t end = rj_monotonic_ns() + SHIPPED_NS;
+	int rc;
+
 	(void)arg;
-	return shipped_wait(volume, SHIPPED_MS, err);
+	do
+		rc = stop_signal() ? stopped(err) : shipped_wait(volume, SLICE_MS, err);
+	while (rc == -RJ_E_UNREACHABLE && rj_monotonic_ns() < end);
+	return rc;
 }
 
 static const char *const base_passes[] = {[1] = "copying", [2] = "reading the log"};
@@ -31,7 +46,7 @@ static const char *const restore_passes[] = {[1] = "copying", [2] = "applying th
 
 static int step(void *arg, int pass, uint64_t done, uint64_t total)
 {
-	return progress_step(arg, pass, done, total);
+	return progress_step(arg, pass, done, total) || stop_signal();
 }
 
 /* ls and dry runs are short, and show none. */
@@ -79,6 +94,7 @@ static int run_base(struct result *r)
 	int rc;
 
 	show_progress(&progress, r->o, r->o->dir, base_passes);
+	stop_signal_catch(); /* what was begun is removed then, with the hold */
 	rc = rj_base_make(r->o->dir, r->o->out, &opts, &r->facts, &r->report, &r->err);
 	progress_clear(&progress);
 	return rc;
@@ -104,6 +120,8 @@ static int run_restore(struct result *r)
 	int rc;
 
 	show_progress(&progress, o, o->out ? o->out : o->base, restore_passes);
+	if (opts.out)
+		stop_signal_catch();
 	rc = rj_history_restore(&opts, &r->facts, &r->report, &r->err);
 	progress_clear(&progress);
 	return rc;

@@ -53,6 +53,16 @@ status 1 "a base that loses its hold" timeout 120 "$RJBACKUP" base --hold=1m -o 
 like "... says so" "$OUT" "hold [0-9]* expired or was removed while the base was made"
 check "... and leaves no base" not test -e base.img
 is "... and no hold" "$(holds)" 0
+"$RJBACKUP" base --hold=1h --rate=1 -o base.img mnt >stop.out 2>&1 &
+pid=$!
+kill_at_end $pid
+check "a base that takes long" wait_for 60 one_hold
+kill -TERM $pid
+wait $pid
+is "... is stopped by SIGTERM" $? 8
+like "... and says so" "$(cat stop.out)" "^rjbackup: .*stopped"
+check "... and leaves no base" not test -e base.img
+is "... and no hold" "$(holds)" 0
 status 0 "a base with a hold" timeout 120 "$RJBACKUP" base --hold=1h -o base.img mnt
 like "... which it names" "$OUT" "hold [0-9]+ keeps the log from segment [0-9]+ on until"
 hold=$(sed -n 's/^hold \([0-9]*\) keeps.*/\1/p' <<<"$OUT")
