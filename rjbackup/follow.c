@@ -35,7 +35,9 @@ static int64_t limit_ns(const struct options *o)
 {
 	if (o->delay_s)
 		return rj_realtime_ns() - (int64_t)o->delay_s * NS_PER_S;
-	return o->until_ns;
+	if (o->until.kind != RJ_AT_TIME)
+		return 0;
+	return o->until.time_ns ? o->until.time_ns : 1; /* 0 would be no limit */
 }
 
 /* What passes by itself: the store is away, or a reader has the base. */
@@ -53,19 +55,31 @@ static void write_metrics(const struct followed *p)
 		complain(err.msg);
 }
 
-/* Print what is new: a later place, or another failure than before. */
-static int pass(struct rj_follow *f, struct followed *p)
+/* The base must not have been later than fold --until already. */
+static int check_until(struct followed *p)
+{
+	const struct rj_follow_state *s = &p->state;
+	const struct rj_moment *until = &p->o->until;
+	char text[RJ_MOMENT_TEXT];
+
+	if (until->kind != RJ_AT_TIME || (s->whole && s->at.time_ns <= until->time_ns))
+		return 0;
+	return rj_fail(&p->err, RJ_E_REFUSED,
+		"%s: is whole at segment %llu, as of %s, which is later than --until: use an older base",
+		p->o->base, (unsigned long long)s->at.segment, rj_place_text(&s->at, text));
+}
+
+/* Print what is new: a later place, or another failure than before. UPTO as of rj_follow_pass(). */
+static int pass(struct rj_follow *f, struct followed *p, uint64_t upto)
 {
 	const uint64_t at = p->state.at.segment;
 	const struct followed was = *p;
 
-	p->rc = rj_follow_pass(f, limit_ns(p->o), 0, &p->state, &p->err);
+	p->rc = rj_follow_pass(f, limit_ns(p->o), upto, &p->state, &p->err);
 	if (p->rc == -RJ_E_CANCELLED && p->o->command == COMMAND_FOLLOW)
 		p->rc = 0;
-	if (!p->rc && p->o->until_ns && !p->state.whole)
-		p->rc = rj_fail(&p->err, RJ_E_REFUSED,
-			"%s: is whole at segment %llu, which is later than --until: use an older base",
-			p->o->base, (unsigned long long)p->state.at.segment);
+	if (!p->rc)
+		p->rc = check_until(p);
 	if (!p->rc)
 		p->good_ns = rj_realtime_ns();
 	if (p->rc ? !was.rc || strcmp(was.err.msg, p->err.msg) != 0
@@ -104,13 +118,27 @@ static int loop(struct rj_follow *f, struct followed *p)
 	int rc;
 
 	for (;;) {
-		rc = pass(f, p);
+		rc = pass(f, p, 0);
 		if (p->o->once || stop_signal() || (rc && !passes(rc)))
 			return rc;
 		wait_for_news(f, p, &pause);
 		if (stop_signal())
 			return 0;
 	}
+}
+
+static int fold(struct rj_follow *f, struct followed *p)
+{
+	const struct rj_base_log *log = rj_follow_log(f);
+	struct rj_moment at = p->o->until;
+	uint64_t last;
+
+	p->rc = rj_history_resolve(log->store, &log->id, &rj_follow_facts(f)->record, 0, &at,
+		&last, &p->err);
+	if (!p->rc)
+		return pass(f, p, at.kind == RJ_AT_SEGMENT ? at.segment : 0);
+	follow_print(p);
+	return p->rc;
 }
 
 int follow(const struct options *o)
@@ -134,7 +162,7 @@ int follow(const struct options *o)
 	}
 	p.hold = rj_follow_hold(f);
 	if (o->command == COMMAND_FOLD)
-		pass(f, &p);
+		fold(f, &p);
 	else
 		loop(f, &p);
 	rj_follow_close(f);

@@ -67,7 +67,7 @@ static const char help_text[] =
 	"      --base=NUMBER   expire: remove that base, and its hold\n"
 	"      --delay=TIME    follow: apply no commit that is younger\n"
 	"      --once          follow: end when there is nothing more to apply\n"
-	"      --until=MOMENT  fold: apply no later commit: a time, as for --at\n"
+	"      --until=MOMENT  fold: apply no later commit: a moment, as for --at\n"
 	"      --at=MOMENT     restore: latest (the default), segment:NUMBER, mark:NAME,\n"
 	"                      \"YYYY-MM-DD HH:MM:SS\" (with Z: UTC) or @SECONDS since 1970:\n"
 	"                      the last commit before the first one later than that\n"
@@ -115,15 +115,10 @@ static enum options_verdict take_at(void *to, const char *value)
 static enum options_verdict take_until(void *to, const char *value)
 {
 	struct options *o = to;
-	struct rj_moment m;
 	struct rj_error err;
 
-	if (rj_moment_parse(value, &m, &err))
-		return tool_bad(&tool, "%s", err.msg);
-	if (m.kind != RJ_AT_TIME || !m.time_ns)
-		return tool_bad(&tool, "--until wants a time: %s", value);
-	o->until_ns = m.time_ns;
-	return OPTIONS_RUN;
+	return rj_moment_parse(value, &o->until, &err) ? tool_bad(&tool, "%s", err.msg)
+						       : OPTIONS_RUN;
 }
 
 static enum options_verdict take_rate(void *to, const char *value)

@@ -35,7 +35,7 @@ struct options {
 	const char *delay_text; /* follow --delay */
 	uint64_t delay_s;
 	bool once;		/* follow */
-	int64_t until_ns;	/* fold; 0: to the end of the log */
+	struct rj_moment until; /* fold; RJ_AT_LATEST: to the end of the log */
 	const char *keep;      /* expire; NULL: holds and marks at URL */
 	char *const *files;    /* expire --keep: FILE_COUNT of them */
 	int file_count;

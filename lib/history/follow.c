@@ -261,12 +261,16 @@ static int move_hold(struct rj_follow *f, struct rj_error *err)
 static void tell(const struct rj_follow *f, struct rj_follow_state *out)
 {
 	const struct rj_history_report *r = &f->report, *before = &f->before;
+	const struct rj_history_place *reached = &r->reached;
 
-	out->whole = f->settled.segment >= f->facts.record.whole;
-	if (out->whole)
+	out->whole = f->walk.whole;
+	out->at.segment = f->facts.record.whole;
+	if (f->settled.segment >= f->facts.record.whole) {
 		out->at = f->settled;
-	else
+	} else if (out->whole) { /* the journal is empty there */
+		out->at = *reached;
 		out->at.segment = f->facts.record.whole;
+	}
 	out->transactions = r->transactions - before->transactions;
 	out->segments = r->segments - before->segments;
 	out->bytes = r->bytes - before->bytes;

@@ -24,7 +24,8 @@ struct rj_follow_opts {
 /* What one pass has done, and how far that is from the end of the log. */
 struct rj_follow_state {
 	struct rj_history_place at; /* where the base is whole now, */
-	bool whole;		    /* or, if not set, would be: NOT_AFTER_NS is too early */
+	/* or, if not set, would be: the pass has not come to there, NOT_AFTER_NS is too early */
+	bool whole;
 	uint64_t transactions;	    /* applied by this pass */
 	uint64_t segments, bytes;   /* read by this pass */
 	uint64_t behind_segments, behind_bytes; /* of the log, not read yet */

@@ -30,21 +30,33 @@ for kind in "ext4 4096" "ext3 1024"; do
 	for m in 1 2 3; do
 		ops $((m + 1)) 300
 		check "$kind: marker $m" mark $m
+		((m != 2)) || check "$kind: ... with a name" "$RJ_BUILD/rjctl/rjctl" mark -q second mnt
 	done
 	cp --sparse=always base.img was.img
 	status 0 "$kind: fold -n" fold -n
 	like "$kind: ... says to what" "$OUT" "^base.img: would be whole as of 2.*, segment [0-9]+, [1-9]"
 	check "$kind: ... and changes nothing" cmp base.img was.img
 	status 1 "$kind: fold to before the base" fold --until=@1000000000
-	like "$kind: ... is refused" "$OUT" "^rjbackup: base.img: is whole at segment [0-9]+, which is later than --until"
+	like "$kind: ... is refused" "$OUT" "^rjbackup: base.img: is whole at segment [0-9]+, as of .*2[0-9:. -]+Z, which is later than --until"
 	check "$kind: ... and the base is whole where it was" test "$(whole)" -lt "$(cat 1.segment)"
 	status 0 "$kind: fold to marker 1" fold --until="$(cat 1.time)"
+	like "... as of a time" "$OUT" "^base.img: whole as of 2[0-9-]+ [0-9:.]+Z, segment [0-9]+"
+	place=$(whole)
+	status 1 "$kind: to before that, with nothing to apply" fold --until=@1000000000
+	like "$kind: ... is refused too" "$OUT" "is whole at segment $place, as of 2[0-9-]+ [0-9:.]+Z, which is later than --until"
+	status 1 "$kind: to a segment before" fold --until="segment:$((place - 1))"
+	status 1 "$kind: to a segment that is not there yet" fold --until=segment:99999999
+	is "$kind: ... nothing is changed" "$(whole)" "$place"
 	# up to the first segment that completes a later commit
 	check "$kind: ... the base is whole there" test "$(whole)" -ge "$(cat 1.segment)"
 	check "$kind: ... and not later" test "$(whole)" -lt "$(cat 2.segment)"
 	for m in 1 2; do
 		check "$kind: ... and marker $m is restored" restored "$(cat $m.time)" $m
 	done
+	status 0 "$kind: fold to a named mark" fold --until=mark:second
+	check "$kind: ... the base is whole there" test "$(whole)" -ge "$(cat 2.segment)" -a "$(whole)" -lt "$(cat 3.segment)"
+	check "$kind: ... and marker 2 is restored" restored "segment:$(whole)" 2
+	status 8 "$kind: fold to a mark that is not there" fold --until=mark:none
 	check "$kind: ... it is no volume" not "$RJ_BUILD/rjrecover/rjrecover" -p base.img
 	status 0 "$kind: fold, to the end" fold --json
 	like "$kind: ... as JSON" "$OUT" "\"segment\":[0-9]+,.*\"behind_segments\":0"
