@@ -7,6 +7,7 @@
 #include <json-c/json.h>
 #include <stdio.h>
 
+#include "format/claim-text.h"
 #include "os/fileio.h"
 #include "print.h"
 #include "tools/prometheus.h"
@@ -46,6 +47,14 @@ static void print_text(const struct followed *p)
 			s->break_why);
 }
 
+static void print_hold(const struct rj_hold *h)
+{
+	char until[RJ_CLAIM_VALUE];
+
+	printf("  hold %" PRIu64 " keeps the log from segment %" PRIu64 " on until %s\n", h->number,
+		h->first, rj_claim_time_text(h->until, until));
+}
+
 static void add_u64(struct json_object *o, const char *key, uint64_t v)
 {
 	json_object_object_add(o, key, json_object_new_uint64(v));
@@ -78,8 +87,11 @@ static void print_json(const struct followed *p)
 			json_object_object_add(o, "lag_seconds",
 				json_object_new_double((double)lag / NS_PER_S));
 	}
-	if (p->hold && p->hold->number)
+	if (p->hold && p->hold->number) {
 		add_u64(o, "hold", p->hold->number);
+		add_u64(o, "hold_first", p->hold->first);
+		add_u64(o, "hold_until", (uint64_t)p->hold->until);
+	}
 	if (s->break_why[0]) {
 		add_u64(o, "break_segment", s->break_segment);
 		add_text(o, "break", s->break_why);
@@ -89,7 +101,7 @@ static void print_json(const struct followed *p)
 	json_object_put(o);
 }
 
-void follow_print(const struct followed *p)
+void follow_print(struct followed *p)
 {
 	if (p->rc)
 		complain(p->err.msg);
@@ -97,6 +109,21 @@ void follow_print(const struct followed *p)
 		print_json(p);
 	else
 		print_text(p);
+	if (p->hold && p->hold->number != p->told_hold) {
+		p->told_hold = p->hold->number;
+		if (!p->o->json)
+			print_hold(p->hold);
+	}
+	fflush(stdout);
+}
+
+void follow_print_wait(struct followed *p)
+{
+	if (!p->o->json && !p->told_wait)
+		printf("%s: waiting for %s\n", p->o->base,
+			p->state.later_ns ? "the next commit to be older than --delay"
+					  : "the log to go on");
+	p->told_wait = true;
 	fflush(stdout);
 }
 

@@ -83,7 +83,8 @@ static int pass(struct rj_follow *f, struct followed *p, uint64_t upto)
 	if (!p->rc)
 		p->good_ns = rj_realtime_ns();
 	if (p->rc ? !was.rc || strcmp(was.err.msg, p->err.msg) != 0
-		  : was.rc || p->state.at.segment != at || !was.good_ns)
+		  : was.rc || p->state.at.segment != at || !was.good_ns ||
+			    p->hold->number != was.told_hold)
 		follow_print(p);
 	write_metrics(p);
 	return p->rc;
@@ -121,6 +122,8 @@ static int loop(struct rj_follow *f, struct followed *p)
 		rc = pass(f, p, 0);
 		if (p->o->once || stop_signal() || (rc && !passes(rc)))
 			return rc;
+		if (!rc)
+			follow_print_wait(p);
 		wait_for_news(f, p, &pause);
 		if (stop_signal())
 			return 0;

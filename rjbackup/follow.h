@@ -18,6 +18,8 @@ struct followed {
 	const struct options *o;
 	struct rj_follow_state state;
 	const struct rj_hold *hold;
+	uint64_t told_hold; /* the number of the one that was printed last */
+	bool told_wait;	    /* that it waits */
 	int64_t good_ns; /* realtime, of the last pass that succeeded; 0: none */
 	int rc;		 /* with its error */
 	struct rj_error err;
@@ -26,8 +28,11 @@ struct followed {
 /* How old the last commit in the base is, as long as the log has a later one: in nanoseconds; 0
  * if it has none, -1: not known. */
 int64_t follow_lag_ns(const struct followed *p);
-/* A line on stdout, text or JSON, and the error, if any, on stderr. */
-void follow_print(const struct followed *p);
+/* A line on stdout, text or JSON, one more in text for a hold that is new, and the error, if any,
+ * on stderr. */
+void follow_print(struct followed *p);
+/* Say once, in text, that P waits now. */
+void follow_print_wait(struct followed *p);
 /* Write O->metrics for Prometheus, by a rename. RJ_E_IO. */
 int follow_metrics(const struct followed *p, struct rj_error *err);
 

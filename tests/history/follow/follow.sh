@@ -148,6 +148,13 @@ is "... have all of them" "$(grep -c "^rjbackup_follow_[a-z_]*{base=\"base.img\"
 kill -TERM $pid; wait $pid
 is "SIGTERM ends it with success" $? 0
 check "... the base is whole there" test "$(whole)" -ge "$(cat later.segment)"
+"$RJBACKUP" follow --base=base.img >follow.out 2>&1 &
+pid=$!
+kill_at_end $pid
+check "where nothing is written it says that it waits" \
+	wait_for 60 grep -qx "base.img: waiting for the log to go on" follow.out
+kill -TERM $pid; wait $pid
+like "... once" "$(grep -c waiting follow.out)" "^1$"
 unit=$RJ_BUILD/contrib/systemd/rjbackup-follow@.service
 like "the unit follows the base that is its instance" "$(grep ^ExecStart= "$unit")" "rjbackup follow .*--base=%f$"
 
@@ -172,6 +179,7 @@ rm base.img
 status 0 "a base with a hold" "$RJBACKUP" base --hold=1d -o base.img mnt
 ops 23 300; mark held
 status 0 "follow with a hold" follow --once --hold=1h
+like "... which it tells" "$OUT" "^  hold [0-9]+ keeps the log from segment [0-9]+ on until 2[0-9TZ:-]+$"
 is "... there is another one" "$(holds)" 2
 line=$("$RJBACKUP" ls "$AT" | grep "of rjbackup-follow")
 like "... of the place where the base is" "$line" "hold [0-9]+ of rjbackup-follow-[0-9a-f]{16}-[0-9a-f]{8} at .*from segment [0-9]+ on"
