@@ -242,8 +242,11 @@ int drill(const struct options *o)
 			d.rc = rj_fail_errno(&d.err, errno, "%s: cannot remove", dir);
 	}
 	/* what was stopped says nothing */
-	if (d.rc != -RJ_E_CANCELLED)
+	if (d.rc != -RJ_E_CANCELLED) {
 		note_drill(&d);
+		note_end(o->base, &d.facts, !d.rc && !o->at_random && o->at.kind == RJ_AT_LATEST,
+			ended_why(&d.report, d.rc, &d.err));
+	}
 	drill_print(&d);
 	munmap(d.looked, sizeof(*d.looked));
 	return d.rc;

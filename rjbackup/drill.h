@@ -6,6 +6,7 @@
 #include "compare.h"
 #include "history/base.h"
 #include "options.h"
+#include "tools/drill-note.h"
 
 struct drill {
 	const struct options *o;
@@ -40,7 +41,18 @@ void drill_print(const struct drill *d);
  * D's error if it had none.
  */
 void note_drill(struct drill *d);
-/* Note that BASE was made of VOLUME. What fails is said, and is no failure of the base. */
-void note_base(const char *base, const uint8_t volume[RJ_UUID_BYTES]);
+/* Write the metrics of N into PATH, by a rename. UUID: of the volume; "": not known. RJ_E_IO. */
+int drill_metrics(const char *path, const struct drill_note *n, const char *uuid,
+	struct rj_error *err);
+
+/* Note that BASE, a file or the URL of a store, was made, with FACTS. What fails is said, and is no
+ * failure of the base. */
+void note_base(const char *base, const struct rj_base_facts *facts);
+/* If BASE, with FACTS, is the one that was made here last, note what is known of its history: ENDED
+ * says why it has ended; NULL, and TO_END: it was read to the log's end, and goes on. */
+void note_end(const char *base, const struct rj_base_facts *facts, bool to_end, const char *ended);
+/* If it is, note that it is whole at AT now, and has that HOLD (number 0: no other one). */
+void note_place(const char *base, const struct rj_base_facts *facts,
+	const struct rj_history_place *at, const struct rj_hold *hold);
 
 #endif

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "drill.h"
 #include "print.h"
 #include "tools/stop-signal.h"
 #include "util/environ.h"
@@ -55,6 +56,18 @@ static void write_metrics(const struct followed *p)
 		complain(err.msg);
 }
 
+/* For rjctl, where the base was made. */
+static void note(const struct rj_follow *f, const struct followed *p)
+{
+	const struct rj_follow_state *s = &p->state;
+	const struct rj_base_facts *facts = rj_follow_facts(f);
+
+	if (s->break_why[0])
+		note_end(p->o->base, facts, false, s->break_why);
+	if (!p->rc && s->whole)
+		note_place(p->o->base, facts, &s->at, p->hold);
+}
+
 /* The base must not have been later than fold --until already. */
 static int check_until(struct followed *p)
 {
@@ -87,6 +100,8 @@ static int pass(struct rj_follow *f, struct followed *p, uint64_t upto)
 			    p->hold->number != was.told_hold)
 		follow_print(p);
 	write_metrics(p);
+	if (!p->o->dry_run)
+		note(f, p);
 	return p->rc;
 }
 

@@ -149,6 +149,14 @@ static int run_holds(const struct options *o)
 	return rc;
 }
 
+/* For rjctl. */
+static void note_history(const struct result *r)
+{
+	bool to_end = !r->rc && r->o->at.kind == RJ_AT_LATEST;
+
+	note_end(r->o->base, &r->facts, to_end, ended_why(&r->report, r->rc, &r->err));
+}
+
 static int run(struct result *r)
 {
 	switch (r->o->command) {
@@ -165,6 +173,7 @@ static int run(struct result *r)
 		if (!r->o->base)
 			return run_holds(r->o);
 		r->rc = run_restore(r);
+		note_history(r);
 		if (!r->rc)
 			r->rc = look_at_log(r);
 		break;
@@ -172,14 +181,16 @@ static int run(struct result *r)
 		r->rc = run_base(r);
 		if (!r->rc && r->o->dry_run)
 			r->rc = look_at_log(r);
-		else if (!r->rc && !r->facts.number) /* rjctl looks for a file */
-			note_base(r->o->out, r->facts.uuid);
+		else if (!r->rc)
+			note_base(r->o->out, &r->facts);
 		break;
 	case COMMAND_RESTORE:
 		r->rc = run_restore(r);
+		note_history(r);
 		break;
 	case COMMAND_MOUNT:
 		r->rc = mount_moment(r);
+		note_history(r);
 		break;
 	}
 	print_result(r);

@@ -10,28 +10,75 @@
 #include "os/fileio.h"
 #include "print.h"
 #include "tools/drill-note.h"
-#include "tools/prometheus.h"
 #include "util/environ.h"
 
 #define NS_PER_S 1000000000LL
+#define NOTE_S	 60 /* how old the noted place of a base that follows its log may be */
 
 struct change {
-	const struct drill *drill; /* NULL: a base was made */
 	char base[PATH_MAX];
 	int64_t now_s;
+	const struct drill *drill; /* one has ended, */
+	const struct rj_base_facts *made; /* or a base was made, */
+	const char *ended; /* or the log of a base was read, and why its history ends, */
+	const struct rj_hold *hold; /* or a base is later, with that hold (number 0: none), */
+	int64_t place_ns; /* and whole as of that time; 0: not known */
 };
 
-/* Without realpath(): the base may be gone, and its name has to be that of before. */
-static void begin(struct change *c, const char *base)
+/* Without realpath(): the base may be gone, and its name has to be that of before. NUMBER: of the
+ * base at the store BASE, if that does not say it; or 0. */
+static void begin(struct change *c, const char *base, uint64_t number)
 {
 	size_t n = 0;
 
 	c->now_s = rj_realtime_ns() / NS_PER_S;
-	if (base[0] != '/' && getcwd(c->base, sizeof(c->base) - 1)) {
+	if (number && !strchr(base, '#')) {
+		snprintf(c->base, sizeof(c->base), "%s#%llu", base, (unsigned long long)number);
+		return;
+	}
+	if (base[0] != '/' && !rj_base_is_url(base) && getcwd(c->base, sizeof(c->base) - 1)) {
 		n = strlen(c->base);
 		c->base[n++] = '/';
 	}
 	snprintf(c->base + n, sizeof(c->base) - n, "%s", base);
+}
+
+static void set_hold(const struct rj_hold *h, struct drill_note *n)
+{
+	n->hold = (int64_t)h->number;
+	n->hold_s = h->number ? h->time : 0;
+	n->until_s = h->number ? h->until : 0;
+}
+
+static void change_made(void *arg, struct drill_note *n)
+{
+	const struct change *c = arg;
+
+	memcpy(n->base, c->base, sizeof(n->base));
+	memcpy(n->own, c->base, sizeof(n->own));
+	n->base_s = n->place_s = c->now_s;
+	n->url[0] = 0;
+	n->ended_s = 0;
+	n->ended_why[0] = 0;
+	set_hold(&c->made->hold, n);
+}
+
+static void change_end(void *arg, struct drill_note *n)
+{
+	const struct change *c = arg;
+
+	n->ended_s = c->ended ? c->now_s : 0;
+	snprintf(n->ended_why, sizeof(n->ended_why), "%s", c->ended ? c->ended : "");
+}
+
+static void change_place(void *arg, struct drill_note *n)
+{
+	const struct change *c = arg;
+
+	if (c->place_ns)
+		n->place_s = c->place_ns / NS_PER_S;
+	if (c->hold->number)
+		set_hold(c->hold, n);
 }
 
 static void change(void *arg, struct drill_note *n)
@@ -40,11 +87,6 @@ static void change(void *arg, struct drill_note *n)
 	const struct drill *d = c->drill;
 
 	memcpy(n->base, c->base, sizeof(n->base));
-	if (!d) {
-		n->base_s = c->now_s;
-		n->url[0] = 0;
-		return;
-	}
 	snprintf(n->url, sizeof(n->url), "%s", d->o->url ? d->o->url : d->facts.sbx.url);
 	n->attempt_s = c->now_s;
 	snprintf(n->error, sizeof(n->error), "%s", d->rc ? d->err.msg : "");
@@ -58,63 +100,6 @@ static void change(void *arg, struct drill_note *n)
 	n->rpo_ns = d->rpo_ns < 0 ? 0 : d->rpo_ns;
 	n->rto_ns = d->rto_ns;
 	n->bytes = (int64_t)d->bytes;
-}
-
-static int metric(struct rj_buf *out, const char *name, const char *help, const char *labels,
-	double value)
-{
-	char full[64];
-
-	snprintf(full, sizeof(full), "rjbackup_drill_%s", name);
-	return prometheus_head(out, full, "gauge", help) ||
-	       rj_buf_printf(out, "%s{%s} %.15g\n", full, labels, value);
-}
-
-/* Of what was never restored there is no number: 0 would be the best of ages. */
-static int metrics(const struct drill_note *n, const char *labels, struct rj_buf *out)
-{
-	int64_t from = n->earliest_ns;
-	int rc = metric(out, "success", "Whether the last drill succeeded.", labels,
-		n->error[0] == 0);
-
-	rc = rc || metric(out, "last_attempt_timestamp_seconds",
-		"When the last drill ended, since 1970.", labels, (double)n->attempt_s);
-	rc = rc || metric(out, "last_success_timestamp_seconds",
-		"When the last one that succeeded ended, since 1970; 0: none did.", labels,
-		(double)n->success_s);
-	if (rc || !n->success_s)
-		return rc;
-	if (n->commit_ns)
-		rc = metric(out, "rpo_seconds",
-			"Age of the last commit of what was restored; 0: the log had no later one.", labels,
-			(double)n->rpo_ns / NS_PER_S);
-	rc = rc || metric(out, "rto_seconds",
-		"Time until it was restored, checked and mounted.", labels,
-		(double)n->rto_ns / NS_PER_S);
-	rc = rc || metric(out, "bytes", "Space that what was restored takes.", labels,
-		(double)n->bytes);
-	if (!rc && from && n->latest_ns >= from)
-		rc = metric(out, "window_seconds",
-			"From the first to the last moment that could be restored.", labels,
-			(double)(n->latest_ns - from) / NS_PER_S);
-	return rc;
-}
-
-/* UUID: of the volume; "": not known. */
-static int write_metrics(const char *path, const struct drill_note *n, const char *uuid,
-	struct rj_error *err)
-{
-	struct rj_buf labels = {0}, text = {0};
-	int rc = rj_buf_printf(&labels, "volume=\"%s\",", uuid) ||
-		 prometheus_label(&labels, "base", n->base) ||
-		 metrics(n, (char *)labels.data, &text);
-
-	rc = rc ? rj_fail(err, RJ_E_NOMEM, "out of memory")
-		/* another user's node_exporter reads it */
-		: rj_replace_file(path, 0644, text.data, text.len, err);
-	rj_buf_free(&labels);
-	rj_buf_free(&text);
-	return rc;
 }
 
 /* What fails here is no reason to forget what failed before. */
@@ -156,7 +141,7 @@ void note_drill(struct drill *d)
 	struct rj_error err;
 	int rc = 0;
 
-	begin(&c, d->o->base);
+	begin(&c, d->o->base, d->facts.number);
 	memcpy(volume, d->facts.uuid, sizeof(volume));
 	/* of a base that cannot be read the note knows the volume */
 	if (d->facts.record.whole || drill_note_find(c.base, volume)) {
@@ -169,17 +154,46 @@ void note_drill(struct drill *d)
 	if (!d->rc)
 		tell_store(d);
 	if (d->o->metrics)
-		blame(d, write_metrics(d->o->metrics, &n, uuid, &err), &err);
+		blame(d, drill_metrics(d->o->metrics, &n, uuid, &err), &err);
 }
 
-void note_base(const char *base, const uint8_t volume[RJ_UUID_BYTES])
+void note_base(const char *base, const struct rj_base_facts *facts)
 {
-	struct change c = {.drill = NULL};
+	struct change c = {.made = facts};
 	struct rj_error err;
 
-	begin(&c, base);
-	if (drill_note_change(volume, change, &c, NULL, &err)) {
+	begin(&c, base, facts->number);
+	if (drill_note_change(facts->uuid, change_made, &c, NULL, &err)) {
 		rj_fail_prefix(&err, "rjctl will not know of this base");
 		complain(err.msg);
 	}
+}
+
+/* Is there a note of VOLUME, N, that says that C's base was made here? */
+static bool own(const struct change *c, const uint8_t volume[RJ_UUID_BYTES],
+	struct drill_note *n)
+{
+	return !drill_note_load(volume, n, NULL) && !strcmp(n->own, c->base);
+}
+
+void note_end(const char *base, const struct rj_base_facts *facts, bool to_end, const char *ended)
+{
+	struct change c = {.ended = ended};
+	struct drill_note n;
+
+	begin(&c, base, facts->number);
+	if ((ended || to_end) && own(&c, facts->uuid, &n) && !ended == !!n.ended_s)
+		drill_note_change(facts->uuid, change_end, &c, NULL, NULL);
+}
+
+void note_place(const char *base, const struct rj_base_facts *facts,
+	const struct rj_history_place *at, const struct rj_hold *hold)
+{
+	struct change c = {.hold = hold, .place_ns = at->time_ns};
+	struct drill_note n;
+
+	begin(&c, base, 0);
+	if (own(&c, facts->uuid, &n) && (n.place_s + NOTE_S <= at->time_ns / NS_PER_S ||
+						(hold->number && n.hold != (int64_t)hold->number)))
+		drill_note_change(facts->uuid, change_place, &c, NULL, NULL);
 }

@@ -15,6 +15,13 @@ void complain(const char *msg)
 	fprintf(stderr, "rjbackup: %s\n", msg);
 }
 
+const char *ended_why(const struct rj_history_report *r, int rc, const struct rj_error *err)
+{
+	if (r->break_why[0])
+		return r->break_why;
+	return rc == -RJ_E_GAP ? err->msg : NULL; /* trimmed: no hold kept it */
+}
+
 static void print_place(const char *what, const struct rj_history_place *p)
 {
 	char text[RJ_MOMENT_TEXT];

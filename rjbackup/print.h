@@ -18,6 +18,9 @@ struct result {
 
 /* Print what came of it: results on stdout, the error on stderr. */
 void print_result(const struct result *r);
+/* Why the history of a base ends, by what R says of a walk that came to RC and ERR; NULL: it goes
+ * on as far as the walk went. */
+const char *ended_why(const struct rj_history_report *r, int rc, const struct rj_error *err);
 /* Say MSG on stderr. */
 void complain(const char *msg);
 

@@ -113,15 +113,22 @@ static enum level level_of(const char *mode)
 	return CRITICAL;
 }
 
-/* Only of a volume of which a base was made, or a drill run, on this host. */
-static void judge_drill(struct report *r, const char *name, const uint8_t uuid[RJ_UUID_BYTES])
+static void judge_part(struct report *r, const char *name, const char *what,
+	struct json_object *o)
 {
-	struct json_object *o = drill_state(uuid);
-
 	if (o && !json_object_get_boolean(json_object_object_get(o, "well")))
 		say(r, strcmp(text_of(o, "state"), "unknown") ? WARNING : UNKNOWN,
-			name, "drill", text_of(o, "text"));
+			name, what, text_of(o, "text"));
 	json_object_put(o);
+}
+
+/* Only of a volume of which a base was made, or a drill run, on this host. ANSWER: rjournald's;
+ * NULL: there is none. */
+static void judge_base(struct report *r, const char *name, const uint8_t uuid[RJ_UUID_BYTES],
+	struct json_object *answer)
+{
+	judge_part(r, name, "base", base_state(uuid, answer ? text_of(answer, "store") : NULL));
+	judge_part(r, name, "drill", drill_state(uuid));
 }
 
 static void judge(struct report *r, const char *name, struct json_object *o)
@@ -183,7 +190,7 @@ static void ask(struct report *r, const char *name,
 			"rjournald's answer is not JSON", NULL);
 	if (!name && json)
 		name = text_of(json, "device");
-	judge_drill(r, name ? name : rj_uuid_text(uuid, text), uuid);
+	judge_base(r, name ? name : rj_uuid_text(uuid, text), uuid, json);
 	json_object_put(json);
 	rj_buf_free(&answer);
 }

@@ -54,7 +54,7 @@ static bool show_dead(
 static int show_status(const struct rj_ctl_options *o,
 	const uint8_t uuid[RJ_UUID_BYTES], const char *answer)
 {
-	struct json_object *json = json_tokener_parse(answer), *drill;
+	struct json_object *json = json_tokener_parse(answer), *part;
 	char held[RJ_HOLDER_TEXT];
 	struct rj_holder h;
 
@@ -65,9 +65,12 @@ static int show_status(const struct rj_ctl_options *o,
 	if (volume_held(uuid, &h))
 		json_object_object_add(json, "held",
 			json_object_new_string(rj_holder_text(&h, held)));
-	drill = drill_state(uuid);
-	if (drill)
-		json_object_object_add(json, "drill", drill);
+	part = base_state(uuid, json_object_get_string(json_object_object_get(json, "store")));
+	if (part)
+		json_object_object_add(json, "base", part);
+	part = drill_state(uuid);
+	if (part)
+		json_object_object_add(json, "drill", part);
 	if (o->json)
 		print_json(json);
 	else
@@ -92,20 +95,39 @@ static int wait_gone(const uint8_t uuid[RJ_UUID_BYTES])
 	return 0;
 }
 
-/* How many workers were started after the first; -1: no answer. */
-static int64_t count_restarts(const uint8_t uuid[RJ_UUID_BYTES])
+/* NULL: no answer. */
+static struct json_object *ask_status(const uint8_t uuid[RJ_UUID_BYTES])
 {
-	struct json_object *json = NULL, *value;
+	struct json_object *json = NULL;
 	struct rj_buf answer = {0};
-	int64_t n = -1;
 
 	if (!rj_rundir_ask(uuid, "status", STATUS_MS, &answer, NULL))
 		json = json_tokener_parse((char *)answer.data);
+	rj_buf_free(&answer);
+	return json;
+}
+
+/* How many workers were started after the first; -1: no answer. */
+static int64_t count_restarts(const uint8_t uuid[RJ_UUID_BYTES])
+{
+	struct json_object *json = ask_status(uuid), *value;
+	int64_t n = -1;
+
 	if (json && json_object_object_get_ex(json, "restarts", &value))
 		n = json_object_get_int64(value);
 	json_object_put(json);
-	rj_buf_free(&answer);
 	return n;
+}
+
+static void show_metrics(const uint8_t uuid[RJ_UUID_BYTES], const char *answer, bool heads)
+{
+	struct json_object *status = ask_status(uuid), *base;
+
+	metrics_print(answer, heads);
+	base = base_state(uuid, json_object_get_string(json_object_object_get(status, "store")));
+	base_metrics_print(base, uuid);
+	json_object_put(base);
+	json_object_put(status);
 }
 
 static int wait_restarted(const uint8_t uuid[RJ_UUID_BYTES], int64_t before)
@@ -192,7 +214,7 @@ static int ask_one(const struct rj_ctl_options *o,
 	} else if (status) {
 		rc = show_status(o, uuid, (char *)answer.data);
 	} else if (metrics && answer.data[0] == '#') {
-		metrics_print((char *)answer.data, heads);
+		show_metrics(uuid, (char *)answer.data, heads);
 		rc = 0;
 	} else if (strcmp((char *)answer.data, "ok") != 0) {
 		rc = refused(o, uuid, (char *)answer.data);

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "tools/prometheus.h"
 #include "util/environ.h"
 
 static const char *text_of(struct json_object *o, const char *key)
@@ -109,7 +110,7 @@ static void print_next(struct json_object *o)
 
 void status_print(struct json_object *o)
 {
-	struct json_object *drill;
+	struct json_object *part;
 	char when[32];
 
 	printf("%s: %s, journal %s\n", text_of(o, "device"),
@@ -133,8 +134,10 @@ void status_print(struct json_object *o)
 	printf("  acknowledged  segment %s\n", text_of(o, "acknowledged"));
 	print_remote(o);
 	printf("  pending       %s blocks\n", text_of(o, "pending_blocks"));
-	if (json_object_object_get_ex(o, "drill", &drill))
-		printf("  drill         %s\n", text_of(drill, "text"));
+	if (json_object_object_get_ex(o, "base", &part))
+		printf("  base          %s\n", text_of(part, "text"));
+	if (json_object_object_get_ex(o, "drill", &part))
+		printf("  drill         %s\n", text_of(part, "text"));
 	printf("  volume uuid   %s\n", text_of(o, "volume_uuid"));
 	if (json_object_object_get_ex(o, "metrics", NULL))
 		printf("  metrics       %s\n", text_of(o, "metrics"));
@@ -156,4 +159,40 @@ void metrics_print(const char *text, bool heads)
 			printf("%.*s\n", (int)(end - text), text);
 		end += *end == '\n';
 	}
+}
+
+static int put_base(struct json_object *o, const char *labels, struct rj_buf *out)
+{
+	struct json_object *until = json_object_object_get(o, "kept_until");
+	int rc = prometheus_head(out, "rjbackup_base_well", "gauge",
+		"Whether the base that was made here last has a history that goes on, and is kept.");
+
+	if (!rc)
+		rc = rj_buf_printf(out, "rjbackup_base_well{%s} %d\n", labels,
+			json_object_get_boolean(json_object_object_get(o, "well")));
+	if (!rc)
+		rc = prometheus_head(out, "rjbackup_base_kept_until_timestamp_seconds", "gauge",
+			"Until when a hold or retain keeps its log, since 1970.");
+	if (!rc && until)
+		rc = rj_buf_printf(out,
+			"rjbackup_base_kept_until_timestamp_seconds{%s} %" PRId64 "\n", labels,
+			json_object_get_int64(until));
+	return rc;
+}
+
+void base_metrics_print(struct json_object *base, const uint8_t uuid[RJ_UUID_BYTES])
+{
+	static bool told; /* what they are: once for all volumes */
+	struct rj_buf labels = {0}, text = {0};
+	char volume[RJ_UUID_TEXT];
+
+	if (!base)
+		return;
+	if (!rj_buf_printf(&labels, "volume=\"%s\",", rj_uuid_text(uuid, volume)) &&
+		!prometheus_label(&labels, "base", text_of(base, "base")) &&
+		!put_base(base, (char *)labels.data, &text))
+		metrics_print((char *)text.data, !told);
+	told = true;
+	rj_buf_free(&labels);
+	rj_buf_free(&text);
 }

@@ -171,7 +171,7 @@ static int mount_volume(const struct rj_mount_options *o)
 		printf("mount.rj: the journal of %s is %s\n", o->device, loop);
 	what.loop = loop;
 	rc = run_mount(o, &what, &status, &err);
-	run_tell(f.uuid, rc || status ? "stop" : "mounted");
+	run_tell(o, f.uuid, rc || status ? "stop" : "mounted");
 	return rc ? fail(&err) : status;
 }
 

@@ -13,6 +13,7 @@
 #include "os/mountinfo.h"
 #include "os/proc.h"
 #include "os/rundir.h"
+#include "tools/drill-note.h"
 #include "tools/start/said.h"
 #include "util/environ.h"
 
@@ -162,14 +163,24 @@ out:
 	return rc;
 }
 
-void run_tell(const uint8_t uuid[RJ_UUID_BYTES], const char *what)
+void run_tell(const struct rj_mount_options *o, const uint8_t uuid[RJ_UUID_BYTES],
+	const char *what)
 {
+	static const char no_history[] = "no history: ";
+	char base[PATH_MAX] = "";
 	struct rj_buf answer = {0};
 	struct rj_error err;
+	int rc = rj_rundir_ask(uuid, what, ASK_MS, &answer, &err);
 
+	if (!rc && !strncmp((char *)answer.data, no_history, strlen(no_history)))
+		rc = drill_note_end(
+			uuid, (char *)answer.data + strlen(no_history), base, &err);
+	if (base[0])
+		fprintf(stderr,
+			"mount.rj: warning: %s: the history of its base %s has ended: %s: make a new base\n",
+			o->device, base, (char *)answer.data + strlen(no_history));
 	/* one that has ended needs not be told to stop */
-	if (rj_rundir_ask(uuid, what, ASK_MS, &answer, &err) &&
-		!strcmp(what, "mounted"))
+	if (rc && !strcmp(what, "mounted"))
 		fprintf(stderr, "mount.rj: warning: %s\n", err.msg);
 	rj_buf_free(&answer);
 }

@@ -28,7 +28,9 @@ int run_wait_for_leaving(const uint8_t uuid[RJ_UUID_BYTES], const char *device,
 int run_mount(const struct rj_mount_options *o, const struct run_what *what,
 	int *status, struct rj_error *err);
 /* Tell the daemon of the volume UUID that the mount is there ("mounted": it lets go of the
- * loop device, and ends with the unmount), or is not to be ("stop"). */
-void run_tell(const uint8_t uuid[RJ_UUID_BYTES], const char *what);
+ * loop device, and ends with the unmount), or is not to be ("stop"). If the history of a base of
+ * this host does not go on over the mount, that is noted, and a warning says so. */
+void run_tell(const struct rj_mount_options *o, const uint8_t uuid[RJ_UUID_BYTES],
+	const char *what);
 
 #endif

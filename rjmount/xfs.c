@@ -51,6 +51,6 @@ int rj_mount_xfs(const struct rj_mount_options *o, int *status, struct rj_error 
 		printf("mount.rj: the log of %s is %s\n", o->device, loop);
 	what.loop = loop;
 	rc = run_mount(o, &what, status, err);
-	run_tell(f.uuid, rc || *status ? "stop" : "mounted");
+	run_tell(o, f.uuid, rc || *status ? "stop" : "mounted");
 	return rc;
 }

@@ -81,6 +81,17 @@ static void take_preference(
 	}
 }
 
+/* mount.rj knows whether there is a base, which this matters to. */
+static void answer_mounted(const struct rj_daemon *d, int client)
+{
+	const char *why = rj_mount_notes_break(d->loaded.notes);
+	char text[256] = "ok";
+
+	if (why)
+		snprintf(text, sizeof(text), "no history: %s", why);
+	rj_control_answer(client, text);
+}
+
 static void obey(struct rj_daemon *d, int client, const char *line)
 {
 	if (strcmp(line, "status") == 0) {
@@ -110,7 +121,7 @@ static void obey(struct rj_daemon *d, int client, const char *line)
 		rj_control_answer(client, "ok");
 	} else if (strcmp(line, "mounted") == 0) {
 		rj_daemon_mounted(d);
-		rj_control_answer(client, "ok");
+		answer_mounted(d, client);
 	} else if (strcmp(line, "stop --force") == 0) {
 		rj_control_answer(client, "ok");
 		rj_daemon_force(d);

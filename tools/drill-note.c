@@ -12,6 +12,7 @@
 
 #include "os/fileio.h"
 #include "store/conf.h"
+#include "util/environ.h"
 
 #define NOTE_BYTES 65536
 #define SUFFIX	   ".json"
@@ -31,6 +32,11 @@ static const struct {
 	{"rpo_ns", AT(rpo_ns)},
 	{"rto_ns", AT(rto_ns)},
 	{"bytes", AT(bytes)},
+	{"needs_since", AT(place_s)},
+	{"hold", AT(hold)},
+	{"hold_made", AT(hold_s)},
+	{"hold_until", AT(until_s)},
+	{"ended", AT(ended_s)},
 };
 static const struct {
 	const char *key;
@@ -39,6 +45,8 @@ static const struct {
 	{"base", AT(base), sizeof(((struct drill_note *)0)->base)},
 	{"url", AT(url), sizeof(((struct drill_note *)0)->url)},
 	{"error", AT(error), sizeof(((struct drill_note *)0)->error)},
+	{"own_base", AT(own), sizeof(((struct drill_note *)0)->own)},
+	{"ended_why", AT(ended_why), sizeof(((struct drill_note *)0)->ended_why)},
 };
 #define NUMBERS (sizeof(numbers) / sizeof(numbers[0]))
 #define TEXTS	(sizeof(texts) / sizeof(texts[0]))
@@ -208,4 +216,33 @@ int drill_note_change(const uint8_t volume[RJ_UUID_BYTES],
 	if (out)
 		*out = n;
 	return rc;
+}
+
+struct end {
+	const char *why;
+	char *base;
+};
+
+static void put_end(void *arg, struct drill_note *n)
+{
+	const struct end *e = arg;
+
+	if (!n->own[0] || n->ended_s)
+		return;
+	n->ended_s = rj_realtime_ns() / 1000000000;
+	snprintf(n->ended_why, sizeof(n->ended_why), "%s", e->why);
+	snprintf(e->base, PATH_MAX, "%s", n->own);
+}
+
+int drill_note_end(const uint8_t volume[RJ_UUID_BYTES], const char *why, char base[PATH_MAX],
+	struct rj_error *err)
+{
+	struct end e = {why, base};
+	struct drill_note n;
+	int rc = drill_note_load(volume, &n, err);
+
+	base[0] = 0;
+	if (rc || !n.own[0] || n.ended_s)
+		return rc == -RJ_E_NOTFOUND ? 0 : rc;
+	return drill_note_change(volume, put_end, &e, NULL, err);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The note of a volume's last drill: drill_dir/<volume uuid>.json of this host, by
- * rjbackup for rjctl. What is in it is in rjbackup(8).
+ * The note of a volume's last drill, and of the base that was made of it last:
+ * drill_dir/<volume uuid>.json of this host, by rjbackup and mount.rj for rjctl. What is in it
+ * is in rjbackup(8).
  */
 #ifndef TOOLS_DRILL_NOTE_H
 #define TOOLS_DRILL_NOTE_H
@@ -27,6 +28,12 @@ struct drill_note {
 	int64_t earliest_ns, latest_ns; /* what could be restored, as far as it was read */
 	int64_t rpo_ns, rto_ns;
 	int64_t bytes;
+	/* of the base that rjbackup base made last: */
+	char own[PATH_MAX]; /* absolute, or URL#NUMBER; "": none was made */
+	int64_t place_s;    /* it needs the log from about then on */
+	int64_t hold, hold_s, until_s;  /* its last hold: number, made, until; 0: none */
+	int64_t ended_s;    /* when its history was found to have ended; 0: it goes on, */
+	char ended_why[RJ_ERROR_BYTES]; /* and why */
 };
 
 /*
@@ -44,6 +51,13 @@ bool drill_note_find(const char *base, uint8_t volume[RJ_UUID_BYTES]);
  */
 int drill_note_change(const uint8_t volume[RJ_UUID_BYTES],
 	void (*change)(void *arg, struct drill_note *n), void *arg, struct drill_note *out,
+	struct rj_error *err);
+
+/*
+ * The history of the base that was made of VOLUME on this host has ended: note WHY, if there is
+ * such a base, and that was not known. BASE gets its name then, and is "" else.
+ */
+int drill_note_end(const uint8_t volume[RJ_UUID_BYTES], const char *why, char base[PATH_MAX],
 	struct rj_error *err);
 
 /* N as an object, as it is kept; NULL: out of memory. */

@@ -3,12 +3,14 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 #include <time.h>
 
 #include "store/conf.h"
 #include "util/environ.h"
 
 #define NS_PER_S 1000000000LL
+#define EARLY_S	 86400 /* to say that a base is not kept for long any more */
 
 enum state { NEVER, VERIFIED, STALE, FAILED };
 
@@ -35,13 +37,22 @@ static enum state judge(const struct drill_note *n, bool *overdue)
 	return *overdue ? STALE : VERIFIED;
 }
 
-/* "2026-11-25 22:41:03 (3 d ago)", local time. */
+/* Local time. */
+static const char *date(int64_t s, char out[96])
+{
+	time_t t = (time_t)s;
+	struct tm tm;
+
+	if (!localtime_r(&t, &tm) || !strftime(out, 64, "%Y-%m-%d %H:%M:%S", &tm))
+		snprintf(out, 96, "@%" PRId64, s);
+	return out;
+}
+
+/* "2026-11-25 22:41:03 (3 d ago)" */
 static const char *ago(int64_t s, char out[96])
 {
 	int64_t age = now_s() - s;
-	time_t t = (time_t)s;
-	struct tm tm;
-	size_t n = localtime_r(&t, &tm) ? strftime(out, 64, "%Y-%m-%d %H:%M:%S", &tm) : 0;
+	size_t n = strlen(date(s, out));
 
 	if (age >= 172800)
 		snprintf(out + n, 96 - n, " (%" PRId64 " d ago)", age / 86400);
@@ -71,12 +82,17 @@ static int put_text(const struct drill_note *n, enum state state, struct rj_buf 
 		n->success_s ? ago(n->success_s, success) : "", n->error);
 }
 
+static void add_text(struct json_object *o, const char *key, const char *text)
+{
+	json_object_object_add(o, key, json_object_new_string(text));
+}
+
 static struct json_object *unknown(const struct rj_error *err)
 {
 	struct json_object *o = json_object_new_object();
 
-	json_object_object_add(o, "state", json_object_new_string("unknown"));
-	json_object_object_add(o, "text", json_object_new_string(err->msg));
+	add_text(o, "state", "unknown");
+	add_text(o, "text", err->msg);
 	json_object_object_add(o, "well", json_object_new_boolean(false));
 	return o;
 }
@@ -98,14 +114,109 @@ struct json_object *drill_state(const uint8_t volume[RJ_UUID_BYTES])
 	if (!put_text(&n, state, &text))
 		o = drill_note_json(&n);
 	if (o) {
-		json_object_object_add(o, "state", json_object_new_string(names[state]));
-		json_object_object_add(
-			o, "text", json_object_new_string((char *)text.data));
+		add_text(o, "state", names[state]);
+		add_text(o, "text", (char *)text.data);
 		json_object_object_add(o, "well",
 			json_object_new_boolean(state != FAILED && !overdue));
 		if (n.success_s)
 			json_object_object_add(o, "age_seconds",
 				json_object_new_int64(now_s() - n.success_s));
+	}
+	rj_buf_free(&text);
+	return o;
+}
+
+/* ---- the base ---- */
+
+enum kept { KEPT, EXPIRING, EXPIRED, UNKEPT, ENDED };
+
+/* How long what the base needs is kept, by its hold or by retain of rj.conf; 0: it is not. *FOR_S:
+ * for how long in all. */
+static int64_t kept_until(const struct drill_note *n, const char *store, int64_t *for_s)
+{
+	int64_t retained = 0, until = n->until_s;
+	struct rj_conf *conf = NULL;
+
+	*for_s = n->until_s - n->hold_s;
+	if (store && !rj_conf_load(store, &conf, NULL) && conf->retain_s < INT32_MAX)
+		retained = (int64_t)conf->retain_s;
+	rj_conf_release(conf);
+	if (retained && n->place_s + retained > until) {
+		until = n->place_s + retained;
+		*for_s = retained;
+	}
+	return until;
+}
+
+static enum kept judge_base(const struct drill_note *n, int64_t until, int64_t for_s)
+{
+	int64_t early = for_s / 4 < EARLY_S ? for_s / 4 : EARLY_S;
+
+	return n->ended_s	      ? ENDED
+	       : !until		      ? UNKEPT
+	       : now_s() >= until     ? EXPIRED
+	       : now_s() >= until - early ? EXPIRING
+				      : KEPT;
+}
+
+static int put_base(const struct drill_note *n, enum kept state, int64_t until,
+	struct rj_buf *out)
+{
+	char made[96], when[96];
+	int rc = rj_buf_printf(out, "%s of %s: ", n->own, ago(n->base_s, made));
+
+	if (rc)
+		return rc;
+	switch (state) {
+	case KEPT:
+		return rj_buf_printf(out, "its log is kept until %s", date(until, when));
+	case EXPIRING:
+		return rj_buf_printf(out, "its log is kept until %s only: make a new base",
+			date(until, when));
+	case EXPIRED:
+		return rj_buf_printf(out,
+			"its log was kept until %s, and may be gone: make a new base",
+			date(until, when));
+	case UNKEPT:
+		return rj_buf_printf(out,
+			"neither a hold nor retain keeps its log: make a new base, with --hold");
+	case ENDED:
+		break;
+	}
+	return rj_buf_printf(out, "its history has ended, as found at %s: %s: make a new base",
+		date(n->ended_s, when), n->ended_why);
+}
+
+static void add_number(struct json_object *o, const char *key, int64_t v)
+{
+	if (v)
+		json_object_object_add(o, key, json_object_new_int64(v));
+}
+
+struct json_object *base_state(const uint8_t volume[RJ_UUID_BYTES], const char *store)
+{
+	static const char *const names[] = {"kept", "expiring", "expired", "unkept", "ended"};
+	struct json_object *o = NULL;
+	struct rj_buf text = {0};
+	int64_t until, for_s;
+	struct drill_note n;
+	enum kept state;
+
+	/* that the note cannot be read the state of the drill says */
+	if (drill_note_load(volume, &n, NULL) || !n.own[0])
+		return NULL;
+	until = kept_until(&n, store, &for_s);
+	state = judge_base(&n, until, for_s);
+	if (!put_base(&n, state, until, &text))
+		o = json_object_new_object();
+	if (o) {
+		add_text(o, "base", n.own);
+		add_number(o, "made", n.base_s);
+		add_number(o, "hold", n.hold);
+		add_number(o, "kept_until", until);
+		add_text(o, "state", names[state]);
+		add_text(o, "text", (char *)text.data);
+		json_object_object_add(o, "well", json_object_new_boolean(state == KEPT));
 	}
 	rj_buf_free(&text);
 	return o;

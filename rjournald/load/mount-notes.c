@@ -26,6 +26,8 @@ struct rj_mount_notes {
 	struct rj_unmount_watch *watch;
 	pthread_mutex_t lock; /* of what follows; never held over a request */
 	int fd; /* of the volume; -1: a worker that took over */
+	bool ended; /* the log's last note is that of an unmount, which left AT_END */
+	uint8_t at_end[RJ_MOUNT_NOTE_HASH];
 	bool before_known, served;
 	uint8_t before[RJ_MOUNT_NOTE_HASH]; /* before rjournald's own patch */
 	uint8_t super[RJ_RAW_SUPER_BYTES];  /* after it */
@@ -192,6 +194,25 @@ void rj_mount_notes_mounted(struct rj_mount_notes *n)
 	pthread_mutex_unlock(&n->lock);
 }
 
+const char *rj_mount_notes_break(struct rj_mount_notes *n)
+{
+	const char *why = NULL;
+
+	if (!n)
+		return "rjournald could not begin to note what is mounted";
+	pthread_mutex_lock(&n->lock);
+	if (!n->mode)
+		why = "it is not mounted with data=journal";
+	else if (!n->ended)
+		why = "the log does not end with an unmount: it was not mounted as type rj with data=journal before, or there was a crash, or the server could not be reached then";
+	else if (!n->before_known || memcmp(n->before, n->at_end, sizeof(n->before)))
+		why = "something wrote to the volume since it was unmounted";
+	else if (!n->found)
+		why = "it is mounted read-only, or something wrote to the volume while it was mounted";
+	pthread_mutex_unlock(&n->lock);
+	return why;
+}
+
 void rj_mount_notes_leave(struct rj_mount_notes *n)
 {
 	uint8_t raw[RJ_RAW_SUPER_BYTES];
@@ -249,7 +270,7 @@ int rj_mount_notes_new(const char *device, const struct rj_ring *ring,
 	struct rj_error *err)
 {
 	struct rj_mount_notes *n = calloc(1, sizeof(*n));
-	struct rj_mount_note note;
+	struct rj_mount_note note, last;
 	int rc;
 
 	*out = NULL;
@@ -260,6 +281,10 @@ int rj_mount_notes_new(const char *device, const struct rj_ring *ring,
 	pthread_mutex_init(&n->lock, NULL);
 	n->put = resumed && rj_mount_note_decode(ring->data, &note) &&
 		 note.kind == RJ_NOTE_MOUNTED && note.epoch == since;
+	n->ended = !resumed && rj_mount_note_decode(ring->data, &last) &&
+		   last.kind == RJ_NOTE_UNMOUNTED;
+	if (n->ended)
+		memcpy(n->at_end, last.super, sizeof(n->at_end));
 	n->note = n->put ? note
 			 : (struct rj_mount_note){
 				   .kind = RJ_NOTE_MOUNTED, .epoch = since};

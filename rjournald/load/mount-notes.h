@@ -41,6 +41,12 @@ void rj_mount_notes_mounting(struct rj_mount_notes *n);
  * data=journal. NULL-safe. */
 void rj_mount_notes_mounted(struct rj_mount_notes *n);
 
+/*
+ * Why a history of the volume does not go on over this mount, after rj_mount_notes_mounted();
+ * NULL: it goes on. N may be NULL: nothing is noted.
+ */
+const char *rj_mount_notes_break(struct rj_mount_notes *n);
+
 /* After the service: wait until the kernel has let go of the volume, if it was seen to
  * begin that. At most NOTE_WAIT seconds. NULL-safe. */
 void rj_mount_notes_leave(struct rj_mount_notes *n);

@@ -8,7 +8,7 @@
 . "$RJ_SRC/tests/history/run.sh" || exit 99
 need_fuse_loop
 cd "$T_DIR" || exit 99
-RJLOG=$RJ_BUILD/rjlog/rjlog
+RJLOG=$RJ_BUILD/rjlog/rjlog RJCTL=$RJ_BUILD/rjctl/rjctl
 start_server "$T_DIR/srv" || exit 99
 at_exit umount -l "$T_DIR/mnt"
 at_exit umount -l "$T_DIR/look"
@@ -72,6 +72,21 @@ check "rjournald deletes what is below the hold" wait_for 60 trimmed_to "$from"
 held() { "$RJ_BUILD/rjctl/rjctl" status --json mnt | grep -q "\"hold\":{\"number\":$hold,\"first\":$from,\"segments\":[1-9]"; }
 check "rjctl status knows the hold" wait_for 60 held
 like "... and says so" "$("$RJ_BUILD/rjctl/rjctl" status mnt)" "  hold          $hold of rjbackup at [^ ]* keeps [1-9][0-9]* segments that no replay needs, until 2"
+base_is() { # STATUS TEXT: what rjctl status and rjctl check say of the base
+	like "rjctl status: $2" "$("$RJCTL" status mnt)" "^  base          $T_DIR/base.img of 2.*: $2$"
+	status "$1" "... rjctl check" "$RJCTL" check mnt
+}
+note_is() { jq "$1" "$(note_of)" >note.new && cp note.new "$(note_of)"; }
+base_is 0 "its log is kept until 2[0-9: -]+"
+check "50 minutes later" note_is '.hold_until -= 3000 | .hold_made -= 3000'
+base_is 1 "its log is kept until 2[0-9: -]+ only: make a new base"
+check "100 minutes later" note_is '.hold_until -= 3000 | .hold_made -= 3000'
+base_is 1 "its log was kept until 2[0-9: -]+, and may be gone: make a new base"
+echo "retain = 2d" >>"$RJ_CONF"
+base_is 0 "its log is kept until 2[0-9: -]+"
+sed -i '/^retain/d' "$RJ_CONF"
+check "at the time of the base" note_is '.hold_until += 6000 | .hold_made += 6000'
+like "... as a metric" "$("$RJCTL" metrics mnt)" "^rjbackup_base_kept_until_timestamp_seconds\{.*\} [0-9]{10}$"
 status 0 "rjlog prune too" "$RJLOG" prune "$AT"
 like "... and says what it keeps" "$OUT" "; hold $hold keeps what is from segment $from on"
 is "... from there on" "$(first_data)" "$from"

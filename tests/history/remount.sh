@@ -80,10 +80,13 @@ over() {
 	check "... mounted again" mounted_again
 	ops $((++seed)); sync -f mnt; ops $((++seed)); mark n
 }
+# the host that has the base knows it when the volume is mounted
+ended() { jq -e '.own_base == "'"$T_DIR"'/base.img" and .ended > 0' "$(note_of)" >/dev/null; }
 mounted_again() { mountpoint -q mnt || rj_mount; }
 broken() {
 	local name=$1 why=$2; shift 2
 	over "$name" "$@"
+	check "... rjctl knows" ended
 	rm -f r.img
 	status 1 "... the history ends" timeout 120 "$RJBACKUP" restore --base=base.img -o r.img
 	like "... why" "$OUT" "$why"
@@ -94,6 +97,7 @@ broken() {
 }
 goes_on() {
 	over "$@"
+	check "... rjctl knows no end" not ended
 	check "... the marker before" restored "segment:$(cat m.segment)" m
 	check "... the marker after it" restored "segment:$(cat n.segment)" n
 	check "... unmounted" rj_umount
@@ -175,4 +179,25 @@ goes_on "used before mount.rj knows" with_mount '' 'echo >mnt/early-$RANDOM; syn
 broken "debugfs -w before the mount" "$unknown" with_mount "echo >f; debugfs -w -R 'write f now-$RANDOM' $VOL" ''
 broken "the store away at the end" "$another" lost
 broken "resize2fs" "$wrote" between grown
+
+# ---- mount.rj tells ----
+RJCTL=$RJ_BUILD/rjctl/rjctl
+check "mounted" mounted_again
+check "a base" base
+status 0 "rjctl check is well" "$RJCTL" check mnt
+check "mounted with data=ordered" eval 'rj_umount && rj_mount ordered'
+is "mount.rj warns, in one line" "$(cat said)" \
+	"mount.rj: warning: $VOL: the history of its base $T_DIR/base.img has ended: it is not mounted with data=journal: make a new base"
+why="its history has ended, as found at 2[0-9: -]+: it is not mounted with data=journal: make a new base"
+like "rjctl status says it" "$("$RJCTL" status mnt)" "^  base          $T_DIR/base.img of 2.* .0 min ago.: $why$"
+is "... as JSON" "$("$RJCTL" status --json mnt | jq -c '.base | [.base, .state, .well]')" "[\"$T_DIR/base.img\",\"ended\",false]"
+status 1 "rjctl check warns" "$RJCTL" check mnt
+like "... why" "$OUT" "^RJPROGS WARNING: mnt: base: $T_DIR/base.img of 2.*: $why"
+like "and the metrics" "$("$RJCTL" metrics mnt)" "^rjbackup_base_well\{volume=\"[0-9a-f-]{36}\",base=\"$T_DIR/base.img\"\} 0$"
+check "mounted again" eval 'rj_umount && rj_mount'
+is "mount.rj does not say it again" "$(cat said)" ""
+check "a new base" base
+status 0 "... and all is well" "$RJCTL" check mnt
+like "the metrics too" "$("$RJCTL" metrics mnt)" "^rjbackup_base_well\{.*\} 1$"
+check "unmounted" rj_umount
 exit 0

@@ -50,6 +50,8 @@ elsewhere() {
 	unshare -m bash -c 'awk "\$2 ~ /\/(rjtest|rjt)[.][A-Za-z0-9]+\// {print \$2}" /proc/self/mounts | tac |
 		while read -r copy; do umount -l "$copy"; done; exec "$@"' - "$@"
 }
+# note_of: what this host has noted of the base, and of drills
+note_of() { echo "drill/$(dumpe2fs -h "$VOL" 2>/dev/null | awk '/^Filesystem UUID/ {print $3}').json"; }
 
 # mark NAME: all is committed, and written down: manifest, time, segment. The clock of
 # commits is a few milliseconds behind.
