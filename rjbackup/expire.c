@@ -3,6 +3,7 @@
 #include "expire.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +18,9 @@
 struct base {
 	const char *path;
 	uint8_t uuid[RJ_UUID_BYTES]; /* the volume's */
+	uint64_t hold; /* that was put for it; 0: none */
+	char url[RJ_SBX_URL_BYTES]; /* of its log */
+	bool last; /* no other base that was given and stays has that hold */
 	struct keep_item keep; /* by the time of the file */
 	dev_t dev;
 	ino_t ino;
@@ -66,6 +70,8 @@ static int look(struct base *b, const struct base *before, size_t count, struct 
 	if (rc)
 		return rc;
 	memcpy(b->uuid, facts.uuid, RJ_UUID_BYTES);
+	b->hold = facts.record.hold;
+	memcpy(b->url, facts.sbx.url, sizeof(b->url));
 	b->keep.time = st.st_mtime;
 	b->dev = st.st_dev;
 	b->ino = st.st_ino;
@@ -85,6 +91,9 @@ static void show(const struct base *b, bool dry_run, struct json_object *json)
 		printf("%s: volume %s, %s: %s%s\n", b->path, rj_uuid_text(b->uuid, uuid),
 			rj_claim_time_text(b->keep.time, time),
 			b->keep.why[0] ? "kept: " : dry_run ? "would be removed" : "removed", b->keep.why);
+		if (b->last)
+			printf("  its hold %" PRIu64 " is of use for copies of it only, if there are any: rjbackup expire --hold=%" PRIu64 " %s\n",
+				b->hold, b->hold, b->url);
 		return;
 	}
 	o = json_object_new_object();
@@ -93,7 +102,24 @@ static void show(const struct base *b, bool dry_run, struct json_object *json)
 	json_object_object_add(o, "made", json_object_new_int64(b->keep.time));
 	json_object_object_add(o, "kept", json_object_new_boolean(b->keep.why[0]));
 	json_object_object_add(o, "why", json_object_new_string(b->keep.why));
+	if (b->hold)
+		json_object_object_add(o, "hold", json_object_new_uint64(b->hold));
+	if (b->last)
+		json_object_object_add(o, "hold_of_use", json_object_new_boolean(false));
 	json_object_array_add(json, o);
+}
+
+/* Does B go, and is it the last one that needs its hold? */
+static bool is_last(const struct base *b, const struct base *all, size_t n)
+{
+	size_t i;
+
+	if (!b->hold || b->keep.why[0])
+		return false;
+	for (i = 0; i < n; i++)
+		if (all[i].keep.why[0] && all[i].hold == b->hold)
+			return false;
+	return true;
 }
 
 static int remove_base(const struct base *b, struct rj_error *err)
@@ -126,6 +152,7 @@ int expire_bases(const struct options *o, struct json_object *json, struct rj_er
 		qsort(all, n, sizeof(*all), in_order);
 		rc = choose(all, n, &rules, err);
 		for (i = 0; !rc && i < n; i++) {
+			all[i].last = is_last(&all[i], all, n);
 			if (!all[i].keep.why[0] && !o->dry_run)
 				rc = remove_base(&all[i], err);
 			if (!rc)

@@ -2,12 +2,14 @@
 #include "holds.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "kept.h"
 #include "log/past/point.h"
 #include "tools/bases.h"
+#include "tools/drill-note.h"
 #include "tools/holds.h"
 
 struct logs {
@@ -117,11 +119,30 @@ static int expire_base(struct logs *l, struct rj_error *err)
 	return 0;
 }
 
+/* The base that S was put for, as far as that is known here: "; it was for ...". */
+static const char *what_for(const struct logs *l, const struct rj_hold_seen *s,
+	char base[PATH_MAX], char *out, size_t size)
+{
+	bool dry = l->o->dry_run;
+	uint64_t number = 0;
+
+	*out = *base = 0;
+	if (!drill_note_forget_hold(s->hold.number, dry, base))
+		number = bases_with_hold(l->store, &l->id, s->hold.number);
+	if (number)
+		snprintf(base, PATH_MAX, "%s#%" PRIu64, l->store->url, number);
+	if (*base)
+		snprintf(out, size,
+			"; it %s for the base %s, which only retain or an older hold keeps %s",
+			dry ? "is" : "was", base, dry ? "then" : "now");
+	return out;
+}
+
 static int expire_one(
 	struct logs *l, const struct rj_hold_seen *s, struct rj_error *err)
 {
+	char text[256], base[PATH_MAX], why[PATH_MAX + 128];
 	struct json_object *o;
-	char text[256];
 	int rc = 0;
 
 	if (l->o->hold ? s->hold.number != l->o->hold
@@ -134,13 +155,16 @@ static int expire_one(
 	if (rc)
 		return rc;
 	l->found++;
+	what_for(l, s, base, why, sizeof(why));
 	if (!l->all) {
-		printf("%s: %s: %s\n", l->store->url, hold_text(s, text),
-			l->o->dry_run ? "would be removed" : "removed");
+		printf("%s: %s: %s%s\n", l->store->url, hold_text(s, text),
+			l->o->dry_run ? "would be removed" : "removed", why);
 		return 0;
 	}
 	o = json_object_new_object();
 	add_u64(o, "hold", s->hold.number);
+	if (*base)
+		add_text(o, "base", base);
 	add_text(o, "journal", rj_uuid_text(l->id.journal_uuid, text));
 	json_object_array_add(l->all, o);
 	return 0;

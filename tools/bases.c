@@ -94,6 +94,23 @@ int bases_show(struct rj_store *store, const struct rj_log_id *id, struct json_o
 	return rc;
 }
 
+uint64_t bases_with_hold(struct rj_store *store, const struct rj_log_id *id, uint64_t number)
+{
+	struct rj_stored_seen s;
+	struct rj_buf all = {0};
+	uint64_t found = 0;
+	size_t i;
+
+	if (!list(store, id, &all, NULL))
+		for (i = 0; i < all.len && !found; i += sizeof(s)) {
+			memcpy(&s, all.data + i, sizeof(s));
+			if (s.hold == number)
+				found = s.number;
+		}
+	rj_buf_free(&all);
+	return found;
+}
+
 static int remove_one(struct rj_store *store, const struct rj_log_id *id,
 	const struct rj_stored_seen *s, struct rj_error *err)
 {

@@ -16,6 +16,8 @@
  */
 int bases_show(struct rj_store *store, const struct rj_log_id *id, struct json_object *log,
 	struct rj_error *err);
+/* The number of the base of the log ID that has the hold NUMBER; 0: none that can be read has. */
+uint64_t bases_with_hold(struct rj_store *store, const struct rj_log_id *id, uint64_t number);
 /*
  * Remove base NUMBER of the log ID with its hold, or, if DRY_RUN, only look. *FOUND: it was
  * there; *WITH_HOLD: it names a hold. One that cannot be read names none: its hold stays until

@@ -133,10 +133,11 @@ int drill_note_load(const uint8_t volume[RJ_UUID_BYTES], struct drill_note *out,
 	return rc ? rc : load(path, out, err);
 }
 
-bool drill_note_find(const char *base, uint8_t volume[RJ_UUID_BYTES])
+/* The first note that IS. */
+static bool find(bool (*is)(const struct drill_note *n, const void *arg), const void *arg,
+	uint8_t volume[RJ_UUID_BYTES], struct drill_note *n)
 {
 	char dir[PATH_MAX], name[RJ_UUID_TEXT];
-	struct drill_note n;
 	bool found = false;
 	struct dirent *e;
 	DIR *d = folder(dir, NULL) ? NULL : opendir(dir);
@@ -144,12 +145,24 @@ bool drill_note_find(const char *base, uint8_t volume[RJ_UUID_BYTES])
 	while (d && !found && (e = readdir(d))) {
 		snprintf(name, sizeof(name), "%.*s", RJ_UUID_TEXT - 1, e->d_name);
 		found = !strcmp(e->d_name + strlen(name), SUFFIX) &&
-			rj_uuid_parse(name, volume) && !drill_note_load(volume, &n, NULL) &&
-			!strcmp(n.base, base);
+			rj_uuid_parse(name, volume) && !drill_note_load(volume, n, NULL) &&
+			is(n, arg);
 	}
 	if (d)
 		closedir(d);
 	return found;
+}
+
+static bool names(const struct drill_note *n, const void *base)
+{
+	return !strcmp(n->base, base);
+}
+
+bool drill_note_find(const char *base, uint8_t volume[RJ_UUID_BYTES])
+{
+	struct drill_note n;
+
+	return find(names, base, volume, &n);
 }
 
 struct json_object *drill_note_json(const struct drill_note *n)
@@ -245,4 +258,29 @@ int drill_note_end(const uint8_t volume[RJ_UUID_BYTES], const char *why, char ba
 	if (rc || !n.own[0] || n.ended_s)
 		return rc == -RJ_E_NOTFOUND ? 0 : rc;
 	return drill_note_change(volume, put_end, &e, NULL, err);
+}
+
+static bool has_hold(const struct drill_note *n, const void *number)
+{
+	return n->own[0] && n->hold == *(const int64_t *)number;
+}
+
+static void forget_hold(void *arg, struct drill_note *n)
+{
+	if (has_hold(n, arg))
+		n->hold = n->hold_s = n->until_s = 0;
+}
+
+bool drill_note_forget_hold(uint64_t number, bool dry_run, char base[PATH_MAX])
+{
+	int64_t hold = (int64_t)number;
+	uint8_t volume[RJ_UUID_BYTES];
+	struct drill_note n;
+
+	if (!number || !find(has_hold, &hold, volume, &n))
+		return false;
+	memcpy(base, n.own, PATH_MAX);
+	if (!dry_run) /* if that fails rjctl learns it when the hold's time is over */
+		drill_note_change(volume, forget_hold, &hold, NULL, NULL);
+	return true;
 }

@@ -44,6 +44,9 @@ int drill_note_load(const uint8_t volume[RJ_UUID_BYTES], struct drill_note *out,
 	struct rj_error *err);
 /* The volume whose note names BASE; false: none does. */
 bool drill_note_find(const char *base, uint8_t volume[RJ_UUID_BYTES]);
+/* The hold NUMBER is removed, or, if DRY_RUN, would be: forget it. BASE gets the base that was
+ * made on this host and has it; false: none has. */
+bool drill_note_forget_hold(uint64_t number, bool dry_run, char base[PATH_MAX]);
 /*
  * Let CHANGE write into the note of VOLUME (all zero if there is none, or it is not one of
  * ours), and keep it durably; OUT (may be NULL) is what came of it. Waits for another

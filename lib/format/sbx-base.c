@@ -7,8 +7,8 @@
 #include "util/bytes.h"
 #include "util/crc32c.h"
 
-/* In a base no move is under way: the numbers stand in the place of its UUID, and of where its
- * redo record is. NULL: as in a volume. */
+/* In a base no move is under way: the numbers stand in the place of its UUID, of where its redo
+ * record is, and of its blocks and placement. NULL: as in a volume. */
 static void put(struct rj_sbx_raw *r, const struct rj_base_record *base)
 {
 	const struct rj_base_record none = {0}, *n = base ? base : &none;
@@ -19,6 +19,8 @@ static void put(struct rj_sbx_raw *r, const struct rj_base_record *base)
 	rj_put_le64(r->intent_uuid, n->from);
 	rj_put_le64(r->intent_uuid + 8, n->whole);
 	rj_put_le64(r->redo_block, n->id);
+	rj_put_le32(r->intent_blocks, (uint32_t)n->hold);
+	r->intent_placement[0] = (uint8_t)(n->hold >> 32);
 	rj_put_le32(r->crc,
 		rj_crc32c(~0u, r, offsetof(struct rj_sbx_raw, crc)));
 }
@@ -48,6 +50,7 @@ int rj_sbx_base_get(const uint8_t raw[RJ_SBX_BYTES],
 	base->from = rj_get_le64(r.intent_uuid);
 	base->whole = rj_get_le64(r.intent_uuid + 8);
 	base->id = rj_get_le64(r.redo_block);
+	base->hold = rj_get_le32(r.intent_blocks) | (uint64_t)r.intent_placement[0] << 32;
 	put(&r, NULL);
 	rc = rj_sbx_decode((const uint8_t *)&r, sbx, err);
 	if (!rc && !base->from && !base->whole)

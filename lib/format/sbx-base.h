@@ -18,6 +18,9 @@ struct rj_base_record {
 	/* Drawn at random when the base was made; a copy of the file has the same. 0: by a
 	 * version that drew none, or nothing yet. */
 	uint64_t id;
+	/* The number of the hold that rjbackup base put for it (format/hold.h), below 2^40; 0:
+	 * none. */
+	uint64_t hold;
 };
 
 /* The record of what is no base yet, and may never be one: all numbers are 0. */

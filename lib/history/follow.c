@@ -97,7 +97,11 @@ static int put_place(struct rj_follow *f, struct rj_error *err)
 {
 	uint64_t at = f->settled.segment;
 	const struct rj_base_record r = {
-		.from = at, .whole = at, .id = f->facts.record.id};
+		.from = at,
+		.whole = at,
+		.id = f->facts.record.id,
+		.hold = f->facts.record.hold,
+	};
 	uint8_t raw[SUPER_BYTES], sbx[RJ_SBX_BYTES];
 	int rc;
 

@@ -328,6 +328,7 @@ static int make(struct making *m, struct rj_history_report *report,
 			m->log.store, &m->log.id, &walk, report, err);
 	if (!rc)
 		rc = rj_base_hold_check(&m->log, m->facts, err);
+	m->facts->record.hold = m->facts->hold.number;
 	return rc ? rc : put_super(m, &m->facts->record, err);
 }
 

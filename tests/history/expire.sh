@@ -17,6 +17,7 @@ check "a base" timeout 120 "$RJBACKUP" base -o base.img mnt
 check "unmounted" history_umount
 check "a volume of another UUID" history_volume ext4 4096 journal ""
 check "... and its base" timeout 120 "$RJBACKUP" base -o other.img mnt
+check "... another one, with a hold" timeout 120 "$RJBACKUP" base --hold=1h -o held.img mnt
 check "unmounted" history_umount
 # at TIME NAME [OF]: a base of that time
 at() { cp --sparse=always "${3:-base.img}" "$2" && touch -d "$1" "$2"; }
@@ -66,4 +67,20 @@ done
 status 16 "a URL and a file" "$RJBACKUP" expire --keep=1d rj://127.0.0.1:1/x b-jan
 status 16 "--keep and --hold" "$RJBACKUP" expire --keep=1d --hold=5 b-jan
 is "all are there" "$(echo b-*)" "$all"
+
+# ---- the hold that was put for a base ----
+hold=$("$RJBACKUP" ls --json held.img | jq '.held_by[0]')
+like "the base has a hold" "$hold" "^[0-9]+$"
+of_no_use="^  its hold $hold is of use for copies of it only, if there are any: rjbackup expire --hold=$hold rj://"
+rm -f b-*
+at "2026-03-10 12:00" b-new other.img && at "2026-01-02 12:00" b-copy held.img &&
+	at "2026-01-01 12:00" b-held held.img
+status 0 "-n, none that has it stays" "$RJBACKUP" expire -n --keep=1d b-*
+is "... its hold is named, for both" "$(grep -cE "$of_no_use" <<<"$OUT")" 2
+like "... as JSON" "$("$RJBACKUP" expire -n --json --keep=1d b-* | tr -d '\n ')" "\"hold\":$hold,\"hold_of_use\":false"
+status 0 "a copy stays" "$RJBACKUP" expire --keep=2d b-*
+is "... the other one is removed" "$(echo b-*)" "b-copy b-new"
+is "... and its hold is of use" "$(grep -c "its hold" <<<"$OUT")" 0
+status 0 "that goes, too" "$RJBACKUP" expire --keep=1d b-*
+like "... and its hold is named" "$OUT" "$of_no_use"
 exit 0

@@ -137,6 +137,9 @@ check "the marker is still there" restored "$(cat first.time)" first
 echo "of a later version" >hold.text
 check "a hold that cannot be read" place 8
 status 0 "the hold of the base is removed" "$RJBACKUP" expire --hold="$hold" "$AT"
+like "... which is told for which base" "$OUT" \
+	": removed; it was for the base $T_DIR/base.img, which only retain or an older hold keeps now$"
+base_is 1 "neither a hold nor retain keeps its log: make a new base, with --hold"
 like "the base is kept by nothing now" "$("$RJBACKUP" ls base.img)" "kept by no hold, nor by retain.*from segment $from on, may be deleted"
 ops 5; sync -f mnt
 status 4 "the other stops rjlog prune" "$RJLOG" prune "$AT"

@@ -92,7 +92,11 @@ static void sample(uint8_t raw[RJ_SBX_BYTES])
 static void base_record(void)
 {
 	struct rj_base_record in = {
-		.from = 0x0102030405060708, .whole = UINT64_MAX, .id = 0x8f3c2a1b5d6e7f09};
+		.from = 0x0102030405060708,
+		.whole = UINT64_MAX,
+		.id = 0x8f3c2a1b5d6e7f09,
+		.hold = 999999999999,
+	};
 	struct rj_base_record out;
 	uint8_t raw[RJ_SBX_BYTES];
 	struct rj_error err;
@@ -110,6 +114,9 @@ static void base_record(void)
 	CU_ASSERT_EQUAL(out.whole, in.whole);
 	CU_ASSERT_EQUAL(out.id, in.id);
 	CU_ASSERT_EQUAL(sbx.redo_block, 0);
+	CU_ASSERT_EQUAL(out.hold, in.hold);
+	CU_ASSERT_EQUAL(sbx.intent_blocks, 0);
+	CU_ASSERT_EQUAL(sbx.intent_placement, 0);
 	CU_ASSERT_EQUAL(sbx.epoch, 7);
 	CU_ASSERT_EQUAL(sbx.floor, 99);
 	CU_ASSERT_EQUAL(sbx.incompat, RJ_SBX_INCOMPAT_FALLBACK);
