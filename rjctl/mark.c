@@ -12,6 +12,7 @@
 #include <json-c/json.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "freeze.h"
@@ -155,12 +156,25 @@ static void print_json(const struct marking *m, const char *error)
 	json_object_put(o);
 }
 
+static bool is_dir(const char *path)
+{
+	struct stat st;
+
+	return !stat(path, &st) && S_ISDIR(st.st_mode);
+}
+
 int mark(const struct rj_ctl_options *o)
 {
 	struct marking m = {.o = o, .dir_fd = -1};
 	struct rj_error err = {0};
-	int rc = put(&m, &err);
+	int rc;
 
+	if (is_dir(o->name) && !is_dir(o->volume)) {
+		fprintf(stderr, "rjctl: mark: the name comes first: rjctl mark %s %s\n",
+			o->volume, o->name);
+		return 2;
+	}
+	rc = put(&m, &err);
 	if (m.dir_fd >= 0)
 		close(m.dir_fd);
 	rj_base_log_close(&m.log);

@@ -48,6 +48,8 @@ status 1 "a name that is none" "$RJCTL" mark a/b mnt
 like "... is told" "$OUT" "no name of a mark"
 status 1 "a folder where nothing is mounted" "$RJCTL" mark x "$T_DIR"
 status 2 "a mark without a folder" "$RJCTL" mark x
+status 2 "the folder before the name" "$RJCTL" mark mnt x
+is "... what to type" "$OUT" "rjctl: mark: the name comes first: rjctl mark x mnt"
 status 2 "--freeze of something else" "$RJCTL" flush --freeze mnt
 sync -f mnt
 check "the mark is restored as it was" restored mark:first first
