@@ -59,33 +59,40 @@ static int check_mount(const char *path, struct rj_error *err)
 	return 0;
 }
 
+/* Open PATH as *FD, the caller's, with its flags in *FLAGS. */
+static int open_flags(const char *path, int *fd, int *flags, struct rj_error *err)
+{
+	int rc = 0;
+
+	*fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	if (*fd < 0 || ioctl(*fd, FS_IOC_GETFLAGS, flags))
+		rc = rj_fail_errno(err, errno, "%s", path);
+	if (rc && *fd >= 0)
+		close(*fd);
+	return rc;
+}
+
 /* 1 if it has the flag. */
 static int has_flag(const char *path, struct rj_error *err)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK), flags = 0, rc;
+	int fd, flags = 0, rc = open_flags(path, &fd, &flags, err);
 
-	if (fd < 0)
-		return rj_fail_errno(err, errno, "%s", path);
-	rc = ioctl(fd, FS_IOC_GETFLAGS, &flags) ? rj_fail_errno(err, errno, "%s", path)
-						 : !!(flags & FS_JOURNAL_DATA_FL);
+	if (rc)
+		return rc;
 	close(fd);
-	return rc;
+	return !!(flags & FS_JOURNAL_DATA_FL);
 }
 
 static int set_flag(const char *path, bool on, struct rj_error *err)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK), flags, rc = 0;
+	int fd, flags = 0, rc = open_flags(path, &fd, &flags, err);
 
-	if (fd < 0)
-		return rj_fail_errno(err, errno, "%s", path);
-	if (ioctl(fd, FS_IOC_GETFLAGS, &flags)) {
-		rc = rj_fail_errno(err, errno, "%s", path);
-	} else {
-		flags = on ? flags | FS_JOURNAL_DATA_FL : flags & ~FS_JOURNAL_DATA_FL;
-		if (ioctl(fd, FS_IOC_SETFLAGS, &flags))
-			rc = rj_fail_errno(err, errno, "%s: cannot change its flags%s", path,
-				errno == EPERM ? " (this needs CAP_SYS_RESOURCE)" : "");
-	}
+	if (rc)
+		return rc;
+	flags = on ? flags | FS_JOURNAL_DATA_FL : flags & ~FS_JOURNAL_DATA_FL;
+	if (ioctl(fd, FS_IOC_SETFLAGS, &flags))
+		rc = rj_fail_errno(err, errno, "%s: cannot change its flags%s", path,
+			errno == EPERM ? " (this needs CAP_SYS_RESOURCE)" : "");
 	close(fd);
 	return rc;
 }
