@@ -84,13 +84,13 @@ static int look(struct base *b, const struct base *before, size_t count, struct 
 
 static void show(const struct base *b, bool dry_run, struct json_object *json)
 {
-	char time[RJ_CLAIM_VALUE], uuid[RJ_UUID_TEXT];
+	char time[RJ_CLAIM_VALUE], uuid[RJ_UUID_TEXT], text[KEEP_WHY_BYTES + 20];
 	struct json_object *o;
 
 	if (!json) {
-		printf("%s: volume %s, %s: %s%s\n", b->path, rj_uuid_text(b->uuid, uuid),
+		printf("%s: volume %s, %s: %s\n", b->path, rj_uuid_text(b->uuid, uuid),
 			rj_claim_time_text(b->keep.time, time),
-			b->keep.why[0] ? "kept: " : dry_run ? "would be removed" : "removed", b->keep.why);
+			keep_text(&b->keep, dry_run, text));
 		if (b->last)
 			printf("  its hold %" PRIu64 " is of use for copies of it only, if there are any: rjbackup expire --hold=%" PRIu64 " %s\n",
 				b->hold, b->hold, b->url);
@@ -100,8 +100,7 @@ static void show(const struct base *b, bool dry_run, struct json_object *json)
 	json_object_object_add(o, "base", json_object_new_string(b->path));
 	json_object_object_add(o, "volume", json_object_new_string(rj_uuid_text(b->uuid, uuid)));
 	json_object_object_add(o, "made", json_object_new_int64(b->keep.time));
-	json_object_object_add(o, "kept", json_object_new_boolean(b->keep.why[0]));
-	json_object_object_add(o, "why", json_object_new_string(b->keep.why));
+	keep_json(&b->keep, o);
 	if (b->hold)
 		json_object_object_add(o, "hold", json_object_new_uint64(b->hold));
 	if (b->last)

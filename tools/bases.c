@@ -155,20 +155,18 @@ static int in_order(const void *a, const void *b)
 
 static void show_kept(const struct candidate *c, bool dry_run, struct json_object *array)
 {
-	char time[RJ_CLAIM_VALUE];
+	char time[RJ_CLAIM_VALUE], text[KEEP_WHY_BYTES + 20];
 	struct json_object *o;
 
 	if (!array) {
-		printf("  base %" PRIu64 ", %s: %s%s\n", c->seen.number,
+		printf("  base %" PRIu64 ", %s: %s\n", c->seen.number,
 			c->keep.time ? rj_claim_time_text(c->keep.time, time) : "of no known time",
-			c->keep.why[0] ? "kept: " : dry_run ? "would be removed" : "removed",
-			c->keep.why);
+			keep_text(&c->keep, dry_run, text));
 		return;
 	}
 	o = json_object_new_object();
 	add_u64(o, "base", c->seen.number);
-	json_object_object_add(o, "kept", json_object_new_boolean(c->keep.why[0]));
-	json_object_object_add(o, "why", json_object_new_string(c->keep.why));
+	keep_json(&c->keep, o);
 	json_object_array_add(array, o);
 }
 

@@ -96,3 +96,19 @@ void keep_choose(const struct keep_rules *rules, struct keep_item *const *items,
 	for (i = 0; i < KEEP_PERIODS; i++)
 		keep_period(items, n, i, rules->count[i]);
 }
+
+const char *keep_text(const struct keep_item *item, bool dry_run, char out[KEEP_WHY_BYTES + 20])
+{
+	snprintf(out, KEEP_WHY_BYTES + 20, "%s%s",
+		item->why[0] ? "kept: "
+		: dry_run    ? "would be removed"
+			     : "removed",
+		item->why);
+	return out;
+}
+
+void keep_json(const struct keep_item *item, struct json_object *json)
+{
+	json_object_object_add(json, "kept", json_object_new_boolean(item->why[0]));
+	json_object_object_add(json, "why", json_object_new_string(item->why));
+}

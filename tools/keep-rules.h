@@ -3,6 +3,7 @@
 #ifndef TOOLS_KEEP_RULES_H
 #define TOOLS_KEEP_RULES_H
 
+#include <json-c/json.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -25,5 +26,10 @@ bool keep_parse(const char *text, struct keep_rules *out);
 /* Say which of N ITEMS of one volume, the newest first, are kept, in local time. The newest is
  * always. */
 void keep_choose(const struct keep_rules *rules, struct keep_item *const *items, size_t n);
+
+/* What becomes of it: "kept: WHY", "removed" or, if DRY_RUN, "would be removed", into OUT; and the
+ * members "kept" and "why" of JSON. */
+const char *keep_text(const struct keep_item *item, bool dry_run, char out[KEEP_WHY_BYTES + 20]);
+void keep_json(const struct keep_item *item, struct json_object *json);
 
 #endif
