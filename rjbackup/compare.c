@@ -6,10 +6,12 @@
 #include <fcntl.h>
 #include <fts.h>
 #include <limits.h>
+#include <linux/limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include "util/printable.h"
@@ -76,6 +78,53 @@ static const char *difference(const char *live, const struct stat *a,
 	return NULL;
 }
 
+/* ---- extended attributes: user.*, trusted.*, security.* and system.*, in which ext4 keeps the
+ * access control lists; the memory for one list and one value is enough ---- */
+
+/* Their names in OUT, each with its NUL; -1. A file system without any has none. */
+static ssize_t names(const char *path, char out[XATTR_LIST_MAX])
+{
+	ssize_t n = llistxattr(path, out, XATTR_LIST_MAX);
+
+	return n < 0 && errno == ENOTSUP ? 0 : n;
+}
+
+static bool same_value(const char *a, const char *b, const char *name)
+{
+	static char x[XATTR_SIZE_MAX], y[sizeof(x)];
+	ssize_t n = lgetxattr(a, name, x, sizeof(x)), m = lgetxattr(b, name, y, sizeof(y));
+
+	return n >= 0 && n == m && !memcmp(x, y, (size_t)n);
+}
+
+/* One of FROM's that TO lacks, or has another value of; NULL: none. */
+static const char *different(const char *from, const char *list, ssize_t n, const char *to)
+{
+	const char *name;
+
+	for (name = list; name < list + n; name += strlen(name) + 1)
+		if (!same_value(from, to, name))
+			return name;
+	return NULL;
+}
+
+static bool same_attrs(const char *live, const char *restored, char *why, size_t size)
+{
+	static char x[XATTR_LIST_MAX], y[sizeof(x)];
+	ssize_t n = names(live, x), m = names(restored, y);
+	const char *name;
+
+	snprintf(why, size, "extended attributes");
+	if (n < 0 || m < 0)
+		return false;
+	name = different(live, x, n, restored);
+	if (!name)
+		name = different(restored, y, m, live);
+	if (name)
+		snprintf(why, size, "extended attribute %s", name);
+	return !name;
+}
+
 /*
  * A file that lies below a moved folder has not changed: a folder that is another one in
  * RESTORED, by its inode number, was itself changed, and is left out with all below it.
@@ -94,7 +143,7 @@ static void compare_one(FTS *fts, FTSENT *e, const char *restored, int64_t cut_n
 	if (!newer) {
 		what = found ? difference(e->fts_accpath, e->fts_statp, restored, &there)
 			     : "not there";
-		if (!what && !compare_attrs(e->fts_accpath, restored, attr, sizeof(attr)))
+		if (!what && !same_attrs(e->fts_accpath, restored, attr, sizeof(attr)))
 			what = attr;
 		/* changed or removed while it was compared */
 		newer = what && (lstat(e->fts_accpath, &again) ||

@@ -2,8 +2,6 @@
 #ifndef RJBACKUP_COMPARE_H
 #define RJBACKUP_COMPARE_H
 
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 struct comparison {
@@ -19,7 +17,5 @@ struct comparison {
  */
 int compare(const char *live, const char *restored, int64_t cut_ns,
 	struct comparison *out);
-/* Are the extended attributes of both files the same? If not, WHY says what is different. */
-bool compare_attrs(const char *live, const char *restored, char *why, size_t size);
 
 #endif

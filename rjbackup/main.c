@@ -3,12 +3,12 @@
 #include <signal.h>
 #include <stdio.h>
 
+#include "at-store.h"
 #include "drill.h"
 #include "expire.h"
 #include "follow.h"
 #include "history/base.h"
 #include "history/restore.h"
-#include "holds.h"
 #include "log/past/point.h"
 #include "mount.h"
 #include "options.h"

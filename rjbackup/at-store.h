@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The logs at a store, with their holds, marks and bases: ls URL; and expire URL, by time, by
  * --hold, --base or --keep. For bases in files: expire.h. */
-#ifndef RJBACKUP_HOLDS_H
-#define RJBACKUP_HOLDS_H
+#ifndef RJBACKUP_AT_STORE_H
+#define RJBACKUP_AT_STORE_H
 
 #include <json-c/json.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "holds.h"
+#include "at-store.h"
 
 #include <inttypes.h>
 #include <limits.h>
