@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * postmark DIR FILES TRANSACTIONS SEED: the load of a mail or news server, as
- * the PostMark benchmark describes it: FILES files of 500 to 1000 bytes are made in
+ * postmark DIR FILES TRANSACTIONS SEED [LEAST MOST]: the load of a mail or news server, as
+ * the PostMark benchmark describes it: FILES files of LEAST to MOST (500 to 1000) bytes are made in
  * subdirectories of DIR; then each transaction makes or removes one, and reads
  * or lengthens another; then all are removed. No fsync, but syncfs at each
  * step's end is part of the time: a load that ends in the page cache would
@@ -18,14 +18,14 @@
 #include <time.h>
 #include <unistd.h>
 
-#define LEAST 500
-#define MOST  1000
 #define DIRS  32
+
+static unsigned least = 500, most = 1000;
 
 static uint64_t seed;
 static unsigned *alive; /* numbers of the files that are there */
 static unsigned count, next;
-static char data[MOST];
+static char *data; /* of MOST bytes */
 
 /* xorshift64*: the same load from the same seed, wherever it is run */
 static unsigned below(unsigned n)
@@ -54,7 +54,7 @@ static const char *name_of(unsigned number)
 
 static int append(unsigned number, int flags)
 {
-	size_t len = LEAST + below(MOST - LEAST + 1);
+	size_t len = least + below(most - least + 1);
 	int fd = open(name_of(number), O_WRONLY | flags, 0644);
 
 	if (fd < 0)
@@ -125,19 +125,24 @@ int main(int argc, char **argv)
 	char name[8];
 	int rc = 0;
 
-	if (argc != 5 || atoi(argv[2]) < 1 || atoi(argv[3]) < 1 ||
-		chdir(argv[1])) {
+	if (argc == 7) {
+		least = (unsigned)atoi(argv[5]);
+		most = (unsigned)atoi(argv[6]);
+	}
+	if ((argc != 5 && argc != 7) || atoi(argv[2]) < 1 || atoi(argv[3]) < 1 ||
+		least > most || chdir(argv[1])) {
 		fprintf(stderr,
-			"usage: postmark DIR FILES TRANSACTIONS SEED\n");
+			"usage: postmark DIR FILES TRANSACTIONS SEED [LEAST MOST]\n");
 		return 2;
 	}
 	files = (unsigned)atoi(argv[2]);
 	transactions = (unsigned)atoi(argv[3]);
 	seed = strtoull(argv[4], NULL, 10) * 2 + 1;
 	alive = calloc((size_t)files + transactions, sizeof(*alive));
-	if (!alive)
+	data = malloc(most);
+	if (!alive || !data)
 		return 1;
-	memset(data, 'p', sizeof(data));
+	memset(data, 'p', most);
 	times[0] = now();
 	for (i = 0; !rc && i < DIRS; i++) {
 		snprintf(name, sizeof(name), "s%02u", i);
@@ -157,5 +162,6 @@ int main(int argc, char **argv)
 		(times[1] - times[0]) * 1e3, (times[2] - times[1]) * 1e3,
 		(times[3] - times[2]) * 1e3, transactions);
 	free(alive);
+	free(data);
 	return 0;
 }

@@ -5,15 +5,17 @@
  * than IMAGE's own, and keeps other requests waiting, as a disk does that has
  * to empty its cache. With READ_USEC each read takes that much longer, as over
  * a network: one request after the other, or with "many" several at a time.
- * slow-disk MOUNTPOINT IMAGE rotating: as a rotating disk of IMAGE's size would
+ * slow-disk MOUNTPOINT IMAGE rotating [FAST_BYTES]: as a rotating disk of IMAGE's size would
  * do it (rotating.h), with a write cache of 16 MB; IMAGE should then be in
- * memory, and is not flushed itself.
+ * memory, and is not flushed itself. With FAST_BYTES the first so many bytes (or 0) are another,
+ * fast device: they take no time of the disk, and do not wait for it.
  * Ends when unmounted.
  */
 #define FUSE_USE_VERSION 35
 #include <errno.h>
 #include <fcntl.h>
 #include <fuse_lowlevel.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,6 +33,8 @@ static int image;
 static off_t image_bytes;
 static long flush_us, read_us;
 static struct rotating *rotating; /* NULL: not that */
+static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER; /* of the model */
+static uint64_t fast_bytes;
 
 static void wait_us(long us)
 {
@@ -53,6 +57,20 @@ static void wait_until(int64_t ns)
 	struct timespec ts = {ns / 1000000000, ns % 1000000000};
 
 	clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &ts, NULL);
+}
+
+/* Wait as long as a rotating disk takes for it. */
+static void rotate(int64_t (*how)(struct rotating *, int64_t, uint64_t, uint64_t), off_t off,
+	size_t size)
+{
+	int64_t done;
+
+	if (!rotating || (uint64_t)off < fast_bytes)
+		return;
+	pthread_mutex_lock(&turn);
+	done = how(rotating, now_ns(), (uint64_t)off, size);
+	pthread_mutex_unlock(&turn);
+	wait_until(done);
 }
 
 static void stat_of(fuse_ino_t ino, struct stat *st)
@@ -105,9 +123,7 @@ static void op_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off,
 	ssize_t n = data ? pread(image, data, size, off) : -1;
 
 	wait_us(read_us);
-	if (rotating)
-		wait_until(
-			rotating_read(rotating, now_ns(), (uint64_t)off, size));
+	rotate(rotating_read, off, size);
 	if (n < 0)
 		fuse_reply_err(req, EIO);
 	else
@@ -121,9 +137,7 @@ static void op_write(fuse_req_t req, fuse_ino_t ino, const char *data,
 	if (pwrite(image, data, size, off) != (ssize_t)size)
 		fuse_reply_err(req, EIO);
 	else {
-		if (rotating)
-			wait_until(rotating_write(
-				rotating, now_ns(), (uint64_t)off, size));
+		rotate(rotating_write, off, size);
 		fuse_reply_write(req, size);
 	}
 }
@@ -131,8 +145,13 @@ static void op_write(fuse_req_t req, fuse_ino_t ino, const char *data,
 static void op_fsync(
 	fuse_req_t req, fuse_ino_t ino, int datasync, struct fuse_file_info *fi)
 {
+	int64_t done;
+
 	if (rotating) {
-		wait_until(rotating_flush(rotating, now_ns()));
+		pthread_mutex_lock(&turn);
+		done = rotating_flush(rotating, now_ns());
+		pthread_mutex_unlock(&turn);
+		wait_until(done);
 	} else if (fdatasync(image)) {
 		fuse_reply_err(req, EIO);
 		return;
@@ -160,7 +179,7 @@ int main(int argc, char **argv)
 	if (argc < 4 || argc > 6) {
 		fprintf(stderr, "usage: slow-disk MOUNTPOINT IMAGE USEC "
 				"[READ_USEC [many]]\n"
-				"       slow-disk MOUNTPOINT IMAGE rotating\n");
+				"       slow-disk MOUNTPOINT IMAGE rotating [FAST_BYTES]\n");
 		return 2;
 	}
 	flush_us = atol(argv[3]);
@@ -175,13 +194,15 @@ int main(int argc, char **argv)
 		rotating = rotating_new((uint64_t)image_bytes, CACHE_BYTES);
 		if (!rotating)
 			return 1;
+		fast_bytes = argc > 4 ? strtoull(argv[4], NULL, 10) : 0;
+		read_us = 0;
 	}
 	prctl(PR_SET_TIMERSLACK, 1000); /* ns */
 	fuse_opt_add_arg(&args, "slow-disk");
 	se = fuse_session_new(&args, &ops, sizeof(ops), NULL);
 	if (!se || fuse_session_mount(se, argv[1]))
 		return 1;
-	if (argc > 5)
+	if (argc > 5 || (rotating && argc > 4))
 		fuse_session_loop_mt(se, &(struct fuse_loop_config){
 						 .max_idle_threads = 16});
 	else
