@@ -52,7 +52,7 @@ static struct json_object *load_json(const struct load *l, const struct machine 
 	add_number(o, "data_bytes_per_s_at_most", l->data_bytes_s);
 	add_number(o, "new_bytes_per_s", l->new_bytes_s);
 	add_number(o, "overwritten_bytes_per_s_at_most", l->overwritten_bytes_s);
-	add_number(o, "dirtied_bytes_per_s", l->dirtied_bytes_s);
+	add_number(o, "cached_bytes_per_s", l->cached_bytes_s);
 	add_number(o, "flushes_per_s", l->flushes_s);
 	add_number(o, "flush_us", l->flush_us);
 	return o;

@@ -56,8 +56,7 @@ static void print_load(const struct report *r)
 			l->metadata_share * 100);
 	printf("  file data:        %s at most; new: %s, overwritten: %s at most\n",
 		RATE(l->data_bytes_s), RATE(l->new_bytes_s), RATE(l->overwritten_bytes_s));
-	printf("  dirtied in cache: %s%s\n", RATE(l->dirtied_bytes_s),
-		isnan(l->dirtied_bytes_s) ? " (debugfs is not mounted at /sys/kernel/debug)" : "");
+	printf("  written to cache: %s by programs, by a sample of their writes\n", RATE(l->cached_bytes_s));
 	printf("  flushes of disk:  %s/s, %s each%s\n", NUMBER(l->flushes_s), US(l->flush_us),
 		r->volume->whole_disk ? " (of the whole disk, other volumes with it)" : "");
 	printf("  atime:            %s; how many writes it causes is unknown\n",

@@ -32,9 +32,6 @@ void sample_take(const struct volume *v, struct trace *t, struct sample *out)
 	if (v->whole_disk && read_text(text, sizeof(text), "%s/stat", v->disk_dir))
 		parse_disk_stat(text, &out->flushes);
 	out->has_journal = v->journal_dev != v->dev && read_disk(v->journal_dev, &out->journal);
-	out->has_bdi = read_text(text, sizeof(text), "/sys/kernel/debug/bdi/%u:%u/stats",
-			       major(v->dev), minor(v->dev)) &&
-		       parse_bdi_dirtied(text, &out->bdi_dirtied);
 	trace_read(t, &out->trace);
 	out->ns = rj_monotonic_ns();
 }
@@ -158,8 +155,11 @@ static void load_commits(const struct series *s, struct load *out)
 	double seconds = out->seconds, bytes, error, commits;
 
 	out->fsyncs_s = out->commits_s = out->requested_s = out->commit_us = NAN;
-	if (a->trace.on && b->trace.on)
+	out->cached_bytes_s = NAN;
+	if (a->trace.on && b->trace.on) {
 		out->fsyncs_s = per_s(b->trace.fsyncs, a->trace.fsyncs, seconds);
+		out->cached_bytes_s = trace_written(&a->trace, &b->trace) / seconds;
+	}
 	if (a->has_jbd2 && b->has_jbd2) {
 		out->commits_s = per_s(b->jbd2.transactions, a->jbd2.transactions, seconds);
 		out->requested_s = per_s(b->jbd2.requested, a->jbd2.requested, seconds);
@@ -182,7 +182,7 @@ static void load_disk(const struct series *s, struct load *out)
 	const struct sample *a = &s->first, *b = &s->last;
 	double seconds = out->seconds, flushes;
 
-	out->written_bytes_s = out->flushes_s = out->flush_us = out->dirtied_bytes_s = NAN;
+	out->written_bytes_s = out->flushes_s = out->flush_us = NAN;
 	if (a->has_disk && b->has_disk) {
 		out->written_bytes_s =
 			SECTOR * per_s(b->disk.write_sectors, a->disk.write_sectors, seconds);
@@ -201,8 +201,6 @@ static void load_disk(const struct series *s, struct load *out)
 	out->metadata_share = NAN;
 	if (out->mode != MODE_JOURNAL && out->written_bytes_s > 0)
 		out->metadata_share = out->log_bytes_s / (out->data_bytes_s + out->log_bytes_s);
-	if (a->has_bdi && b->has_bdi)
-		out->dirtied_bytes_s = per_s(b->bdi_dirtied, a->bdi_dirtied, seconds);
 }
 
 void series_load(const struct series *s, const struct volume *v, struct load *out)

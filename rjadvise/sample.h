@@ -9,12 +9,11 @@
 /* One moment. What cannot be read has its has_* false. */
 struct sample {
 	int64_t ns; /* monotonic */
-	bool has_jbd2, has_disk, has_journal, has_bdi;
+	bool has_jbd2, has_disk, has_journal;
 	struct jbd2_text jbd2;
 	struct disk_text disk;	  /* of the volume's device, or the part that it is of it */
 	struct disk_text flushes; /* of the whole disk */
 	struct disk_text journal; /* of a journal's own device */
-	uint64_t bdi_dirtied;
 	struct trace_counts trace;
 };
 

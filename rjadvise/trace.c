@@ -2,6 +2,7 @@
 #include "trace.h"
 
 #include <errno.h>
+#include <math.h>
 #include <linux/perf_event.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,17 +17,29 @@
 #include "volume.h"
 
 #define SPARE_FDS 64
-#define RING_BYTES (256u << 10) /* a power of two; more than 1500 commits */
+#define RING_BYTES (256u << 10) /* more than 1500 commits */
+#define WRITES_BYTES 4096u
+/* One write in 61 is recorded; a prime, so that it does not follow a program's steps. */
+#define WRITES_PERIOD 61
 #define RECORD_MOST 4096u
 #define SIZE_FIELD "field:__u32 blocks_logged;"
+#define COPIED_FIELD "field:unsigned int copied;"
+
+static const char *const write_events[TRACE_WRITES] = {
+	"ext4/ext4_da_write_end", "ext4/ext4_write_end", "ext4/ext4_journalled_write_end"};
+
+/* A descriptor with the records that the kernel wrote for it. */
+struct ring {
+	int fd; /* -1: none */
+	struct perf_event_mmap_page *page; /* NULL: none */
+	uint32_t bytes; /* of the data, a power of two */
+};
 
 struct trace {
 	int cpus;
 	int *fd; /* of fsyncs, for each CPU; -1: none (a CPU that is off) */
-	int ring_fd;
-	struct perf_event_mmap_page *ring; /* NULL: sizes are not counted */
-	size_t ring_bytes;
-	unsigned size_offset; /* of the field in a record's raw data */
+	struct ring commits, *writes; /* TRACE_WRITES for each CPU */
+	unsigned size_offset, copied_offset[TRACE_WRITES]; /* in a record's raw data */
 	struct trace_counts counts;
 };
 
@@ -37,8 +50,9 @@ static bool read_event(const char *event, const char *file, char *out, size_t si
 	       read_text(out, size, "/sys/kernel/debug/tracing/events/%s/%s", event, file);
 }
 
-/* One event with a filter on the volume; PID -1: of all processes of CPU. */
-static int open_event(const char *event, dev_t dev, pid_t pid, int cpu, bool records)
+/* One event with a filter on the volume; PID -1: of all processes of CPU. One in PERIOD
+ * leaves a record; 0: none does. */
+static int open_event(const char *event, dev_t dev, pid_t pid, int cpu, unsigned period)
 {
 	struct perf_event_attr attr = {.type = PERF_TYPE_TRACEPOINT, .size = sizeof(attr)};
 	char text[32];
@@ -49,8 +63,8 @@ static int open_event(const char *event, dev_t dev, pid_t pid, int cpu, bool rec
 		return -1;
 	}
 	attr.config = strtoull(text, NULL, 10);
-	if (records) {
-		attr.sample_period = 1;
+	if (period) {
+		attr.sample_period = period;
 		attr.sample_type = PERF_SAMPLE_RAW;
 	}
 	fd = (int)syscall(SYS_perf_event_open, &attr, pid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
@@ -82,7 +96,7 @@ static int count_fsyncs(struct trace *t, dev_t dev)
 	int cpu, got = 0;
 
 	for (cpu = 0; cpu < t->cpus; cpu++) {
-		t->fd[cpu] = open_event("ext4/ext4_sync_file_enter", dev, -1, cpu, false);
+		t->fd[cpu] = open_event("ext4/ext4_sync_file_enter", dev, -1, cpu, 0);
 		if (t->fd[cpu] < 0 && errno != ENODEV)
 			return -1;
 		got += t->fd[cpu] >= 0;
@@ -90,27 +104,63 @@ static int count_fsyncs(struct trace *t, dev_t dev)
 	return got ? 0 : -1;
 }
 
+static void ring_open(struct ring *r, int fd, uint32_t bytes)
+{
+	void *at;
+
+	r->fd = fd;
+	r->bytes = bytes;
+	if (fd < 0)
+		return;
+	at = mmap(NULL, bytes + (size_t)sysconf(_SC_PAGESIZE), PROT_READ | PROT_WRITE, MAP_SHARED,
+		fd, 0);
+	if (at != MAP_FAILED)
+		r->page = at;
+}
+
+static void ring_close(struct ring *r)
+{
+	if (r->page)
+		munmap(r->page, r->bytes + (size_t)sysconf(_SC_PAGESIZE));
+	if (r->fd >= 0)
+		close(r->fd);
+}
+
+/* Where FIELD, which ends with the number wanted, is in the records of EVENT. */
+static bool field_offset(const char *event, const char *field, unsigned *offset)
+{
+	char text[4096], *at;
+
+	return read_event(event, "format", text, sizeof(text)) && (at = strstr(text, field)) &&
+	       sscanf(at + strlen(field), " offset:%u;", offset) == 1;
+}
+
 /* The records of commits come from one kernel thread, so that one ring is enough. */
 static void record_commits(struct trace *t, dev_t dev, const char *name)
 {
-	char text[4096], *field;
+	char text[32];
 	long pid;
-	void *at;
 
-	if (!read_event("jbd2/jbd2_run_stats", "format", text, sizeof(text)) ||
-		!(field = strstr(text, SIZE_FIELD)) ||
-		sscanf(field, SIZE_FIELD " offset:%u;", &t->size_offset) != 1)
-		return;
-	if (!read_text(text, sizeof(text), "/sys/fs/ext4/%s/journal_task", name) ||
+	if (!field_offset("jbd2/jbd2_run_stats", SIZE_FIELD, &t->size_offset) ||
+		!read_text(text, sizeof(text), "/sys/fs/ext4/%s/journal_task", name) ||
 		(pid = strtol(text, NULL, 10)) <= 0)
 		return;
-	t->ring_fd = open_event("jbd2/jbd2_run_stats", dev, (pid_t)pid, -1, true);
-	if (t->ring_fd < 0)
-		return;
-	t->ring_bytes = RING_BYTES + (size_t)sysconf(_SC_PAGESIZE);
-	at = mmap(NULL, t->ring_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, t->ring_fd, 0);
-	if (at != MAP_FAILED)
-		t->ring = at;
+	ring_open(&t->commits, open_event("jbd2/jbd2_run_stats", dev, (pid_t)pid, -1, 1), RING_BYTES);
+}
+
+static void record_writes(struct trace *t, dev_t dev)
+{
+	uint32_t page = (uint32_t)sysconf(_SC_PAGESIZE);
+	int cpu, i;
+
+	for (i = 0; i < TRACE_WRITES; i++) {
+		if (!field_offset(write_events[i], COPIED_FIELD, &t->copied_offset[i]))
+			continue;
+		for (cpu = 0; cpu < t->cpus; cpu++)
+			ring_open(&t->writes[cpu * TRACE_WRITES + i],
+				open_event(write_events[i], dev, -1, cpu, WRITES_PERIOD),
+				page > WRITES_BYTES ? page : WRITES_BYTES);
+	}
 }
 
 struct trace *trace_start(dev_t dev, const char *name, char *why, unsigned size)
@@ -118,18 +168,22 @@ struct trace *trace_start(dev_t dev, const char *name, char *why, unsigned size)
 	int cpus = (int)sysconf(_SC_NPROCESSORS_CONF), i;
 	struct trace *t = calloc(1, sizeof(*t));
 
-	if (t && cpus > 0)
+	if (t && cpus > 0) {
 		t->fd = malloc(sizeof(*t->fd) * (size_t)cpus);
-	if (!t || !t->fd) {
-		free(t);
+		t->writes = calloc((size_t)cpus * TRACE_WRITES, sizeof(*t->writes));
+	}
+	if (!t || !t->fd || !t->writes) {
 		snprintf(why, size, "out of memory");
+		trace_stop(t);
 		return NULL;
 	}
 	t->cpus = cpus;
-	t->ring_fd = -1;
+	t->commits.fd = -1;
 	for (i = 0; i < cpus; i++)
 		t->fd[i] = -1;
-	allow_descriptors(cpus);
+	for (i = 0; i < cpus * TRACE_WRITES; i++)
+		t->writes[i].fd = -1;
+	allow_descriptors(cpus * (1 + TRACE_WRITES));
 	if (count_fsyncs(t, dev)) {
 		if (errno == ENOENT)
 			snprintf(why, size, "tracefs is not mounted: mount -t tracefs tracefs /sys/kernel/tracing");
@@ -139,8 +193,9 @@ struct trace *trace_start(dev_t dev, const char *name, char *why, unsigned size)
 		return NULL;
 	}
 	record_commits(t, dev, name);
+	record_writes(t, dev);
 	t->counts.on = true;
-	t->counts.commits_on = t->ring != NULL;
+	t->counts.commits_on = t->commits.page != NULL;
 	return t;
 }
 
@@ -164,62 +219,120 @@ double trace_bucket_most(unsigned bucket)
 	return (double)((bucket % 4 + 5ull) << (power - 2)) - 1;
 }
 
-static void take_record(struct trace *t, const uint8_t *record, const struct perf_event_header *h)
+/* Get the number at OFFSET of a record's raw data; false: it is another kind of record. */
+static bool record_field(const uint8_t *record, const struct perf_event_header *h, unsigned offset,
+	uint32_t *out)
 {
-	uint32_t raw, blocks;
-	uint64_t lost;
+	uint32_t raw;
 
-	if (h->type == PERF_RECORD_LOST && h->size >= sizeof(*h) + 16) {
-		memcpy(&lost, record + sizeof(*h) + 8, sizeof(lost));
-		t->counts.lost += lost;
-	}
 	if (h->type != PERF_RECORD_SAMPLE || h->size < sizeof(*h) + sizeof(raw))
-		return;
+		return false;
 	memcpy(&raw, record + sizeof(*h), sizeof(raw));
-	if (raw > h->size - sizeof(*h) - sizeof(raw) || t->size_offset + sizeof(blocks) > raw)
-		return;
-	memcpy(&blocks, record + sizeof(*h) + sizeof(raw) + t->size_offset, sizeof(blocks));
-	t->counts.commits++;
-	t->counts.logged += blocks;
-	t->counts.sizes[trace_bucket(blocks)]++;
+	if (raw > h->size - sizeof(*h) - sizeof(raw) || offset + sizeof(*out) > raw)
+		return false;
+	memcpy(out, record + sizeof(*h) + sizeof(raw) + offset, sizeof(*out));
+	return true;
 }
 
-static void read_ring(struct trace *t)
+/* Call FN for each record that is new. */
+static void ring_read(struct trace *t, struct ring *r, int arg,
+	void (*fn)(struct trace *t, int arg, const uint8_t *record,
+		const struct perf_event_header *h))
 {
-	const uint8_t *data = (const uint8_t *)t->ring + sysconf(_SC_PAGESIZE);
-	uint64_t head = __atomic_load_n(&t->ring->data_head, __ATOMIC_ACQUIRE);
-	uint64_t tail = t->ring->data_tail;
+	const uint8_t *data = (const uint8_t *)r->page + sysconf(_SC_PAGESIZE);
+	uint64_t head = __atomic_load_n(&r->page->data_head, __ATOMIC_ACQUIRE);
+	uint64_t tail = r->page->data_tail;
 	struct perf_event_header h;
 	uint8_t record[RECORD_MOST];
 	uint32_t i;
 
 	for (; tail < head; tail += h.size) {
 		for (i = 0; i < sizeof(h); i++)
-			((uint8_t *)&h)[i] = data[(tail + i) % RING_BYTES];
+			((uint8_t *)&h)[i] = data[(tail + i) & (r->bytes - 1)];
 		if (h.size < sizeof(h) || h.size > sizeof(record))
 			break;
 		for (i = 0; i < h.size; i++)
-			record[i] = data[(tail + i) % RING_BYTES];
-		take_record(t, record, &h);
+			record[i] = data[(tail + i) & (r->bytes - 1)];
+		fn(t, arg, record, &h);
 	}
-	__atomic_store_n(&t->ring->data_tail, head, __ATOMIC_RELEASE);
+	__atomic_store_n(&r->page->data_tail, head, __ATOMIC_RELEASE);
+}
+
+static void take_commit(
+	struct trace *t, int arg, const uint8_t *record, const struct perf_event_header *h)
+{
+	uint32_t blocks;
+	uint64_t lost;
+
+	(void)arg;
+	if (h->type == PERF_RECORD_LOST && h->size >= sizeof(*h) + 16) {
+		memcpy(&lost, record + sizeof(*h) + 8, sizeof(lost));
+		t->counts.lost += lost;
+	}
+	if (!record_field(record, h, t->size_offset, &blocks))
+		return;
+	t->counts.commits++;
+	t->counts.logged += blocks;
+	t->counts.sizes[trace_bucket(blocks)]++;
+}
+
+static void take_write(
+	struct trace *t, int kind, const uint8_t *record, const struct perf_event_header *h)
+{
+	uint32_t bytes;
+
+	if (!record_field(record, h, t->copied_offset[kind], &bytes))
+		return;
+	t->counts.sampled[kind]++;
+	t->counts.sampled_bytes[kind] += bytes;
+}
+
+static uint64_t read_count(int fd)
+{
+	uint64_t n;
+
+	return fd >= 0 && read(fd, &n, sizeof(n)) == sizeof(n) ? n : 0;
 }
 
 void trace_read(struct trace *t, struct trace_counts *out)
 {
-	uint64_t n;
-	int cpu;
+	struct ring *r;
+	int cpu, i;
 
 	*out = (struct trace_counts){0};
 	if (!t)
 		return;
 	t->counts.fsyncs = 0;
-	for (cpu = 0; cpu < t->cpus; cpu++)
-		if (t->fd[cpu] >= 0 && read(t->fd[cpu], &n, sizeof(n)) == sizeof(n))
-			t->counts.fsyncs += n;
-	if (t->ring)
-		read_ring(t);
+	memset(t->counts.writes, 0, sizeof(t->counts.writes));
+	for (cpu = 0; cpu < t->cpus; cpu++) {
+		t->counts.fsyncs += read_count(t->fd[cpu]);
+		for (i = 0; i < TRACE_WRITES; i++) {
+			r = &t->writes[cpu * TRACE_WRITES + i];
+			t->counts.writes[i] += read_count(r->fd);
+			if (r->page)
+				ring_read(t, r, i, take_write);
+		}
+	}
+	if (t->commits.page)
+		ring_read(t, &t->commits, 0, take_commit);
 	*out = t->counts;
+}
+
+double trace_written(const struct trace_counts *a, const struct trace_counts *b)
+{
+	double sum = 0;
+	int i;
+
+	for (i = 0; i < TRACE_WRITES; i++) {
+		if (b->writes[i] == a->writes[i])
+			continue;
+		if (b->sampled[i] == a->sampled[i])
+			return NAN;
+		sum += (double)(b->writes[i] - a->writes[i]) *
+		       (double)(b->sampled_bytes[i] - a->sampled_bytes[i]) /
+		       (double)(b->sampled[i] - a->sampled[i]);
+	}
+	return sum;
 }
 
 void trace_stop(struct trace *t)
@@ -228,13 +341,14 @@ void trace_stop(struct trace *t)
 
 	if (!t)
 		return;
-	for (i = 0; i < t->cpus; i++)
+	for (i = 0; t->fd && i < t->cpus; i++)
 		if (t->fd[i] >= 0)
 			close(t->fd[i]);
-	if (t->ring)
-		munmap(t->ring, t->ring_bytes);
-	if (t->ring_fd >= 0)
-		close(t->ring_fd);
+	for (i = 0; t->writes && i < t->cpus * TRACE_WRITES; i++)
+		ring_close(&t->writes[i]);
+	if (t->cpus)
+		ring_close(&t->commits);
 	free(t->fd);
+	free(t->writes);
 	free(t);
 }

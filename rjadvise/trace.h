@@ -14,9 +14,13 @@
  * the next. */
 #define TRACE_BUCKETS 128
 
+#define TRACE_WRITES 3 /* delalloc, nodelalloc, data=journal */
+
 struct trace_counts {
 	bool on;	  /* fsyncs are counted */
 	uint64_t fsyncs;  /* calls of fsync(2) and fdatasync(2), and O_SYNC writes */
+	/* Writes to the page cache, by tracepoint; of a part of them the bytes are known. */
+	uint64_t writes[TRACE_WRITES], sampled[TRACE_WRITES], sampled_bytes[TRACE_WRITES];
 	bool commits_on;  /* so are the sizes of commits */
 	uint64_t commits; /* whose record was read */
 	uint64_t lost;	  /* whose record found no space in the ring */
@@ -35,6 +39,10 @@ struct trace *trace_start(dev_t dev, const char *name, char *why, unsigned size)
 void trace_read(struct trace *t, struct trace_counts *out);
 /* NULL-safe. */
 void trace_stop(struct trace *t);
+
+/* Bytes that were written to the page cache from A to B: for each tracepoint the number of
+ * writes by the mean of the sample. NAN: no sample. */
+double trace_written(const struct trace_counts *a, const struct trace_counts *b);
 
 /* The bucket of a commit of BLOCKS, and the most blocks that a bucket has. */
 unsigned trace_bucket(uint32_t blocks);

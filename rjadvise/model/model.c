@@ -10,6 +10,8 @@
 #define FRONT_US 150.0
 /* Blocks of data in the log to a descriptor block: 16 bytes a tag, in 4 KiB. */
 #define TAGS 254.0
+/* The part of the journal that one transaction may have. */
+#define FULL_SHARE 0.25
 
 const char *place_name(enum place p)
 {
@@ -96,10 +98,15 @@ double model_syncs_s(const struct load *l, const struct machine *m)
 /* Bytes of file data that pass the log per second. */
 static double logged_data_s(const struct load *l, enum data_mode mode)
 {
-	double all = known(l->dirtied_bytes_s, l->data_bytes_s);
+	double past;
 
-	if (mode == MODE_JOURNAL)
-		return all;
+	if (mode == MODE_JOURNAL) {
+		/* what passed the page cache, at least: metadata are in data_bytes_s */
+		past = l->data_bytes_s - l->cached_bytes_s - known(l->log_bytes_s, 0);
+		if (isnan(l->cached_bytes_s))
+			return l->data_bytes_s;
+		return l->cached_bytes_s + (past > 0 ? past : 0);
+	}
 	return mode == MODE_FLAGGED ? l->overwritten_bytes_s * l->flagged_share : 0;
 }
 
@@ -137,6 +144,44 @@ static const char *missing(const struct load *l, const struct machine *m, struct
 	return NULL;
 }
 
+/* How much of what is fsynced passes the log with C, and does not now. */
+static double part_logged(const struct load *l, struct choice c)
+{
+	if (l->mode == MODE_JOURNAL)
+		return 0;
+	return c.mode == MODE_JOURNAL ? 1 : c.mode == MODE_FLAGGED ? l->flagged_share : 0;
+}
+
+/* The part of a second that the disk, or the store, needs for the bytes alone. */
+static double bytes_time(
+	const struct load *l, const struct machine *m, struct choice c, double log_s)
+{
+	double byte_us = known(m->disk.byte_us, 0) / 1e6, n = l->written_bytes_s;
+	/* a disk with which the load kept up is not slower than that */
+	double full = fmax(1, n * byte_us);
+
+	if (l->place == PLACE_INTERNAL)
+		n -= known(l->log_bytes_s, 0);
+	if (c.place == PLACE_INTERNAL)
+		n += log_s;
+	n *= byte_us / full;
+	return c.place == PLACE_REMOTE ? fmax(n, log_s * known(m->store.byte_us, 0) / 1e6) : n;
+}
+
+/* Where transactions end because they are full, all wait for the log, and for its blocks to
+ * reach their place. */
+static double full_time(const struct load *l, const struct machine *m, struct choice c,
+	double log_s, double data_s)
+{
+	const struct device_cost *d = c.place == PLACE_REMOTE	? &m->store
+				      : c.place == PLACE_SECOND ? &m->second
+								: &m->disk;
+
+	if (log_s * l->commit_s <= l->journal_bytes * FULL_SHARE)
+		return 0;
+	return (log_s * known(d->byte_us, 0) + data_s * known(m->disk.byte_us, 0)) / 1e6;
+}
+
 /*
  * In a second of now: BEFORE is spent in commits and in what the choice changes; AFTER would
  * be. The rest, of programs and of the disk, stays.
@@ -144,47 +189,33 @@ static const char *missing(const struct load *l, const struct machine *m, struct
 static double wall(const struct load *l, const struct machine *m, struct choice c,
 	double *commit_us)
 {
-	double k = scale(l, m), only = flush_only_s(l, m), part = 0;
+	double k = scale(l, m), only = flush_only_s(l, m), part = part_logged(l, c);
 	double data_s = logged_data_s(l, c.mode), was_s = logged_data_s(l, l->mode);
-	double syncs = model_syncs_s(l, m);
-	double commits = l->commits_s, bytes, before, after, busy, log_s, bytes_s, full;
+	double log_s = metadata_s(l) + data_s * (1 + 1 / TAGS);
+	/* a sync of data in the log is a commit, one that only flushed before, too; no program
+	 * waits for the commits of the timer */
+	double commits = l->commits_s + only * part, before, after;
+	/* those that share a commit wrote their data at the same time */
+	double syncs = fmin(model_syncs_s(l, m), l->requested_s + only);
 
-	/* a sync of data in the log is a commit, one that only flushed before, too */
-	if (l->mode != MODE_JOURNAL && c.mode == MODE_JOURNAL)
-		part = 1;
-	else if (l->mode != MODE_JOURNAL && c.mode == MODE_FLAGGED)
-		part = l->flagged_share;
-	commits += only * part;
-	log_s = metadata_s(l) + data_s * (1 + 1 / TAGS);
-	bytes = commits > 0 ? log_s / commits : 0;
-	*commit_us = k * model_commit_us(m, c.place, bytes);
+	*commit_us = k * model_commit_us(m, c.place, commits > 0 ? log_s / commits : 0);
 	if (c.place == l->place && c.mode == l->mode)
 		*commit_us = l->commit_us;
-	before = l->commits_s * l->commit_us;
-	after = commits * *commit_us;
-	/* those that share a commit wrote their data at the same time */
-	syncs = fmin(syncs, l->commits_s + only);
-	if (part > 0 && syncs > 0) {
-		/* not written in place before the commit any more */
+	before = l->requested_s * l->commit_us;
+	after = (l->requested_s + only * part) * *commit_us;
+	if (part > 0 && syncs > 0) /* not written in place before the commit any more */
 		before += part * k * (syncs * write_us(&m->disk, data_s / (syncs * part)) +
 					     only * m->disk.flush_us);
-	} else if (l->mode == MODE_JOURNAL && c.mode != MODE_JOURNAL && syncs > 0) {
+	else if (l->mode == MODE_JOURNAL && c.mode != MODE_JOURNAL && syncs > 0)
 		after += syncs * k * write_us(&m->disk, was_s / syncs);
-	}
-	before = before > 1e6 ? 1e6 : before;
-	busy = 1 + (after - before) / 1e6;
-	/* or the bytes are what takes the time */
-	bytes_s = l->written_bytes_s;
-	if (l->place == PLACE_INTERNAL)
-		bytes_s -= known(l->log_bytes_s, 0);
+	/* after the commit of data in an internal journal fsync flushes once more */
+	if (l->place == PLACE_INTERNAL && l->mode == MODE_JOURNAL)
+		before += syncs * k * m->disk.flush_us;
 	if (c.place == PLACE_INTERNAL)
-		bytes_s += log_s;
-	/* the disk that the load had kept up with is not slower than that */
-	full = fmax(1, l->written_bytes_s * known(m->disk.byte_us, 0) / 1e6);
-	bytes_s *= known(m->disk.byte_us, 0) / 1e6 / full;
-	if (c.place == PLACE_REMOTE)
-		bytes_s = fmax(bytes_s, log_s * known(m->store.byte_us, 0) / 1e6);
-	return fmax(busy, bytes_s);
+		after += (c.mode == MODE_JOURNAL ? 1 : part) * syncs * k * m->disk.flush_us;
+	before = before > 1e6 ? 1e6 : before;
+	return fmax(1 + (after - before) / 1e6 + (part > 0 ? full_time(l, m, c, log_s, data_s) : 0),
+		bytes_time(l, m, c, log_s));
 }
 
 const char *model_loses(struct choice c)

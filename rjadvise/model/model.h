@@ -45,7 +45,7 @@ struct load {
 	double metadata_share;	/* of all that was written, at least: the log's part, if no
 				 * file data pass it */
 	double data_bytes_s;	/* of that, file data: at most */
-	double dirtied_bytes_s; /* file data dirtied in the page cache */
+	double cached_bytes_s;	/* file data that programs wrote to the page cache */
 	double new_bytes_s;	/* by growth of files */
 	double overwritten_bytes_s; /* data_bytes_s less that: at most */
 	double flagged_share; /* of overwritten_bytes_s that the directories proposed for

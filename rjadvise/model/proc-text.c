@@ -101,14 +101,3 @@ bool parse_ext4_options(const char *text, struct mount_text *out)
 	*out = t;
 	return true;
 }
-
-bool parse_bdi_dirtied(const char *text, uint64_t *bytes)
-{
-	const char *at = strstr(text, "BdiDirtied:");
-	uint64_t kb;
-
-	if (!at || sscanf(at, "BdiDirtied: %" SCNu64 " kB", &kb) != 1)
-		return false;
-	*bytes = kb << 10;
-	return true;
-}

@@ -45,7 +45,4 @@ struct mount_text {
 /* False, and OUT is unchanged: TEXT has none of these. */
 bool parse_ext4_options(const char *text, struct mount_text *out);
 
-/* BdiDirtied of /sys/kernel/debug/bdi/M:N/stats in bytes. False: TEXT lacks it. */
-bool parse_bdi_dirtied(const char *text, uint64_t *bytes);
-
 #endif

@@ -118,19 +118,6 @@ static void test_options(void)
 	CU_ASSERT_FALSE(parse_ext4_options("rw\nrelatime\n", &t));
 }
 
-static void test_bdi(void)
-{
-	uint64_t bytes = 77;
-
-	CU_ASSERT(parse_bdi_dirtied("BdiWriteback:                0 kB\n"
-				    "BdiDirtied:            5538564 kB\nBdiWritten:            1 kB\n",
-		&bytes));
-	CU_ASSERT_EQUAL(bytes, 5538564ull * 1024);
-	CU_ASSERT_FALSE(parse_bdi_dirtied("BdiWritten: 3 kB\n", &bytes));
-	CU_ASSERT_FALSE(parse_bdi_dirtied("BdiDirtied: many\n", &bytes));
-	CU_ASSERT_EQUAL(bytes, 5538564ull * 1024);
-}
-
 int main(void)
 {
 	static const struct rjtest tests[] = {
@@ -140,7 +127,6 @@ int main(void)
 		RJTEST(test_stat),
 		RJTEST(test_stat_old),
 		RJTEST(test_options),
-		RJTEST(test_bdi),
 	};
 
 	return RJTEST_RUN("text", tests);
