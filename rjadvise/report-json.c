@@ -157,6 +157,7 @@ void report_print_json(const struct report *r, const char *applied)
 	if (r->trace_why[0])
 		add_text(top, "fsyncs_unknown", r->trace_why);
 	json_object_object_add(top, "disk", device_json(&r->machine.disk));
+	add_bool(top, "disk_rotates", r->volume->rotates);
 	json_object_object_add(top, "second_disk", device_json(&r->machine.second));
 	json_object_object_add(top, "store", device_json(&r->machine.store));
 	json_object_object_add(top, "files", files_json(r));

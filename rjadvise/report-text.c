@@ -143,6 +143,8 @@ static void print_choices(const struct report *r)
 				BYTES(p->log_bytes_day));
 	}
 	printf("  (* in use: what was observed. How the others are computed: doc/advise.md)\n");
+	if (r->volume->rotates)
+		printf("  (the kernel says that the disk rotates: what a journal elsewhere saves of its seeks is not in the model)\n");
 	printf("\nWhat a crash loses\n");
 	for (i = MODE_ORDERED; i <= MODE_FLAGGED; i++)
 		printf("  %s: %s\n", mode_name((enum data_mode)i),

@@ -123,6 +123,7 @@ static void find_journal(struct volume *v)
 /* Flushes are counted of whole disks only. */
 static void find_disk(struct volume *v)
 {
+	char text[8];
 	struct stat st;
 
 	snprintf(v->disk_dir, sizeof(v->disk_dir), "/sys/dev/block/%u:%u/..", major(v->dev),
@@ -133,6 +134,8 @@ static void find_disk(struct volume *v)
 		v->disk_dir[strlen(v->disk_dir) - 3] = 0;
 	else
 		v->whole_disk = !stat(v->disk_dir, &st);
+	v->rotates = read_text(text, sizeof(text), "%s/queue/rotational", v->disk_dir) &&
+		     text[0] == '1';
 }
 
 static int find_mount(const char *argument, struct volume *v, struct rj_error *err)

@@ -21,6 +21,7 @@ struct volume {
 	char jbd2[96];	   /* its directory in /proc/fs/jbd2; "": none */
 	struct mount_text mount;
 	bool noatime, relatime;
+	bool rotates;	 /* its disk, as the kernel says */
 	bool whole_disk; /* the flushes are of the disk that DEV is a part of */
 	char disk_dir[64]; /* of that disk in /sys: no slash at the end */
 };

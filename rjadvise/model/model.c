@@ -294,17 +294,6 @@ static int risk(struct choice c)
 	return of_mode[c.mode] * 2 + (c.place != PLACE_REMOTE);
 }
 
-static bool before(const struct prediction *a, const struct prediction *b)
-{
-	bool known_a = !isnan(a->wall), known_b = !isnan(b->wall);
-
-	if (known_a != known_b)
-		return known_a;
-	if (!known_a || fabs(a->wall - b->wall) <= MODEL_SAME * fmin(a->wall, b->wall))
-		return risk(a->choice) < risk(b->choice);
-	return a->wall < b->wall;
-}
-
 /* "Within a tenth of each other" is no order: the best of those within it of the fastest that
  * are left comes next. */
 void model_rank(struct prediction *p, int count)
@@ -317,8 +306,9 @@ void model_rank(struct prediction *p, int count)
 			if (!isnan(p[j].wall) && !(p[j].wall >= p[fastest].wall))
 				fastest = j;
 		for (best = fastest, j = i; j < count; j++)
-			if (before(&p[j], &p[best]) && (isnan(p[fastest].wall) ||
-				    p[j].wall <= p[fastest].wall * (1 + MODEL_SAME)))
+			if (risk(p[j].choice) < risk(p[best].choice) &&
+				(isnan(p[fastest].wall) ||
+					p[j].wall <= p[fastest].wall * (1 + MODEL_SAME)))
 				best = j;
 		swap = p[i];
 		p[i] = p[best];

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The model's rules, on loads made up so that the answer is known. */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "rjadvise/model/hints.h"
@@ -209,6 +210,9 @@ static void test_bandwidth(void)
 	near(at(&l, &m, PLACE_INTERNAL, MODE_JOURNAL).log_bytes_day,
 		80e6 * (1 + 1 / 254.0) * 86400);
 	CU_ASSERT(at(&l, &m, PLACE_INTERNAL, MODE_WRITEBACK).wall < 1.01);
+	/* the load was faster than the probe: the disk is */
+	m.disk.byte_us = 0.02;
+	CU_ASSERT(at(&l, &m, PLACE_INTERNAL, MODE_WRITEBACK).wall < 1.01);
 }
 
 /* What has no source is not predicted, and says what is missing. */
@@ -335,6 +339,77 @@ static void test_hints(void)
 	CU_ASSERT_STRING_EQUAL(advice(&l, &f, "noatime"), "leave");
 }
 
+/*
+ * Fsynced creates by one thread on a quiet machine, of doc/results/benchmarks.md: from the rate
+ * with the internal journal, and the time of a write and a flush, those of the other journals. One
+ * commit each, of 33,000 bytes, 4096 of them file data with data=journal.
+ */
+struct published {
+	double internal, sync_us; /* creates per second; a write of 4 KiB with its flush */
+	double put_us;
+	enum place place;
+	enum data_mode mode;
+	double measured;
+};
+
+static const struct published published[] = {
+	/* this machine's disk */
+	{1425, 182, 40, PLACE_INTERNAL, MODE_WRITEBACK, 1569},
+	{1425, 182, 40, PLACE_INTERNAL, MODE_JOURNAL, 1027},
+	{1425, 182, 40, PLACE_SECOND, MODE_ORDERED, 1219},
+	{1425, 182, 40, PLACE_SECOND, MODE_JOURNAL, 1073},
+	{1425, 182, 40, PLACE_REMOTE, MODE_ORDERED, 1417},
+	{1425, 182, 40, PLACE_REMOTE, MODE_WRITEBACK, 1568},
+	{1425, 182, 40, PLACE_REMOTE, MODE_JOURNAL, 1120},
+	{1425, 182, 40 + 182, PLACE_REMOTE, MODE_ORDERED, 1160},
+	{1425, 182, 40 + 182, PLACE_REMOTE, MODE_JOURNAL, 877},
+	{1425, 182, 40 + 401, PLACE_REMOTE, MODE_ORDERED, 900},
+	{1425, 182, 40 + 401, PLACE_REMOTE, MODE_WRITEBACK, 1053},
+	{1425, 182, 40 + 401, PLACE_REMOTE, MODE_JOURNAL, 861},
+	/* a flush 1000 us longer */
+	{317, 1431, 40, PLACE_INTERNAL, MODE_WRITEBACK, 337},
+	{317, 1431, 40, PLACE_INTERNAL, MODE_JOURNAL, 222},
+	{317, 1431, 40, PLACE_SECOND, MODE_ORDERED, 212},
+	{317, 1431, 40, PLACE_SECOND, MODE_JOURNAL, 218},
+	{317, 1431, 40, PLACE_REMOTE, MODE_ORDERED, 497},
+	{317, 1431, 40, PLACE_REMOTE, MODE_JOURNAL, 511},
+	{317, 1431, 40, PLACE_REMOTE, MODE_WRITEBACK, 542},
+	{317, 1431, 40 + 1431, PLACE_REMOTE, MODE_ORDERED, 275},
+	{317, 1431, 40 + 1431, PLACE_REMOTE, MODE_JOURNAL, 272},
+	{317, 1431, 40 + 401, PLACE_REMOTE, MODE_ORDERED, 407},
+	{317, 1431, 40 + 401, PLACE_REMOTE, MODE_WRITEBACK, 441},
+	{317, 1431, 40 + 401, PLACE_REMOTE, MODE_JOURNAL, 435},
+};
+
+static void test_published(void)
+{
+	struct machine m = slow_flush;
+	struct load l = fsyncs;
+	double got;
+	unsigned i;
+
+	for (i = 0; i < sizeof(published) / sizeof(published[0]); i++) {
+		const struct published *p = &published[i];
+
+		m.disk.write_us = m.second.write_us = 40;
+		m.disk.flush_us = m.second.flush_us = p->sync_us - 40;
+		m.store.write_us = p->put_us;
+		m.store.byte_us = 0.001;
+		l.fsyncs_s = l.commits_s = l.requested_s = p->internal;
+		l.flushes_s = 2 * p->internal;
+		l.commit_blocks = 8;
+		l.commit_us = model_commit_us(&m, PLACE_INTERNAL, 8 * 4096.0);
+		l.log_bytes_s = p->internal * 8 * 4096;
+		l.written_bytes_s = p->internal * 9 * 4096;
+		l.new_bytes_s = l.data_bytes_s = l.cached_bytes_s = p->internal * 4096;
+		got = at(&l, &m, p->place, p->mode).syncs_s;
+		printf("# %4.0f per second, %s, %s: %.0f, measured %.0f: %.2f\n", p->internal,
+			place_name(p->place), mode_name(p->mode), got, p->measured,
+			got / p->measured);
+		CU_ASSERT(got / p->measured > 0.75 && got / p->measured < 1.25);
+	}
+}
+
 int main(void)
 {
 	static const struct rjtest tests[] = {
@@ -351,6 +426,7 @@ int main(void)
 		RJTEST(test_unknown),
 		RJTEST(test_rank),
 		RJTEST(test_all_choices),
+		RJTEST(test_published),
 		RJTEST(test_apply),
 		RJTEST(test_hints),
 	};
