@@ -143,6 +143,12 @@ struct rj_jbd2_scan_opts {
 	 * looked at. */
 	bool limited;
 	uint32_t until_tid;
+	/* Call EACH_COPY (NULL: do not) for each copy of the volume's block COPIES_OF in the
+	 * transactions that the plan replays, in log order, also for those that a later one
+	 * replaces. BLOCK is valid during the call. */
+	uint64_t copies_of;
+	void (*each_copy)(void *arg, const uint8_t *block);
+	void *arg;
 };
 
 enum rj_jbd2_damage {

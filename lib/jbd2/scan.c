@@ -156,6 +156,24 @@ static void summarize(struct jbd2_scan *s)
 	info->wrapped = s->good > sb->last - sb->start;
 }
 
+/* The copies are sorted, and all of them are there still. */
+static int tell_copies(struct jbd2_scan *s, struct rj_bio *log,
+	const struct rj_jbd2_scan_opts *opts, struct rj_error *err)
+{
+	const struct jbd2_copies *c = &s->plan->copies;
+	size_t i;
+	int rc = 0;
+
+	for (i = 0; opts->each_copy && !rc && i < c->n; i++) {
+		if ((c->v[i].key & JBD2_COPY_BLOCK) != opts->copies_of)
+			continue;
+		rc = jbd2_plan_copy(s->plan, log, &c->v[i], s->descriptor, err);
+		if (!rc)
+			opts->each_copy(opts->arg, s->descriptor);
+	}
+	return rc;
+}
+
 static int scan_and_plan(struct jbd2_scan *s, struct rj_bio *log,
 	const struct rj_jbd2_scan_opts *opts, struct rj_error *err)
 {
@@ -177,6 +195,8 @@ static int scan_and_plan(struct jbd2_scan *s, struct rj_bio *log,
 	jbd2_log_cache_stop(&s->plan->cache);
 	summarize(s);
 	rc = jbd2_copies_sort(&s->plan->copies, err);
+	if (!rc)
+		rc = tell_copies(s, log, opts, err);
 	if (!rc)
 		rc = jbd2_freed_mark(s->plan, log, opts, err);
 	if (!rc)

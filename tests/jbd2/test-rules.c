@@ -475,10 +475,53 @@ static void from_a_place_and_up_to_one(void)
 	lm_free(&l);
 }
 
+struct told {
+	uint32_t txn, write; /* after the last one */
+	unsigned count, wrong;
+};
+
+/* The next write of target 9, in log order. (Copies that are escaped differ in four bytes.) */
+static void next_copy(void *arg, const uint8_t *block)
+{
+	struct told *t = arg;
+	const struct lm_txn *x;
+
+	for (t->count++; t->txn < l.transactions; t->txn++, t->write = 0)
+		for (x = &l.txn[t->txn]; t->write < x->writes; t->write++)
+			if (x->write[t->write].target == 9) {
+				t->wrong += memcmp(block + 4, at(x->write[t->write++].log) + 4,
+						    BS - 4) != 0;
+				return;
+			}
+	t->wrong++;
+}
+
+static void each_copy_of_a_block(void)
+{
+	struct told t = {0};
+	struct rj_jbd2_scan_opts o = {
+		.fs_blocks = TARGETS, .copies_of = 9, .each_copy = next_copy, .arg = &t};
+	unsigned all;
+
+	make(3, false);
+	scan_part(&o, 0);
+	CU_ASSERT(t.count > 2 && t.wrong == 0);
+	all = t.count;
+	next_copy(&t, l.bytes); /* there is no more */
+	CU_ASSERT_EQUAL(t.wrong, 1);
+	/* what is not replayed is not told */
+	at(l.txn[9].descriptor_block)[BS - 8] ^= 1;
+	t = (struct told){0};
+	scan_part(&o, 0);
+	CU_ASSERT(t.count > 0 && t.count < all && t.wrong == 0 && t.txn < 9);
+	lm_free(&l);
+}
+
 int main(void)
 {
 	static const struct rjtest tests[] = {
 		RJTEST(from_a_place_and_up_to_one),
+		RJTEST(each_copy_of_a_block),
 		RJTEST(bad_descriptor_checksum),
 		RJTEST(bad_revoke_checksum),
 		RJTEST(impossible_revoke_count),
