@@ -41,7 +41,7 @@ bool rj_mount_note_decode(
 
 	if (memcmp(raw, MAGIC, KIND_AT) != 0 ||
 		rj_get_le32(raw + CRC_AT) != crc_of(raw) ||
-		(kind != RJ_NOTE_MOUNTED && kind != RJ_NOTE_UNMOUNTED) ||
+		kind < RJ_NOTE_MOUNTED || kind > RJ_NOTE_RECOVERED ||
 		!rj_get_le64(raw + EPOCH_AT) || rj_get_le16(raw + ZERO_AT))
 		return false;
 	out->kind = (enum rj_mount_note_kind)kind;

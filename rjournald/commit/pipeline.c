@@ -24,12 +24,9 @@ static bool unfinished(struct rj_pipeline *p)
  * the write that comes now. */
 static void put_note(struct rj_pipeline *p)
 {
-	uint8_t raw[RJ_MOUNT_NOTE_BYTES];
-
 	if (!p->watch.note || rj_inflight_contains(p->inflight, 0, 1) ||
-		!p->watch.note(p->watch.arg, raw))
+		!p->watch.note(p->watch.arg, p->ring->data))
 		return;
-	memcpy(p->ring->data, raw, sizeof(raw));
 	rj_pending_mark(&p->pending, 0, 1);
 }
 
@@ -39,8 +36,8 @@ static void follow(struct rj_pipeline *p, uint32_t block, uint32_t count)
 	bool empty = !p->track.start;
 
 	rj_track_written(&p->track, p->ring, block, count);
-	if (empty && p->track.start && p->watch.began)
-		p->watch.began(p->watch.arg);
+	if (p->track.start && p->watch.superblock && p->sb_block - block < count)
+		p->watch.superblock(p->watch.arg, empty);
 	put_note(p);
 }
 

@@ -40,13 +40,14 @@ struct rj_sink {
 
 /* Calls for whom the kernel's use of the journal tells of mounts; each may be NULL. */
 struct rj_journal_watch {
-	/* A write makes an empty journal (s_start 0) one with transactions; it is not
-	 * shipped yet, and the kernel waits for it. */
-	void (*began)(void *arg);
+	/* A write of the journal's superblock, of one with transactions; it is not shipped
+	 * yet, and the kernel waits for it. BEGINS: the journal was empty (s_start 0). */
+	void (*superblock)(void *arg, bool begins);
 	/* A write that empties the journal was shipped; the kernel waits for the answer. */
 	void (*emptied)(void *arg);
-	/* Is there a note to go with the write that comes now, in block 0? */
-	bool (*note)(void *arg, uint8_t raw[RJ_MOUNT_NOTE_BYTES]);
+	/* Is there a note to go with the write that comes now, in block 0? RAW: the notes in
+	 * it. */
+	bool (*note)(void *arg, uint8_t raw[RJ_MOUNT_NOTES_BYTES]);
 	void *arg;
 };
 

@@ -25,8 +25,9 @@ struct rj_mount_notes {
 	const char *device; /* the caller's */
 	struct rj_unmount_watch *watch;
 	pthread_mutex_t lock; /* of what follows; never held over a request */
-	int fd; /* of the volume; -1: a worker that took over */
-	bool ended; /* the log's last note is that of an unmount, which left AT_END */
+	int fd; /* of the volume; -1: not open (yet: a worker that took over) */
+	/* the log's last note is that of an unmount, or of a recovery, which left AT_END */
+	bool ended;
 	uint8_t at_end[RJ_MOUNT_NOTE_HASH];
 	bool before_known, served;
 	uint8_t before[RJ_MOUNT_NOTE_HASH]; /* before rjournald's own patch */
@@ -40,6 +41,10 @@ struct rj_mount_notes {
 	bool put;   /* the note of the mount is in the ring */
 	struct rj_mount_note note; /* the note of the mount */
 	_Atomic bool due;	   /* NOTE is to be put */
+	/* The superblock as the disk had it when the kernel moved the journal's tail last. */
+	bool running_known;
+	uint8_t running[RJ_MOUNT_NOTE_HASH];
+	_Atomic bool running_due; /* the note of that, as soon as NOTE is put */
 	bool agrees; /* rjournald patches what the unmount left, */
 	bool left;   /* and has done so */
 	uint8_t after[RJ_MOUNT_NOTE_HASH];
@@ -65,6 +70,19 @@ static void look_if_due(struct rj_mount_notes *n)
 		n->due = true;
 }
 
+/* Called with the lock. */
+static void take_running(
+	struct rj_mount_notes *n, const uint8_t now[RJ_RAW_SUPER_BYTES])
+{
+	uint8_t sum[RJ_MOUNT_NOTE_HASH];
+
+	if (!hash(now, sum) ||
+		(n->running_known && !memcmp(sum, n->running, sizeof(sum))))
+		return;
+	memcpy(n->running, sum, sizeof(sum));
+	n->running_known = n->running_due = true;
+}
+
 /* Did the mount find what rjournald left? Until its first transaction was shipped the
  * superblock on the disk is as the mount wrote it: that transaction, or a later one,
  * changes it. Called with the lock. */
@@ -84,18 +102,36 @@ static void look_at_mount(struct rj_mount_notes *n)
 	n->found = late >= -1 && late <= MOUNTING_S;
 	n->note.mounts = m.mounts;
 	n->note.checked = m.checked;
+	take_running(n, now);
 }
 
-/* The kernel begins to fill an empty journal: the first commit of a mount, which waits for
- * this write. */
-static void began(void *arg)
+/* What a crash may leave on the disk: this, or a copy that the log has from its tail on. What
+ * was logged below the tail was written before the kernel moved it. Called with the lock. */
+static void look_at_running(struct rj_mount_notes *n)
+{
+	uint8_t now[RJ_RAW_SUPER_BYTES];
+
+	if (n->fd == -1)
+		n->fd = rj_super_open(n->device);
+	if (!rj_super_read(n->fd, n->device, now, NULL))
+		take_running(n, now);
+}
+
+/* The kernel moves its journal's tail, or (BEGINS) begins to fill an empty journal: then this
+ * is the first commit of a mount, or the first one after a freeze. It waits for this write. */
+static void superblock(void *arg, bool begins)
 {
 	struct rj_mount_notes *n = arg;
 
 	pthread_mutex_lock(&n->lock);
-	look_at_mount(n);
-	n->began = true;
-	rj_unmount_watch_end(n->watch);
+	if (n->found || n->put)
+		look_at_running(n);
+	else if (begins)
+		look_at_mount(n);
+	if (begins) {
+		n->began = true;
+		rj_unmount_watch_end(n->watch);
+	}
 	look_if_due(n);
 	pthread_mutex_unlock(&n->lock);
 }
@@ -112,25 +148,42 @@ static void emptied(void *arg)
 		rj_unmount_watch_look(n->watch, true);
 }
 
-static bool take(void *arg, uint8_t raw[RJ_MOUNT_NOTE_BYTES])
+/* Called with the lock. */
+static void put_running(struct rj_mount_notes *n, uint8_t raw[RJ_MOUNT_NOTES_BYTES])
+{
+	struct rj_mount_note note = n->note;
+
+	note.kind = RJ_NOTE_RUNNING;
+	memcpy(note.super, n->running, sizeof(note.super));
+	rj_mount_note_encode(&note, raw + RJ_MOUNT_NOTE_RUNNING);
+	n->running_due = false;
+}
+
+static bool take(void *arg, uint8_t raw[RJ_MOUNT_NOTES_BYTES])
 {
 	struct rj_mount_notes *n = arg;
+	bool any;
 
-	if (!n->due)
+	if (!n->due && !n->running_due)
 		return false;
 	pthread_mutex_lock(&n->lock);
-	rj_mount_note_encode(&n->note, raw);
-	n->due = false;
-	n->put = true;
+	any = n->due || (n->put && n->running_due);
+	if (n->due) {
+		rj_mount_note_encode(&n->note, raw);
+		n->due = false;
+		n->put = true;
+	}
+	if (n->put && n->running_due)
+		put_running(n, raw);
 	pthread_mutex_unlock(&n->lock);
-	return true;
+	return any;
 }
 
 struct rj_journal_watch rj_mount_notes_watch(struct rj_mount_notes *n)
 {
 	if (!n)
 		return (struct rj_journal_watch){0};
-	return (struct rj_journal_watch){began, emptied, take, n};
+	return (struct rj_journal_watch){superblock, emptied, take, n};
 }
 
 void rj_mount_notes_before(struct rj_mount_notes *n, struct rj_volume *v)
@@ -187,6 +240,8 @@ void rj_mount_notes_mounted(struct rj_mount_notes *n)
 	n->mode = mode;
 	if (mode)
 		look_at_mount(n);
+	else
+		n->found = n->served = false; /* no more is asked of the disk */
 	look_if_due(n);
 	/* perhaps nothing is written, and nothing to be emptied */
 	if (n->due && !n->began)
@@ -246,7 +301,7 @@ void rj_mount_notes_left(struct rj_mount_notes *n, struct rj_volume *v)
 }
 
 bool rj_mount_notes_idle(
-	struct rj_mount_notes *n, uint8_t raw[RJ_MOUNT_NOTE_BYTES])
+	struct rj_mount_notes *n, uint8_t raw[RJ_MOUNT_NOTES_BYTES])
 {
 	return n && n->left && take(n, raw);
 }
@@ -265,12 +320,29 @@ bool rj_mount_notes_unmounted(
 	return true;
 }
 
+/* What the worker before has noted of the mount of SINCE. */
+static void take_up(struct rj_mount_notes *n, const uint8_t *raw, uint64_t since)
+{
+	struct rj_mount_note note;
+
+	n->put = rj_mount_note_decode(raw, &note) && note.kind == RJ_NOTE_MOUNTED &&
+		 note.epoch == since;
+	if (!n->put)
+		return;
+	n->note = note;
+	if (!rj_mount_note_decode(raw + RJ_MOUNT_NOTE_RUNNING, &note) ||
+		note.kind != RJ_NOTE_RUNNING || note.epoch != since)
+		return;
+	memcpy(n->running, note.super, sizeof(n->running));
+	n->running_known = true;
+}
+
 int rj_mount_notes_new(const char *device, const struct rj_ring *ring,
 	uint64_t since, bool resumed, struct rj_mount_notes **out,
 	struct rj_error *err)
 {
 	struct rj_mount_notes *n = calloc(1, sizeof(*n));
-	struct rj_mount_note note, last;
+	struct rj_mount_note last;
 	int rc;
 
 	*out = NULL;
@@ -279,15 +351,14 @@ int rj_mount_notes_new(const char *device, const struct rj_ring *ring,
 	n->device = device;
 	n->fd = n->written = -1;
 	pthread_mutex_init(&n->lock, NULL);
-	n->put = resumed && rj_mount_note_decode(ring->data, &note) &&
-		 note.kind == RJ_NOTE_MOUNTED && note.epoch == since;
 	n->ended = !resumed && rj_mount_note_decode(ring->data, &last) &&
-		   last.kind == RJ_NOTE_UNMOUNTED;
+		   (last.kind == RJ_NOTE_UNMOUNTED || last.kind == RJ_NOTE_RECOVERED);
 	if (n->ended)
 		memcpy(n->at_end, last.super, sizeof(n->at_end));
-	n->note = n->put ? note
-			 : (struct rj_mount_note){
-				   .kind = RJ_NOTE_MOUNTED, .epoch = since};
+	n->note = (struct rj_mount_note){
+		.kind = RJ_NOTE_MOUNTED, .epoch = since};
+	if (resumed)
+		take_up(n, ring->data, since);
 	rc = rj_unmount_watch_start(device, n->put, &n->watch, err);
 	if (rc) {
 		rj_mount_notes_free(n);

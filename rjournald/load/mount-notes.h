@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a history needs to go on over an unmount (doc/history.md, "Over an unmount"): notes
- * in block 0 of the journal of what the primary superblock was before the mount, and of
- * what the unmount left. Best effort: nothing here fails or delays the kernel's requests,
- * and where a note is missing the history ends.
+ * What a history needs to go on over an unmount, or a crash (doc/history.md): notes in block 0
+ * of the journal of what the primary superblock was before the mount, of what it is on the
+ * disk in it, and of what the unmount left. Best effort: nothing here fails the kernel's
+ * requests, or delays them but for one read of the disk when the kernel moves its journal's
+ * tail; and where a note is missing the history ends.
  */
 #ifndef RJ_JOURNALD_MOUNT_NOTES_H
 #define RJ_JOURNALD_MOUNT_NOTES_H
@@ -60,7 +61,7 @@ void rj_mount_notes_left(struct rj_mount_notes *n, struct rj_volume *v);
 /* The note of a mount in which nothing was written, so that nothing has brought it into the
  * log. False: there is none to be put. NULL-safe. */
 bool rj_mount_notes_idle(
-	struct rj_mount_notes *n, uint8_t raw[RJ_MOUNT_NOTE_BYTES]);
+	struct rj_mount_notes *n, uint8_t raw[RJ_MOUNT_NOTES_BYTES]);
 /* The note of the unmount, of N. False: there is none to be put. NULL-safe. */
 bool rj_mount_notes_unmounted(
 	struct rj_mount_notes *n, uint8_t raw[RJ_MOUNT_NOTE_BYTES]);

@@ -27,7 +27,7 @@ static void there_and_back(void)
 	uint8_t raw[RJ_MOUNT_NOTE_BYTES];
 	int kind;
 
-	for (kind = RJ_NOTE_MOUNTED; kind <= RJ_NOTE_UNMOUNTED; kind++) {
+	for (kind = RJ_NOTE_MOUNTED; kind <= RJ_NOTE_RECOVERED; kind++) {
 		a.kind = (enum rj_mount_note_kind)kind;
 		rj_mount_note_encode(&a, raw);
 		CU_ASSERT_TRUE_FATAL(rj_mount_note_decode(raw, &b));
@@ -45,7 +45,7 @@ static void damaged(void)
 	static const struct {
 		unsigned at;
 		uint32_t value;
-	} wrong[] = {{8, 0}, {8, 3}, {12, 0x11112}};
+	} wrong[] = {{8, 0}, {8, 6}, {12, 0x11112}};
 	struct rj_mount_note a = sample(), b;
 	uint8_t raw[RJ_MOUNT_NOTE_BYTES];
 	unsigned i;

@@ -8,17 +8,18 @@
 
 struct seen {
 	struct tk *k;
-	unsigned began, emptied;
-	uint64_t last; /* segment, at the last of both */
+	unsigned superblocks, began, emptied;
+	uint64_t last; /* segment, at the last of them */
 	bool due;
 	uint8_t note; /* what the note is filled with */
 };
 
-static void began(void *arg)
+static void superblock(void *arg, bool begins)
 {
 	struct seen *s = arg;
 
-	s->began++;
+	s->superblocks++;
+	s->began += begins;
 	s->last = s->k->sink->last;
 	s->due = true;
 }
@@ -31,7 +32,7 @@ static void emptied(void *arg)
 	s->last = s->k->sink->last;
 }
 
-static bool note(void *arg, uint8_t raw[RJ_MOUNT_NOTE_BYTES])
+static bool note(void *arg, uint8_t raw[RJ_MOUNT_NOTES_BYTES])
 {
 	struct seen *s = arg;
 
@@ -44,7 +45,7 @@ static bool note(void *arg, uint8_t raw[RJ_MOUNT_NOTE_BYTES])
 
 static void start(struct tk *k, struct seen *s)
 {
-	const struct rj_journal_watch w = {began, emptied, note, s};
+	const struct rj_journal_watch w = {superblock, emptied, note, s};
 
 	*s = (struct seen){.k = k};
 	tk_start_watched(k, rj_rule_unfinished, &w);
@@ -71,8 +72,10 @@ static void begun_before_it_is_shipped(void)
 	CU_ASSERT(s.began == 1 && s.last == 1 && k.sink->last == 2);
 	CU_ASSERT(has_note(&k, 1)); /* with the very same segment */
 	tk_transaction(&k, 5);
+	CU_ASSERT(s.superblocks == 1);
 	tk_superblock(&k, k.head, k.tid); /* the tail moves */
-	CU_ASSERT(s.began == 1 && s.emptied == 0);
+	CU_ASSERT(s.superblocks == 2 && s.began == 1 && s.emptied == 0);
+	CU_ASSERT(s.last + 1 == k.sink->last && has_note(&k, 2));
 	tk_stop(&k);
 }
 
@@ -87,9 +90,9 @@ static void emptied_after_it_was_shipped(void)
 	tk_superblock(&k, 0, k.tid);
 	CU_ASSERT(s.emptied == 1 && s.last == k.sink->last);
 	tk_superblock(&k, 0, k.tid);
-	CU_ASSERT(s.emptied == 1);
+	CU_ASSERT(s.emptied == 1 && s.superblocks == 1);
 	tk_superblock(&k, TK_FIRST, k.tid);
-	CU_ASSERT(s.began == 2);
+	CU_ASSERT(s.began == 2 && s.superblocks == 2);
 	tk_stop(&k);
 }
 
