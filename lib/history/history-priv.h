@@ -11,6 +11,15 @@
 /* A larger ring is kept in a file (lib/log/ring.h). */
 #define RJ_HIST_MEMORY (256u << 20)
 
+/* Between two mounts, and until it is known how the next one began, nothing is applied. */
+enum rj_hist_held {
+	RJ_HELD_NOT = 0,
+	RJ_HELD_CRASHED,   /* a fence ended the mount: rjrecover's base is next, */
+	RJ_HELD_EMPTIED,   /* then its note of how it left the volume, */
+	RJ_HELD_RECOVERED, /* then the fence of the next mount */
+	RJ_HELD_MOUNTED,   /* that was there, or the one after an unmount; its note is next */
+};
+
 struct rj_hist {
 	struct rj_store *store;
 	const struct rj_log_id *id;
@@ -24,6 +33,7 @@ struct rj_hist {
 	int64_t sealed_ns; /* and when it was sealed, since 1970 */
 	struct rj_log_tail tail; /* from which the next reading goes on */
 	uint64_t claimed; /* the highest epoch, when the last reading began */
+	struct rj_log_tail at;	 /* of the segment that is looked at, or was the last one */
 	int64_t later_ns; /* the commit that opts->not_after_ns ended the last one at; 0 */
 	/* The place of the walk in the ring: transaction TID begins at BLOCK, or has
 	 * yet to begin somewhere (0: the journal was emptied). */
@@ -36,11 +46,11 @@ struct rj_hist {
 	/* The last note in the log, and in which segment; 0: there was none. */
 	struct rj_mount_note note;
 	uint64_t note_segment;
-	/* After an unmount: nothing is applied until a note says how the volume was
-	 * mounted, and that nothing else wrote to it since HELD_SEGMENT. */
-	bool held;
+	/* Nothing is applied until notes say how the volume was mounted, and that nothing
+	 * else wrote to it since HELD_SEGMENT. */
+	enum rj_hist_held held;
 	uint64_t held_segment;
-	struct rj_mount_note held_note; /* of the unmount */
+	struct rj_mount_note held_note; /* of the unmount, or of rjrecover's end */
 	bool whole; /* base.whole was reached */
 	bool stop;  /* the moment was found, or the history breaks */
 	bool found;
@@ -66,12 +76,12 @@ void rj_hist_close(struct rj_hist *h);
  * that is looked for was reached; the rest was not applied.
  */
 int rj_hist_consume(struct rj_hist *h, struct rj_error *err);
-/* Note why the history ends after SEGMENT. Returns -RJ_E_REFUSED. */
-int rj_hist_broken(struct rj_hist *h, uint64_t segment, struct rj_error *err,
-	const char *why);
 
 /* ---- remount.c ---- */
 
+/* Note why the history ends after SEGMENT. Returns -RJ_E_REFUSED. */
+int rj_hist_broken(struct rj_hist *h, uint64_t segment, struct rj_error *err,
+	const char *why);
 /* Look at the note of a mount in S, if there is one. RJ_E_REFUSED with h->stop set: the
  * history breaks. */
 int rj_hist_look_at_note(struct rj_hist *h, const struct rj_segment *s,
@@ -79,9 +89,18 @@ int rj_hist_look_at_note(struct rj_hist *h, const struct rj_segment *s,
 /* Does h->segment have the note of the unmount of the mount that the walk is in, and is the
  * journal empty as that left it? If so, transaction *TID is next. */
 bool rj_hist_unmounted(const struct rj_hist *h, uint32_t *tid);
-/* The fence after h->segment begins the service of another mount, in epoch SINCE: go on
- * after it, if the mount before was ended as it should. The next one is to be proven.
- * False: the history ends here. */
-bool rj_hist_go_over(struct rj_hist *h, uint64_t since);
+/* Transactions of a mount have to be taken, and its note did not come yet: look for it in the
+ * log after h->at. RJ_E_REFUSED with h->stop set: the history breaks; the store's errors. */
+int rj_hist_look_ahead(struct rj_hist *h, struct rj_error *err);
+/* The fence after h->segment begins the service of another mount, in epoch SINCE, or a
+ * recovery: go on after it, if the mount before was ended as it should, or crashed. What
+ * follows is to be proven. RJ_E_REFUSED with h->stop set: the history ends here. */
+int rj_hist_go_over(struct rj_hist *h, uint64_t since, struct rj_error *err);
+/* Is segment S, which has blocks, one that may follow here? RJ_E_REFUSED with h->stop set: the
+ * history ends. */
+int rj_hist_look_at_recovery(
+	struct rj_hist *h, const struct rj_segment *s, struct rj_error *err);
+/* S was applied to the ring: is it one of rjrecover's, from which the walk goes on? */
+void rj_hist_recovered(struct rj_hist *h, const struct rj_segment *s);
 
 #endif

@@ -4,7 +4,6 @@
  * waits at its place until the transaction there is complete, in whatever order its
  * pieces come; only an emptied journal lets it look elsewhere.
  */
-#include <stdio.h>
 #include <string.h>
 
 #include "ext4/renew.h"
@@ -12,21 +11,6 @@
 
 #define SUPER_AT    1024u /* the volume's primary superblock, in bytes */
 #define SUPER_BYTES 1024u
-
-int rj_hist_broken(struct rj_hist *h, uint64_t segment, struct rj_error *err,
-	const char *why)
-{
-	struct rj_history_report *r = h->report;
-
-	if (!r->break_why[0]) {
-		r->break_segment = segment;
-		snprintf(r->break_why, sizeof(r->break_why), "%s", why);
-	}
-	h->stop = true;
-	return rj_fail(err, RJ_E_REFUSED,
-		"%s: the history of this base ends at segment %llu: %s",
-		h->store->url, (unsigned long long)segment, r->break_why);
-}
 
 static const uint8_t *ring_at(const struct rj_hist *h, uint32_t block)
 {
@@ -247,8 +231,7 @@ static int hold(struct rj_hist *h, struct rj_jbd2_plan **plan,
 		rc = check(h, *plan, err);
 	if (rc || !rj_jbd2_plan_info(*plan)->transactions)
 		return rc;
-	return rj_hist_broken(h, h->held_segment, err,
-		"the volume was unmounted and mounted again, and the log does not say that this was by mount.rj, with data=journal: make a new base");
+	return rj_hist_look_ahead(h, err);
 }
 
 /* Would a walk that begins with h->segment know as much? Not while the journal is empty: only
@@ -269,7 +252,10 @@ int rj_hist_consume(struct rj_hist *h, struct rj_error *err)
 
 	rc = look(h, err);
 	if (!rc && h->block) {
-		rc = h->held ? hold(h, &plan, err) : consume(h, &plan, err);
+		if (h->held)
+			rc = hold(h, &plan, err);
+		if (!rc && !h->held)
+			rc = consume(h, &plan, err);
 		rj_jbd2_plan_free(plan);
 	} else if (!rc && !h->held) {
 		h->report->reached.segment = h->segment;

@@ -78,44 +78,15 @@ static int bring_fallback(struct promoting *p, struct rj_error *err)
 	return rc;
 }
 
-static int only_fences(void *arg, const struct rj_segment *s, struct rj_error *err)
-{
-	const uint32_t ends = RJ_SEG_F_BREAK | RJ_SEG_F_CLEAN;
-
-	(void)arg;
-	if (s->header.kind == RJ_SEG_FENCE && !s->body.run_count && !(s->header.flags & ends))
-		return 0;
-	return rj_fail(err, RJ_E_REFUSED, "segment %llu is no fence",
-		(unsigned long long)s->header.sequence);
-}
-
-/*
- * A fence of another epoch ends the history for the walk. If nothing but fences follow, up to
- * segment UPTO (0: the last one), nothing was written since: a promotion or a recovery was cut off.
- */
-static int nothing_since(struct promoting *p, uint64_t upto, struct rj_error *err)
-{
-	const struct rj_base_log *log = rj_follow_log(p->follow);
-	const struct rj_log_read_opts o = {
-		.resume = rj_follow_tail(p->follow), .upto = upto};
-	const struct rj_follow_state *s = &p->report->state;
-	struct rj_log_summary sum;
-	int rc = rj_log_read(log->store, &log->id, &o, only_fences, NULL, &sum, err);
-
-	if (rc != -RJ_E_REFUSED)
-		return rc;
-	return rj_fail(err, RJ_E_REFUSED,
-		"%s: is not what the volume is now: its history ends with segment %llu: %s; rjbackup restore makes a volume of its own of it",
-		p->opts->base, (unsigned long long)s->break_segment, s->break_why);
-}
-
 static int pass(struct promoting *p, uint64_t upto, struct rj_error *err)
 {
 	struct rj_follow_state *s = &p->report->state;
 	int rc = rj_follow_pass(p->follow, 0, upto, s, err);
 
 	if (rc == -RJ_E_REFUSED && s->break_why[0])
-		rc = nothing_since(p, upto, err);
+		return rj_fail(err, RJ_E_REFUSED,
+			"%s: is not what the volume is now: its history ends with segment %llu: %s; rjbackup restore makes a volume of its own of it",
+			p->opts->base, (unsigned long long)s->break_segment, s->break_why);
 	if (!rc && !s->whole)
 		rc = rj_fail(err, RJ_E_GAP, "%s: the log ends before segment %llu, where the base is whole",
 			p->opts->base, (unsigned long long)s->at.segment);

@@ -16,7 +16,7 @@
 static int check_epoch(
 	struct rj_hist *h, const struct rj_segment *s, struct rj_error *err)
 {
-	uint64_t since, before = s->header.sequence - 1;
+	uint64_t since, before = h->held ? h->held_segment : s->header.sequence - 1;
 	int rc;
 
 	if (s->header.flags & RJ_SEG_F_BREAK)
@@ -27,9 +27,8 @@ static int check_epoch(
 			"the volume's journal was moved away");
 	rc = rj_log_served_since(h->store, h->id, s->header.epoch,
 		h->opts->retry_ms, &since, err);
-	if (!rc && since != h->since && !rj_hist_go_over(h, since))
-		return rj_hist_broken(h, before, err,
-			"the volume was unmounted or crashed, and nothing in the log says that it was not changed then: make a new base (mounted as type rj, a history goes on over an unmount)");
+	if (!rc && since != h->since)
+		rc = rj_hist_go_over(h, since, err);
 	return rc;
 }
 
@@ -96,6 +95,10 @@ static int step(void *arg, const struct rj_segment *s, struct rj_error *err)
 	struct rj_hist *h = arg;
 	int rc;
 
+	h->at = (struct rj_log_tail){.sequence = s->header.sequence,
+		.epoch = s->header.epoch,
+		.oldest = s->header.oldest};
+	memcpy(h->at.chain, s->chain, sizeof(h->at.chain));
 	h->later_ns = later_commit(h, s);
 	if (h->later_ns)
 		return rj_fail(err, RJ_E_CANCELLED, "%s: segment %llu is later", h->store->url,
@@ -105,13 +108,14 @@ static int step(void *arg, const struct rj_segment *s, struct rj_error *err)
 		rc = rj_hist_consume(h, err);
 	if (!rc && s->header.kind == RJ_SEG_FENCE)
 		rc = check_epoch(h, s, err);
-	if (!rc && s->header.flags & RJ_SEG_F_RECOVERED)
-		rc = rj_hist_broken(h, s->header.sequence - 1, err,
-			"rjrecover recovered the volume: make a new base");
+	if (!rc && s->body.run_count)
+		rc = rj_hist_look_at_recovery(h, s, err);
 	if (!rc && s->body.run_count)
 		rc = check_size(h, s, err);
 	if (!rc)
 		rc = rj_ring_apply(h->ring, s, err);
+	if (!rc)
+		rj_hist_recovered(h, s);
 	h->segment = s->header.sequence;
 	h->sealed_ns = (int64_t)s->header.time_ns;
 	if (!rc && h->segment == h->opts->base.whole)
@@ -149,7 +153,7 @@ int rj_hist_open(struct rj_hist *h, struct rj_error *err)
 		return rc;
 	h->report->segments = sum.segments;
 	h->report->bytes = sum.bytes;
-	*tail = sum.tail;
+	*tail = h->at = sum.tail;
 	h->claimed = sum.epochs_claimed;
 	h->segment = tail->sequence;
 	if (!h->ring)

@@ -205,8 +205,11 @@ int rj_recovery_settle_fallback(struct rj_recovery *r, struct rj_error *err)
 	f = rj_volume_facts(v);
 	p.sbx = f->sbx;
 	p.sbx.fallback_empty = true;
-	if (f->has_sbx && f->sbx.fallback[0] && !f->sbx.fallback_empty)
+	if (f->has_sbx && f->sbx.fallback[0] && !f->sbx.fallback_empty) {
+		rj_recovery_leaves_again(r, v);
 		rc = rj_volume_patch(v, &p, err);
+		rj_recovery_left(r, v);
+	}
 	return rj_recovery_close(r, v, rc, err);
 }
 

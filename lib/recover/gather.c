@@ -271,6 +271,9 @@ int rj_recovery_plan(struct rj_recovery *r, struct rj_error *err)
 		.fs_blocks = r->facts.blocks,
 		.born = r->facts.born,
 		.keep_bytes = rj_recovery_memory(),
+		.copies_of = 1024 / r->facts.block_size,
+		.each_copy = r->store ? rj_recovery_logged : NULL,
+		.arg = r,
 	};
 	int rc;
 
@@ -286,7 +289,7 @@ int rj_recovery_plan(struct rj_recovery *r, struct rj_error *err)
 		return 0;
 	rj_jbd2_plan_free(r->plan);
 	r->plan = NULL;
-	r->report->have_plan = false;
+	r->report->have_plan = r->found_logged = false;
 	rc = ring_bio(r, err);
 	if (rc)
 		return rc;

@@ -97,6 +97,7 @@ static int open_volume(struct rj_recovery *r, struct rj_error *err)
 	if (rc)
 		return rc;
 	r->facts = *rj_volume_facts(r->volume);
+	rj_recovery_found(r);
 	r->report->needs_recovery = r->facts.needs_recovery;
 	r->orphans = r->facts.orphans;
 	r->report->block_size = r->facts.block_size;
@@ -373,9 +374,14 @@ static int check_result(struct rj_recovery *r, struct rj_error *err)
 		r->report->fsck_status |= RJ_FSCK_CORRECTED;
 		return rj_recovery_verified_e2fsck(r, err);
 	}
-	/* the next mount does what fails here */
-	if (r->orphans && rj_recovery_orphans(r, NULL, &orphans))
+	if (r->orphans && rj_recovery_leaves_orphans(r)) {
+		r->report->orphans_left = true;
+		rj_recovery_say(r,
+			"orphan inodes are left to the next mount, so that a history of the volume goes on");
+	} else if (r->orphans && rj_recovery_orphans(r, NULL, &orphans)) {
+		/* the next mount does what fails here */
 		rj_recovery_say(r, "%s", orphans.msg);
+	}
 	if (r->report->outcome == RJ_OUTCOME_CLEAN && !r->opts->force)
 		return 0;
 	rc = rj_recovery_check(r, err);
@@ -429,6 +435,7 @@ static int resume_move(struct rj_recovery *r, struct rj_error *err)
 
 	if (!rj_move_pending(r->device))
 		return 0;
+	r->proven = false;
 	rc = rj_move_resume(r->device, &o, &report, err);
 	if (!rc && report.outcome != RJ_MOVED_NOTHING && !o.dry_run)
 		r->report->fsck_status |= RJ_FSCK_CORRECTED;
@@ -470,8 +477,13 @@ static int run(struct rj_recovery *r, struct rj_error *err)
 		r->volume = NULL;
 		rc = rj_recovery_settle_fallback(r, err);
 	}
-	if (!rc)
-		return check_result(r, err);
+	if (!rc) {
+		rc = check_result(r, err);
+		if (!rc && rj_recovery_note_end(r) &&
+			rj_recovery_put_emptied(r, &cause))
+			rj_recovery_history_ends(r, cause.msg);
+		return rc;
+	}
 	if (rc == -RJ_E_REFUSED)
 		r->report->fsck_status |= RJ_FSCK_UNCORRECTED;
 	if (!log_unusable(r, rc) || r->report->outcome != RJ_OUTCOME_FAILED ||

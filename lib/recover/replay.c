@@ -13,9 +13,8 @@ static int replay_progress(void *arg, uint64_t done, uint64_t total)
 	return r->opts->progress(r->opts->arg, RJ_PHASE_REPLAY, done, total);
 }
 
-/* A base segment that holds the journal's two superblocks as they are in the
- * ring (features, UUIDs, users kept), emptied, the sequence moved on. */
-static int put_emptied(struct rj_recovery *r, struct rj_error *err)
+/* (Features, UUIDs, users are kept, the sequence moved on.) */
+int rj_recovery_put_emptied(struct rj_recovery *r, struct rj_error *err)
 {
 	uint32_t bs = r->ring->block_size;
 	uint32_t sb_block = rj_jbd2_device_sb_block(bs);
@@ -109,20 +108,24 @@ static int replay_into(
 
 	if (!r->ring)
 		rc = rj_recovery_open_nonremote(r, v, true, err);
-	if (!rc && r->ring && !r->report->plan.empty)
+	if (!rc && r->ring && !r->report->plan.empty) {
+		rj_recovery_prove(r, v);
 		keep_mark(r);
+	}
 	if (!rc && !r->report->plan.empty)
 		rc = rj_jbd2_replay(r->plan, r->log_bio, rj_volume_bio(v),
 			replay_progress, r, err);
 	if (!rc && !r->alone)
-		rc = r->ring ? put_emptied(r, err)
+		rc = r->ring ? rj_recovery_put_emptied(r, err)
 			     : rj_recovery_empty_nonremote(r, err);
 	if (!rc)
 		rc = rj_volume_reload(v, err);
 	if (!rc)
 		rc = mark_volume(r, v, err);
-	if (!rc)
+	if (!rc) {
 		r->orphans = rj_volume_facts(v)->orphans;
+		rj_recovery_left(r, v);
+	}
 	return rc;
 }
 

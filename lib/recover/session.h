@@ -49,6 +49,11 @@ struct rj_recovery {
 	uint64_t latest_ns;   /* the latest time_ns of all that were applied */
 	bool broken_unmount;  /* see rj_recovery_judge_clean() */
 	uint64_t clean_epoch; /* of the last fence with RJ_SEG_F_CLEAN; 0: none */
+	/* The primary superblock: as it was at first, and whether the transactions to be
+	 * replayed have a copy that is the same; and as it was left. */
+	bool found_known, found_logged;
+	uint8_t found[1024], left[1024];
+	bool proven; /* up to now a history can go on over this recovery */
 };
 
 /* nonremote.c: journals that are not remote */
@@ -124,6 +129,30 @@ int rj_recovery_need_backup(struct rj_recovery *r, struct rj_error *err);
 
 /* replay.c */
 int rj_recovery_replay(struct rj_recovery *r, struct rj_error *err);
+/* Put a base segment: the journal's superblocks as they are in the ring, emptied, and the
+ * notes before them. */
+int rj_recovery_put_emptied(struct rj_recovery *r, struct rj_error *err);
+
+/* ---- crash-note.c: notes for a history; where they are not put, it ends ---- */
+
+/* Keep the superblock of r->volume, which was opened and not changed. */
+void rj_recovery_found(struct rj_recovery *r);
+/* For each copy of the superblock's block in the log: is it the one that was found? */
+void rj_recovery_logged(void *arg, const uint8_t *block);
+/* V, open for writing, is about to get the replay: is it as the crashed mount left it? Puts
+ * the note of that into the ring. */
+void rj_recovery_prove(struct rj_recovery *r, struct rj_volume *v);
+/* The superblock of V was written, for the last time as far as is known; and is about to be
+ * written again. */
+void rj_recovery_left(struct rj_recovery *r, struct rj_volume *v);
+void rj_recovery_leaves_again(struct rj_recovery *r, struct rj_volume *v);
+/* Are the orphans to be left to the next mount, so that the log has what becomes of them? */
+bool rj_recovery_leaves_orphans(struct rj_recovery *r);
+/* Put the note of how the volume was left into the ring, for a last base segment. False: a
+ * history does not go on. */
+bool rj_recovery_note_end(struct rj_recovery *r);
+/* A history cannot go on, because of WHY: say so, if there may be one. */
+void rj_recovery_history_ends(struct rj_recovery *r, const char *why);
 
 /* fsck.c: e2fsck, verified. CAUSE says why the log is not used. */
 int rj_recovery_fsck(struct rj_recovery *r, const struct rj_error *cause,

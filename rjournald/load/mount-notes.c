@@ -259,7 +259,7 @@ const char *rj_mount_notes_break(struct rj_mount_notes *n)
 	if (!n->mode)
 		why = "it is not mounted with data=journal";
 	else if (!n->ended)
-		why = "the log does not end with an unmount: it was not mounted as type rj with data=journal before, or there was a crash, or the server could not be reached then";
+		why = "the log does not end with an unmount, nor with a recovery that a history goes on over: it was not mounted as type rj with data=journal before, or there was such a crash, or the server could not be reached then";
 	else if (!n->before_known || memcmp(n->before, n->at_end, sizeof(n->before)))
 		why = "something wrote to the volume since it was unmounted";
 	else if (!n->found)

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # The time-travel oracle: random operations, a base under load, markers (syncfs and a
 # manifest of every file), and each marker restored and compared, by time and by segment.
+# Four seeds of seven have crashes under load, each with orphans, rjrecover and a marker after it.
 # At the end each block in use is compared with the volume's own (blocks.h).
 # RJ_LONG=N: N seeds, of all kinds of volume; else one seed of one kind.
 . "$RJ_SRC/tests/support/lib.sh" || exit 99
@@ -20,9 +21,13 @@ load() {
 	while [ -e going ]; do "$WORK" ops mnt $((n++)) 500 || return; done
 }
 remounted() { rj_umount && rj_mount "$1"; }
+# crashed SEED MODE: mount.rj recovers the volume
+crashed() {
+	deleted_open 2 && crash_under_load "$1" && rj_mount "$2"
+}
 # one SEED: a history and its judgement
 one() {
-	local seed=$1 kind=${kinds[$1 % 4]} i words= with= mode=journal more=() load
+	local seed=$1 kind=${kinds[$1 % 4]} i words= with= mode=journal more=() load crashes=
 	rm -f ./*.img ./*.manifest ./*.time ./*.segment
 	case $((seed % 3)) in
 	1) "$RJ_BUILD/rjtune/rjtune" --genkey "$T_DIR/key.$seed" >/dev/null
@@ -39,7 +44,9 @@ one() {
 	((seed / 4 % 5 < 4)) || mode=journal,discard
 	kind="$kind ${more[*]}"
 	[ -z "$words" ] || with=key
+	((seed % 7 > 3)) || crashes=yes
 	note "seed $seed: $kind $mode $with"
+	[ -z "$crashes" ] || note "with crashes"
 	# shellcheck disable=SC2086
 	check "$kind: a volume" history_volume ${kinds[seed % 4]} $mode "$words" "${more[@]}" || return
 	check "... mounted as type rj" eval "history_umount && rj_mount $mode"
@@ -66,7 +73,10 @@ one() {
 			kill_pid "$(worker_pid "$T_DIR/v.img")"
 			wait_for 60 worker_pid "$T_DIR/v.img"
 		fi
-		if ((i == 1 || i == 2)); then
+		if [ -n "$crashes" ] && ((i != 1 && i < MARKS - 1)); then
+			check "... a crash after marker $i" crashed $((seed + 3000 + i)) $mode
+			mark "c$i" || { not_ok "a marker"; return; }
+		elif ((i == 1 || i == 2)); then
 			check "... mounted again after marker $i" remounted $mode
 		fi
 	done
@@ -76,6 +86,8 @@ one() {
 			check "... marker $i by its time" restored "$(cat "m$i.time")" "m$i"
 		fi
 		check "... marker $i by its segment" restored "segment:$(cat "m$i.segment")" "m$i"
+		[ ! -e "c$i.segment" ] ||
+			check "... marker $i by a crash and its segment" restored "segment:$(cat "c$i.segment")" "c$i"
 	done
 	check "... unmounted" rj_umount
 	check "... the latest" restored latest "m$((MARKS - 1))"

@@ -53,6 +53,45 @@ elsewhere() {
 # note_of: what this host has noted of the base, and of drills
 note_of() { echo "drill/$(dumpe2fs -h "$VOL" 2>/dev/null | awk '/^Filesystem UUID/ {print $3}').json"; }
 
+# rj_crash: the machine stops, and $VOL is its disk as it was then. Who still writes has the mount
+# as its working directory; of what is open, the descriptors in $OPEN are closed.
+rj_crash() {
+	local pid fd; pid=$(daemon_pid "$VOL")
+	# an image: it has what its loop device has written
+	freeze_daemon "$pid" && cp --sparse=always v.img next.img && kill_pid "$pid" || return 1
+	for fd in $OPEN; do exec {fd}>&-; done
+	OPEN=
+	umount -l mnt
+	if [[ $VOL == /dev/* ]]; then
+		wait_for 60 losetup -d "$VOL"
+		VOL=$(losetup -f --show next.img) || return 1
+	fi
+	mv next.img v.img
+}
+OPEN=
+# crash_under_load SEED: operations go on while the machine stops
+crash_under_load() {
+	local pid rc
+	(cd mnt && exec "$WORK" ops . "$1" 100000) >load.out 2>&1 &
+	pid=$!
+	sleep 0.4
+	rj_crash; rc=$?
+	wait_for 60 gone $pid
+	return $rc
+}
+# deleted_open N: N files, and a folder, are deleted while they are open
+deleted_open() {
+	local i fd
+	for ((i = 0; i < $1; i++)); do
+		exec {fd}>mnt/held && head -c $((i * 100000 + 1)) /dev/urandom >&$fd &&
+			rm mnt/held || return 1
+		OPEN+=" $fd"
+	done
+	mkdir mnt/held && exec {fd}<mnt/held && rmdir mnt/held || return 1
+	OPEN+=" $fd"
+	sync -f mnt
+}
+
 # mark NAME: all is committed, and written down: manifest, time, segment. The clock of
 # commits is a few milliseconds behind.
 mark() {

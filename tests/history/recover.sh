@@ -1,0 +1,233 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# A history goes on over a crash and rjrecover, if nothing else wrote to the volume in between:
+# markers before crashes and after them are restored from the base of the first mount, with
+# orphan inodes, freezes, killed workers, over unmounts. And it ends, with the reason, where
+# something did: each of what may come between the crash and the next mount is tried.
+. "$RJ_SRC/tests/support/lib.sh" || exit 99
+. "$RJ_SRC/tests/support/rj.sh" || exit 99
+. "$RJ_SRC/tests/history/run.sh" || exit 99
+need_fuse_loop
+cd "$T_DIR" || exit 99
+start_server "$T_DIR/srv" || exit 99
+at_exit umount -l "$T_DIR/look"
+at_exit end_mount
+
+end_mount() {
+	umount -l "$T_DIR/mnt" 2>/dev/null
+	kill_daemon "$VOL"
+	[[ $VOL != /dev/* ]] || losetup -d "$VOL"
+}
+ls_says() { OUT=$(timeout 120 "$RJBACKUP" ls base.img 2>&1); like "$1" "$OUT" "$2"; }
+ops() { "$WORK" ops mnt "$1" "${2:-200}" >/dev/null; }
+base() { rm -f base.img && timeout 120 "$RJBACKUP" base -o base.img mnt; }
+recover() { timeout 120 "$RJRECOVER" -p "$@" "$VOL"; }
+# new_history image|device TYPE BLOCKSIZE WORDS [MKE2FS-OPTIONS...]: mounted, with a base, and
+# the marker a
+new_history() {
+	local kind=$1 type=$2 bs=$3 words=$4; shift 4
+	rm -f ./*.img ./*.manifest fb
+	VOL=$T_DIR/v.img
+	history_volume "$type" "$bs" journal "$words" "$@" && history_umount || return 1
+	if [ "$kind" = device ]; then
+		VOL=$(losetup -f --show v.img) || return 1
+	fi
+	rj_mount && ops 1 && base && ops 2 && mark a
+}
+new_worker() {
+	kill_pid "$(worker_pid "$VOL")" && wait_for 60 worker_pid "$VOL" && wait_for 60 took_over
+}
+took_over() { "$RJ_BUILD/rjctl/rjctl" status --json mnt | grep -q '"mode": *"online"'; }
+frozen_and_thawed() { fsfreeze -f mnt && fsfreeze -u mnt; }
+seed=${RJ_SEED:-$RANDOM}
+note "RJ_SEED=$seed"
+"$RJ_BUILD/rjtune/rjtune" --genkey "$T_DIR/key" >/dev/null
+for kind in "image ext3 1024 ,key=$T_DIR/key" "image ext4 4096 ,fallback=$T_DIR/fb" "device ext4 1024" \
+	"device ext3 4096" "image ext4 4096 ,on_loss=block -O ^orphan_file"; do
+	history_conf "keyfile = $T_DIR/key"
+	set -- $kind
+	[ $# -ge 4 ] || set -- "$@" ""
+	check "$kind: a base" new_history "$@"
+	cp --sparse=always base.img folded.img
+	for m in b c d e; do
+		case $m in
+		b) check "... orphans, more operations" eval 'deleted_open 3 && ops $((++seed)) 300' ;;
+		c) check "... another worker, operations" eval 'new_worker && ops $((++seed)) 300' ;;
+		d) check "... a freeze, operations" eval 'frozen_and_thawed && ops $((++seed)) 300 && sync -f mnt' ;;
+		e) check "... unmounted, mounted again" eval 'rj_umount && rj_mount && ops $((++seed)) 300' ;;
+		esac
+		check "... a crash under load" crash_under_load $((++seed))
+		if [ $m = b ]; then
+			status 0 "... rjrecover -p" recover
+			like "... leaves the orphans to the mount" "$OUT" "left to the next mount, so that a history"
+		fi
+		# mount.rj recovers the volume else
+		check "... mounted again" rj_mount
+		check "... a marker of what is there" mark ${m}1
+		check "... used" ops $((++seed)) 300
+		check "... a marker" mark ${m}2
+	done
+	ls_says "... ls goes on over the crashes" "latest"
+	is "... and tells of no break" "$(grep -c 'no later' <<<"$OUT")" 0
+	for m in a b1 b2 c1 c2 d1 d2 e1 e2; do
+		check "... marker $m by its segment" restored "segment:$(cat $m.segment)" $m
+	done
+	for m in a b1 c2 e1; do
+		check "... marker $m by its time" restored "$(cat $m.time)" $m
+	done
+	mv folded.img base.img
+	check "... a base is folded up to marker c1" timeout 120 "$RJBACKUP" fold --until="$(cat c1.time)" --base=base.img
+	check "... and on" timeout 120 "$RJBACKUP" fold --base=base.img
+	check "... unmounted" rj_umount
+	check "... the latest, afterwards" restored latest e2
+	status 0 "... and each block in use is the volume's" "$COMPARE" v.img r.img
+	note "$kind: $OUT"
+	[[ $VOL != /dev/* ]] || losetup -d "$VOL"
+	VOL=$T_DIR/v.img
+done
+
+# ---- from here on with one block device; what comes between a crash and the next mount ----
+history_conf ""
+check "a volume" new_history device ext4 4096 ""
+# over NAME COMMAND...: COMMAND, which crashes and recovers, after a base
+over() {
+	local name=$1; shift
+	check "$name: mounted" mounted_again
+	ops $((++seed))
+	check "... a base" base
+	ops $((++seed)); mark m
+	check "... $name" "$@"
+	check "... mounted again" mounted_again
+	ops $((++seed)); sync -f mnt; ops $((++seed)); mark n
+}
+mounted_again() { mountpoint -q mnt || rj_mount; }
+broken() {
+	local name=$1 why=$2; shift 2
+	over "$name" "$@"
+	rm -f r.img
+	status 1 "... the history ends" timeout 120 "$RJBACKUP" restore --base=base.img -o r.img
+	like "... why" "$OUT" "$why"
+	ls_says "... ls says it, too" "no later: after segment [0-9]+: .*$why"
+	check "... what is before it is there" restored "segment:$(cat m.segment)" m
+	check "... unmounted" rj_umount
+}
+goes_on() {
+	over "$@"
+	check "... the marker before" restored "segment:$(cat m.segment)" m
+	check "... the marker after it" restored "segment:$(cat n.segment)" n
+	check "... unmounted" rj_umount
+	check "... the latest" restored latest n
+}
+# crashed COMMAND...: before rjrecover; recovered COMMAND...: after it
+crashed() { rj_crash && "$@" && recover >recover.said 2>&1; [ $? -le 1 ]; }
+recovered() { rj_crash && recover >recover.said && "$@"; }
+labelled() { tune2fs -L "l$((++seed))" "$VOL"; }
+# (tune2fs refuses a volume that needs recovery)
+renamed() { debugfs -w -R "ssv volume_name n$((++seed))" "$VOL"; }
+written() { echo "$seed" >file && debugfs -w -R "write file debugfs-$((++seed))" "$VOL"; }
+# e2fsck with the journal, as with any external one
+checked() { serve "$VOL" && fsck_with "$LOOP" "$VOL" "$1"; unserve; }
+by_hand() {
+	serve "$VOL" && mount -i -t ext4 -o "journal_path=$LOOP,data=journal" "$VOL" mnt &&
+		ops $((++seed)) && history_umount
+}
+read_only() {
+	serve "$VOL" && mount -i -t ext4 -o "ro,journal_path=$LOOP,data=journal" "$VOL" mnt && history_umount
+}
+served_only() { serve "$VOL" && unserve; }
+# no revoke record, which would tell, too
+in_mode() {
+	rj_crash && recover && rj_mount ordered && head -c 300000 /dev/urandom >"mnt/in-$((++seed))" &&
+		sync -f mnt && rj_umount
+}
+found="could not say that nothing else had changed it"
+wrote="something else wrote to the volume"
+another="unmounted or crashed"
+unknown="the log does not say that this was by mount.rj, with data=journal"
+said() { like "... rjrecover said so" "$(cat recover.said)" "a history of the volume ends with this recovery"; }
+broken "crash, debugfs -w" "$found" crashed written
+said
+broken "crash, another label" "$found" crashed renamed
+said
+broken "crash, e2fsck -fp with the journal" "$another" crashed checked -fp
+broken "crash, a mount by hand" "$another" crashed by_hand
+broken "recovered, debugfs -w" "$wrote" recovered written
+broken "recovered, tune2fs -L" "$wrote" recovered labelled
+broken "recovered, e2fsck -fp with the journal" "$another" recovered checked -fp
+broken "recovered, rjournald without a mount" "$another" recovered served_only
+broken "recovered, a mount by hand" "$unknown" recovered by_hand
+broken "recovered, a mount by hand, for reading" "$another" recovered read_only
+broken "recovered, a mount with data=ordered" "$unknown" in_mode
+goes_on "recovered, looked at by e2fsck -fn" recovered eval 'e2fsck -fn "$VOL"; true'
+goes_on "recovered, rjrecover again" recovered recover
+goes_on "crash, mounted to look at" crashed eval 'mount -i -t ext4 -o ro,noload "$VOL" look && umount look'
+
+# the orphans are released for the full check that was asked for
+full() { deleted_open 2 && rj_crash && recover --verify=full >recover.said 2>&1; [ $? -le 1 ]; }
+broken "recovered with --verify=full, and orphans" "did not note how it left it" full
+said
+none_held() { rj_crash && recover --verify=full; }
+goes_on "recovered with --verify=full, without orphans" none_held
+
+# rjournald was told to stop at once
+stopped() {
+	local pid; pid=$(daemon_pid "$VOL")
+	"$RJ_BUILD/rjctl/rjctl" stop --force "$VOL"; wait_for 60 gone "$pid" && umount mnt && recover
+}
+over "rjctl stop --force" stopped
+ls_says "... ls ends there, or goes on" "latest|no later"
+if ! grep -q "no later" <<<"$OUT"; then
+	check "... the marker after it" restored latest n
+fi
+check "... unmounted" rj_umount
+
+# the superblock that a thaw wrote is not in the log
+thawed() { frozen_and_thawed && rj_crash && recover; }
+over "a freeze, and a crash before the next transaction" thawed
+ls_says "... ls ends there" "no later"
+check "... unmounted" rj_umount
+
+# ---- rjrecover is killed, and run again ----
+# cut_recover CALL N: at its Nth CALL
+no_wrapper
+RJRECOVER_BIN=$RJ_BUILD/rjrecover/.libs/rjrecover
+[ -x "$RJRECOVER_BIN" ] || RJRECOVER_BIN=$RJRECOVER
+cut_recover() {
+	rj_crash && { cut_at "$1" "$2" "$RJRECOVER_BIN" -p "$VOL"; true; } && recover >recover.said 2>&1
+	[ $? -le 1 ]
+}
+for where in "io_uring_enter 6" "fsync 1" "pwrite64 1"; do
+	goes_on "killed at $where" cut_recover $where
+done
+# the superblock is written, and there is nothing to be done again
+for where in "fsync 3" "fsync 4"; do
+	over "killed at $where" cut_recover $where
+	ls_says "... ls ends there, or goes on" "latest|no later"
+	note "killed at $where: $(grep -o 'no later.*' <<<"$OUT" || echo goes on)"
+	if grep -q "no later" <<<"$OUT"; then
+		like "... why" "$OUT" "did not note how it left it"
+		check "... what is before it is there" restored "segment:$(cat m.segment)" m
+	else
+		check "... the marker after it" restored latest n
+	fi
+	check "... unmounted" rj_umount
+done
+
+# ---- damage, and -y ----
+[[ $VOL != /dev/* ]] || losetup -d "$VOL"
+mkdir store; SRV_URL=file://$T_DIR/store
+damaged() {
+	rj_crash || return 1
+	flip "$(find store -name '0*' -path '*/log/*' | sort | tail -n 1)" 700 || return 1
+	timeout 120 "$RJRECOVER" -y "$VOL" >recover.said 2>&1; [ $? -le 1 ]
+}
+history_conf ""
+check "a log in a directory" new_history image ext4 4096 ""
+over "rjrecover -y past damage" damaged
+status 4 "... the history ends" timeout 120 "$RJBACKUP" restore --base=base.img -o r2.img
+check "... unmounted" rj_umount
+
+# ---- a mount by hand, which no note proves ----
+check "mounted by hand" eval 'serve "$VOL" && mount -i -t ext4 -o "loop,journal_path=$LOOP,data=journal" "$VOL" mnt && echo 0 >"$(zeroout_file)"'
+broken "a crash of a mount by hand" "$found" crashed true
+exit 0
