@@ -189,7 +189,7 @@ static int read_log(struct check *c, struct rj_error *err)
 		rc = rj_verify_end(&c->verify, err);
 		if (rc)
 			problem(c, l->last, l->last, rc, err->msg);
-		if (!c->live_bad && !c->headers)
+		if (!c->live_bad && !c->headers && !journal_is_raw(t))
 			check_journal(c);
 	}
 	return 0;

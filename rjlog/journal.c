@@ -37,6 +37,12 @@ static int check_owner(const struct rj_jbd2_sb *sb, const struct target *t,
 		t->text, rj_uuid_text(t->id.volume_uuid, a));
 }
 
+bool journal_is_raw(const struct target *t)
+{
+	return !rj_uuid_is_null(t->id.volume_uuid) &&
+	       rj_uuid_equal(t->id.volume_uuid, t->id.journal_uuid);
+}
+
 int journal_scan(
 	struct journal *j, const struct target *t, struct rj_error *err)
 {
@@ -44,6 +50,10 @@ int journal_scan(
 	struct rj_jbd2_scan_opts o = {.fs_blocks = UINT64_MAX};
 	int rc;
 
+	if (journal_is_raw(t))
+		return rj_fail(err, RJ_E_UNSUPPORTED,
+			"%s: the log of a raw device or an XFS volume; rjlog reads only its segments (ls, verify)",
+			t->text);
 	if (!j->ring)
 		return rj_fail(err, RJ_E_CORRUPT,
 			"%s: the log holds no journal blocks", t->text);

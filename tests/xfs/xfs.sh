@@ -148,6 +148,9 @@ check "with every fsynced file" same_files "$T_DIR/mnt2" "$T_DIR/sums"
 log=$url/$(blkid -p -s UUID -o value "$other")
 status 1 "rjlog rm is refused" $LIMIT "$RJLOG" rm "$log"
 like "as it is in use" "$OUT" 'rjournald of this machine serves'
+like "rjlog verify" "$($LIMIT "$RJLOG" verify "$log")" ': good$'
+status 8 "rjlog show" $LIMIT "$RJLOG" show "$log"
+like "is not for it" "$OUT" 'reads only its segments'
 check "umount of the second" xfs_unmount "$T_DIR/mnt2"
 status 1 "rjlog rm is refused after it" $LIMIT "$RJLOG" rm --volume="$other" "$log"
 like "as the volume is there" "$OUT" 'is the log of the XFS volume on'
