@@ -310,12 +310,12 @@ static int make(struct making *m, struct rj_history_report *report,
 	if (rc)
 		return rj_fail(err, (enum rj_code)-rc, "no random bytes");
 	rc = open_files(m, err); /* so that a mistyped name makes no hold */
+	if (!rc && !m->up) /* at once: what a cut leaves is known as unfinished */
+		rc = put_super(m, &RJ_BASE_UNFINISHED, err);
 	if (!rc)
 		rc = begin_log(m, err);
 	if (!rc)
 		rc = rj_source_super(&m->from, raw, err);
-	if (!rc && !m->up) /* before anything that looks like a volume */
-		rc = put_super(m, &RJ_BASE_UNFINISHED, err);
 	if (!rc)
 		rc = copy(m, raw, err);
 	if (!rc)

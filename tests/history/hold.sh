@@ -63,6 +63,20 @@ is "... is stopped by SIGTERM" $? 8
 like "... and says so" "$(cat stop.out)" "^rjbackup: .*stopped"
 check "... and leaves no base" not test -e base.img
 is "... and no hold" "$(holds)" 0
+# killed at any time: what is left is told as that
+kill -STOP "$(worker_pid "$T_DIR/v.img")"
+"$RJBACKUP" base --hold=1h -o killed.img mnt >/dev/null 2>&1 &
+pid=$!
+check "a base waits for its first commit" wait_for 60 one_hold
+kill -KILL $pid
+kill -CONT "$(worker_pid "$T_DIR/v.img")"
+wait $pid 2>/dev/null
+status 16 "killed by then, it has left a file" "$RJBACKUP" ls killed.img
+like "... which has to be removed" "$OUT" "killed.img: .*rjbackup was stopped while it made this file: remove it"
+status 8 "no other base is made there" timeout 120 "$RJBACKUP" base --hold=1h -o killed.img mnt
+like "... for that reason" "$OUT" "File exists; rjbackup was stopped while it made that: remove it"
+"$RJBACKUP" expire --hold="$("$RJBACKUP" ls --json "$AT" | jq '.logs[0].holds[0].hold')" "$AT" >/dev/null
+is "... and its hold, which expire --hold removes" "$(holds)" 0
 status 0 "a base with a hold" timeout 120 "$RJBACKUP" base --hold=1h -o base.img mnt
 like "... which it names" "$OUT" "hold [0-9]+ keeps the log from segment [0-9]+ on until"
 hold=$(sed -n 's/^hold \([0-9]*\) keeps.*/\1/p' <<<"$OUT")
