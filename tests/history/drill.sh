@@ -117,6 +117,11 @@ status 0 "... and replaced" drill
 told 0 "verified at"
 check "... not written to" test "$(jq .last_success note.json)" != null -a ! -L "$(echo drill/*.json)"
 status 4 "it is mounted read-only" drill --exec='touch "$1/new"'
+# the first moment of a base has another commit before it, also where the journal was emptied
+check "frozen, and thawed" eval 'fsfreeze -f mnt && fsfreeze -u mnt'
+status 0 "a base, and nothing is committed since" "$RJBACKUP" base -o idle.img mnt
+status 0 "... it can be compared" drill --compare=mnt --base=idle.img
+like "... with all that is there" "$OUT" "compared: [0-9]{2,} the same, 0 differ"
 # a base with another byte: what the log does not mend is found
 printf "needle%.0s" {1..200} >mnt/needle && sync -f mnt
 mkdir mnt/sub && echo a >mnt/sub/attr && echo b >mnt/sub/lost && echo c >mnt/sub/acl &&

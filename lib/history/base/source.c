@@ -172,12 +172,15 @@ int rj_source_is_left(const struct rj_source *s, const uint8_t super[RJ_MOUNT_NO
 
 void rj_source_fill_journal(const struct rj_source *s)
 {
-	int fd = openat(s->dir_fd, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
+	int i, fd;
 
-	if (fd < 0)
-		return;
-	fsync(fd);
-	close(fd);
+	for (i = 0; i < 2; i++) {
+		fd = openat(s->dir_fd, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
+		if (fd < 0)
+			return;
+		fsync(fd);
+		close(fd);
+	}
 }
 
 void rj_source_close(struct rj_source *s)

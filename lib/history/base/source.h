@@ -36,8 +36,8 @@ int rj_source_super(const struct rj_source *s, uint8_t raw[1024], struct rj_erro
 /* Is S, which is not mounted, as the note of its unmount says? RJ_E_REFUSED: no. */
 int rj_source_is_left(const struct rj_source *s, const uint8_t super[RJ_MOUNT_NOTE_HASH],
 	struct rj_error *err);
-/* Have the journal of the mounted S hold something, by what changes nothing that is seen. Where
- * that fails, the journal may hold something nevertheless. */
+/* Have the journal of the mounted S hold two transactions, by what changes nothing that is seen.
+ * Where that fails, the journal may hold something nevertheless. */
 void rj_source_fill_journal(const struct rj_source *s);
 void rj_source_close(struct rj_source *s);
 
