@@ -5,6 +5,7 @@
 #include <getopt.h>
 #include <limits.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "format/claim-text.h"
 #include "tools/keep-rules.h"
@@ -308,9 +309,13 @@ static enum options_verdict check_moment(struct options *o, int n, char **words)
 static enum options_verdict check(struct options *o, int n, char **words)
 {
 	const uint32_t command = 1u << o->command;
+	struct stat st;
 
 	if (command & (BASE | RESTORE) && !o->out)
 		return tool_bad(&tool, "%s: no -o FILE given", commands[o->command].word);
+	if (command & (BASE | RESTORE) && !stat(o->out, &st) && S_ISDIR(st.st_mode))
+		return tool_bad(&tool, "%s: -o names the file to make, and %s is a folder",
+			commands[o->command].word, o->out);
 	if (command & (RESTORE | DRILL | MOUNT | FOLLOW | FOLD) && !o->base)
 		return tool_bad(&tool, "%s: no --base=FILE given", commands[o->command].word);
 	if (command & (MOUNT | FOLLOW | FOLD) && strstr(o->base, "://"))

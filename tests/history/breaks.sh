@@ -26,6 +26,10 @@ refused() {
 }
 journal() { dumpe2fs -h v.img 2>/dev/null | awk '/^Journal UUID/ {print $3}'; }
 
+mkdir -p mnt
+status 16 "the folder and the file in the wrong order" "$RJBACKUP" base -o mnt base.img
+like "... are told" "$OUT" "^rjbackup: base: -o names the file to make, and mnt is a folder"
+
 # ---- which volumes have no history ----
 check "a volume with data=ordered" history_volume ext4 4096 ordered ""
 refused "data=ordered" 1 "not mounted with data=journal.*: mount it with -o data=journal" base
