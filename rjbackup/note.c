@@ -77,7 +77,8 @@ static void change_place(void *arg, struct drill_note *n)
 
 	if (c->place_ns)
 		n->place_s = c->place_ns / NS_PER_S;
-	if (c->hold->number)
+	/* an older one that lasts longer keeps it, too */
+	if (c->hold->number && c->hold->until > n->until_s)
 		set_hold(c->hold, n);
 }
 
@@ -194,6 +195,6 @@ void note_place(const char *base, const struct rj_base_facts *facts,
 
 	begin(&c, base, 0);
 	if (own(&c, facts->uuid, &n) && (n.place_s + NOTE_S <= at->time_ns / NS_PER_S ||
-						(hold->number && n.hold != (int64_t)hold->number)))
+						(hold->number && hold->until > n.until_s)))
 		drill_note_change(facts->uuid, change_place, &c, NULL, NULL);
 }

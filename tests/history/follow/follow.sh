@@ -181,6 +181,7 @@ ops 23 300; mark held
 status 0 "follow with a hold" follow --once --hold=1h
 like "... which it tells" "$OUT" "^  hold [0-9]+ keeps the log from segment [0-9]+ on until 2[0-9TZ:-]+$"
 is "... there is another one" "$(holds)" 2
+check "... for rjctl the one that lasts longer counts" jq -e '.hold_until - .hold_made == 86400' "$(note_of)"
 line=$("$RJBACKUP" ls "$AT" | grep "of rjbackup-follow")
 like "... of the place where the base is" "$line" "hold [0-9]+ of rjbackup-follow-[0-9a-f]{16}-[0-9a-f]{8} at .*from segment [0-9]+ on"
 name=$(sed 's/.* of \(rjbackup-follow-[0-9a-f-]*\) at.*/\1/' <<<"$line")
