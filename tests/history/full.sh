@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# No space left: at the store, for the hold of a base and for the log while a base is made;
-# and where base and restore write. Nothing half is left, and it works again with space.
+# No space left: at the store, for the hold of a base and for the log while a base is made, under
+# follow and fold; and where base and restore write. Nothing half is left, and it works again with
+# space.
 . "$RJ_SRC/tests/support/lib.sh" || exit 99
 . "$RJ_SRC/tests/support/rj.sh" || exit 99
 . "$RJ_SRC/tests/history/run.sh" || exit 99
@@ -61,7 +62,7 @@ is "... and no hold" "$(holds)" 1
 check "the marker is still there" restored latest m
 
 # the base has begun, and the log cannot go on
-"$RJBACKUP" base --hold=1h -o third.img mnt >third.out 2>&1 &
+"$RJBACKUP" base --hold=1h --rate=1 -o third.img mnt >third.out 2>&1 &
 pid=$!
 for ((n = 0; n < 1000000; n++)); do [ ! -e third.img ] || break; done
 kill -STOP "$pid"
@@ -107,5 +108,34 @@ check "a marker" mark o
 rm -f r.img
 status 0 "... is restored from it" timeout 120 "$RJBACKUP" restore --base="$AT" -o r.img
 check "... as it was" same_as r.img o
+
+# ---- follow and fold, which only read, but for their hold ----
+mount -o remount,size=400m srv
+rm -f base.img
+status 0 "a base that follows" timeout 120 "$RJBACKUP" base --hold=1h -o base.img mnt
+check "work" "$WORK" ops mnt 5 200
+check "a marker" mark p
+before=$(holds)
+check "the store is full" fill
+"$WORK" ops mnt 6 200 >/dev/null &
+work=$!
+for how in follow\ --once fold; do
+	cp --sparse=always base.img was.img
+	# shellcheck disable=SC2086
+	status 8 "$how with a hold, which finds no space" timeout 120 "$RJBACKUP" $how --hold=1h --base=base.img
+	like "... is told" "$OUT" "^rjbackup: .*(full|space)"
+	is "... and the holds are as before" "$(holds)" "$before"
+	check "... the base is whole, and has the marker's place" eval '"$RJBACKUP" ls base.img >ls.out'
+	mv was.img base.img
+	# shellcheck disable=SC2086
+	status 0 "$how without one" timeout 120 "$RJBACKUP" $how --base=base.img
+	check "... the marker is in it" test "$(sed -n 's/.*earliest: .*segment \([0-9]*\).*/\1/p' <("$RJBACKUP" ls base.img))" -ge "$(cat p.segment)"
+done
+mount -o remount,size=500m srv
+wait "$work"
+check "a marker, with space" mark q
+status 0 "follow with a hold" timeout 120 "$RJBACKUP" follow --once --hold=1h --base=base.img
+is "... which is there" "$(holds)" $((before + 1))
+check "... the marker is restored" restored latest q
 check "unmounted" history_umount
 exit 0
