@@ -100,6 +100,7 @@ static struct json_object *files_json(const struct report *r)
 	o = json_object_new_object();
 	add_number(o, "files", (double)r->files);
 	add_number(o, "events", (double)r->events);
+	add_number(o, "watched_share", r->watched_share);
 	add_number(o, "queue_overflows", (double)r->overflows);
 	add_number(o, "untracked_events", (double)r->untracked);
 	add_number(o, "gone_before_look", (double)r->gone);

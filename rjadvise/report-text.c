@@ -101,6 +101,9 @@ static void print_dirs(const struct report *r)
 	}
 	printf("\nDirectories whose files were written to: %" PRIu64 " files, %" PRIu64 " events\n",
 		r->files, r->events);
+	if (r->watched_share < 1)
+		printf("  (watched for %.0f %% of the time, so that it costs the programs little: new bytes are scaled up)\n",
+			r->watched_share * 100);
 	if (r->overflows)
 		printf("  (the kernel's queue was full %" PRIu64 " times: files are missing)\n", r->overflows);
 	if (r->untracked)

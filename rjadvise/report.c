@@ -65,7 +65,7 @@ static void take_dir(struct report *r, const struct watch *w, const struct table
 	watch_path(w, d->key, row->path, sizeof(row->path));
 	row->files = d->files;
 	row->writes = d->writes;
-	row->new_bytes = d->new_bytes;
+	row->new_bytes = (uint64_t)((double)d->new_bytes / r->watched_share);
 	row->in_place_share = in_place ? (double)d->in_place / (double)in_place : 0;
 	row->overwritten_bytes =
 		r->load.overwritten_bytes_s * r->load.seconds * row->in_place_share;
@@ -89,7 +89,10 @@ void report_files(struct report *r, const struct watch *w, int top)
 	r->gone = t->gone;
 	r->older = t->older;
 	r->files = t->file_count;
-	l->new_bytes_s = (double)t->new_bytes / l->seconds;
+	r->watched_share = fmin(1, (double)w->watched_ns / 1e9 / l->seconds);
+	if (!w->table.window || !(r->watched_share > 0))
+		r->watched_share = 1;
+	l->new_bytes_s = (double)t->new_bytes / l->seconds / r->watched_share;
 	l->overwritten_bytes_s = fmax(0, l->data_bytes_s - l->new_bytes_s);
 	if (isnan(l->data_bytes_s))
 		l->overwritten_bytes_s = NAN;

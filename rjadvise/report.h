@@ -31,6 +31,7 @@ struct report {
 	int choices;
 	struct dir_row dirs[TOP_MAX];
 	int dir_count;
+	double watched_share; /* of the time, in which files were watched */
 	uint64_t events, overflows, untracked, gone, older, files;
 	struct hint hints[HINTS_MAX];
 	int hint_count;

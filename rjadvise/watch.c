@@ -15,10 +15,26 @@
 #define READ_BYTES (64u << 10)
 /* exportfs of ext4: inode number and generation, 32 bits each */
 #define HANDLE_INO32_GEN 1
+/* What an event costs the program that writes, measured by bench/advise-load on a slow processor;
+ * the part of a processor that events may cost, and for how long more than that. */
+#define EVENT_NS  2500
+#define PART	  100
+#define CREDIT_NS 20000000LL
+#define OPEN_NS	  5000000LL
+
+static bool mark(struct watch *w, unsigned how)
+{
+	return !fanotify_mark(w->fan, how | FAN_MARK_FILESYSTEM, FAN_MODIFY | FAN_CLOSE_WRITE,
+		w->mount, NULL);
+}
 
 int watch_begin(struct watch *w, const char *dir, struct rj_error *err)
 {
-	*w = (struct watch){.fan = -1, .mount = -1, .begun_ns = rj_realtime_ns()};
+	*w = (struct watch){.fan = -1,
+		.mount = -1,
+		.begun_ns = rj_realtime_ns(),
+		.turn_ns = rj_monotonic_ns(),
+		.credit_ns = CREDIT_NS};
 	if (!table_init(&w->table))
 		return rj_fail(err, RJ_E_NOMEM, "out of memory");
 	w->mount = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -33,8 +49,8 @@ int watch_begin(struct watch *w, const char *dir, struct rj_error *err)
 					 "this kernel's fanotify cannot tell files by handles (that is in Linux 5.9)")
 			       : rj_fail_errno(err, errno, "fanotify: cannot begin%s",
 					 errno == EPERM ? " (this needs root)" : "");
-	if (fanotify_mark(w->fan, FAN_MARK_ADD | FAN_MARK_FILESYSTEM, FAN_MODIFY | FAN_CLOSE_WRITE,
-		    w->mount, NULL))
+	w->on = mark(w, FAN_MARK_ADD);
+	if (!w->on)
 		return rj_fail_errno(err, errno, "%s: cannot be watched", dir);
 	return 0;
 }
@@ -119,11 +135,33 @@ static void look(struct watch *w, struct table_file *f)
 		close(fd);
 }
 
+/* Close the window when its events have cost too much, and open it again later. */
+static void limit(struct watch *w, uint64_t events)
+{
+	int64_t now = rj_monotonic_ns();
+
+	if (w->on)
+		w->watched_ns += now - w->turn_ns;
+	w->credit_ns += (now - w->turn_ns) / PART - (int64_t)events * EVENT_NS;
+	if (w->credit_ns > CREDIT_NS)
+		w->credit_ns = CREDIT_NS;
+	w->turn_ns = now;
+	if (w->on && w->credit_ns < 0) {
+		w->on = !mark(w, FAN_MARK_REMOVE);
+	} else if (!w->on && w->credit_ns >= OPEN_NS) {
+		w->begun_ns = rj_realtime_ns();
+		w->table.window++;
+		w->on = mark(w, FAN_MARK_ADD);
+	}
+}
+
 void watch_turn(struct watch *w, unsigned looks)
 {
+	uint64_t before = w->events;
 	struct table_file *f;
 
 	read_events(w);
+	limit(w, w->events - before);
 	while (looks-- && (f = table_next_dirty(&w->table)))
 		look(w, f);
 }

@@ -10,7 +10,11 @@
 
 struct watch {
 	int fan, mount; /* descriptors; -1: none */
-	int64_t begun_ns; /* since 1970 */
+	int64_t begun_ns; /* of the window, since 1970 */
+	bool on;	    /* the kernel tells of writes: the window is open */
+	int64_t turn_ns;    /* monotonic: the last turn */
+	int64_t credit_ns;  /* what events may cost; below 0 the window is closed */
+	int64_t watched_ns; /* sum of the windows */
 	struct table table;
 	uint64_t events, overflows;
 };
@@ -22,7 +26,11 @@ struct watch {
  */
 int watch_begin(struct watch *w, const char *dir, struct rj_error *err);
 
-/* Read what waits, and look at the files: at most LOOKS of them, the others wait. */
+/*
+ * Read what waits, and look at the files: at most LOOKS of them, the others wait. Where events
+ * cost the programs more than a hundredth of a processor, writes are watched for a part of the
+ * time only.
+ */
 void watch_turn(struct watch *w, unsigned looks);
 
 /* Write the path of the directory KEY into OUT, SIZE bytes with the NUL; "inode N" if it

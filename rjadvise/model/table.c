@@ -72,8 +72,13 @@ void table_write(struct table *t, struct handle_key key, struct handle_key dir, 
 			return;
 		}
 		t->file_count++;
-		*f = (struct table_file){.key = key, .dir = (uint32_t)(d - t->dirs)};
+		*f = (struct table_file){
+			.key = key, .dir = (uint32_t)(d - t->dirs), .window = t->window};
 		d->files++;
+	}
+	if (f->window != t->window) {
+		f->seen = false;
+		f->window = t->window;
 	}
 	t->dirs[f->dir].writes += modified;
 	f->modified |= modified;

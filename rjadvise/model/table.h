@@ -23,6 +23,7 @@ struct table_file {
 	bool dirty;	       /* written to since it was looked at */
 	bool modified;	       /* not only closed since then */
 	bool seen;	       /* SIZE is known */
+	uint32_t window;       /* in which that was */
 	uint64_t size;	       /* when it was looked at last */
 };
 
@@ -39,6 +40,7 @@ struct table {
 	struct table_dir *dirs;
 	uint32_t *dirty; /* places of files that wait to be looked at, a ring */
 	uint32_t file_count, dir_count, dirty_begin, dirty_count;
+	uint32_t window;    /* the caller's: a size of another one is not compared */
 	uint64_t untracked; /* events of files that found no place */
 	uint64_t gone;	    /* files that were removed before they were looked at */
 	uint64_t older;	    /* files that were there before, whose growth before the first

@@ -63,6 +63,23 @@ static void test_older(void)
 	table_free(&t);
 }
 
+/* What a file grew by while it was not watched is not counted. */
+static void test_window(void)
+{
+	struct table t;
+
+	CU_ASSERT_FATAL(table_init(&t));
+	write_and_look(&t, file, 1000, true);
+	t.window++;
+	write_and_look(&t, file, 5000, false);
+	CU_ASSERT_EQUAL(t.new_bytes, 1000);
+	CU_ASSERT_EQUAL(t.older, 1);
+	write_and_look(&t, file, 5200, false);
+	CU_ASSERT_EQUAL(t.new_bytes, 1200);
+	CU_ASSERT_EQUAL(t.file_count, 1);
+	table_free(&t);
+}
+
 /* Closing a file is no write; it may be the only sign of one by mmap(2), so it is looked at. */
 static void test_close(void)
 {
@@ -135,6 +152,7 @@ int main(void)
 	static const struct rjtest tests[] = {
 		RJTEST(test_growth),
 		RJTEST(test_older),
+		RJTEST(test_window),
 		RJTEST(test_close),
 		RJTEST(test_dirty),
 		RJTEST(test_bounds),
