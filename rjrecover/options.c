@@ -15,7 +15,7 @@ static const char help_text[] =
 	"       rjrecover --raw [-n] [-q] [-J key=FILE] --output=FILE URL\n"
 	"\n"
 	"Recover an ext3 or ext4 volume from its journal: remote, on a device, or\n"
-	"internal.\n"
+	"internal; or an XFS volume whose log is remote.\n"
 	"\n"
 	"  -n, --dry-run       tell what would be done; change nothing\n"
 	"  -y, --yes           if the log cannot be used, check the whole volume\n"
