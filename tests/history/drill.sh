@@ -61,6 +61,7 @@ check "... the note has it all" noted ".base == \"$T_DIR/base.img\" and
 	(has(\"rpo_ns\") | not) and .rto_ns > 0 and .bytes > 0 and (has(\"error\") | not)"
 at_store >first
 like "... the server has it" "$(cat first)" "^000000000017[0-9]{8}\b"
+sleep 1.1 # the name there is the time, in seconds
 status 0 "another drill" drill
 check "... takes the place of the first" test "$(at_store | wc -l)" = 1 -a "$(at_store)" ">" "$(cat first)"
 check "the drill is old" note_is '.last_success -= 9 * 86400'
