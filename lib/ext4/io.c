@@ -25,9 +25,7 @@ static int check_range(
 {
 	if (off > v->bio.size_bytes || len > v->bio.size_bytes - off)
 		return rj_fail(err, RJ_E_INVAL,
-			"%s: %zu bytes at byte %llu reach past the "
-			"filesystem's "
-			"end at %llu",
+			"%s: %zu bytes at byte %llu reach past the device's end at %llu",
 			v->path, len, (unsigned long long)off,
 			(unsigned long long)v->bio.size_bytes);
 	return 0;

@@ -102,8 +102,8 @@ int rj_ext4_load(struct rj_volume *v, struct rj_error *err)
 			"%llu; is the image or partition whole?",
 			v->path, (unsigned long long)fits,
 			(unsigned long long)v->facts.blocks);
-	if (v->facts.blocks < fits)
-		fits = v->facts.blocks;
+	/* a replay writes beyond the end, too, when a resize was cut off */
+	v->facts.space = fits;
 	v->bio.size_bytes = fits * v->facts.block_size;
 	rc = rj_ext4_find_backups(v, err);
 	rj_ext4_find_mark(v);

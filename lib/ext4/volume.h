@@ -45,6 +45,7 @@ struct rj_volume_facts {
 	uint8_t uuid[RJ_UUID_BYTES];
 	uint32_t block_size; /* bytes */
 	uint64_t blocks;
+	uint64_t space; /* blocks that fit on its device: more than BLOCKS before a resize */
 	uint32_t groups;
 	char label[17];
 	bool has_journal;    /* feature bit */
@@ -114,7 +115,7 @@ bool rj_volume_super_agrees(
 /* Is RAW, from the log, of the same mount as V's superblock? */
 bool rj_volume_super_of_mount(
 	const struct rj_volume *v, const uint8_t raw[1024]);
-/* Get the bio over V's blocks, by byte offsets. It belongs to V. */
+/* Get the bio over V's device, by byte offsets, to its last whole block. It belongs to V. */
 struct rj_bio *rj_volume_bio(struct rj_volume *v);
 
 /*

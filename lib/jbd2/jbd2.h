@@ -124,7 +124,8 @@ struct rj_jbd2_groups {
 
 struct rj_jbd2_scan_opts {
 	uint64_t sb_block;  /* where the journal superblock is in the log bio */
-	uint64_t fs_blocks; /* volume's size: a tag or revoke beyond is damage */
+	uint64_t fs_blocks; /* volume's size: a tag or revoke beyond is damage, but for
+			     * DEVICE_BLOCKS */
 	/* When the volume was made, in seconds since 1970; 0: not known. Tells
 	 * blocks of an earlier journal in the same place from lost transactions
 	 * when no good transaction is there to compare their times with. */
@@ -149,6 +150,9 @@ struct rj_jbd2_scan_opts {
 	uint64_t copies_of;
 	void (*each_copy)(void *arg, const uint8_t *block);
 	void *arg;
+	/* What the volume's device has space for: an online resize logs blocks of new groups
+	 * before the superblock has them, so a tag is damage only beyond this. 0: FS_BLOCKS. */
+	uint64_t device_blocks;
 };
 
 enum rj_jbd2_damage {
@@ -187,6 +191,8 @@ struct rj_jbd2_info {
 	 * later one has a commit block. */
 	bool damage_committed;
 	char damage_text[256]; /* one line: what, which block, which tid */
+	uint64_t fs_end; /* the volume's block after the last one that replay writes; 0:
+			  * it writes none */
 };
 
 struct rj_jbd2_plan;

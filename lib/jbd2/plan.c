@@ -44,6 +44,7 @@ void jbd2_plan_build(struct rj_jbd2_plan *p, const struct jbd2_revokes *r)
 	}
 	c->n = n;
 	p->info.blocks = n;
+	p->info.fs_end = n ? block_of(&c->v[n - 1]) + 1 : 0;
 	less = n ? reallocarray(c->v, n, sizeof(*less)) : NULL;
 	if (less) {
 		c->v = less;

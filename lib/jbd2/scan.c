@@ -231,9 +231,10 @@ int rj_jbd2_scan(struct rj_bio *log, const struct rj_jbd2_scan_opts *opts,
 	}
 	jbd2_dialect_init(&s.dialect, sb);
 	s.ring = sb->last - sb->first;
-	s.fs_blocks = opts->fs_blocks < JBD2_COPY_BLOCKS_MAX
-			      ? opts->fs_blocks
-			      : JBD2_COPY_BLOCKS_MAX;
+	s.fs_blocks = opts->fs_blocks > opts->device_blocks ? opts->fs_blocks
+							     : opts->device_blocks;
+	if (s.fs_blocks > JBD2_COPY_BLOCKS_MAX)
+		s.fs_blocks = JBD2_COPY_BLOCKS_MAX;
 	s.born = opts->born;
 	s.limited = opts->limited;
 	s.limit = opts->until_tid;
