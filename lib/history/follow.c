@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "ext4/renew.h"
+#include "history/base/target.h"
 #include "history/follow-hold.h"
 #include "history/history-priv.h"
 #include "log/hold.h"
@@ -39,6 +40,7 @@ struct rj_follow {
 	uint8_t super[SUPER_BYTES];  /* as it is in the base */
 	uint8_t logged[SUPER_BYTES]; /* the last one in the log */
 	bool have_logged;	     /* since the last place */
+	bool last;		     /* rj_follow_is_last() */
 	/* All up to there is applied, and where that is; SEGMENT 0: nothing yet. */
 	struct rj_history_place settled;
 	uint64_t place_bytes; /* when a place was made durable */
@@ -107,6 +109,9 @@ static int put_place(struct rj_follow *f, struct rj_error *err)
 
 	if (at < f->facts.record.whole || at == f->facts.record.from || f->opts.dry_run)
 		return 0;
+	/* a base has nothing beyond its end: what a resize has set up is read again */
+	if (f->walk.end > f->report.blocks && !f->last)
+		return 0;
 	/* the kernel may have been changing it: the next one will be whole */
 	if (f->have_logged && !rj_super_whole(f->logged))
 		return 0;
@@ -136,6 +141,20 @@ static int settled(void *arg, uint64_t segment, struct rj_error *err)
 		rj_monotonic_ns() < f->place_ns + PLACE_NS)
 		return 0;
 	return put_place(f, err);
+}
+
+static int grow(void *arg, uint64_t end, uint64_t to, struct rj_error *err)
+{
+	struct rj_follow *f = arg;
+	uint64_t bs = f->facts.block_size;
+	int rc;
+
+	if (!f->how.fs)
+		return rj_target_fits(f->opts.base, to * bs, err);
+	rc = rj_target_grow(f->fd, f->opts.base, end * bs, to * bs, err);
+	if (!rc && f->how.fs->size_bytes < to * bs)
+		f->how.fs->size_bytes = to * bs;
+	return rc;
 }
 
 static int progress(void *arg, uint64_t done, uint64_t total)
@@ -354,6 +373,7 @@ int rj_follow_open(const struct rj_follow_opts *opts, struct rj_follow **out,
 	f->fd = -1;
 	f->how = (struct rj_history_opts){.super = f->logged,
 		.have_super = &f->have_logged,
+		.grow = grow,
 		.progress = progress,
 		.settled = settled,
 		.arg = f};
@@ -383,6 +403,11 @@ const struct rj_hold *rj_follow_hold(const struct rj_follow *f)
 const struct rj_base_log *rj_follow_log(const struct rj_follow *f)
 {
 	return &f->log;
+}
+
+void rj_follow_is_last(struct rj_follow *f)
+{
+	f->last = true;
 }
 
 const struct rj_log_tail *rj_follow_tail(const struct rj_follow *f)

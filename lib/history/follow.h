@@ -62,6 +62,9 @@ const struct rj_log_tail *rj_follow_tail(const struct rj_follow *f);
  */
 int rj_follow_pass(struct rj_follow *f, int64_t not_after_ns, uint64_t upto,
 	struct rj_follow_state *out, struct rj_error *err);
+/* Say that the log ends for good where the next pass does: a resize that is under way there
+ * will never go on. */
+void rj_follow_is_last(struct rj_follow *f);
 /* Is there a segment that the passes up to now have not looked at? One request. */
 int rj_follow_news(struct rj_follow *f, bool *news, struct rj_error *err);
 /* NULL-safe. */

@@ -51,6 +51,9 @@ struct rj_hist {
 	enum rj_hist_held held;
 	uint64_t held_segment;
 	struct rj_mount_note held_note; /* of the unmount, or of rjrecover's end */
+	/* Blocks of opts->fs, in use or zeros: report->blocks, or more while a resize has set
+	 * groups up, and the superblock does not have them yet. */
+	uint64_t end;
 	bool whole; /* base.whole was reached */
 	bool stop;  /* the moment was found, or the history breaks */
 	bool found;

@@ -59,6 +59,7 @@ struct rj_history_report {
 	 * is in REACHED; what changed between the two may have come too late for it. */
 	int64_t settled_ns;
 	uint64_t transactions; /* between base and REACHED */
+	uint64_t blocks; /* the volume's size in REACHED */
 	uint64_t segments, bytes; /* read */
 	bool emptied; /* the journal is empty in REACHED */
 	/* It is so by an unmount, of which the last segment that was read has the note; LEFT:
@@ -75,18 +76,24 @@ struct rj_history_report {
 
 struct rj_history_opts {
 	struct rj_base_record base;
-	uint64_t fs_blocks; /* the volume's size */
+	uint64_t fs_blocks; /* the volume's size in the base; 0: not known */
 	struct rj_moment at;
 	/* A break before AT is no failure: the walk ends there. */
 	bool until_break;
 	/*
 	 * Where the blocks go; NULL: nowhere, only look. The primary superblock is not
 	 * written there, so that a base stays marked as one: the last one that the log
-	 * holds goes into SUPER (1024 bytes), if there is any (HAVE_SUPER).
+	 * holds goes into SUPER (1024 bytes; may be NULL without FS), if there is any
+	 * (HAVE_SUPER).
 	 */
 	struct rj_bio *fs;
 	uint8_t *super;
 	bool *have_super;
+	/*
+	 * May be NULL. Called before FS gets blocks beyond END, its end up to now: it is to have
+	 * TO blocks, and zeros from END on, whatever is there. Also if FS is NULL.
+	 */
+	int (*grow)(void *arg, uint64_t end, uint64_t to, struct rj_error *err);
 	/* Called after each segment: DONE of TOTAL are read. May be NULL; non-zero
 	 * cancels. */
 	int (*progress)(void *arg, uint64_t done, uint64_t total);

@@ -37,6 +37,8 @@ struct making {
 	int to; /* a descriptor; -1 */
 	bool begun;   /* OUT was changed */
 	struct rj_upload *up; /* OUT is a URL; else NULL */
+	uint8_t super[SUPER_BYTES]; /* the last one of the log up to record.whole */
+	bool have_super;
 	_Alignas(HEAD) uint8_t head[HEAD]; /* of the base */
 	struct rj_base_log log;
 };
@@ -103,7 +105,7 @@ static int log_end(struct making *m, uint64_t *last, struct rj_error *err)
  */
 static int find_unmount(struct making *m, uint64_t *at, struct rj_error *err)
 {
-	struct rj_history_opts walk = {.fs_blocks = m->facts->blocks, .at.kind = RJ_AT_SEGMENT};
+	struct rj_history_opts walk = {.at.kind = RJ_AT_SEGMENT};
 	struct rj_history_report report;
 	int rc = log_end(m, at, err);
 
@@ -186,34 +188,59 @@ static int open_files(struct making *m, struct rj_error *err)
 	return rc ? rc : check_elsewhere(m, err);
 }
 
-/*
- * What is in use: RAW was the superblock a moment ago. The bitmaps on the device can be older
- * than the journal, so those that it holds up to record.from replace them.
- */
-static int look_used(struct making *m, const uint8_t raw[SUPER_BYTES], struct rj_in_use **used,
-	struct rj_error *err)
+/* A base has one size, from the beginning to record.whole. */
+static int check_size(const struct making *m, uint64_t blocks, struct rj_error *err)
 {
-	uint8_t super[SUPER_BYTES];
-	bool have_super;
+	if (blocks == m->facts->blocks)
+		return 0;
+	return rj_fail(err, RJ_E_REFUSED,
+		"%s: is being grown: make the base when that is done", m->from.given);
+}
+
+/* What is in use by SUPER, and by the log up to record.from, whose last superblock goes into
+ * m->super. */
+static int look(struct making *m, const uint8_t super[SUPER_BYTES], struct rj_in_use **used,
+	struct rj_history_report *report, struct rj_error *err)
+{
 	struct rj_history_opts walk = {
-		.fs_blocks = m->facts->blocks,
 		.base = {.from = m->facts->record.from, .whole = m->facts->record.from},
 		.at = {.kind = RJ_AT_SEGMENT, .segment = m->facts->record.from},
-		.super = super,
-		.have_super = &have_super,
+		.super = m->super,
+		.have_super = &m->have_super,
 	};
-	struct rj_history_report report;
-	int rc = rj_in_use_new(m->from.fd, m->from.device, raw, used, err);
+	int rc = rj_in_use_new(m->from.fd, m->from.device, super, used, err);
 
 	if (rc)
 		return rc;
 	walk.fs = rj_in_use_bio(*used);
-	rc = rj_history_walk(m->log.store, &m->log.id, &walk, &report, err);
+	return rj_history_walk(m->log.store, &m->log.id, &walk, report, err);
+}
+
+/*
+ * What is in use: RAW was the superblock a moment ago. The bitmaps on the device can be older
+ * than the journal, so those that it holds up to record.from replace them. So can the superblock
+ * be, from before a resize whose other blocks are all on the device.
+ */
+static int look_used(struct making *m, const uint8_t raw[SUPER_BYTES], struct rj_in_use **used,
+	struct rj_error *err)
+{
+	uint8_t logged[SUPER_BYTES];
+	uint64_t blocks = rj_super_blocks(raw);
+	struct rj_history_report report;
+	int rc = look(m, raw, used, &report, err);
+
+	if (!rc && m->have_super && rj_super_blocks(m->super) != blocks) {
+		memcpy(logged, m->super, sizeof(logged));
+		blocks = rj_super_blocks(logged);
+		rj_in_use_free(*used);
+		*used = NULL;
+		rc = look(m, logged, used, &report, err);
+	}
 	if (!rc && report.emptied && !report.unmounted)
 		rc = rj_fail(err, RJ_E_REFUSED,
 			"%s: its journal is empty, so that the log could not tell this mount from another one: write something there, and try again",
 			m->from.dir);
-	return rc;
+	return rc ? rc : check_size(m, blocks, err);
 }
 
 static int copy_progress(void *arg, uint64_t done, uint64_t total)
@@ -266,6 +293,12 @@ static int put_super(struct making *m, const struct rj_base_record *record,
 	uint8_t raw[SUPER_BYTES], sbx[RJ_SBX_BYTES];
 	int rc = rj_source_super(&m->from, raw, err);
 
+	/* as in look_used() */
+	if (!rc && record->from && m->have_super && rj_super_whole(m->super) &&
+		rj_super_blocks(raw) < rj_super_blocks(m->super))
+		memcpy(raw, m->super, sizeof(raw));
+	if (!rc && record->from)
+		rc = check_size(m, rj_super_blocks(raw), err);
 	if (rc)
 		return rc;
 	memcpy(sbx, raw + RJ_SBX_OFFSET, sizeof(sbx));
@@ -302,7 +335,12 @@ static int make(struct making *m, struct rj_history_report *report,
 	struct rj_error *err)
 {
 	struct rj_history_opts walk = {
-		.fs_blocks = m->facts->blocks, .progress = log_progress, .arg = m};
+		.fs_blocks = m->facts->blocks,
+		.super = m->super,
+		.have_super = &m->have_super,
+		.progress = log_progress,
+		.arg = m,
+	};
 	uint8_t raw[SUPER_BYTES];
 	int rc;
 
@@ -326,6 +364,8 @@ static int make(struct making *m, struct rj_history_report *report,
 	if (!rc)
 		rc = rj_history_walk(
 			m->log.store, &m->log.id, &walk, report, err);
+	if (!rc)
+		rc = check_size(m, report->blocks, err);
 	if (!rc)
 		rc = rj_base_hold_check(&m->log, m->facts, err);
 	m->facts->record.hold = m->facts->hold.number;

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "history/overlay.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "os/fileio.h"
 
@@ -87,6 +90,24 @@ static int overlay_write(struct rj_bio *bio, const void *data, size_t len, uint6
 			o->changed[block / 8] |= (uint8_t)(1u << block % 8);
 	}
 	return rc;
+}
+
+int rj_overlay_grow(struct rj_bio *overlay, uint64_t blocks, struct rj_error *err)
+{
+	struct overlay *o = (struct overlay *)overlay;
+	uint64_t block = overlay->size_bytes / o->block_size;
+	uint8_t *more = realloc(o->changed, (size_t)(blocks / 8 + 1));
+
+	if (!more)
+		return rj_fail(err, RJ_E_NOMEM, "out of memory");
+	o->changed = more;
+	if (ftruncate(o->scratch, (off_t)(blocks * o->block_size)))
+		return rj_fail_errno(err, errno, "the scratch file");
+	/* the scratch file has them, as a hole */
+	more[block / 8] |= (uint8_t)(0xFF << block % 8);
+	memset(more + block / 8 + 1, 0xFF, (size_t)(blocks / 8 - block / 8));
+	overlay->size_bytes = blocks * o->block_size;
+	return 0;
 }
 
 static int overlay_flush(struct rj_bio *bio, struct rj_error *err)

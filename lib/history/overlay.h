@@ -12,5 +12,8 @@
  */
 struct rj_bio *rj_overlay_new(int base, int scratch, uint32_t block_size, uint64_t blocks,
 	const char *name, struct rj_error *err);
+/* Let the overlay have BLOCKS; what is beyond its end up to now is zeros, whatever the base has
+ * there. RJ_E_NOMEM; what ftruncate() of SCRATCH reports. */
+int rj_overlay_grow(struct rj_bio *overlay, uint64_t blocks, struct rj_error *err);
 
 #endif

@@ -77,7 +77,7 @@ static int scan(struct rj_hist *h, const uint32_t *until,
 {
 	struct rj_jbd2_scan_opts o = {
 		.sb_block = h->sb_block,
-		.fs_blocks = h->opts->fs_blocks,
+		.fs_blocks = UINT64_MAX, /* a resize logs blocks beyond the end */
 		.born = (uint64_t)h->report->reached.time_ns / 1000000000,
 		.from_block = h->block,
 		.from_tid = h->tid,
@@ -99,18 +99,16 @@ static uint8_t *super_in(const struct rj_hist *h, const struct rj_jbd2_plan *pla
 	return at ? h->ring->data + (size_t)at * bs + SUPER_AT % bs : NULL;
 }
 
-/* Is all of PLAN a part of this history? Growing writes to groups that are beyond the
- * end, and always logs the superblock with the new size, in that order. */
+/* Is all of PLAN a part of this history? */
 static int check(struct rj_hist *h, const struct rj_jbd2_plan *plan,
 	struct rj_error *err)
 {
 	const struct rj_jbd2_info *info = rj_jbd2_plan_info(plan);
 	const uint8_t *super = super_in(h, plan);
 
-	if (info->damage == RJ_JBD2_BAD_BLOCKNR ||
-		(super && rj_super_blocks(super) != h->opts->fs_blocks))
+	if (super && rj_super_blocks(super) < h->report->blocks)
 		return rj_hist_broken(h, h->report->reached.segment, err,
-			"the volume was grown: make a new base");
+			"the volume was made smaller, which no kernel does: make a new base");
 	if (info->damage)
 		return rj_fail(err, RJ_E_CORRUPT,
 			"%s: up to segment %llu: %s", h->store->url,
@@ -149,7 +147,29 @@ static int keep_super(struct rj_hist *h, const struct rj_jbd2_plan *plan,
 		return 0;
 	memcpy(o->super, copy, SUPER_BYTES);
 	*o->have_super = true;
-	return o->fs->read(o->fs, copy, SUPER_BYTES, SUPER_AT, err);
+	return o->fs ? o->fs->read(o->fs, copy, SUPER_BYTES, SUPER_AT, err) : 0;
+}
+
+/*
+ * Space for what PLAN has beyond the end: a resize sets new groups up, which it logs, and logs
+ * the superblock that has them in the same transaction or in a later one.
+ */
+static int make_room(struct rj_hist *h, const struct rj_jbd2_plan *plan, struct rj_error *err)
+{
+	const uint8_t *super = super_in(h, plan);
+	uint64_t blocks = super ? rj_super_blocks(super) : 0, to = blocks;
+	int rc = 0;
+
+	if (rj_jbd2_plan_info(plan)->fs_end > to)
+		to = rj_jbd2_plan_info(plan)->fs_end;
+	if (to > h->end) {
+		if (h->opts->grow)
+			rc = h->opts->grow(h->opts->arg, h->end, to, err);
+		h->end = to;
+	}
+	if (blocks)
+		h->report->blocks = blocks;
+	return rc;
 }
 
 /* With encryption not all passes the log: what is before that still does. */
@@ -181,9 +201,11 @@ static int apply(struct rj_hist *h, struct rj_jbd2_plan *plan,
 
 	if (info->transactions) {
 		rc = check_super(h, plan, err);
+		if (!rc)
+			rc = make_room(h, plan, err);
 		if (!rc && h->opts->will_apply)
 			rc = h->opts->will_apply(h->opts->arg, h->segment, err);
-		if (!rc && h->opts->fs)
+		if (!rc && h->opts->super)
 			rc = keep_super(h, plan, err);
 		if (!rc && h->opts->fs)
 			rc = rj_jbd2_replay(

@@ -238,6 +238,7 @@ static int promote(struct promoting *p, struct rj_error *err)
 	if (rc || o->dry_run)
 		return rc;
 	rc = take_over(p, err);
+	rj_follow_is_last(p->follow);
 	if (!rc)
 		rc = pass(p, p->report->fence - 1, err);
 	if (rc)

@@ -50,6 +50,7 @@ static void emptied(struct rj_hist *h, uint32_t tid)
 	h->tid = tid;
 	h->fresh = true;
 	h->ended = false;
+	h->end = h->report->blocks; /* a resize that had not come to its end will not go on */
 }
 
 /* Nothing that may follow here came. */

@@ -30,6 +30,7 @@ struct restoring {
 	const struct rj_base_facts *facts;
 	const char *out; /* the new volume */
 	int from, to; /* descriptors; -1 */
+	struct rj_bio *fs; /* what the log is applied to; NULL: it is only read */
 	struct rj_download *down; /* the base is at a store; NULL: FROM */
 	bool made, device; /* OUT was changed; it is a block device */
 	bool whole; /* it is a volume, without a journal */
@@ -102,8 +103,23 @@ static int copy_base(struct restoring *r, struct rj_error *err)
 	return rj_copy_share(&c) ? 0 : rj_copy_sparse(&c, NULL, err);
 }
 
-static int walk(struct restoring *r, struct rj_bio *fs,
-	struct rj_history_report *report, struct rj_error *err)
+static int grow(void *arg, uint64_t end, uint64_t to, struct rj_error *err)
+{
+	struct restoring *r = arg;
+	uint64_t bs = r->facts->block_size;
+	int rc;
+
+	if (r->fs && r->opts->serve)
+		return rj_overlay_grow(r->fs, to, err);
+	if (!r->fs)
+		return r->out ? rj_target_fits(r->out, to * bs, err) : 0;
+	rc = rj_target_grow(r->to, r->out, end * bs, to * bs, err);
+	if (!rc && r->fs->size_bytes < to * bs)
+		r->fs->size_bytes = to * bs;
+	return rc;
+}
+
+static int walk(struct restoring *r, struct rj_history_report *report, struct rj_error *err)
 {
 	const struct rj_restore_opts *o = r->opts;
 	const struct rj_history_opts h = {
@@ -111,15 +127,17 @@ static int walk(struct restoring *r, struct rj_bio *fs,
 		.fs_blocks = r->facts->blocks,
 		.at = o->at,
 		.until_break = o->until_break,
-		.fs = fs,
+		.fs = r->fs,
 		.super = r->super,
 		.have_super = &r->have_super,
+		.grow = grow,
 		.progress = log_progress,
 		.arg = r,
 	};
 	struct rj_base_log log;
 	int rc;
 
+	r->have_super = false;
 	rc = rj_base_log_open(r->facts, o->url, o->keyfile, &log, err);
 	if (!rc)
 		rc = rj_history_walk(log.store, &log.id, &h, report, err);
@@ -206,29 +224,39 @@ static int release(struct restoring *r, struct rj_error *err)
 	return rc ? rc : rj_move(r->out, &to, &report, err);
 }
 
-/* What the log is applied to. */
-static int open_target(struct restoring *r, struct rj_bio **fs, struct rj_error *err)
+static int open_target(struct restoring *r, struct rj_error *err)
 {
 	const struct rj_restore_opts *o = r->opts;
 	int rc;
 
 	if (o->serve) {
-		*fs = rj_overlay_new(r->from, o->scratch, r->facts->block_size,
+		r->fs = rj_overlay_new(r->from, o->scratch, r->facts->block_size,
 			r->facts->blocks, o->base, err);
 	} else {
 		rc = copy_base(r, err);
 		if (rc)
 			return rc;
-		*fs = rj_bio_new_fd(r->to, r->out, err);
-		if (*fs)
-			rj_bio_use_direct(*fs);
+		r->fs = rj_bio_new_fd(r->to, r->out, err);
+		if (r->fs)
+			rj_bio_use_direct(r->fs);
 	}
-	return *fs ? 0 : err ? -(int)err->code : -RJ_E_NOMEM;
+	return r->fs ? 0 : err ? -(int)err->code : -RJ_E_NOMEM;
 }
 
-static int serve(struct restoring *r, struct rj_bio *fs, struct rj_error *err)
+/* A file ends where the volume does in this moment: a resize may have set up groups that its
+ * superblock does not have yet. */
+static int cut_to(struct restoring *r, uint64_t bytes, struct rj_error *err)
 {
-	int rc = r->opts->serve(r->opts->arg, fs, &r->out, err);
+	if (r->opts->serve)
+		r->fs->size_bytes = bytes;
+	else if (!r->device && ftruncate(r->to, (off_t)bytes))
+		return rj_fail_errno(err, errno, "%s: cannot size", r->out);
+	return 0;
+}
+
+static int serve(struct restoring *r, struct rj_error *err)
+{
+	int rc = r->opts->serve(r->opts->arg, r->fs, &r->out, err);
 
 	if (rc)
 		return rc;
@@ -276,14 +304,15 @@ static int give_journal(struct restoring *r, struct rj_error *err)
 static int restore(struct restoring *r, struct rj_history_report *report,
 	struct rj_error *err)
 {
-	struct rj_bio *fs = NULL;
-	int rc = open_target(r, &fs, err);
+	int rc = open_target(r, err);
 
 	if (!rc)
-		rc = walk(r, fs, report, err);
+		rc = walk(r, report, err);
+	if (!rc)
+		rc = cut_to(r, report->blocks * r->facts->block_size, err);
 	if (!rc && r->opts->serve)
-		rc = serve(r, fs, err);
-	rj_bio_free(fs);
+		rc = serve(r, err);
+	rj_bio_free(r->fs);
 	if (!rc)
 		rc = renew(r, err);
 	if (!rc && r->device) /* what is left to do opens it exclusively by itself */
@@ -334,10 +363,10 @@ int rj_history_restore(const struct rj_restore_opts *opts,
 		rc = check_journal(&r, err);
 	/* what is on a device is not given up for a moment that cannot be reached */
 	if (!rc && opts->out && on_device(opts->out))
-		rc = walk(&r, NULL, report, err);
+		rc = walk(&r, report, err);
 	if (!rc)
 		rc = opts->out || opts->serve ? restore(&r, report, err)
-			       : walk(&r, NULL, report, err);
+			       : walk(&r, report, err);
 	rc2 = rj_close(&r.to, r.out, rc ? NULL : err);
 	rj_close(&r.from, opts->base, NULL); /* only read */
 	rj_download_free(r.down);

@@ -37,13 +37,14 @@ static int look_at_log(const struct rj_base_log *log, const struct rj_base_facts
 int rj_base_resume(struct rj_upload *u, const struct rj_base_log *log, bool with_hold,
 	struct rj_base_facts *f, struct rj_error *err)
 {
-	const struct rj_base_manifest *m = rj_upload_unfinished(u);
+	bool other_size;
+	const struct rj_base_manifest *m = rj_upload_unfinished(u, &other_size);
 	int rc = -RJ_E_REFUSED;
 
 	if (!m)
 		return 0;
 	f->record.from = m->record.from;
-	if (m->hold || !with_hold)
+	if (!other_size && (m->hold || !with_hold))
 		rc = look_at_hold(log, m->hold, f, err);
 	if (!rc)
 		rc = look_at_log(log, f, err);

@@ -141,6 +141,7 @@ int rj_hist_open(struct rj_hist *h, struct rj_error *err)
 	int rc;
 
 	memset(h->report, 0, sizeof(*h->report));
+	h->report->blocks = h->end = h->opts->fs_blocks;
 	rc = rj_log_read(h->store, h->id, &o, gather, h, &sum, err);
 	if (rc == -RJ_E_GAP && !sum.last)
 		return rj_fail(err, RJ_E_NOTFOUND,

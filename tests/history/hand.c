@@ -4,8 +4,8 @@
  * hand base FILE FROM WHOLE: FILE, a copy of a volume, becomes a base with these segments.
  * hand encrypt DEVICE DIR: the volume that is mounted from DEVICE gets the feature encrypt,
  * and DIR, an empty folder of it, a key.
- * hand grow DEVICE: the superblock of the volume that is mounted from DEVICE says that it
- * has 100 blocks more. The kernel has it in its log when it logs its superblock next.
+ * hand shrink DEVICE: the superblock of the volume that is mounted from DEVICE says that it
+ * has 100 blocks less. The kernel has it in its log when it logs its superblock next.
  */
 #include <ext2fs/ext2_fs.h>
 #include <fcntl.h>
@@ -47,9 +47,9 @@ static void set_encrypt(struct ext2_super_block *sb)
 	sb->s_encrypt_algos[1] = 4;
 }
 
-static void grow(struct ext2_super_block *sb)
+static void shrink(struct ext2_super_block *sb)
 {
-	sb->s_blocks_count += 100;
+	sb->s_blocks_count -= 100;
 }
 
 /* As tune2fs does it: into the page cache, where the kernel has its superblock. */
@@ -104,8 +104,8 @@ int main(int argc, char **argv)
 	}
 	if (argc == 4 && !strcmp(argv[1], "encrypt"))
 		return change_super(argv[2], set_encrypt) || set_policy(argv[3]);
-	if (argc == 3 && !strcmp(argv[1], "grow"))
-		return change_super(argv[2], grow);
-	fprintf(stderr, "usage: hand base FILE FROM WHOLE | encrypt DEVICE DIR | grow DEVICE\n");
+	if (argc == 3 && !strcmp(argv[1], "shrink"))
+		return change_super(argv[2], shrink);
+	fprintf(stderr, "usage: hand base FILE FROM WHOLE | encrypt DEVICE DIR | shrink DEVICE\n");
 	return 2;
 }

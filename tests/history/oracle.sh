@@ -3,6 +3,7 @@
 # The time-travel oracle: random operations, a base under load, markers (syncfs and a
 # manifest of every file), and each marker restored and compared, by time and by segment.
 # Four seeds of seven have crashes under load, each with orphans, rjrecover and a marker after it.
+# Every other four seeds the volume is grown online, under load, before and after another mount.
 # At the end each block in use is compared with the volume's own (blocks.h).
 # RJ_LONG=N: N seeds, of all kinds of volume; else one seed of one kind.
 . "$RJ_SRC/tests/support/lib.sh" || exit 99
@@ -21,13 +22,28 @@ load() {
 	while [ -e going ]; do "$WORK" ops mnt $((n++)) 500 || return; done
 }
 remounted() { rj_umount && rj_mount "$1"; }
+# grown_in_use SEED: by 1 to 250 MiB
+grown_in_use() {
+	local rc load
+	touch going
+	load $(($1 * 1000)) >load.out 2>&1 &
+	load=$!
+	grown $(($1 % 5 ? 60 + $1 * 7919 % 190 : 1 + $1 % 40))
+	rc=$?
+	rm going
+	wait "$load"
+	note "$(tail -n 1 resize.out)"
+	return $rc
+}
 # crashed SEED MODE: mount.rj recovers the volume
 crashed() {
 	deleted_open 2 && crash_under_load "$1" && rj_mount "$2"
 }
 # one SEED: a history and its judgement
 one() {
-	local seed=$1 kind=${kinds[$1 % 4]} i words= with= mode=journal more=() load crashes=
+	local seed=$1 kind=${kinds[$1 % 4]} i words= with= mode=journal more=() load crashes= grows=
+	((seed / 4 % 2)) || grows=grown
+	JOURNAL_TIMES=${grows:+2}
 	rm -f ./*.img ./*.manifest ./*.time ./*.segment
 	case $((seed % 3)) in
 	1) "$RJ_BUILD/rjtune/rjtune" --genkey "$T_DIR/key.$seed" >/dev/null
@@ -36,13 +52,16 @@ one() {
 	2) history_conf "compress = yes"; with=zstd ;;
 	*) history_conf "" ;;
 	esac
-	[[ $kind != ext4* ]] || case $((seed / 4 % 5)) in
+	case $((seed / 4 % 7)) in
 	1) more=(-O bigalloc -C 16384) ;;
 	2) more=(-O "^metadata_csum,^64bit") ;;
 	3) more=(-O ^orphan_file) ;;
+	4) mode=journal,discard ;;
+	5) more=(-O "meta_bg,^resize_inode") ;;
+	6) more=(-O ^resize_inode) ;;
 	esac
-	((seed / 4 % 5 < 4)) || mode=journal,discard
-	kind="$kind ${more[*]}"
+	((seed / 4 % 7 > 4)) || [[ $kind == ext4* ]] || more=()
+	kind="$kind ${more[*]} $grows"
 	[ -z "$words" ] || with=key
 	((seed % 7 > 3)) || crashes=yes
 	note "seed $seed: $kind $mode $with"
@@ -51,6 +70,7 @@ one() {
 	check "$kind: a volume" history_volume ${kinds[seed % 4]} $mode "$words" "${more[@]}" || return
 	check "... mounted as type rj" eval "history_umount && rj_mount $mode"
 	check "... in use" "$WORK" ops mnt "$seed" 300
+	may_grow || { note "not grown: it takes CAP_SYS_RESOURCE"; grows=; }
 	touch going
 	load $((seed * 100)) >load.out 2>&1 &
 	load=$!
@@ -64,6 +84,9 @@ one() {
 	[ -z "$words" ] ||
 		status 32 "... without the key nothing" env RJ_CONF=/dev/null "$RJBACKUP" ls base.img
 	for ((i = 0; i < MARKS; i++)); do
+		if [ -n "$grows" ] && ((i == 1 || i == 3)); then
+			check "... grown before marker $i" grown_in_use $((seed + i))
+		fi
 		"$WORK" ops mnt $((seed + 2000 + i)) 250 >ops.out 2>&1 || { not_ok "work"; return; }
 		mark "m$i" || { not_ok "a marker"; return; }
 		# a freeze empties the journal, and the mount goes on

@@ -8,13 +8,14 @@ history_conf() {
 	(umask 077; printf '[*]\nretain = 1d\ntrim_interval = 1\nship_early = 64k\n%s\n' "$1" >"$RJ_CONF")
 }
 # history_volume TYPE BLOCKSIZE MODE JOURNAL-WORDS [MKE2FS-OPTIONS...]: mounted at mnt. The
-# smallest journal that there is: its tail moves, and it goes round, all the time.
+# smallest journal that there is: its tail moves, and it goes round, all the time. JOURNAL_TIMES:
+# so much larger; for a resize, which needs a transaction with all blocks reserved for descriptors.
 history_volume() {
 	local type=$1 bs=$2 mode=$3 words=$4 url=$SRV_URL/$1-$2-$RANDOM; shift 4
 	[[ $url != file:* ]] || mkdir "${url#file://}"
 	truncate -s 48M v.img && mkdir -p mnt
 	"$MKRJFS" -q -F -t "$type" -b "$bs" -N 1024 \
-		-J "remote=$url,size=$((bs / 1024))$words" "$@" v.img &&
+		-J "remote=$url,size=$((bs / 1024 * ${JOURNAL_TIMES:-1}))$words" "$@" v.img &&
 		history_mount "$mode"
 }
 history_mount() {
@@ -91,6 +92,22 @@ deleted_open() {
 	OPEN+=" $fd"
 	sync -f mnt
 }
+
+# enlarged FILE DEVICE MIB: the file, and the loop device over it, by MIB; what is new begins with
+# what another file has left there
+enlarged() {
+	local size; size=$(($(stat -c %s "$1") + $3 * 1048576))
+	head -c $((($3 < 16 ? $3 : 16) * 1048576)) /dev/urandom >>"$1" && truncate -s $size "$1" &&
+		losetup -c "$2"
+}
+# grown MIB: the volume at mnt, while it is used
+grown() {
+	local dev; dev=$(findmnt -no SOURCE mnt)
+	enlarged v.img "$dev" "$1" && resize2fs "$dev" >resize.out 2>&1 ||
+		{ cat resize.out; return 1; }
+}
+# may_grow: may this process? It takes CAP_SYS_RESOURCE
+may_grow() { ((0x$(awk '/^CapEff/ {print $2}' /proc/self/status) >> 24 & 1)); }
 
 # mark NAME: all is committed, and written down: manifest, time, segment. The clock of
 # commits is a few milliseconds behind.

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "os/fileio.h"
 
@@ -49,19 +50,58 @@ static int check_empty(int fd, const char *path, struct rj_error *err)
 	return rc;
 }
 
-static int make_zeros(int fd, const char *path, uint64_t bytes, struct rj_error *err)
+static int make_zeros(int fd, const char *path, uint64_t from, uint64_t to, struct rj_error *err)
 {
 	int rc = 0;
 
 	/* zeros by unmapping, where the device can do that (blkdev_fallocate()) */
-	if (fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, (off_t)bytes))
-		rc = rj_fd_zero(fd, bytes, 0, path, err);
+	if (fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)from,
+		    (off_t)(to - from)))
+		rc = rj_fd_zero(fd, to - from, from, path, err);
 	return rc ? rc : rj_fsync(fd, path, err);
+}
+
+static int check_size(int fd, const char *path, uint64_t bytes, struct rj_error *err)
+{
+	uint64_t has;
+	int rc = rj_fd_size(fd, path, &has, err);
+
+	if (!rc && has < bytes)
+		rc = rj_fail(err, RJ_E_NOSPACE, "%s: has %llu bytes, and the volume %llu", path,
+			(unsigned long long)has, (unsigned long long)bytes);
+	return rc;
+}
+
+int rj_target_fits(const char *path, uint64_t bytes, struct rj_error *err)
+{
+	int fd, rc;
+
+	if (!rj_target_is_device(path))
+		return 0;
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return rj_fail_errno(err, errno, "%s: cannot open", path);
+	rc = check_size(fd, path, bytes, err);
+	close(fd); /* only read */
+	return rc;
+}
+
+int rj_target_grow(int fd, const char *path, uint64_t from, uint64_t to, struct rj_error *err)
+{
+	int rc;
+
+	if (rj_target_is_device(path)) {
+		rc = check_size(fd, path, to, err);
+		return rc ? rc : make_zeros(fd, path, from, to, err);
+	}
+	if (ftruncate(fd, (off_t)from) || ftruncate(fd, (off_t)to))
+		return rj_fail_errno(err, errno, "%s: cannot grow to %llu bytes, as the volume did",
+			path, (unsigned long long)to);
+	return 0;
 }
 
 int rj_target_open(const char *path, uint64_t bytes, int *fd, struct rj_error *err)
 {
-	uint64_t has;
 	int rc;
 
 	*fd = open(path, O_RDWR | O_EXCL | O_CLOEXEC);
@@ -69,13 +109,10 @@ int rj_target_open(const char *path, uint64_t bytes, int *fd, struct rj_error *e
 		return rj_fail(err, RJ_E_BUSY, "%s: is mounted, or in use otherwise", path);
 	if (*fd < 0)
 		return rj_fail_errno(err, errno, "%s: cannot open", path);
-	rc = rj_fd_size(*fd, path, &has, err);
-	if (!rc && has < bytes)
-		rc = rj_fail(err, RJ_E_NOSPACE, "%s: has %llu bytes, and the volume %llu", path,
-			(unsigned long long)has, (unsigned long long)bytes);
+	rc = check_size(*fd, path, bytes, err);
 	if (!rc)
 		rc = check_empty(*fd, path, err);
-	return rc ? rc : make_zeros(*fd, path, bytes, err);
+	return rc ? rc : make_zeros(*fd, path, 0, bytes, err);
 }
 
 int rj_target_share(const char *path, int *fd, struct rj_error *err)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A block device that a base or a restored volume is written to. */
+/* What a base or a restored volume is written to: a block device, or a file that grows. */
 #ifndef RJ_HISTORY_BASE_TARGET_H
 #define RJ_HISTORY_BASE_TARGET_H
 
@@ -17,6 +17,14 @@ bool rj_target_is_device(const char *path);
  * RJ_E_IO.
  */
 int rj_target_open(const char *path, uint64_t bytes, int *fd, struct rj_error *err);
+/* RJ_E_NOSPACE: PATH is a block device that has less than BYTES; it is only looked at. */
+int rj_target_fits(const char *path, uint64_t bytes, struct rj_error *err);
+/*
+ * Make PATH, open as FD for writing, TO bytes, with zeros from byte FROM on, whatever is there:
+ * a file in length, of a device that part. RJ_E_NOSPACE: the device is shorter, or the disk is
+ * full; RJ_E_IO.
+ */
+int rj_target_grow(int fd, const char *path, uint64_t from, uint64_t to, struct rj_error *err);
 /* Open the device again, for the caller and for others too. */
 int rj_target_share(const char *path, int *fd, struct rj_error *err);
 

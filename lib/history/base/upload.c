@@ -13,7 +13,8 @@
 
 struct rj_upload {
 	struct rj_stored_base base; /* number 0: none */
-	bool unfinished;	    /* it was found */
+	bool unfinished;	    /* it was found, */
+	bool other_size;	    /* and the volume has grown since */
 	struct rj_base_manifest m;
 	/* the chunk that is read */
 	const struct rj_copy *whole;
@@ -68,11 +69,10 @@ static int load(struct rj_upload *u, const struct rj_stored_seen *s, struct rj_e
 	u->m.record = m.record;
 	u->m.hold = m.hold;
 	u->m.time = m.time;
-	u->unfinished = m.block_size == u->m.block_size && m.blocks == u->m.blocks;
+	u->unfinished = true;
+	u->other_size = m.block_size != u->m.block_size || m.blocks != u->m.blocks;
 	rj_base_manifest_free(&m);
-	if (!u->unfinished)
-		u->base.number = 0;
-	return u->unfinished ? rj_store_list(u->base.store, &dir, 0, take_chunk, &c, err) : 0;
+	return rj_store_list(u->base.store, &dir, 0, take_chunk, &c, err);
 }
 
 static int find_unfinished(struct rj_upload *u, struct rj_error *err)
@@ -116,8 +116,9 @@ int rj_upload_open(const char *url, const struct rj_log_id *id, uint32_t block_s
 	return rc;
 }
 
-const struct rj_base_manifest *rj_upload_unfinished(const struct rj_upload *u)
+const struct rj_base_manifest *rj_upload_unfinished(const struct rj_upload *u, bool *other_size)
 {
+	*other_size = u->other_size;
 	return u->unfinished ? &u->m : NULL;
 }
 

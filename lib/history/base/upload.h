@@ -12,8 +12,9 @@ struct rj_upload;
  * The key of ID outlives it. The store's errors. */
 int rj_upload_open(const char *url, const struct rj_log_id *id, uint32_t block_size,
 	uint64_t blocks, struct rj_upload **out, struct rj_error *err);
-/* The base of this volume that was begun last and not finished; NULL: there is none. */
-const struct rj_base_manifest *rj_upload_unfinished(const struct rj_upload *u);
+/* The base of this volume that was begun last and not finished; NULL: there is none. OTHER_SIZE:
+ * it is of a time when the volume had fewer blocks, so that it cannot be gone on with. */
+const struct rj_base_manifest *rj_upload_unfinished(const struct rj_upload *u, bool *other_size);
 /* Go on with that one, which the caller has found to be good still. */
 void rj_upload_resume(struct rj_upload *u);
 /* Begin a new one, that needs the log from segment FROM on, with the number of its HOLD. */

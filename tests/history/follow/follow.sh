@@ -98,9 +98,8 @@ each_cut() {
 	check "... and there were enough of them" test $cuts -gt 10
 }
 no_wrapper
-calls=pwrite64,pwritev,pwritev2,io_uring_enter,fsync,fdatasync
-if strace -o trace -e trace=none true 2>/dev/null; then
-	status 0 "fold" fold
+calls=pwrite64,pwritev,pwritev2,io_uring_enter,fsync,fdatasync,ftruncate
+cuts() {
 	ops 7 40
 	check "a marker" mark 5
 	check "no commit comes while it is cut" freeze_daemon "$DPID"
@@ -112,8 +111,19 @@ if strace -o trace -e trace=none true 2>/dev/null; then
 	check "its writes" list "$RJBACKUP" follow --once --base=base.img
 	each_cut 5 1
 	thaw_daemon "$DPID"
-else
+}
+if ! strace -o trace -e trace=none true 2>/dev/null; then
 	skip "cuts" "no strace, or no ptrace here"
+else
+	status 0 "fold" fold
+	cuts
+	if may_grow; then
+		check "the volume is grown" grown 60
+		cuts
+		check "... the base is as large" test "$(stat -c %s base.img)" = "$(stat -c %s v.img)"
+	else
+		skip "cuts of a volume that is grown" "it takes CAP_SYS_RESOURCE"
+	fi
 fi
 
 # ---- under load, killed at any time ----

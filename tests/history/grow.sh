@@ -1,0 +1,175 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# A volume that is grown online: each segment of the resize is a moment, of the size that the volume
+# had then, in a file, on a block device and mounted; a base while it grows; a crash while it does.
+. "$RJ_SRC/tests/support/lib.sh" || exit 99
+. "$RJ_SRC/tests/support/rj.sh" || exit 99
+. "$RJ_SRC/tests/history/run.sh" || exit 99
+need_fuse_loop
+cd "$T_DIR" || exit 99
+start_server "$T_DIR/srv" || exit 99
+for dir in mnt look then; do at_exit umount -l "$T_DIR/$dir"; done
+history_conf ""
+JOURNAL_TIMES=2
+seed=${RJ_SEED:-$((RANDOM * 32768 + RANDOM))}
+note "RJ_SEED=$seed"
+mkdir then
+base() { timeout 120 "$RJBACKUP" base -o base.img mnt; }
+restore() { timeout 120 "$RJBACKUP" restore --base=base.img "$@"; }
+ops() { "$WORK" ops mnt $((seed + $1)) "$2" >/dev/null; }
+size() { stat -c %s "$1"; }
+blocks() { dumpe2fs -h "$1" 2>/dev/null | awk '/^Block count/ {print $3}'; }
+# loop_of FILE: a loop device over it, in LOOP_DEV, until the end of the test
+loop_of() { LOOP_DEV=$(losetup -f --show "$1") && at_exit losetup -d "$LOOP_DEV"; }
+# each_moment FROM TO: each segment is a sound volume, as large as its superblock says
+each_moment() {
+	local n bad=0
+	for ((n = $1; n <= $2; n++)); do
+		rm -f r.img
+		{ restore --at="segment:$n" --verify=none -o r.img && e2fsck -fn r.img &&
+			[ "$(size r.img)" = $(($(blocks r.img) * bs)) ]; } >out 2>&1 ||
+			{ note "segment $n" "$(<out)"; bad=$((bad + 1)); }
+		blocks r.img
+	done >sizes
+	[ $bad = 0 ]
+}
+
+may_grow || skip_all "it takes CAP_SYS_RESOURCE (tests/power/inside)"
+
+for kind in "ext4 4096" "ext3 1024"; do
+	bs=${kind#* }
+	rm -f ./*.img
+	check "$kind: a volume" history_volume $kind journal ""
+	ops 1 200
+	status 0 "$kind: a base" base
+	mark small
+	small=$(size v.img)
+	check "$kind: grown" grown 300
+	ops 2 300
+	mark large
+	check "$kind: each segment since" each_moment "$(cat small.segment)" "$(cat large.segment)"
+	check "$kind: ... with both sizes among them" test "$(sort -u sizes | wc -l)" -ge 2
+	check "$kind: the marker before, by its time" restored "$(cat small.time)" small
+	is "$kind: ... in the size of that time" "$(size r.img)" "$small"
+	check "$kind: the marker after" restored latest large
+	is "$kind: ... in the size of that time" "$(size r.img)" "$(size v.img)"
+
+	# ---- onto a block device ----
+	head -c "$small" /dev/urandom >small.disk && loop_of small.disk && dev=$LOOP_DEV
+	sum=$(sha256sum <small.disk)
+	status 8 "$kind: onto a device of the old size" restore -o "$dev"
+	like "$kind: ... why" "$OUT" "^rjbackup: $dev: has $small bytes, and the volume [0-9]+$"
+	sync "$dev"
+	is "$kind: ... and it is as it was" "$(sha256sum <small.disk)" "$sum"
+	status 0 "$kind: the marker before onto it" restore --at="$(cat small.time)" -o "$dev"
+	sync "$dev"
+	check "$kind: ... is there" same_as small.disk small
+	head -c $(($(size v.img) + 5242880)) /dev/urandom >large.disk && loop_of large.disk
+	status 0 "$kind: onto a device that is large enough, full of other bytes" restore -o "$LOOP_DEV"
+	sync "$LOOP_DEV"
+	check "$kind: ... is there" same_as large.disk large
+	rm -f ./*.disk
+
+	# ---- a base on a block device ----
+	cp base.img base.disk && loop_of base.disk && dev=$LOOP_DEV
+	sync "$dev"
+	status 8 "$kind: a base on a device of the old size is not followed" \
+		timeout 120 "$RJBACKUP" fold --base="$dev"
+	like "$kind: ... why" "$OUT" "rjbackup: $dev: has $small bytes, and the volume [0-9]+"
+	check "$kind: ... it is a base still" timeout 120 "$RJBACKUP" restore --at="$(cat small.time)" -n -o none.img --base="$dev"
+	check "$kind: with more space" enlarged base.disk "$dev" 320
+	status 0 "$kind: ... it is followed" timeout 120 "$RJBACKUP" fold --base="$dev"
+	rm -f r.img
+	status 0 "$kind: ... and restored" timeout 120 "$RJBACKUP" restore --base="$dev" -o r.img
+	check "$kind: ... each file is there" same_as r.img large
+	rm -f base.disk
+
+	# ---- mounted in place ----
+	for m in small large; do
+		status 0 "$kind: marker $m is mounted" timeout 120 "$RJBACKUP" mount \
+			--at="$(cat $m.time)" --base=base.img then
+		"$WORK" manifest then >found.manifest
+		check "$kind: ... each file is as it was" cmp $m.manifest found.manifest
+		is "$kind: ... and the size" "$(blockdev --getsize64 "$(findmnt -no SOURCE then)")" \
+			"$([ $m = small ] && echo "$small" || size v.img)"
+		check "$kind: ... unmounted" umount then
+	done
+	restore --at=latest -o r2.img >/dev/null
+	check "$kind: unmounted" history_umount
+	status 0 "$kind: each block in use is the volume's" "$COMPARE" v.img r2.img
+	note "$OUT"
+done
+# ---- a base while it grows ----
+rm -f ./*.img
+bs=1024
+check "a volume" history_volume ext4 1024 journal ""
+ops 3 200
+made=0
+for i in 1 2 3 4 5 6; do
+	rm -f base.img
+	for n in 9 17 5 30; do grown $n || echo failed; done >grown.out 2>&1 &
+	load=$!
+	OUT=$(base 2>&1); rc=$?
+	wait "$load"
+	check "grown while a base was made, $i" test ! -s grown.out
+	if [ $rc = 0 ]; then
+		made=$((made + 1))
+	else
+		# a resize empties the journal when it ends
+		like "... which it is told" "$rc $OUT" \
+			"^1 rjbackup: mnt: (is being grown: make the base when that is done|its journal is empty, .* try again)$"
+		check "... and there is none" test ! -e base.img
+		continue
+	fi
+	ops $((10 + i)) 100
+	mark m
+	check "... whole" restored latest m
+done
+note "$made of 6 bases were made"
+
+# ---- a base at a store that was cut off before the volume grew ----
+AT=$(grep -ao "rj://127.0.0.1:$SRV_PORT/[a-zA-Z0-9-]*" v.img | head -n 1)
+"$RJBACKUP" base --rate=1 --hold=1d -o "$AT" mnt >out 2>&1 &
+pid=$!
+unfinished() { "$RJBACKUP" ls "$AT" | grep -q "begun .*, not finished"; }
+check "a base at a store was begun" wait_for 60 unfinished
+kill -KILL $pid; wait $pid 2>/dev/null
+check "grown" grown 20
+status 0 "it is begun again" timeout 120 "$RJBACKUP" base --hold=1d -o "$AT" mnt
+check "... and nothing is left of the first" not unfinished
+is "... nor its hold" "$("$RJBACKUP" ls "$AT" | grep -c "^ *hold [0-9]* of rjbackup ")" 1
+check "grown again" grown 20
+ops 20 200
+mark m
+rm -f r.img
+status 0 "restored from the store" timeout 120 "$RJBACKUP" restore --base="$AT" -o r.img
+check "... each file is there" same_as r.img m
+check "unmounted" history_umount
+
+# ---- the host crashes while the volume grows ----
+for i in 1 2 3 4 5 6; do
+	rm -f ./*.img
+	check "a volume" history_volume ext4 1024 journal ""
+	ops $((30 + i)) 100
+	check "a base" base
+	mark m
+	dev=$(findmnt -no SOURCE mnt)
+	enlarged v.img "$dev" 900
+	(cd mnt && exec resize2fs "$dev") >out 2>&1 &
+	pid=$!
+	sleep 0.0$((i * 3 - 2))
+	check "the host stops $i" crash "$T_DIR/v.img" mnt c.img
+	wait $pid
+	note "with $(blocks c.img) blocks"
+	if ((i % 2)); then
+		status 0 "... it is recovered" timeout 120 "$RJRECOVER" -p -q c.img
+	else
+		mv v.img v.gone
+		status 0 "... and its disk is lost: a base is promoted" \
+			timeout 120 "$RJBACKUP" promote base.img
+		mv base.img c.img
+	fi
+	status 0 "... and sound" served_fsck "$T_DIR/c.img" -fn
+	note "... with $(blocks c.img) blocks"
+done
+exit 0
