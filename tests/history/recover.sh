@@ -181,6 +181,18 @@ if ! grep -q "no later" <<<"$OUT"; then
 fi
 check "... unmounted" rj_umount
 
+# the superblock that a thaw wrote is in no transaction, and of those before the log has none
+gone_round() {
+	local i
+	frozen_and_thawed || return 1
+	for ((i = 0; i < 30; i++)); do
+		dd if=/dev/urandom of=mnt/plain bs=300k count=1 conv=notrunc,fsync status=none ||
+			return 1
+	done
+	rj_crash && recover
+}
+goes_on "a freeze, the journal goes round, a crash" gone_round
+
 # the superblock that a thaw wrote is not in the log
 thawed() { frozen_and_thawed && rj_crash && recover; }
 over "a freeze, and a crash before the next transaction" thawed
