@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Apply the log to a base in place, as far as it has come, again and again. Why a cut at any
- * moment does no harm is in doc/history.md, "Follow".
+ * moment does no harm is in doc/standby.md, "Follow".
  */
 #ifndef RJ_HISTORY_FOLLOW_H
 #define RJ_HISTORY_FOLLOW_H

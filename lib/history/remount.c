@@ -2,7 +2,7 @@
 /*
  * Over an unmount, or a crash and rjrecover: the notes in block 0 of the journal
  * (format/mount-note.h) say how a mount ended, what the next one found, and that this was with
- * data=journal. Why they are enough is in doc/history.md.
+ * data=journal. Why they are enough is in doc/remount.md.
  */
 #include <stdio.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Holds of a log: put, list and remove them. What a hold keeps, and why the orders
- * of its maker and of trimming suffice, is in doc/history.md.
+ * of its maker and of trimming suffice, is in doc/holds.md.
  */
 #ifndef RJ_LOG_HOLD_H
 #define RJ_LOG_HOLD_H

@@ -121,7 +121,7 @@ static int held_from(struct rj_store *store, const struct rj_log_id *id,
 }
 
 /*
- * The order is what counts (doc/history.md): who puts a hold looks for the log's end
+ * The order is what counts (doc/holds.md): who puts a hold looks for the log's end
  * after that. So the holds are listed after L, whose last segment gives the limit.
  */
 static int find_limit(struct rj_store *store, const struct rj_log_id *id,

@@ -3,7 +3,7 @@
  * What a history (rjbackup) needs to go on over a crash: notes in the log that the volume was
  * found as the crashed mount had left it, that nothing but the replay changed it, and how it
  * was left. Where that is not certain no note is put, and the history ends. Why it is enough
- * is in doc/history.md, "Over a crash".
+ * is in doc/remount.md, "Over a crash".
  */
 #include <string.h>
 

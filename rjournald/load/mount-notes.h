@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a history needs to go on over an unmount, or a crash (doc/history.md): notes in block 0
+ * What a history needs to go on over an unmount, or a crash (doc/remount.md): notes in block 0
  * of the journal of what the primary superblock was before the mount, of what it is on the
  * disk in it, and of what the unmount left. Best effort: nothing here fails the kernel's
  * requests, or delays them but for one read of the disk when the kernel moves its journal's

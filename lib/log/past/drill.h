@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Tell a log's store that a moment of it was restored and found good (doc/history.md). */
+/* Tell a log's store that a moment of it was restored and found good (doc/standby.md). */
 #ifndef RJ_LOG_PAST_DRILL_H
 #define RJ_LOG_PAST_DRILL_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Named marks of a log: put, find, list and remove them (doc/history.md). */
+/* Named marks of a log: put, find, list and remove them (doc/holds.md). */
 #ifndef RJ_LOG_PAST_POINT_H
 #define RJ_LOG_PAST_POINT_H
 
