@@ -185,7 +185,11 @@ static void print_done(const struct rj_ctl_options *o, const char *device)
 			   : o->prefer			    ? o->prefer
 							    : "stopped";
 
-	printf("%s: %s\n", o->volume ? o->volume : device, what);
+	/* scripts that name the volume look for the word alone */
+	if (o->volume)
+		printf("%s\n", what);
+	else
+		printf("%s: %s\n", device, what);
 }
 
 /* HEADS: metrics come with their types and helps, which are said once. */
