@@ -6,18 +6,30 @@
  * and DIR, an empty folder of it, a key.
  * hand shrink DEVICE: the superblock of the volume that is mounted from DEVICE says that it
  * has 100 blocks less. The kernel has it in its log when it logs its superblock next.
+ *
+ * hand mapped FILE collapse|insert [fsync]: FILE is written by mmap(2), and synced, or not; then
+ * two blocks of 4096 bytes are taken out of it, or put into it.
+ * hand wrong FILE collapse|insert: how many of its other blocks are not as they were written.
  */
 #include <ext2fs/ext2_fs.h>
 #include <fcntl.h>
+#include <linux/falloc.h>
 #include <linux/fscrypt.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "ext4/renew.h"
 #include "format/sbx-base.h"
+
+#define GRAIN  4096u
+#define GRAINS 16u
+#define MOVED  4u /* the first one that goes, or that comes behind new ones */
+#define BY     2u
 
 static int failed(const char *what)
 {
@@ -93,6 +105,48 @@ static int set_policy(const char *dir)
 	return 0;
 }
 
+static int map_and_move(const char *path, bool insert, bool sync)
+{
+	int fd = open(path, O_RDWR | O_CREAT | O_EXCL, 0600);
+	uint8_t *p;
+	unsigned i;
+
+	if (fd < 0 || ftruncate(fd, GRAINS * GRAIN))
+		return failed(path);
+	p = mmap(NULL, GRAINS * GRAIN, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (p == MAP_FAILED)
+		return failed(path);
+	for (i = 0; i < GRAINS; i++)
+		memset(p + i * GRAIN, (int)('A' + i), GRAIN);
+	if (munmap(p, GRAINS * GRAIN) || (sync && fsync(fd)))
+		return failed(path);
+	if (fallocate(fd, insert ? FALLOC_FL_INSERT_RANGE : FALLOC_FL_COLLAPSE_RANGE,
+		    MOVED * GRAIN, BY * GRAIN) || close(fd))
+		return failed(path);
+	return 0;
+}
+
+static int print_wrong(const char *path, bool insert)
+{
+	uint8_t found[GRAIN], wanted[GRAIN];
+	int fd = open(path, O_RDONLY);
+	unsigned i, at, wrong = 0;
+
+	if (fd < 0)
+		return failed(path);
+	for (i = 0; i < GRAINS; i++) {
+		if (!insert && i >= MOVED && i < MOVED + BY)
+			continue;
+		at = i < MOVED ? i : insert ? i + BY : i - BY;
+		memset(wanted, (int)('A' + i), GRAIN);
+		if (pread(fd, found, GRAIN, at * GRAIN) != GRAIN)
+			return failed(path);
+		wrong += memcmp(found, wanted, GRAIN) != 0;
+	}
+	printf("%u\n", wrong);
+	return close(fd) ? failed(path) : 0;
+}
+
 int main(int argc, char **argv)
 {
 	struct rj_base_record record = {0};
@@ -106,6 +160,11 @@ int main(int argc, char **argv)
 		return change_super(argv[2], set_encrypt) || set_policy(argv[3]);
 	if (argc == 3 && !strcmp(argv[1], "shrink"))
 		return change_super(argv[2], shrink);
-	fprintf(stderr, "usage: hand base FILE FROM WHOLE | encrypt DEVICE DIR | shrink DEVICE\n");
+	if (argc >= 4 && !strcmp(argv[1], "mapped"))
+		return map_and_move(argv[2], !strcmp(argv[3], "insert"), argc > 4);
+	if (argc == 4 && !strcmp(argv[1], "wrong"))
+		return print_wrong(argv[2], !strcmp(argv[3], "insert"));
+	fprintf(stderr, "usage: hand base FILE FROM WHOLE | encrypt DEVICE DIR | shrink DEVICE |\n"
+			"       mapped FILE collapse|insert [fsync] | wrong FILE collapse|insert\n");
 	return 2;
 }
