@@ -70,14 +70,14 @@ check "marker $((n - 1)), from the base of the unmounted volume" \
 	restored "segment:$(cat $((n - 1)).segment)" $((n - 1))
 
 # ---- a hold that expires ----
-status 0 "a base whose hold expires" timeout 120 "$RJBACKUP" base --hold=20s -o e.img mnt
+status 0 "a base whose hold expires" timeout 120 "$RJBACKUP" base --hold=1m -o e.img mnt
 hold=$(sed -n 's/^hold \([0-9]*\) keeps.*/\1/p' <<<"$OUT")
 for h in $("$RJBACKUP" ls "$AT" | sed -n 's/^ *hold \([0-9]*\) of.*/\1/p'); do
 	[ "$h" = "$hold" ] || "$RJBACKUP" expire --hold="$h" "$AT" >/dev/null
 done
 needed=$(needs e.img)
 gone() { ops 100; sync -f mnt; [ "$(first)" -gt "$needed" ]; }
-check "its log is trimmed then" wait_for 60 gone
+check "its log is trimmed then" wait_for 150 gone
 rm pruning
 wait "$pruner"
 note "$(cat prunes) times pruned"
