@@ -3,12 +3,8 @@
 # A history whose log is at a store of another maker: bases as files and at the store, of the
 # mounted and the unmounted volume, restored over unmounts; follow and fold. RJ_LONG: at each of
 # these servers that is installed; else at one of mode B and one of mode A.
-. "$RJ_SRC/tests/support/lib.sh" || exit 99
-. "$RJ_SRC/tests/support/rj.sh" || exit 99
 . "$RJ_SRC/tests/history/run.sh" || exit 99
 . "$RJ_SRC/tests/backends/frame.sh" || exit 99
-need_fuse_loop
-cd "$T_DIR" || exit 99
 seed=${RJ_SEED:-$RANDOM}
 note "RJ_SEED=$seed"
 at_exit umount -l "$T_DIR/look"

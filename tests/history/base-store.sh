@@ -2,11 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # A base at a store: made, listed, restored with nothing else, cut off and resumed; damaged
 # and missing chunks are found, and a wrong key is.
-. "$RJ_SRC/tests/support/lib.sh" || exit 99
-. "$RJ_SRC/tests/support/rj.sh" || exit 99
 . "$RJ_SRC/tests/history/run.sh" || exit 99
-need_fuse_loop
-cd "$T_DIR" || exit 99
 RJLOG=$RJ_BUILD/rjlog/rjlog
 start_server "$T_DIR/srv" || exit 99
 at_exit umount -l "$T_DIR/mnt"

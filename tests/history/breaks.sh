@@ -3,11 +3,7 @@
 # Where a history ends, and what has none: each is refused in one line that says why and
 # what to do, and nothing is left in the place of the new volume. And controls of the
 # oracle: what must not pass its comparison does not.
-. "$RJ_SRC/tests/support/lib.sh" || exit 99
-. "$RJ_SRC/tests/support/rj.sh" || exit 99
 . "$RJ_SRC/tests/history/run.sh" || exit 99
-need_fuse_loop
-cd "$T_DIR" || exit 99
 start_server "$T_DIR/srv" || exit 99
 at_exit umount -l "$T_DIR/mnt"
 at_exit umount -l "$T_DIR/look"

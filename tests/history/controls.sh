@@ -3,11 +3,7 @@
 # Controls of the oracle: what does not pass the log is found, by a refusal or by what the
 # oracle compares. rjbackup base refuses such a volume; this base is made by hand.
 # RJ_LONG: of more kinds.
-. "$RJ_SRC/tests/support/lib.sh" || exit 99
-. "$RJ_SRC/tests/support/rj.sh" || exit 99
 . "$RJ_SRC/tests/history/run.sh" || exit 99
-need_fuse_loop
-cd "$T_DIR" || exit 99
 start_server "$T_DIR/srv" || exit 99
 HAND=$RJ_BUILD/tests/history/hand
 at_exit umount -l "$T_DIR/mnt"

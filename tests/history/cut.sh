@@ -3,10 +3,7 @@
 # rjbackup base and restore killed at their 1st, 2nd, 3rd, ... write: what is left is
 # nothing, or a file that no tool takes for a base or a volume, or the whole of it; the
 # command run again says what to do. A base of the mounted volume, and of the unmounted one.
-. "$RJ_SRC/tests/support/lib.sh" || exit 99
-. "$RJ_SRC/tests/support/rj.sh" || exit 99
 . "$RJ_SRC/tests/history/run.sh" || exit 99
-need_fuse_loop
 . "$RJ_SRC/tests/history/base/cuts.sh" || exit 99
 start_server "$T_DIR/srv" || exit 99
 at_exit umount -l "$T_DIR/mnt"

@@ -3,11 +3,7 @@
 # rjbackup drill: a moment is restored, checked, mounted, compared and removed; what is
 # wrong with it is told, and noted for rjctl and Prometheus; nothing else is left, also after
 # a signal.
-. "$RJ_SRC/tests/support/lib.sh" || exit 99
-. "$RJ_SRC/tests/support/rj.sh" || exit 99
 . "$RJ_SRC/tests/history/run.sh" || exit 99
-need_fuse_loop
-cd "$T_DIR" || exit 99
 start_server "$T_DIR/srv" || exit 99
 at_exit umount -l "$T_DIR/mnt"
 history_conf ""

@@ -2,11 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # expire --keep: the newest base of each period stays, and the newest one in any case; dry it only
 # says so; what is no base is refused before anything is removed.
-. "$RJ_SRC/tests/support/lib.sh" || exit 99
-. "$RJ_SRC/tests/support/rj.sh" || exit 99
 . "$RJ_SRC/tests/history/run.sh" || exit 99
-need_fuse_loop
-cd "$T_DIR" || exit 99
 start_server "$T_DIR/srv" || exit 99
 at_exit umount -l "$T_DIR/mnt"
 history_conf ""

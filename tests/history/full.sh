@@ -3,11 +3,8 @@
 # No space left: at the store, for the hold of a base and for the log while a base is made, under
 # follow and fold; and where base and restore write. Nothing half is left, and it works again with
 # space.
-. "$RJ_SRC/tests/support/lib.sh" || exit 99
-. "$RJ_SRC/tests/support/rj.sh" || exit 99
 . "$RJ_SRC/tests/history/run.sh" || exit 99
-need_fuse_loop
-cd "$T_DIR" && mkdir srv small || exit 99
+mkdir srv small || exit 99
 mount -t tmpfs -o size=24m none srv || skip_all "cannot mount a tmpfs"
 at_exit umount -l "$T_DIR/srv"
 mount -t tmpfs -o size=200k none small || exit 99

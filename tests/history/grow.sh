@@ -2,11 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # A volume that is grown online: each segment of the resize is a moment, of the size that the volume
 # had then, in a file, on a block device and mounted; a base while it grows; a log that ends there.
-. "$RJ_SRC/tests/support/lib.sh" || exit 99
-. "$RJ_SRC/tests/support/rj.sh" || exit 99
 . "$RJ_SRC/tests/history/run.sh" || exit 99
-need_fuse_loop
-cd "$T_DIR" || exit 99
 start_server "$T_DIR/srv" || exit 99
 for dir in mnt look then; do at_exit umount -l "$T_DIR/$dir"; done
 history_conf ""

@@ -3,11 +3,7 @@
 # Holds with a real server and the real kernel: without "retain" a base with a hold can be
 # restored while rjournald and rjlog prune delete what no replay needs; without the hold,
 # or when it has expired, it cannot. One that cannot be read stops them.
-. "$RJ_SRC/tests/support/lib.sh" || exit 99
-. "$RJ_SRC/tests/support/rj.sh" || exit 99
 . "$RJ_SRC/tests/history/run.sh" || exit 99
-need_fuse_loop
-cd "$T_DIR" || exit 99
 RJLOG=$RJ_BUILD/rjlog/rjlog RJCTL=$RJ_BUILD/rjctl/rjctl
 start_server "$T_DIR/srv" || exit 99
 at_exit umount -l "$T_DIR/mnt"

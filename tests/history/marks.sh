@@ -2,11 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Named marks with a real server and the real kernel: each is restored as it was, one of a
 # name; a freeze ends whatever ends rjctl; ls shows them, and expire removes what is gone.
-. "$RJ_SRC/tests/support/lib.sh" || exit 99
-. "$RJ_SRC/tests/support/rj.sh" || exit 99
 . "$RJ_SRC/tests/history/run.sh" || exit 99
-need_fuse_loop
-cd "$T_DIR" || exit 99
 RJCTL=$RJ_BUILD/rjctl/rjctl RJLOG=$RJ_BUILD/rjlog/rjlog
 start_server "$T_DIR/srv" || exit 99
 at_exit umount -l "$T_DIR/mnt"

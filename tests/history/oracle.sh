@@ -6,11 +6,7 @@
 # Every other four seeds the volume is grown online, under load, before and after another mount.
 # At the end each block in use is compared with the volume's own (blocks.h).
 # RJ_LONG=N: N seeds, of all kinds of volume; else one seed of one kind.
-. "$RJ_SRC/tests/support/lib.sh" || exit 99
-. "$RJ_SRC/tests/support/rj.sh" || exit 99
 . "$RJ_SRC/tests/history/run.sh" || exit 99
-need_fuse_loop
-cd "$T_DIR" || exit 99
 start_server "$T_DIR/srv" || exit 99
 kinds=("ext4 4096" "ext3 4096" "ext4 1024" "ext3 1024")
 at_exit umount -l "$T_DIR/mnt"

@@ -4,40 +4,10 @@
 # markers before crashes and after them are restored from the base of the first mount, with
 # orphan inodes, freezes, killed workers, over unmounts. And it ends, with the reason, where
 # something did: each of what may come between the crash and the next mount is tried.
-. "$RJ_SRC/tests/support/lib.sh" || exit 99
-. "$RJ_SRC/tests/support/rj.sh" || exit 99
 . "$RJ_SRC/tests/history/run.sh" || exit 99
-need_fuse_loop
-cd "$T_DIR" || exit 99
 start_server "$T_DIR/srv" || exit 99
-at_exit umount -l "$T_DIR/look"
-at_exit end_mount
-
-end_mount() {
-	umount -l "$T_DIR/mnt" 2>/dev/null
-	kill_daemon "$VOL"
-	[[ $VOL != /dev/* ]] || losetup -d "$VOL"
-}
-ls_says() { OUT=$(timeout 120 "$RJBACKUP" ls base.img 2>&1); like "$1" "$OUT" "$2"; }
-ops() { "$WORK" ops mnt "$1" "${2:-200}" >/dev/null; }
-base() { rm -f base.img && timeout 120 "$RJBACKUP" base -o base.img mnt; }
+. "$RJ_SRC/tests/history/base/mounts.sh" || exit 99
 recover() { timeout 120 "$RJRECOVER" -p "$@" "$VOL"; }
-# new_history image|device TYPE BLOCKSIZE WORDS [MKE2FS-OPTIONS...]: mounted, with a base, and
-# the marker a
-new_history() {
-	local kind=$1 type=$2 bs=$3 words=$4; shift 4
-	rm -f ./*.img ./*.manifest fb
-	VOL=$T_DIR/v.img
-	history_volume "$type" "$bs" journal "$words" "$@" && history_umount || return 1
-	if [ "$kind" = device ]; then
-		VOL=$(losetup -f --show v.img) || return 1
-	fi
-	rj_mount && ops 1 && base && ops 2 && mark a
-}
-new_worker() {
-	kill_pid "$(worker_pid "$VOL")" && wait_for 60 worker_pid "$VOL" && wait_for 60 took_over
-}
-took_over() { "$RJ_BUILD/rjctl/rjctl" status --json mnt | grep -q '"mode": *"online"'; }
 frozen_and_thawed() { fsfreeze -f mnt && fsfreeze -u mnt; }
 seed=${RJ_SEED:-$RANDOM}
 note "RJ_SEED=$seed"
@@ -45,9 +15,8 @@ note "RJ_SEED=$seed"
 for kind in "image ext3 1024 ,key=$T_DIR/key" "image ext4 4096 ,fallback=$T_DIR/fb" "device ext4 1024" \
 	"device ext3 4096" "image ext4 4096 ,on_loss=block -O ^orphan_file"; do
 	history_conf "keyfile = $T_DIR/key"
-	set -- $kind
-	[ $# -ge 4 ] || set -- "$@" ""
-	check "$kind: a base" new_history "$@"
+	# shellcheck disable=SC2086
+	check "$kind: a base" new_history $kind
 	cp --sparse=always base.img folded.img
 	for m in b c d e; do
 		case $m in

@@ -4,39 +4,10 @@
 # several mounts of type rj are restored from the base of the first, of an image and of a
 # block device, with a key, over a killed worker. And it ends, with the reason, where
 # something did: each of what may come between two mounts is tried.
-. "$RJ_SRC/tests/support/lib.sh" || exit 99
-. "$RJ_SRC/tests/support/rj.sh" || exit 99
 . "$RJ_SRC/tests/history/run.sh" || exit 99
-need_fuse_loop
-cd "$T_DIR" || exit 99
 start_server "$T_DIR/srv" || exit 99
-at_exit umount -l "$T_DIR/look"
-at_exit end_mount
+. "$RJ_SRC/tests/history/base/mounts.sh" || exit 99
 mkdir bin
-
-end_mount() {
-	umount -l "$T_DIR/mnt" 2>/dev/null
-	kill_daemon "$VOL"
-	[[ $VOL != /dev/* ]] || losetup -d "$VOL"
-}
-ls_says() { OUT=$(timeout 120 "$RJBACKUP" ls base.img 2>&1); like "$1" "$OUT" "$2"; }
-ops() { "$WORK" ops mnt "$1" "${2:-200}" >/dev/null; }
-base() { rm -f base.img && timeout 120 "$RJBACKUP" base -o base.img mnt; }
-# new_history image|device TYPE BLOCKSIZE WORDS: mounted, with a base, and the marker a
-new_history() {
-	rm -f ./*.img ./*.manifest fb
-	VOL=$T_DIR/v.img
-	history_volume "$2" "$3" journal "${4:-}" && history_umount || return 1
-	if [ "$1" = device ]; then
-		VOL=$(losetup -f --show v.img) || return 1
-	fi
-	rj_mount && ops 1 && base && ops 2 && mark a
-}
-new_worker() {
-	kill_pid "$(worker_pid "$VOL")" && wait_for 60 worker_pid "$VOL" &&
-		wait_for 60 took_over
-}
-took_over() { "$RJ_BUILD/rjctl/rjctl" status --json mnt | grep -q '"mode": *"online"'; }
 
 idle() { rj_mount && sync -f mnt && rj_umount; }
 

@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Sourced after lib.sh and rj.sh: a volume with a history, its markers, and the judgement.
+# Sourced first: a volume with a history, its markers, and the judgement, in the scratch directory.
+. "$RJ_SRC/tests/support/lib.sh" || exit 99
+. "$RJ_SRC/tests/support/rj.sh" || exit 99
+need_fuse_loop
+cd "$T_DIR" || exit 99
 RJBACKUP=$RJ_BUILD/rjbackup/rjbackup WORK=$RJ_BUILD/tests/history/work
 COMPARE=$RJ_BUILD/tests/history/blocks/compare
 

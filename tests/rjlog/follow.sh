@@ -3,12 +3,8 @@
 # rjlog copy --follow: an archive that keeps up with a volume in use, over a server that goes away
 # and a copy that is killed; it goes on from its end, and a moment is restored from it. A part
 # that was deleted too early is told.
-. "$RJ_SRC/tests/support/lib.sh" || exit 99
-. "$RJ_SRC/tests/support/rj.sh" || exit 99
 . "$RJ_SRC/tests/history/run.sh" || exit 99
-need_fuse_loop
 command -v jq >/dev/null || skip_all "needs jq"
-cd "$T_DIR" || exit 99
 RJLOG=$RJ_BUILD/rjlog/rjlog RJCTL=$RJ_BUILD/rjctl/rjctl
 start_server "$T_DIR/archive" || exit 99
 ARCHIVE=$SRV_URL/a AR_PID=$SRV_PID AR_PORT=$SRV_PORT

@@ -3,10 +3,7 @@
 # A base at a store, and a restore from it, killed at their 1st, 2nd, 3rd, ... write or request:
 # what is left of a base is nothing, or one that is shown as unfinished, not restored, and gone
 # on with by the same command, or the whole of it. RJ_LONG: each of them; else some.
-. "$RJ_SRC/tests/support/lib.sh" || exit 99
-. "$RJ_SRC/tests/support/rj.sh" || exit 99
 . "$RJ_SRC/tests/history/run.sh" || exit 99
-need_fuse_loop
 . "$RJ_SRC/tests/history/base/cuts.sh" || exit 99
 start_server "$T_DIR/srv" || exit 99
 at_exit umount -l "$T_DIR/mnt"

@@ -3,7 +3,7 @@
 # The kills are strace's, on entry to the system call. RJ_LONG: each of them; else six, and the
 # last ones. FROM is what a base is made of, BASE what is restored.
 command -v strace >/dev/null || skip_all "needs strace"
-cd "$T_DIR" && mkdir look || exit 99
+mkdir look || exit 99
 strace -o trace -e trace=none true 2>/dev/null || skip_all "no ptrace here"
 export ASAN_OPTIONS=detect_leaks=0
 no_wrapper

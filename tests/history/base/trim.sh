@@ -3,11 +3,7 @@
 # Bases, follow and fold while the log is trimmed all the time, by rjournald and by rjlog prune
 # at once: what has a hold is restored. What has none any more, as it expired, is refused, and
 # nothing is changed. RJ_LONG: that many more bases.
-. "$RJ_SRC/tests/support/lib.sh" || exit 99
-. "$RJ_SRC/tests/support/rj.sh" || exit 99
 . "$RJ_SRC/tests/history/run.sh" || exit 99
-need_fuse_loop
-cd "$T_DIR" || exit 99
 RJLOG=$RJ_BUILD/rjlog/rjlog
 start_server "$T_DIR/srv" || exit 99
 at_exit umount -l "$T_DIR/look"

@@ -3,20 +3,11 @@
 # A base of the device of a volume: of a mounted one it is as of its mount; of one that is not
 # mounted it is whole at the log's end, and markers of the next mounts are restored from it.
 # Whatever wrote to the volume before or after it is found, and the device is held meanwhile.
-. "$RJ_SRC/tests/support/lib.sh" || exit 99
-. "$RJ_SRC/tests/support/rj.sh" || exit 99
 . "$RJ_SRC/tests/history/run.sh" || exit 99
-need_fuse_loop
-cd "$T_DIR" && mkdir other || exit 99
+mkdir other || exit 99
 start_server "$T_DIR/srv" || exit 99
-at_exit umount -l "$T_DIR/look"
-at_exit end_mount
-end_mount() {
-	umount -l "$T_DIR/mnt" 2>/dev/null
-	kill_daemon "$VOL"
-	[[ $VOL != /dev/* ]] || losetup -d "$VOL"
-}
-ops() { "$WORK" ops mnt "$1" "${2:-200}" >/dev/null; }
+. "$RJ_SRC/tests/history/base/mounts.sh" || exit 99
+# of the volume that need not be mounted, as a result
 base() { rm -f base.img; status "$1" "$2" timeout 120 "$RJBACKUP" base "${@:3}" -o base.img "$VOL"; }
 refused() { # NAME WHY [STATUS]: nothing is left of it, neither base nor hold
 	base "${3:-1}" "$1" --hold=1h

@@ -3,11 +3,7 @@
 # The disk is lost: a base and the log are promoted to the volume itself, on another host. Every
 # fsync that the kernel has acknowledged is there, the old writer is fenced, the new volume is
 # written to. Cut at each write a base is left, or a volume that needs recovery.
-. "$RJ_SRC/tests/support/lib.sh" || exit 99
-. "$RJ_SRC/tests/support/rj.sh" || exit 99
 . "$RJ_SRC/tests/history/run.sh" || exit 99
-need_fuse_loop
-cd "$T_DIR" || exit 99
 start_server "$T_DIR/srv" || exit 99
 for dir in mnt new look; do at_exit umount -l "$T_DIR/$dir"; done
 kill_daemons_at_end "$T_DIR/base.img" "$T_DIR/v.img"
