@@ -16,12 +16,6 @@
 
 #define CHUNK (1u << 20)
 
-static int make_ring(void *arg, uint32_t block_size, uint32_t blocks,
-	struct rj_ring **out, struct rj_error *err)
-{
-	return rj_ring_new(block_size, blocks, out, err);
-}
-
 static int open_output(
 	const struct options *o, uint64_t bytes, int *fd, struct rj_error *err)
 {
@@ -70,7 +64,7 @@ static int write_image(const struct options *o, const struct rj_ring *ring,
 static int read_log(const struct options *o, struct rj_store *store,
 	const struct rj_log_id *id, struct rj_error *err)
 {
-	struct rj_raw_reading r = {.make = make_ring};
+	struct rj_raw_reading r = {0};
 	struct rj_log_read_opts read = {0};
 	struct rj_log_writer *w = NULL;
 	struct rj_log_summary sum = {0};

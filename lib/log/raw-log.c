@@ -37,7 +37,9 @@ int rj_raw_take(void *arg, const struct rj_segment *seg, struct rj_error *err)
 			seg->body.journal_blocks, seg->body.block_size,
 			RJ_RAW_BLOCK, RJ_RAW_MIB);
 	if (!r->ring && seg->body.run_count)
-		rc = r->make(r->arg, seg->body.block_size,
-			seg->body.journal_blocks, &r->ring, err);
+		rc = r->make ? r->make(r->arg, seg->body.block_size,
+				       seg->body.journal_blocks, &r->ring, err)
+			     : rj_ring_new(seg->body.block_size,
+				       seg->body.journal_blocks, &r->ring, err);
 	return rc || !r->ring ? rc : rj_ring_apply(r->ring, seg, err);
 }

@@ -17,8 +17,8 @@
 /* Make the UUID that serves as the volume's and the journal's, from the URL. */
 void rj_raw_uuid(const char *url, uint8_t uuid[RJ_UUID_BYTES]);
 
-/* A sink for rj_log_read(): the ring is made by MAKE with the first blocks.
- * RJ_E_CORRUPT: they are of a device that no raw log can be of. */
+/* A sink for rj_log_read(): the ring is made with the first blocks, by MAKE or, if that is
+ * NULL, by rj_ring_new(). RJ_E_CORRUPT: they are of a device that no raw log can be of. */
 struct rj_raw_reading {
 	int (*make)(void *arg, uint32_t block_size, uint32_t blocks,
 		struct rj_ring **out, struct rj_error *err);

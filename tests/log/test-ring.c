@@ -166,12 +166,6 @@ static void bio_over_the_ring(void)
 	rj_bio_free(bio);
 }
 
-static int make(void *arg, uint32_t block_size, uint32_t blocks,
-	struct rj_ring **out, struct rj_error *err)
-{
-	return rj_ring_new(block_size, blocks, out, err);
-}
-
 /* The device of a raw log is as large as the log says: within limits. */
 static void raw_limits(void)
 {
@@ -192,7 +186,7 @@ static void raw_limits(void)
 	size_t i;
 
 	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct rj_raw_reading r = {.make = make};
+		struct rj_raw_reading r = {0};
 		struct rj_segment seg = {
 			.header = {.kind = RJ_SEG_DATA, .sequence = 1},
 			.body = {.block_size = cases[i].block_size,
