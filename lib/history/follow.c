@@ -147,14 +147,8 @@ static int grow(void *arg, uint64_t end, uint64_t to, struct rj_error *err)
 {
 	struct rj_follow *f = arg;
 	uint64_t bs = f->facts.block_size;
-	int rc;
 
-	if (!f->how.fs)
-		return rj_target_fits(f->opts.base, to * bs, err);
-	rc = rj_target_grow(f->fd, f->opts.base, end * bs, to * bs, err);
-	if (!rc && f->how.fs->size_bytes < to * bs)
-		f->how.fs->size_bytes = to * bs;
-	return rc;
+	return rj_target_grow(f->how.fs, f->fd, f->opts.base, end * bs, to * bs, err);
 }
 
 static int progress(void *arg, uint64_t done, uint64_t total)

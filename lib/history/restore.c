@@ -107,16 +107,10 @@ static int grow(void *arg, uint64_t end, uint64_t to, struct rj_error *err)
 {
 	struct restoring *r = arg;
 	uint64_t bs = r->facts->block_size;
-	int rc;
 
 	if (r->fs && r->opts->serve)
 		return rj_overlay_grow(r->fs, to, err);
-	if (!r->fs)
-		return r->out ? rj_target_fits(r->out, to * bs, err) : 0;
-	rc = rj_target_grow(r->to, r->out, end * bs, to * bs, err);
-	if (!rc && r->fs->size_bytes < to * bs)
-		r->fs->size_bytes = to * bs;
-	return rc;
+	return r->out ? rj_target_grow(r->fs, r->to, r->out, end * bs, to * bs, err) : 0;
 }
 
 static int walk(struct restoring *r, struct rj_history_report *report, struct rj_error *err)

@@ -72,7 +72,7 @@ static int check_size(int fd, const char *path, uint64_t bytes, struct rj_error 
 	return rc;
 }
 
-int rj_target_fits(const char *path, uint64_t bytes, struct rj_error *err)
+static int check_fits(const char *path, uint64_t bytes, struct rj_error *err)
 {
 	int fd, rc;
 
@@ -86,18 +86,24 @@ int rj_target_fits(const char *path, uint64_t bytes, struct rj_error *err)
 	return rc;
 }
 
-int rj_target_grow(int fd, const char *path, uint64_t from, uint64_t to, struct rj_error *err)
+int rj_target_grow(struct rj_bio *fs, int fd, const char *path, uint64_t from, uint64_t to,
+	struct rj_error *err)
 {
-	int rc;
+	int rc = 0;
 
+	if (!fs)
+		return check_fits(path, to, err);
 	if (rj_target_is_device(path)) {
 		rc = check_size(fd, path, to, err);
-		return rc ? rc : make_zeros(fd, path, from, to, err);
-	}
-	if (ftruncate(fd, (off_t)from) || ftruncate(fd, (off_t)to))
-		return rj_fail_errno(err, errno, "%s: cannot grow to %llu bytes, as the volume did",
+		if (!rc)
+			rc = make_zeros(fd, path, from, to, err);
+	} else if (ftruncate(fd, (off_t)from) || ftruncate(fd, (off_t)to)) {
+		rc = rj_fail_errno(err, errno, "%s: cannot grow to %llu bytes, as the volume did",
 			path, (unsigned long long)to);
-	return 0;
+	}
+	if (!rc && fs->size_bytes < to)
+		fs->size_bytes = to;
+	return rc;
 }
 
 int rj_target_open(const char *path, uint64_t bytes, int *fd, struct rj_error *err)

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "os/bio.h"
 #include "util/error.h"
 
 /* Is PATH, perhaps through a symbolic link, a block device? */
@@ -17,14 +18,13 @@ bool rj_target_is_device(const char *path);
  * RJ_E_IO.
  */
 int rj_target_open(const char *path, uint64_t bytes, int *fd, struct rj_error *err);
-/* RJ_E_NOSPACE: PATH is a block device that has less than BYTES; it is only looked at. */
-int rj_target_fits(const char *path, uint64_t bytes, struct rj_error *err);
 /*
- * Make PATH, open as FD for writing, TO bytes, with zeros from byte FROM on, whatever is there:
- * a file in length, of a device that part. RJ_E_NOSPACE: the device is shorter, or the disk is
- * full; RJ_E_IO.
+ * Make PATH, open as FD for writing and as FS, TO bytes, with zeros from byte FROM on, whatever is
+ * there: a file in length, of a device that part. FS NULL: only look whether a device has them.
+ * RJ_E_NOSPACE: the device is shorter, or the disk is full; RJ_E_IO.
  */
-int rj_target_grow(int fd, const char *path, uint64_t from, uint64_t to, struct rj_error *err);
+int rj_target_grow(struct rj_bio *fs, int fd, const char *path, uint64_t from, uint64_t to,
+	struct rj_error *err);
 /* Open the device again, for the caller and for others too. */
 int rj_target_share(const char *path, int *fd, struct rj_error *err);
 
