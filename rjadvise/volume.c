@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "os/mountinfo.h"
-#include "os/rundir.h"
+#include "tools/ask-daemon.h"
 
 #define STATUS_MS 5000
 #define EXT_JOURNAL_INODE 8
@@ -41,12 +41,9 @@ bool read_text(char *out, size_t size, const char *format, ...)
 /* What rjournald says of the volume; NULL: it does not. For json_object_put(). */
 static struct json_object *ask_status(const uint8_t uuid[RJ_UUID_BYTES])
 {
-	struct json_object *json = NULL;
-	struct rj_buf answer = {0};
+	struct json_object *json;
 
-	if (!rj_rundir_ask(uuid, "status", STATUS_MS, &answer, NULL))
-		json = json_tokener_parse((char *)answer.data);
-	rj_buf_free(&answer);
+	daemon_status(uuid, STATUS_MS, &json, NULL);
 	return json;
 }
 

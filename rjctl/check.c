@@ -12,6 +12,7 @@
 
 #include "dead-daemon.h"
 #include "os/rundir.h"
+#include "tools/ask-daemon.h"
 #include "tools/drill-state.h"
 #include "volume.h"
 
@@ -168,7 +169,6 @@ static bool is_seen(struct report *r, const uint8_t uuid[RJ_UUID_BYTES])
 static void ask(struct report *r, const char *name,
 	const uint8_t uuid[RJ_UUID_BYTES])
 {
-	struct rj_buf answer = {0};
 	struct json_object *json;
 	struct rj_error err;
 	char text[RJ_UUID_TEXT];
@@ -181,9 +181,9 @@ static void ask(struct report *r, const char *name,
 	if (r->seen < UUIDS_MAX)
 		memcpy(r->uuids[r->seen], uuid, RJ_UUID_BYTES);
 	r->seen++;
-	if (!json && rj_rundir_ask(uuid, "status", ASK_MS, &answer, &err))
+	if (!json && daemon_status(uuid, ASK_MS, &json, &err))
 		say(r, CRITICAL, name ? name : rj_uuid_text(uuid, text), err.msg, NULL);
-	else if (json || (json = json_tokener_parse((char *)answer.data)))
+	else if (json)
 		judge(r, name, json);
 	else
 		say(r, UNKNOWN, name ? name : rj_uuid_text(uuid, text),
@@ -192,7 +192,6 @@ static void ask(struct report *r, const char *name,
 		name = text_of(json, "device");
 	judge_base(r, name ? name : rj_uuid_text(uuid, text), uuid, json);
 	json_object_put(json);
-	rj_buf_free(&answer);
 }
 
 static void look_at(struct report *r, const char *name, const char *volume)

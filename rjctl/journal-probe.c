@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "os/fileio.h"
-#include "os/rundir.h"
+#include "tools/ask-daemon.h"
 #include "util/environ.h"
 #include "volume.h"
 
@@ -87,7 +87,6 @@ static int find_journal(const char *dir, char *device, size_t size, struct rj_er
 {
 	uint8_t uuid[RJ_UUID_BYTES];
 	struct json_object *json = NULL, *value;
-	struct rj_buf answer = {0};
 	char mounted[PATH_MAX];
 	int rc;
 
@@ -97,15 +96,12 @@ static int find_journal(const char *dir, char *device, size_t size, struct rj_er
 	if (!rc)
 		rc = volume_uuid(mounted, uuid, err);
 	if (!rc)
-		rc = rj_rundir_ask(uuid, "status", STATUS_MS, &answer, err);
-	if (!rc)
-		json = json_tokener_parse((char *)answer.data);
+		rc = daemon_status(uuid, STATUS_MS, &json, err);
 	if (!rc && (!json || !json_object_object_get_ex(json, "journal_device", &value)))
 		rc = rj_fail(err, RJ_E_IO, "%s: rjournald's answer is malformed", dir);
 	if (!rc)
 		snprintf(device, size, "%s", json_object_get_string(value));
 	json_object_put(json);
-	rj_buf_free(&answer);
 	return rc;
 }
 

@@ -13,6 +13,7 @@
 #include "options.h"
 #include "os/rundir.h"
 #include "status.h"
+#include "tools/ask-daemon.h"
 #include "tools/drill-state.h"
 #include "util/environ.h"
 #include "volume.h"
@@ -98,12 +99,9 @@ static int wait_gone(const uint8_t uuid[RJ_UUID_BYTES])
 /* NULL: no answer. */
 static struct json_object *ask_status(const uint8_t uuid[RJ_UUID_BYTES])
 {
-	struct json_object *json = NULL;
-	struct rj_buf answer = {0};
+	struct json_object *json;
 
-	if (!rj_rundir_ask(uuid, "status", STATUS_MS, &answer, NULL))
-		json = json_tokener_parse((char *)answer.data);
-	rj_buf_free(&answer);
+	daemon_status(uuid, STATUS_MS, &json, NULL);
 	return json;
 }
 

@@ -20,7 +20,7 @@
 #include "log/past/point.h"
 #include "os/mountinfo.h"
 #include "os/rundir.h"
-#include "tools/shipped.h"
+#include "tools/ask-daemon.h"
 #include "util/environ.h"
 
 #define SYNC_MS	  300000
