@@ -65,14 +65,14 @@ static const char *text(struct json_object *o, const char *key)
 						     : "?";
 }
 
-static void print_verified(time_t at)
+/* Local time. */
+static const char *date(time_t at, char out[32])
 {
-	char when[32] = "?";
 	struct tm tm;
 
-	if (localtime_r(&at, &tm))
-		strftime(when, sizeof(when), "%Y-%m-%d %H:%M:%S", &tm);
-	printf("  verified %s by rjbackup drill\n", when);
+	if (!localtime_r(&at, &tm) || !strftime(out, 32, "%Y-%m-%d %H:%M:%S", &tm))
+		strcpy(out, "?");
+	return out;
 }
 
 static void print_volume(struct json_object *v)
@@ -80,24 +80,22 @@ static void print_volume(struct json_object *v)
 	time_t last = (time_t)(number(v, "last_commit_ms") / 1000);
 	const char *host = text(v, "host"), *account = text(v, "account");
 	const char *nearly = text(v, "nearly_full");
-	char when[32] = "no commit since the start";
-	struct tm tm;
+	char when[32];
 
-	if (last && localtime_r(&last, &tm))
-		strftime(when, sizeof(when), "%Y-%m-%d %H:%M:%S", &tm);
 	printf("%s/%s: %lld bytes in %lld segments; ", text(v, "name"),
 		text(v, "journal"), number(v, "bytes"), number(v, "segments"));
 	if (last)
-		printf("last commit %s from %s%s%s, lag %.1f ms\n", when, host,
+		printf("last commit %s from %s%s%s, lag %.1f ms\n", date(last, when), host,
 			*account ? " as " : "", account,
 			(double)number(v, "lag_us") / 1000);
 	else
-		printf("%s\n", when);
+		printf("no commit since the start\n");
 	if (number(v, "holds"))
 		printf("  holds: %lld, which keep a part of it (rjbackup ls URL says which)\n",
 			number(v, "holds"));
 	if (number(v, "verified_s"))
-		print_verified((time_t)number(v, "verified_s"));
+		printf("  verified %s by rjbackup drill\n",
+			date((time_t)number(v, "verified_s"), when));
 	if (*nearly)
 		printf("  NEARLY FULL: %s\n",
 			!strcmp(nearly, "disk")     ? "the disk"
