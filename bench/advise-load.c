@@ -111,7 +111,8 @@ static int mail(struct worker *w)
 		return -1;
 	if (w->done < KEEP || w->done % 2)
 		return 0;
-	snprintf(to, sizeof(to), "%s/new/%u.%llu", top, w->id, (unsigned long long)(w->done - KEEP));
+	snprintf(to, sizeof(to),
+		"%s/new/%u.%llu", top, w->id, (unsigned long long)(w->done - KEEP));
 	return unlink(to);
 }
 
@@ -251,7 +252,8 @@ static int all(double seconds)
 		pthread_join(w[i].thread, NULL);
 		done += w[i].done;
 		if (w[i].failed) {
-			fprintf(stderr, "advise-load: %s: %s\n", w[i].failed, strerror(w[i].failed_errno));
+			fprintf(stderr,
+				"advise-load: %s: %s\n", w[i].failed, strerror(w[i].failed_errno));
 			rc = 1;
 		}
 	}

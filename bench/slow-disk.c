@@ -7,8 +7,9 @@
  * a network: one request after the other, or with "many" several at a time.
  * slow-disk MOUNTPOINT IMAGE rotating [FAST_BYTES]: as a rotating disk of IMAGE's size would
  * do it (rotating.h), with a write cache of 16 MB; IMAGE should then be in
- * memory, and is not flushed itself. With FAST_BYTES the first so many bytes (or 0) are another,
- * fast device: they take no time of the disk, and do not wait for it.
+ * memory, and is not flushed itself. With FAST_BYTES (0: none) the first
+ * FAST_BYTES bytes are another, fast device: they take no time of the disk, and
+ * do not wait for it.
  * Ends when unmounted.
  */
 #define FUSE_USE_VERSION 35

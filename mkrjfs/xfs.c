@@ -90,12 +90,14 @@ static int check_word(int c, const char *value)
 	const char *word = NULL;
 
 	if (c == 'l' && (word = forbidden(value, of_log)))
-		return bad("-l: where the log is, and how large, says -J remote=URL,size=MB; leave out",
+		return bad(
+			"-l: where the log is, and how large, says -J remote=URL,size=MB; leave out",
 			word);
 	if (c == 'm' && (word = forbidden(value, of_metadata)))
 		return bad("-m: the log is found by the UUID that mkrjfs draws; leave out", word);
 	if (c == 'm' && strstr(value, "crc=0"))
-		return bad("-m crc=0: without checksums nothing tells an old log; leave it out", NULL);
+		return bad(
+			"-m crc=0: without checksums nothing tells an old log; leave it out", NULL);
 	if (c == 'd' && (word = forbidden(value, of_data)))
 		return bad("-d: the volume is a block device, after the options; leave out", word);
 	if (c == 'r' && (word = forbidden(value, of_realtime)))
@@ -123,7 +125,9 @@ static int take_journal(struct make *m, const char *text)
 	if (m->journal.placement != RJ_PLACE_REMOTE)
 		return bad("-t xfs is for a remote log: -J remote=URL[,size=MB]", NULL);
 	if (m->journal.key_file[0])
-		return bad("-J key=: rj.conf names the key of an XFS log (keyfile=, rj.conf(5))", NULL);
+		return bad(
+			"-J key=: rj.conf names the key of an XFS log (keyfile=, rj.conf(5))",
+			NULL);
 	if (m->journal.fallback[0] || m->journal.on_loss != RJ_LOSS_BLOCK ||
 		m->journal.ack_received || m->journal.rest[0])
 		return bad("an XFS log takes only remote=URL and size=MB; -J", text);
@@ -181,7 +185,8 @@ static int parse(struct make *m, int argc, char **argv)
 			return -1;
 	}
 	if (!m->has_journal)
-		return bad("-t xfs is for a remote log: -J remote=URL[,size=MB]; mkfs.xfs makes volumes without",
+		return bad(
+			"-t xfs is for a remote log: -J remote=URL[,size=MB]; mkfs.xfs makes volumes without",
 			NULL);
 	if (optind + 1 != argc)
 		return bad(optind == argc ? "which device?" : "one word too many",

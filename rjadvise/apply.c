@@ -18,7 +18,8 @@ static int check(const struct volume *v, const char *words, struct rj_error *err
 	want = rj_volume_facts(now)->mount_opts;
 	rc = rj_mount_opts_edit(&want, words, err);
 	if (!rc && want != rj_volume_facts(now)->mount_opts)
-		rc = rj_fail(err, RJ_E_IO, "%s: tune2fs ended well, but the superblock does not have the default mount option %s",
+		rc = rj_fail(err, RJ_E_IO,
+			"%s: tune2fs ended well, but the superblock does not have the default mount option %s",
 			v->device, words);
 	rc2 = rj_volume_close(now, rc ? NULL : err);
 	return rc ? rc : rc2;

@@ -79,7 +79,8 @@ static int probe(const struct options *o, const struct volume *v, struct report 
 		rc = probe_store(o->store, &m->store, &left, folder, err);
 		r->store = o->store;
 		if (left)
-			fprintf(stderr, "rjadvise: %s/%s: could not be removed again\n", o->store, folder);
+			fprintf(stderr,
+				"rjadvise: %s/%s: could not be removed again\n", o->store, folder);
 	}
 	return rc;
 }
@@ -190,14 +191,18 @@ static int apply(const struct volume *v, const struct report *r, char *text, siz
 	}
 	/* its history has no place for what is written past the journal in a mount */
 	if (v->place == PLACE_REMOTE) {
-		snprintf(text, size, "nothing was changed: the volume has a remote journal: unmount it, and rjtune -o %s %s", words, v->device);
+		snprintf(text, size,
+			"nothing was changed: the volume has a remote journal: unmount it, and rjtune -o %s %s",
+			words, v->device);
 		return STATUS_UNSURE;
 	}
 	if (apply_words(v, words, &err)) {
 		snprintf(text, size, "not done: %s", err.msg);
 		return fail(&err);
 	}
-	snprintf(text, size, "tune2fs -o %s %s; it counts from the next mount on, if that names no data= itself", words, v->device);
+	snprintf(text, size,
+		"tune2fs -o %s %s; it counts from the next mount on, if that names no data= itself",
+		words, v->device);
 	return STATUS_OK;
 }
 

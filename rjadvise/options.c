@@ -62,7 +62,8 @@ static enum options_verdict take_report(void *to, const char *value)
 	const char *dot = strrchr(value, '.');
 
 	if (!dot || (strcmp(dot, ".html") && strcmp(dot, ".svg")))
-		return tool_bad(&tool, "--report wants a file whose name ends with .html or .svg: %s", value);
+		return tool_bad(&tool,
+			"--report wants a file whose name ends with .html or .svg: %s", value);
 	o->report = value;
 	return OPTIONS_RUN;
 }

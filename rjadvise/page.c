@@ -42,12 +42,17 @@ static void curve(struct rj_buf *b, const struct series *s, int what, double top
 		if (value(&s->points[i], what) > most)
 			most = value(&s->points[i], what);
 	rj_buf_printf(b, "<text x=\"%g\" y=\"%g\">%s</text>\n", LEFT, top - 6, title);
-	rj_buf_printf(b, "<path d=\"M%g %g v%g h%g\" fill=\"none\" stroke=\"#999\"/>\n", LEFT, top, HEIGHT, WIDTH);
+	rj_buf_printf(b,
+		"<path d=\"M%g %g v%g h%g\" fill=\"none\" stroke=\"#999\"/>\n",
+		LEFT, top, HEIGHT, WIDTH);
 	if (!(most > 0)) {
-		rj_buf_printf(b, "<text x=\"%g\" y=\"%g\">none, or unknown</text>\n", LEFT + 20, top + HEIGHT / 2);
+		rj_buf_printf(b,
+			"<text x=\"%g\" y=\"%g\">none, or unknown</text>\n",
+			LEFT + 20, top + HEIGHT / 2);
 		return;
 	}
-	rj_buf_printf(b, "<text x=\"%g\" y=\"%g\" text-anchor=\"end\">%s</text>\n", LEFT - 6, top + 10,
+	rj_buf_printf(b,
+		"<text x=\"%g\" y=\"%g\" text-anchor=\"end\">%s</text>\n", LEFT - 6, top + 10,
 		what < 2 ? number_text(most, text) : bytes_text(most, text));
 	rj_buf_printf(b, "<path fill=\"none\" stroke=\"#1b6ca8\" d=\"");
 	for (i = 0; i < s->count; i++) {
@@ -58,7 +63,8 @@ static void curve(struct rj_buf *b, const struct series *s, int what, double top
 			top + HEIGHT * (1 - value(&s->points[i], what) / most));
 		pen = true;
 	}
-	rj_buf_printf(b, "\"/>\n<text x=\"%g\" y=\"%g\" text-anchor=\"end\">%.0f s</text>\n", LEFT + WIDTH,
+	rj_buf_printf(b,
+		"\"/>\n<text x=\"%g\" y=\"%g\" text-anchor=\"end\">%.0f s</text>\n", LEFT + WIDTH,
 		top + HEIGHT + 14, end);
 }
 
@@ -68,7 +74,9 @@ static double dir_bars(struct rj_buf *b, const struct report *r, double top)
 	double most = 1, old, new;
 	int i;
 
-	rj_buf_printf(b, "<text x=\"%g\" y=\"%g\">Bytes by directory: new (light), overwritten, at most (dark)</text>\n", LEFT, top - 6);
+	rj_buf_printf(b,
+		"<text x=\"%g\" y=\"%g\">Bytes by directory: new (light), overwritten, at most (dark)</text>\n",
+		LEFT, top - 6);
 	for (i = 0; i < r->dir_count; i++) {
 		old = isnan(r->dirs[i].overwritten_bytes) ? 0 : r->dirs[i].overwritten_bytes;
 		most = fmax(most, old + (double)r->dirs[i].new_bytes);
@@ -76,10 +84,15 @@ static double dir_bars(struct rj_buf *b, const struct report *r, double top)
 	for (i = 0; i < r->dir_count; i++, top += 18) {
 		old = isnan(r->dirs[i].overwritten_bytes) ? 0 : r->dirs[i].overwritten_bytes;
 		new = (double)r->dirs[i].new_bytes;
-		rj_buf_printf(b, "<rect x=\"%g\" y=\"%g\" width=\"%.1f\" height=\"12\" fill=\"#63a7d6\"/>", LEFT, top, new / most * WIDTH / 2);
-		rj_buf_printf(b, "<rect x=\"%.1f\" y=\"%g\" width=\"%.1f\" height=\"12\" fill=\"#1b3a58\"/>",
+		rj_buf_printf(b,
+			"<rect x=\"%g\" y=\"%g\" width=\"%.1f\" height=\"12\" fill=\"#63a7d6\"/>",
+			LEFT, top, new / most * WIDTH / 2);
+		rj_buf_printf(b,
+			"<rect x=\"%.1f\" y=\"%g\" width=\"%.1f\" height=\"12\" fill=\"#1b3a58\"/>",
 			LEFT + new / most * WIDTH / 2, top, old / most * WIDTH / 2);
-		rj_buf_printf(b, "<text x=\"%.1f\" y=\"%g\">", LEFT + (new + old) / most * WIDTH / 2 + 6, top + 10);
+		rj_buf_printf(b,
+			"<text x=\"%.1f\" y=\"%g\">",
+			LEFT + (new + old) / most * WIDTH / 2 + 6, top + 10);
 		escape(b, r->dirs[i].path);
 		rj_buf_printf(b, "</text>\n");
 	}
@@ -93,14 +106,18 @@ static double choice_bars(struct rj_buf *b, const struct report *r, double top)
 	char text[VALUE_TEXT];
 	int i;
 
-	rj_buf_printf(b, "<text x=\"%g\" y=\"%g\">Predicted syncs per second; * in use</text>\n", LEFT, top - 6);
+	rj_buf_printf(b,
+		"<text x=\"%g\" y=\"%g\">Predicted syncs per second; * in use</text>\n",
+		LEFT, top - 6);
 	for (i = 0; i < r->choices; i++)
 		most = fmax(most, r->predictions[i].syncs_s);
 	for (i = 0; i < r->choices; i++, top += 18) {
 		const struct prediction *p = &r->predictions[i];
 
 		x = most > 0 && !isnan(p->syncs_s) ? p->syncs_s / most * WIDTH / 2 : 0;
-		rj_buf_printf(b, "<rect x=\"%g\" y=\"%g\" width=\"%.1f\" height=\"12\" fill=\"%s\"/>", LEFT, top, x, p->in_use ? "#d9822b" : "#1b6ca8");
+		rj_buf_printf(b,
+			"<rect x=\"%g\" y=\"%g\" width=\"%.1f\" height=\"12\" fill=\"%s\"/>",
+			LEFT, top, x, p->in_use ? "#d9822b" : "#1b6ca8");
 		rj_buf_printf(b, "<text x=\"%.1f\" y=\"%g\">%s%s, %s: %s</text>\n", LEFT + x + 6,
 			top + 10, p->in_use ? "* " : "",
 			place_name(p->choice.place), mode_name(p->choice.mode),
@@ -115,10 +132,13 @@ static void svg(struct rj_buf *b, const struct report *r)
 	double top = 60;
 	int i;
 
-	rj_buf_printf(b, "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%g\" height=\"%g\" font-family=\"sans-serif\" font-size=\"11\">\n",
+	rj_buf_printf(b,
+		"<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%g\" height=\"%g\" font-family=\"sans-serif\" font-size=\"11\">\n",
 		LEFT + WIDTH + 40,
 		60 + 4 * (HEIGHT + 40) + (r->dir_count + r->choices) * 18.0 + 100);
-	rj_buf_printf(b, "<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n<text x=\"%g\" y=\"20\" font-size=\"14\">", LEFT);
+	rj_buf_printf(b,
+		"<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n<text x=\"%g\" y=\"20\" font-size=\"14\">",
+		LEFT);
 	escape(b, r->volume->dir);
 	rj_buf_printf(b, " for %.0f s</text>\n", r->load.seconds);
 	for (i = 0; i < 4; i++, top += HEIGHT + 40)
@@ -133,20 +153,25 @@ static void html(struct rj_buf *b, const struct report *r)
 	char text[VALUE_TEXT], day[VALUE_TEXT];
 	int i;
 
-	rj_buf_printf(b, "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>rjadvise</title>\n<style>body{font-family:sans-serif;max-width:60em;margin:2em}td,th{padding:.2em .8em;text-align:left}</style></head><body>\n");
+	rj_buf_printf(b,
+		"<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>rjadvise</title>\n<style>body{font-family:sans-serif;max-width:60em;margin:2em}td,th{padding:.2em .8em;text-align:left}</style></head><body>\n");
 	svg(b, r);
-	rj_buf_printf(b, "<table><tr><th>journal</th><th>data</th><th>syncs/s</th><th>log a day</th><th>a crash loses</th></tr>\n");
+	rj_buf_printf(b,
+		"<table><tr><th>journal</th><th>data</th><th>syncs/s</th><th>log a day</th><th>a crash loses</th></tr>\n");
 	for (i = 0; i < r->choices; i++) {
 		const struct prediction *p = &r->predictions[i];
 
-		rj_buf_printf(b, "<tr><td>%s%s</td><td>%s</td><td>%s</td><td>%s</td><td>%s</td></tr>\n", p->in_use ? "* " : "",
+		rj_buf_printf(b,
+			"<tr><td>%s%s</td><td>%s</td><td>%s</td><td>%s</td><td>%s</td></tr>\n",
+			p->in_use ? "* " : "",
 			place_name(p->choice.place), mode_name(p->choice.mode),
 			number_text(p->syncs_s, text),
 			bytes_text(p->log_bytes_day, day), p->loses);
 	}
 	rj_buf_printf(b, "</table>\n<ul>\n");
 	for (i = 0; i < r->hint_count; i++)
-		rj_buf_printf(b, "<li><b>%s</b> (%s): %s. %s.</li>\n", r->hints[i].setting, r->hints[i].now,
+		rj_buf_printf(b,
+			"<li><b>%s</b> (%s): %s. %s.</li>\n", r->hints[i].setting, r->hints[i].now,
 			r->hints[i].advice, r->hints[i].because);
 	rj_buf_printf(b, "</ul>\n</body></html>\n");
 }

@@ -38,7 +38,8 @@ static void print_load(const struct report *r)
 	const struct load *l = &r->load;
 
 	if (isnan(l->fsyncs_s))
-		printf("  fsyncs:           unknown: %s; per second at least %s, by what the journal and the disk were asked for\n",
+		printf(
+			"  fsyncs:           unknown: %s; per second at least %s, by what the journal and the disk were asked for\n",
 			r->trace_why, NUMBER(model_syncs_s(l, &r->machine)));
 	else
 		printf("  fsyncs:           %s/s\n", NUMBER(l->fsyncs_s));
@@ -56,7 +57,9 @@ static void print_load(const struct report *r)
 			l->metadata_share * 100);
 	printf("  file data:        %s at most; new: %s, overwritten: %s at most\n",
 		RATE(l->data_bytes_s), RATE(l->new_bytes_s), RATE(l->overwritten_bytes_s));
-	printf("  written to cache: %s by programs, by a sample of their writes\n", RATE(l->cached_bytes_s));
+	printf(
+		"  written to cache: %s by programs, by a sample of their writes\n",
+		RATE(l->cached_bytes_s));
 	printf("  flushes of disk:  %s/s, %s each%s\n", NUMBER(l->flushes_s), US(l->flush_us),
 		r->volume->whole_disk ? " (of the whole disk, other volumes with it)" : "");
 	printf("  atime:            %s; how many writes it causes is unknown\n",
@@ -102,19 +105,25 @@ static void print_dirs(const struct report *r)
 	printf("\nDirectories whose files were written to: %" PRIu64 " files, %" PRIu64 " events\n",
 		r->files, r->events);
 	if (r->watched_share < 1)
-		printf("  (watched for %.0f %% of the time, so that it costs the programs little: new bytes are scaled up)\n",
+		printf(
+			"  (watched for %.0f %% of the time, so that it costs the programs little: new bytes are scaled up)\n",
 			r->watched_share * 100);
 	if (r->overflows)
-		printf("  (the kernel's queue was full %" PRIu64 " times: files are missing)\n", r->overflows);
+		printf(
+			"  (the kernel's queue was full %" PRIu64 " times: files are missing)\n", r->overflows);
 	if (r->untracked)
-		printf("  (%" PRIu64 " events were of more files than are remembered)\n", r->untracked);
+		printf(
+			"  (%" PRIu64 " events were of more files than are remembered)\n", r->untracked);
 	if (r->gone)
 		printf("  (%" PRIu64 " files were removed before they were looked at)\n", r->gone);
 	if (r->older)
-		printf("  (%" PRIu64 " files were there before: what the first write to each added is not in \"new\")\n",
+		printf(
+			"  (%" PRIu64 " files were there before: what the first write to each added is not in \"new\")\n",
 			r->older);
 	if (r->dir_count)
-		printf("  %8s %10s %12s %8s  %s\n", "files", "new", "overwritten", "share", "directory");
+		printf(
+			"  %8s %10s %12s %8s  %s\n",
+			"files", "new", "overwritten", "share", "directory");
 	for (i = 0; i < r->dir_count; i++) {
 		const struct dir_row *d = &r->dirs[i];
 
@@ -123,14 +132,16 @@ static void print_dirs(const struct report *r)
 			d->in_place_share * 100, d->path, d->flagged ? "  (+j)" : "");
 	}
 	if (r->dir_count)
-		printf("  (overwritten: at most; shared out by how often a file was written to and did not grow)\n");
+		printf(
+			"  (overwritten: at most; shared out by how often a file was written to and did not grow)\n");
 }
 
 static void print_choices(const struct report *r)
 {
 	int i;
 
-	printf("\nChoices, best first; of those within %.0f %% of each other the one that loses least\n",
+	printf(
+		"\nChoices, best first; of those within %.0f %% of each other the one that loses least\n",
 		MODEL_SAME * 100);
 	printf("  %-12s %-24s %10s %10s %12s\n", "journal", "data",
 		isnan(r->load.fsyncs_s) ? "syncs/s" : "fsyncs/s", "a commit", "log a day");
@@ -147,13 +158,16 @@ static void print_choices(const struct report *r)
 	}
 	printf("  (* in use: what was observed. How the others are computed: doc/advise.md)\n");
 	if (r->volume->rotates)
-		printf("  (the kernel says that the disk rotates: what a journal elsewhere saves of its seeks is not in the model)\n");
+		printf(
+			"  (the kernel says that the disk rotates: what a journal elsewhere saves of its seeks is not in the model)\n");
 	printf("\nWhat a crash loses\n");
 	for (i = MODE_ORDERED; i <= MODE_FLAGGED; i++)
 		printf("  %s: %s\n", mode_name((enum data_mode)i),
 			model_loses((struct choice){PLACE_INTERNAL, (enum data_mode)i}));
-	printf("  (new data for which delayed allocation waits reach a commit after half a minute at most, unless fsync asks for them)\n");
-	printf("  With a remote journal these hold also when this host is lost, and its disk is not.\n");
+	printf(
+		"  (new data for which delayed allocation waits reach a commit after half a minute at most, unless fsync asks for them)\n");
+	printf(
+		"  With a remote journal these hold also when this host is lost, and its disk is not.\n");
 }
 
 static void print_hints(const struct report *r)
@@ -174,7 +188,8 @@ void report_print_text(const struct report *r)
 	print_dirs(r);
 	print_choices(r);
 	print_hints(r);
-	printf("\nThis observation took %.2f s of a processor (%.2f %%) and %s of memory; what the kernel's events cost the\n"
+	printf(
+		"\nThis observation took %.2f s of a processor (%.2f %%) and %s of memory; what the kernel's events cost the\n"
 	       "programs that write is not in that (bench/advise measures it)\n",
 		r->cpu_s, r->cpu_share * 100, BYTES(r->memory_bytes));
 }

@@ -186,9 +186,12 @@ struct trace *trace_start(dev_t dev, const char *name, char *why, unsigned size)
 	allow_descriptors(cpus * (1 + TRACE_WRITES));
 	if (count_fsyncs(t, dev)) {
 		if (errno == ENOENT)
-			snprintf(why, size, "tracefs is not mounted: mount -t tracefs tracefs /sys/kernel/tracing");
+			snprintf(why, size,
+				"tracefs is not mounted: mount -t tracefs tracefs /sys/kernel/tracing");
 		else
-			snprintf(why, size, "the kernel does not count tracepoints for us: %s", strerror(errno));
+			snprintf(why, size,
+				"the kernel does not count tracepoints for us: %s",
+				strerror(errno));
 		trace_stop(t);
 		return NULL;
 	}

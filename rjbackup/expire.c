@@ -92,7 +92,8 @@ static void show(const struct base *b, bool dry_run, struct json_object *json)
 			rj_claim_time_text(b->keep.time, time),
 			keep_text(&b->keep, dry_run, text));
 		if (b->last)
-			printf("  its hold %" PRIu64 " is of use for copies of it only, if there are any: rjbackup expire --hold=%" PRIu64 " %s\n",
+			printf(
+				"  its hold %" PRIu64 " is of use for copies of it only, if there are any: rjbackup expire --hold=%" PRIu64 " %s\n",
 				b->hold, b->hold, b->url);
 		return;
 	}

@@ -14,8 +14,8 @@
 #include "options.h"
 #include "os/fileio.h"
 #include "print.h"
+#include "tools/ask-daemon.h"
 #include "tools/progress.h"
-#include "tools/shipped.h"
 #include "tools/stop-signal.h"
 #include "util/environ.h"
 

@@ -24,12 +24,14 @@ static void commit_hint(const struct load *l, struct hint *h)
 		SAY(because, "unknown: no commits were seen");
 	} else if (asked > 0.5) {
 		SAY(advice, "leave");
-		SAY(because, "%.0f %% of the commits were asked for by fsync: the interval hardly matters",
+		SAY(because,
+			"%.0f %% of the commits were asked for by fsync: the interval hardly matters",
 			asked * 100);
 	} else {
 		SAY(advice, "%.0f if the last %.0f s may be lost",
 			l->commit_s * 3, l->commit_s * 3);
-		SAY(because, "%.0f %% of the commits came by the timer; how much less reaches the log then is unknown",
+		SAY(because,
+			"%.0f %% of the commits came by the timer; how much less reaches the log then is unknown",
 			100 - asked * 100);
 	}
 }
@@ -51,11 +53,13 @@ static void size_hint(const struct load *l, const struct hint_facts *f, struct h
 		SAY(because, "unknown: how much reaches the log could not be counted");
 	} else if (round_s < ROUND_S / 2 && mb * 1048576 > l->journal_bytes) {
 		SAY(advice, "%.0f MiB", mb);
-		SAY(because, "the log goes round in %.0f s: commits wait until its oldest blocks are in place",
+		SAY(because,
+			"the log goes round in %.0f s: commits wait until its oldest blocks are in place",
 			round_s);
 	} else if (whole > 0.5) {
 		SAY(advice, "%.0f MiB", fmin(MOST_MB, l->journal_bytes / 1048576 * 4));
-		SAY(because, "a commit in a hundred has more than half of what a transaction may have");
+		SAY(because,
+			"a commit in a hundred has more than half of what a transaction may have");
 	} else {
 		SAY(advice, "leave");
 		if (round_s > 86400)
@@ -73,9 +77,11 @@ static void atime_hint(const struct hint_facts *f, struct hint *h)
 	if (f->noatime)
 		SAY(because, "reads write nothing");
 	else if (f->relatime)
-		SAY(because, "a file that is read is written to once a day at most; how many are is unknown (the kernel does not count it)");
+		SAY(because,
+			"a file that is read is written to once a day at most; how many are is unknown (the kernel does not count it)");
 	else
-		SAY(because, "each read of a file writes its inode; how many do is unknown (the kernel does not count it)");
+		SAY(because,
+			"each read of a file writes its inode; how many do is unknown (the kernel does not count it)");
 }
 
 static void delalloc_hint(const struct load *l, struct hint *h)
@@ -89,11 +95,13 @@ static void delalloc_hint(const struct load *l, struct hint *h)
 		SAY(because, "unknown: overwritten bytes could not be told from new ones");
 	} else if (share < 0.05) {
 		SAY(advice, "leave");
-		SAY(because, "at most %.0f %% of the data were overwritten in place: there is little that could be torn",
+		SAY(because,
+			"at most %.0f %% of the data were overwritten in place: there is little that could be torn",
 			share * 100);
 	} else {
 		SAY(advice, "if torn blocks matter, for the directories above");
-		SAY(because, "at most %.0f %% of the data were overwritten in place; what late allocation saves is lost for all files",
+		SAY(because,
+			"at most %.0f %% of the data were overwritten in place; what late allocation saves is lost for all files",
 			share * 100);
 	}
 }
@@ -124,7 +132,8 @@ const char *hints_apply(const struct load *l, const struct prediction *p, int co
 	int i;
 
 	if (isnan(commits) || commits < COMMITS_LEAST) {
-		snprintf(why, size, "only %.0f commits were seen, and %d are wanted: watch it longer, under its load",
+		snprintf(why, size,
+			"only %.0f commits were seen, and %d are wanted: watch it longer, under its load",
 			isnan(commits) ? 0 : commits, COMMITS_LEAST);
 		return NULL;
 	}
@@ -145,7 +154,8 @@ const char *hints_apply(const struct load *l, const struct prediction *p, int co
 		return NULL;
 	}
 	if (best->choice.mode == MODE_WRITEBACK) {
-		snprintf(why, size, "data=writeback is the fastest, but files can show old blocks after a crash: if that is acceptable, tune2fs -o journal_data_writeback sets it");
+		snprintf(why, size,
+			"data=writeback is the fastest, but files can show old blocks after a crash: if that is acceptable, tune2fs -o journal_data_writeback sets it");
 		return NULL;
 	}
 	return best->choice.mode == MODE_JOURNAL ? "journal_data" : "journal_data_ordered";

@@ -80,7 +80,8 @@ static void test_window(void)
 	table_free(&t);
 }
 
-/* Closing a file is no write; it may be the only sign of one by mmap(2), so it is looked at. */
+/* Closing a file is no write; but a close may be the only sign of a write by mmap(2), so the file
+ * is looked at. */
 static void test_close(void)
 {
 	struct table t;

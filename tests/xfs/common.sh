@@ -7,7 +7,7 @@ for tool in mkfs.xfs xfs_repair xfs_io; do
 done
 grep -qw xfs /proc/filesystems || modprobe xfs 2>/dev/null || skip_all "no XFS in this kernel"
 
-# xfs_volume IMAGE URL: made anew, on a loop device; sets DEV
+# xfs_volume IMAGE URL: make an XFS volume over IMAGE, on a loop device; sets DEV
 xfs_volume() {
 	truncate -s 400M "$1" && loop_over "$1" && $LIMIT "$MKRJFS" -q -t xfs -J "remote=$2" "$DEV"
 }
