@@ -257,12 +257,12 @@ static int hold(struct rj_hist *h, struct rj_jbd2_plan **plan,
 }
 
 /* Would a walk that begins with h->segment know as much? Not while the journal is empty: only
- * after a mount may a number be skipped, and not after a freeze. And not what a note of an
- * unmount says. */
+ * after a mount may a number be skipped, and not after a freeze. And not what a note of this
+ * mount's unmount says; a mount by hand leaves that of an earlier one where it is. */
 static bool settled(const struct rj_hist *h)
 {
 	bool unmounted = h->note_segment && h->note.kind == RJ_NOTE_UNMOUNTED &&
-			 h->note_segment <= h->segment;
+			 h->note.epoch == h->since && h->note_segment <= h->segment;
 
 	return h->block && !h->held && !unmounted;
 }

@@ -284,4 +284,17 @@ if strace -o trace -e trace=none true 2>/dev/null; then
 else
 	skip "cuts" "no strace, or no ptrace here"
 fi
+
+# ---- a mount by hand leaves the note of the unmount before it where it is ----
+needs() { "$RJBACKUP" ls --json base.img | tr -d ' \n' | sed 's/.*"needs":\([0-9]*\).*/\1/'; }
+check "mounted by hand" history_mount journal
+rm -f base.img
+status 0 "a base of that mount" "$RJBACKUP" base -o base.img mnt
+before=$(needs)
+ops 50 300
+check "a marker" mark hand
+status 0 "it is followed" follow --once
+check "... and needs nothing of the log that is older" test "$(needs)" -gt "$before"
+check "... and the marker is restored" restored latest hand
+check "unmounted" history_umount
 exit 0
