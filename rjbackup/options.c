@@ -64,7 +64,8 @@ static const char help_text[] =
 	"      --hold=NUMBER   expire: remove that hold, whatever its time\n"
 	"      --keep=RULES    expire: such as 7d,4w,12m: the newest base of each of the last\n"
 	"                      7 days that have one, of 4 weeks, of 12 months; also h, y\n"
-	"      --base=FILE     restore: the base; or URL, the last one there; or URL#NUMBER\n"
+	"      --base=FILE     the base; restore, mount: or URL, the last one there; or\n"
+	"                      URL#NUMBER\n"
 	"      --base=NUMBER   expire: remove that base, and its hold\n"
 	"      --delay=TIME    follow: apply no commit that is younger\n"
 	"      --once          follow: end when there is nothing more to apply\n"
@@ -158,7 +159,7 @@ static const struct tool_command commands[] = {
 	[COMMAND_MOUNT] = {"mount", 1, 2, "no DIR given, where to mount the moment"},
 	[COMMAND_FOLLOW] = {"follow", 0, 1, ""},
 	[COMMAND_FOLD] = {"fold", 0, 1, ""},
-	[COMMAND_PROMOTE] = {"promote", 1, 1, "no FILE or DEVICE given, which is a base"},
+	[COMMAND_PROMOTE] = {"promote", 1, 2, "no FILE or DEVICE given, which is a base"},
 	{0},
 };
 
@@ -306,6 +307,17 @@ static enum options_verdict check_moment(struct options *o, int n, char **words)
 	return OPTIONS_RUN;
 }
 
+/* In a copy of the log no fence stops who still writes to the log itself. */
+static enum options_verdict check_promote(struct options *o, int n, char **words)
+{
+	if (n > 1)
+		return tool_bad(&tool,
+			"promote takes no URL (%s): the volume goes on with the log where it had it, and what writes there is stopped there; of a copy of the log rjbackup restore makes a volume of its own",
+			words[1]);
+	o->base = words[0];
+	return OPTIONS_RUN;
+}
+
 static enum options_verdict check(struct options *o, int n, char **words)
 {
 	const uint32_t command = 1u << o->command;
@@ -318,8 +330,8 @@ static enum options_verdict check(struct options *o, int n, char **words)
 			commands[o->command].word, o->out);
 	if (command & (RESTORE | DRILL | MOUNT | FOLLOW | FOLD) && !o->base)
 		return tool_bad(&tool, "%s: no --base=FILE given", commands[o->command].word);
-	if (command & (MOUNT | FOLLOW | FOLD) && strstr(o->base, "://"))
-		return tool_bad(&tool, "%s: --base wants a file, not %s (restore takes a URL)",
+	if (command & (FOLLOW | FOLD) && strstr(o->base, "://"))
+		return tool_bad(&tool, "%s: --base wants a file, not %s (restore and mount take a URL)",
 			commands[o->command].word, o->base);
 	switch (o->command) {
 	case COMMAND_BASE:
@@ -332,8 +344,7 @@ static enum options_verdict check(struct options *o, int n, char **words)
 	case COMMAND_FOLD:
 		return check_follow(o, n, words);
 	case COMMAND_PROMOTE:
-		o->base = words[0];
-		return OPTIONS_RUN;
+		return check_promote(o, n, words);
 	case COMMAND_RESTORE:
 	case COMMAND_DRILL:
 	case COMMAND_MOUNT:

@@ -24,6 +24,7 @@
 
 #define SUPER_AT 1024u
 #define HEAD	 4096u /* the superblock is in it */
+#define SCRATCH	 "the scratch file"
 
 struct restoring {
 	const struct rj_restore_opts *opts;
@@ -108,8 +109,10 @@ static int grow(void *arg, uint64_t end, uint64_t to, struct rj_error *err)
 	struct restoring *r = arg;
 	uint64_t bs = r->facts->block_size;
 
-	if (r->fs && r->opts->serve)
+	if (r->fs && r->opts->serve && !r->down)
 		return rj_overlay_grow(r->fs, to, err);
+	if (r->opts->serve)
+		return rj_target_grow(r->fs, r->opts->scratch, SCRATCH, end * bs, to * bs, err);
 	return r->out ? rj_target_grow(r->fs, r->to, r->out, end * bs, to * bs, err) : 0;
 }
 
@@ -218,12 +221,28 @@ static int release(struct restoring *r, struct rj_error *err)
 	return rc ? rc : rj_move(r->out, &to, &report, err);
 }
 
+/* A base at a store is no file that could stay as it is below the changes. */
+static int fetch_base(struct restoring *r, struct rj_error *err)
+{
+	int to = r->opts->scratch, rc;
+
+	if (ftruncate(to, (off_t)(r->facts->blocks * r->facts->block_size)))
+		return rj_fail_errno(err, errno, "%s: cannot size", SCRATCH);
+	rc = rj_pwrite_all(to, rj_download_head(r->down), HEAD, 0, SCRATCH, err);
+	return rc ? rc : rj_download_copy(r->down, to, SCRATCH, copy_progress, r, err);
+}
+
 static int open_target(struct restoring *r, struct rj_error *err)
 {
 	const struct rj_restore_opts *o = r->opts;
 	int rc;
 
-	if (o->serve) {
+	if (o->serve && r->down) {
+		rc = fetch_base(r, err);
+		if (rc)
+			return rc;
+		r->fs = rj_bio_new_fd(o->scratch, SCRATCH, err);
+	} else if (o->serve) {
 		r->fs = rj_overlay_new(r->from, o->scratch, r->facts->block_size,
 			r->facts->blocks, o->base, err);
 	} else {
@@ -342,11 +361,7 @@ int rj_history_restore(const struct rj_restore_opts *opts,
 	memset(report, 0, sizeof(*report));
 	memset(facts, 0, sizeof(*facts));
 	if (rj_base_is_url(opts->base)) {
-		rc = opts->serve ? rj_fail(err, RJ_E_UNSUPPORTED,
-					   "%s: a base at a store is not mounted in place: rjbackup restore makes a volume from it",
-					   opts->base)
-				 : rj_download_open(opts->base, opts->keyfile, facts,
-					   &r.down, err);
+		rc = rj_download_open(opts->base, opts->keyfile, facts, &r.down, err);
 	} else {
 		/* a process that serves a mount has the lock, too, until it ends */
 		rc = rj_base_open(opts->base, false, &r.from, err);

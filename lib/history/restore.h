@@ -12,9 +12,9 @@ struct rj_restore_opts {
 	const char *out; /* as rj_base_create() takes it; NULL: only look */
 	/*
 	 * Instead of OUT: leave the base as it is, and write changed blocks into the empty file
-	 * open as SCRATCH (history/overlay.h). SERVE is called once when the log was applied, to
-	 * show VOLUME as a device, for what is left to be done; VOLUME is freed afterwards, so
-	 * another process has to serve it. NULL: OUT.
+	 * open as SCRATCH (history/overlay.h), or, of a base at a store, all of it. SERVE is called
+	 * once when the log was applied, to show VOLUME as a device, for what is left to be done;
+	 * VOLUME is freed afterwards, so another process has to serve it. NULL: OUT.
 	 */
 	int (*serve)(void *arg, struct rj_bio *volume, const char **device,
 		struct rj_error *err);

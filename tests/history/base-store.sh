@@ -16,6 +16,10 @@ hold_number() { sed -n 's/^hold \([0-9]*\) keeps.*/\1/p' <<<"$OUT"; }
 objects() { curl -sf "http${AT#rj}/$JOURNAL/$1/" | wc -l; }
 # chunk_names BASE: its chunks, neither the manifest nor the note that it was begun
 chunk_names() { curl -sf "http${AT#rj}/$JOURNAL/base/" | awk '{print $1}' | grep "^$(printf %013d "$1")" | grep -v '0000000$\|9999999$'; }
+mkdir scratch then
+at_exit umount -l "$T_DIR/then"
+as_then() { "$WORK" manifest then >then.manifest && cmp "$1.manifest" then.manifest; }
+no_mount() { [ -z "$(ls -A scratch)" ] && ! pgrep -f "rjbackup mount .*--base=$AT"; }
 back() { rm -f r.img; timeout 120 "$RJBACKUP" restore --verify=none "$@" -o r.img; }
 
 for kind in plain key; do
@@ -44,7 +48,10 @@ for kind in plain key; do
 	like "... with its hold" "$OUT" "  base $number: [0-9]+ bytes of a volume of 50331648, made .*, whole at segment [0-9]+, hold $hold"
 	status 0 "ls of the base says what can be restored" "$RJBACKUP" ls "$AT#$number"
 	like "... up to now" "$OUT" "latest: "
-	status 16 "mount wants a file" "$RJBACKUP" mount --base="$AT" mnt
+	status 0 "it is mounted" timeout 120 "$RJBACKUP" mount --scratch=scratch --base="$AT" then
+	check "... as that moment" as_then after
+	check "... unmounted" umount then
+	check "... and nothing is left of it" wait_for 60 no_mount
 	"$RJLOG" verify "$AT" >out 2>&1
 	is "rjlog finds the log as sound as before" $? 0
 	if [ $kind = key ]; then
@@ -93,6 +100,8 @@ for kind in plain key; do
 	check "... and nothing is left" not test -e r.img
 	curl -sf -T chunk "http${AT#rj}/$JOURNAL/base/$chunk"
 	status 4 "a flipped bit in it is found" back --base="$AT"
+	status 4 "... by mount, too" timeout 120 "$RJBACKUP" mount --scratch=scratch --base="$AT" then
+	check "... and nothing is left of it" no_mount
 	check "the first one is whole" back --base="$AT#$number"
 	check "... and reaches that moment" same_as r.img later
 

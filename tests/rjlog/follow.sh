@@ -43,6 +43,10 @@ check "a named mark" "$RJCTL" mark -q named mnt
 ops 3
 caught_up "... and keeps up"
 check "a moment is restored from it" from_archive "segment:$(cat first.segment)" first
+cp --sparse=always base.img was.img
+status 16 "the base is not promoted with it" "$RJBACKUP" promote base.img "$ARCHIVE"
+like "... which is told" "$OUT" "^rjbackup: promote takes no URL .$ARCHIVE.: .*what writes there is stopped there"
+check "... and nothing is changed" cmp base.img was.img
 marked() { "$RJBACKUP" ls "$ARCHIVE" | grep -q "mark named: "; }
 check "the mark comes, too" wait_for 60 marked
 check "... and is restored" from_archive mark:named first

@@ -99,6 +99,26 @@ check "the volume is used" used
 umount -l mnt; kill_pid "$DPID"
 check "the old disk is an older copy" not "$RJRECOVER" -p v.img
 
+# ---- a standby that follows a copy of the log ----
+rm -f ./*.img; mkdir copy
+check "a volume" history_volume ext4 4096 journal ""
+AT=$(grep -ao "rj://127.0.0.1:$SRV_PORT/[a-zA-Z0-9-]*" v.img | head -n 1)
+writes
+status 0 "a base" "$RJBACKUP" base -o base.img mnt
+check "more" goes_on 50
+status 0 "the log is copied" "$RJ_BUILD/rjlog/rjlog" copy "$AT" "file://$T_DIR/copy"
+status 0 "the base follows the copy" timeout 120 "$RJBACKUP" follow --once --base=base.img "file://$T_DIR/copy"
+check "more, which the copy lacks" goes_on 50
+sum=$(sha256sum <base.img)
+status 16 "it is not promoted with the copy" promote base.img "file://$T_DIR/copy"
+like "... which is told" "$OUT" "promote takes no URL "
+is "... and nothing is changed" "$(sha256sum <base.img)" "$sum"
+status 0 "promoted with the log, while the old host writes" promote base.img
+check "its writer is told" wait_for 60 gone "$WRITER"
+check "each acknowledged operation is there" all_there base.img
+check "the volume is used" used
+umount -l mnt; kill_pid "$DPID"
+
 # ---- a volume that was unmounted ----
 rm -f ./*.img
 check "a volume" history_volume ext4 4096 journal ""
