@@ -144,13 +144,28 @@ void rj_recovery_leaves_again(struct rj_recovery *r, struct rj_volume *v)
 		r->proven = read_super(v, now) && !memcmp(now, r->left, sizeof(now));
 }
 
+/* There was nothing to do: is the volume as a recovery before has noted that it left it? */
+static bool left_before(const struct rj_recovery *r)
+{
+	uint8_t sum[RJ_MOUNT_NOTE_HASH];
+	struct rj_mount_note n;
+
+	return r->report->outcome == RJ_OUTCOME_CLEAN && r->ring && r->found_known &&
+	       rj_mount_note_decode(r->ring->data, &n) && n.kind == RJ_NOTE_RECOVERED &&
+	       hash(r->found, sum) && !memcmp(sum, n.super, sizeof(sum));
+}
+
 bool rj_recovery_leaves_orphans(struct rj_recovery *r)
 {
-	if (!r->proven)
+	bool before = left_before(r);
+
+	if (!r->proven && !before)
 		return false;
 	if (r->opts->verify == RJ_VERIFY_FULL)
 		rj_recovery_history_ends(r,
 			"orphan inodes are released for e2fsck -fn (without --verify=full the next mount does that, and the history goes on)");
+	else if (before)
+		return kept(r);
 	else
 		r->proven = kept(r);
 	return r->proven;

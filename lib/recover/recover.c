@@ -242,9 +242,12 @@ static int begin_anew(
 	r->volume = NULL;
 	if (!rc)
 		rc = rj_recovery_renew_log(r, err);
-	if (!rc)
-		r->report->outcome = RJ_OUTCOME_RESET;
-	return rc;
+	if (rc)
+		return rc;
+	r->report->outcome = RJ_OUTCOME_RESET;
+	if (allow_break)
+		rj_recovery_history_ends(r, "its log begins again");
+	return 0;
 }
 
 /* The log was given up while its server was away; now it gets a fresh one. */

@@ -7,7 +7,7 @@
 . "$RJ_SRC/tests/history/run.sh" || exit 99
 start_server "$T_DIR/srv" || exit 99
 . "$RJ_SRC/tests/history/base/mounts.sh" || exit 99
-recover() { timeout 120 "$RJRECOVER" -p "$@" "$VOL"; }
+. "$RJ_SRC/tests/history/crash/over.sh" || exit 99
 frozen_and_thawed() { fsfreeze -f mnt && fsfreeze -u mnt; }
 seed=${RJ_SEED:-$RANDOM}
 note "RJ_SEED=$seed"
@@ -58,35 +58,6 @@ done
 # ---- from here on with one block device; what comes between a crash and the next mount ----
 history_conf ""
 check "a volume" new_history device ext4 4096 ""
-# over NAME COMMAND...: COMMAND, which crashes and recovers, after a base
-over() {
-	local name=$1; shift
-	check "$name: mounted" mounted_again
-	ops $((++seed))
-	check "... a base" base
-	ops $((++seed)); mark m
-	check "... $name" "$@"
-	check "... mounted again" mounted_again
-	ops $((++seed)); sync -f mnt; ops $((++seed)); mark n
-}
-mounted_again() { mountpoint -q mnt || rj_mount; }
-broken() {
-	local name=$1 why=$2; shift 2
-	over "$name" "$@"
-	rm -f r.img
-	status 1 "... the history ends" timeout 120 "$RJBACKUP" restore --base=base.img -o r.img
-	like "... why" "$OUT" "$why"
-	ls_says "... ls says it, too" "no later: after segment [0-9]+: .*$why"
-	check "... what is before it is there" restored "segment:$(cat m.segment)" m
-	check "... unmounted" rj_umount
-}
-goes_on() {
-	over "$@"
-	check "... the marker before" restored "segment:$(cat m.segment)" m
-	check "... the marker after it" restored "segment:$(cat n.segment)" n
-	check "... unmounted" rj_umount
-	check "... the latest" restored latest n
-}
 # crashed COMMAND...: before rjrecover; recovered COMMAND...: after it
 crashed() { rj_crash && "$@" && recover >recover.said 2>&1; [ $? -le 1 ]; }
 recovered() { rj_crash && recover >recover.said && "$@"; }
@@ -132,7 +103,7 @@ goes_on "recovered, rjrecover again" recovered recover
 goes_on "crash, mounted to look at" crashed eval 'mount -i -t ext4 -o ro,noload "$VOL" look && umount look'
 
 # the orphans are released for the full check that was asked for
-full() { deleted_open 2 && rj_crash && recover --verify=full >recover.said 2>&1; [ $? -le 1 ]; }
+full() { deleted_open 2 && mark m && rj_crash && recovered_by recover --verify=full; }
 broken "recovered with --verify=full, and orphans" "did not note how it left it" full
 said
 none_held() { rj_crash && recover --verify=full; }
@@ -169,29 +140,14 @@ ls_says "... ls ends there" "no later"
 check "... unmounted" rj_umount
 
 # ---- rjrecover is killed, and run again ----
-# cut_recover CALL N: at its Nth CALL
 no_wrapper
-RJRECOVER_BIN=$RJ_BUILD/rjrecover/.libs/rjrecover
-[ -x "$RJRECOVER_BIN" ] || RJRECOVER_BIN=$RJRECOVER
-cut_recover() {
-	rj_crash && { cut_at "$1" "$2" "$RJRECOVER_BIN" -p "$VOL"; true; } && recover >recover.said 2>&1
-	[ $? -le 1 ]
-}
+cut_recover() { rj_crash && cut_off "$1" "$2" && recovered_by recover; }
 for where in "io_uring_enter 6" "fsync 1" "pwrite64 1"; do
 	goes_on "killed at $where" cut_recover $where
 done
 # the superblock is written, and there is nothing to be done again
 for where in "fsync 3" "fsync 4"; do
-	over "killed at $where" cut_recover $where
-	ls_says "... ls ends there, or goes on" "latest|no later"
-	note "killed at $where: $(grep -o 'no later.*' <<<"$OUT" || echo goes on)"
-	if grep -q "no later" <<<"$OUT"; then
-		like "... why" "$OUT" "did not note how it left it"
-		check "... what is before it is there" restored "segment:$(cat m.segment)" m
-	else
-		check "... the marker after it" restored latest n
-	fi
-	check "... unmounted" rj_umount
+	either "killed at $where" cut_recover $where
 done
 
 # ---- damage, and -y ----
