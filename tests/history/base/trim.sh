@@ -66,14 +66,24 @@ check "marker $((n - 1)), from the base of the unmounted volume" \
 	restored "segment:$(cat $((n - 1)).segment)" $((n - 1))
 
 # ---- a hold that expires ----
-status 0 "a base whose hold expires" timeout 120 "$RJBACKUP" base --hold=1m -o e.img mnt
-hold=$(sed -n 's/^hold \([0-9]*\) keeps.*/\1/p' <<<"$OUT")
-for h in $("$RJBACKUP" ls "$AT" | sed -n 's/^ *hold \([0-9]*\) of.*/\1/p'); do
-	[ "$h" = "$hold" ] || "$RJBACKUP" expire --hold="$h" "$AT" >/dev/null
-done
+# expires SECONDS FIRST: a hold from segment FIRST on, for so long, in place of all others
+expires() {
+	local h all; all=$(holds)
+	printf 'rj-hold 1\nhold 7\njournal %s\nfirst %s\nhost h\nprogram test\ntime %s\nuntil %s\n' "$(journal)" \
+		"$2" "$(date -u +%FT%TZ)" "$(date -u -d "$1 seconds" +%FT%TZ)" >hold.text
+	curl -sf -T hold.text "http${AT#rj}/$(journal)/hold/$(printf %020d 7)" || return 1
+	for h in $all; do
+		"$RJBACKUP" expire --hold="$h" "$AT" >/dev/null || return 1
+	done
+}
+holds() { "$RJBACKUP" ls "$AT" | sed -n 's/^ *hold \([0-9]*\) of.*/\1/p'; }
+status 0 "a base with a hold" timeout 120 "$RJBACKUP" base --hold=1h -o e.img mnt
 needed=$(needs e.img)
-gone() { ops 100; sync -f mnt; [ "$(first)" -gt "$needed" ]; }
-check "its log is trimmed then" wait_for 150 gone
+check "... which expires in ten seconds" expires 10 "$needed"
+trimmed() { [ "$(first)" -gt "$needed" ]; }
+ops 100; sync -f mnt; ops 100
+check "its log is trimmed then" wait_for 120 trimmed
+check "... and not before" eval '[[ ! $(date -u +%FT%TZ) < $(sed -n "s/^until //p" hold.text) ]]'
 rm pruning
 wait "$pruner"
 note "$(cat prunes) times pruned"
