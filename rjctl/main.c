@@ -119,9 +119,13 @@ static int64_t count_restarts(const uint8_t uuid[RJ_UUID_BYTES])
 
 static void show_metrics(const uint8_t uuid[RJ_UUID_BYTES], const char *answer, bool heads)
 {
-	struct json_object *status = ask_status(uuid), *base;
+	struct json_object *status, *base = base_state(uuid, NULL);
 
 	metrics_print(answer, heads);
+	if (!base)
+		return;
+	json_object_put(base);
+	status = ask_status(uuid);
 	base = base_state(uuid, json_object_get_string(json_object_object_get(status, "store")));
 	base_metrics_print(base, uuid);
 	json_object_put(base);
