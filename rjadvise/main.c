@@ -169,7 +169,7 @@ static void watch_volume(const struct options *o, const struct volume *v, struct
 	if (shipped && volume_shipped(v, &to) && to.segments > from.segments)
 		r->load.put_us = (double)(to.ns - from.ns) / 1e3 /
 				 (double)(to.segments - from.segments);
-	r->load.new_bytes_s = r->load.overwritten_bytes_s = NAN;
+	r->load.new_bytes_s = r->load.overwritten_bytes_s = r->load.flagged_data_share = NAN;
 	r->load.flagged_share = 0;
 	series_load(s, v, &r->load);
 	if (!r->files_why[0])

@@ -71,8 +71,12 @@ static void take_dir(struct report *r, const struct watch *w, const struct table
 		r->load.overwritten_bytes_s * r->load.seconds * row->in_place_share;
 	row->flagged = row->overwritten_bytes > 0 && row->in_place_share >= FLAGGED_LEAST &&
 		       r->dir_count <= FLAGGED_MOST && r->load.flagged_share < FLAGGED_ENOUGH;
-	if (row->flagged)
-		r->load.flagged_share += row->in_place_share;
+	if (!row->flagged)
+		return;
+	r->load.flagged_share += row->in_place_share;
+	r->load.flagged_data_share += ((double)row->new_bytes + row->overwritten_bytes) /
+				      (r->load.seconds *
+					      (r->load.new_bytes_s + r->load.overwritten_bytes_s));
 }
 
 void report_files(struct report *r, const struct watch *w, int top)
@@ -96,6 +100,7 @@ void report_files(struct report *r, const struct watch *w, int top)
 	l->overwritten_bytes_s = fmax(0, l->data_bytes_s - l->new_bytes_s);
 	if (isnan(l->data_bytes_s))
 		l->overwritten_bytes_s = NAN;
+	l->flagged_data_share = isnan(l->data_bytes_s) ? NAN : 0;
 	dirs = calloc(t->dir_count ? t->dir_count : 1, sizeof(*dirs));
 	if (!dirs)
 		return;

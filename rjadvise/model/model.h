@@ -50,6 +50,7 @@ struct load {
 	double overwritten_bytes_s; /* data_bytes_s less that: at most */
 	double flagged_share; /* of overwritten_bytes_s that the directories proposed for
 			       * +j have, 0 to 1 */
+	double flagged_data_share; /* the same, of all data, new and overwritten; NAN */
 };
 
 struct machine {
