@@ -100,7 +100,8 @@ void report_files(struct report *r, const struct watch *w, int top)
 	l->overwritten_bytes_s = fmax(0, l->data_bytes_s - l->new_bytes_s);
 	if (isnan(l->data_bytes_s))
 		l->overwritten_bytes_s = NAN;
-	l->flagged_data_share = isnan(l->data_bytes_s) ? NAN : 0;
+	else
+		l->flagged_data_share = 0;
 	dirs = calloc(t->dir_count ? t->dir_count : 1, sizeof(*dirs));
 	if (!dirs)
 		return;

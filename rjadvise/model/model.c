@@ -197,18 +197,17 @@ static double bytes_time(
 	return c.place == PLACE_REMOTE ? fmax(n, log_s * known(m->store.byte_us, 0) / 1e6) : n;
 }
 
-/* Where transactions end because they are full, all wait for the log, and for its blocks to
- * reach their place. Of the log UNPAID, 0 to 1, is not waited for by syncs anyway. */
+/* Where transactions end because they are full, every program waits for the log, and for its
+ * blocks to reach their place. Count of the log the share UNPAID, 0 to 1: wall() has counted what
+ * fsync calls wait for. */
 static double full_time(const struct load *l, const struct machine *m, struct choice c,
 	double log_s, double data_s, double unpaid)
 {
 	const struct device_cost *d = c.place == PLACE_REMOTE	? &m->store
 				      : c.place == PLACE_SECOND ? &m->second
 								: &m->disk;
-	double log_us = known(d->byte_us, 0);
+	double log_us = known(d->byte_us, 0) + (c.place == PLACE_REMOTE ? FRONT_BYTE_US : 0);
 
-	if (c.place == PLACE_REMOTE)
-		log_us += FRONT_BYTE_US;
 	if (log_s * l->commit_s <= l->journal_bytes * FULL_SHARE)
 		return 0;
 	return (log_s * unpaid * log_us + data_s * known(m->disk.byte_us, 0)) / 1e6;

@@ -83,18 +83,14 @@ zeroing() {
 	rm -r mnt/full && mkdir mnt/new && emptied
 	for ((n = 0; n < 200; n++)); do fallocate -l 16384 "mnt/new/$n"; done
 	sync -f mnt
-	# rjournald sets it to 0 once a second
-	while :; do echo "$2" >"$(zeroout_file)"; sleep 0.01; done &
-	zeroer=$!
-	at_exit kill "$zeroer"
-	sleep 0.1
+	file=$(zeroout_file)
 	for ((n = 0; n < 200; n++)); do
+		# rjournald sets it to 0 once a second
+		echo "$2" >"$file"
 		printf x 1<>"mnt/new/$n"
 	done
+	echo 0 >"$file"
 	check "$1: a marker" mark m
-	kill "$zeroer"
-	wait "$zeroer" 2>/dev/null
-	echo 0 >"$(zeroout_file)"
 }
 zeroing "extent_max_zeroout_kb 0" 0
 check "... is restored" restored latest m

@@ -59,7 +59,7 @@ done
 history_conf ""
 check "a volume" new_history device ext4 4096 ""
 # crashed COMMAND...: before rjrecover; recovered COMMAND...: after it
-crashed() { rj_crash && "$@" && recover >recover.said 2>&1; [ $? -le 1 ]; }
+crashed() { rj_crash && "$@" && again; }
 recovered() { rj_crash && recover >recover.said && "$@"; }
 labelled() { tune2fs -L "l$((++seed))" "$VOL"; }
 # (tune2fs refuses a volume that needs recovery)
@@ -156,7 +156,7 @@ mkdir store; SRV_URL=file://$T_DIR/store
 damaged() {
 	rj_crash || return 1
 	flip "$(find store -name '0*' -path '*/log/*' | sort | tail -n 1)" 700 || return 1
-	timeout 120 "$RJRECOVER" -y "$VOL" >recover.said 2>&1; [ $? -le 1 ]
+	recovered_by timeout 120 "$RJRECOVER" -y "$VOL"
 }
 history_conf ""
 check "a log in a directory" new_history image ext4 4096 ""

@@ -40,20 +40,8 @@ for kind in "image ext3 1024 ,key=$T_DIR/key" "image ext4 4096 ,fallback=$T_DIR/
 done
 
 # ---- from here on with the block device; what comes between two mounts ----
-# over NAME COMMAND...: COMMAND in place of an unmount and a mount, after a base
-over() {
-	local name=$1; shift
-	check "$name: mounted" mounted_again
-	ops $((++seed))
-	check "... a base" base
-	ops $((++seed)); mark m
-	check "... $name" "$@"
-	check "... mounted again" mounted_again
-	ops $((++seed)); sync -f mnt; ops $((++seed)); mark n
-}
 # the host that has the base knows it when the volume is mounted
 ended() { jq -e '.own_base == "'"$T_DIR"'/base.img" and .ended > 0' "$(note_of)" >/dev/null; }
-mounted_again() { mountpoint -q mnt || rj_mount; }
 broken() {
 	local name=$1 why=$2; shift 2
 	over "$name" "$@"

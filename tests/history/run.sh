@@ -140,6 +140,8 @@ same_as() {
 }
 
 # ---- killed at a write ----
+# traced STRACE-OPTIONS... COMMAND...: LeakSanitizer does not work under strace
+traced() { ASAN_OPTIONS=detect_leaks=0 strace -q -o trace "$@" >out 2>&1; }
 # no_wrapper: run what is built, as the writes of libtool's script do not count
 no_wrapper() {
 	[ -x "$RJ_BUILD/rjbackup/.libs/rjbackup" ] || return 0
@@ -151,12 +153,11 @@ no_wrapper() {
 cut_at() {
 	local call=$1 n=$2; shift 2
 	# in a subshell of its own, whose shell says "Killed" to nobody
-	(strace -q -o trace -e "trace=$call" -e "inject=$call:signal=KILL:when=$n" \
-		"$@" >out 2>&1; exit $?) 2>/dev/null
+	(traced -e "trace=$call" -e "inject=$call:signal=KILL:when=$n" "$@"; exit $?) 2>/dev/null
 }
 # list COMMAND...: those of $calls that it makes in the file list, in turn, each with its number
 # among those of that name (strace counts each name by itself)
 list() {
-	strace -q -o trace -e "trace=$calls" "$@" >out 2>&1 || return 1
+	traced -e "trace=$calls" "$@" || return 1
 	sed -n 's/^\([a-z0-9_]*\)(.*/\1/p' trace | awk '{print $1, ++n[$1]}' >list
 }

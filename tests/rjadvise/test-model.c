@@ -181,7 +181,6 @@ static void test_flagged(void)
 {
 	struct load l = fsyncs;
 
-	l.overwritten_bytes_s = 100 * 4096.0;
 	l.flagged_share = 0.5;
 	l.flagged_data_share = 0.125;
 	near(at(&l, &slow_flush, PLACE_INTERNAL, MODE_FLAGGED).log_bytes_day,

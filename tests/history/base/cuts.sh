@@ -5,7 +5,6 @@
 command -v strace >/dev/null || skip_all "needs strace"
 mkdir look || exit 99
 strace -o trace -e trace=none true 2>/dev/null || skip_all "no ptrace here"
-export ASAN_OPTIONS=detect_leaks=0
 no_wrapper
 RJTUNE=$RJ_BUILD/rjtune/rjtune
 FROM=mnt BASE=good.img

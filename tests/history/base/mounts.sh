@@ -26,3 +26,15 @@ new_worker() {
 	kill_pid "$(worker_pid "$VOL")" && wait_for 60 worker_pid "$VOL" && wait_for 60 took_over
 }
 took_over() { "$RJ_BUILD/rjctl/rjctl" status --json mnt | grep -q '"mode": *"online"'; }
+mounted_again() { mountpoint -q mnt || rj_mount; }
+# over NAME COMMAND...: COMMAND in place of an unmount and a mount, after a base. seed is set
+over() {
+	local name=$1; shift
+	check "$name: mounted" mounted_again
+	ops $((++seed))
+	check "... a base" base
+	ops $((++seed)); mark m
+	check "... $name" "$@"
+	check "... mounted again" mounted_again
+	ops $((++seed)); sync -f mnt; ops $((++seed)); mark n
+}

@@ -17,7 +17,7 @@ enough() { "$RJCTL" status --json mnt | grep -q '"self_sufficient": *true'; }
 file_alone() {
 	kill_pid "$SRV_PID" && ops $((++seed)) && wait_for 60 is_mode degraded &&
 		fsfreeze -f mnt && fsfreeze -u mnt && ops $((++seed)) && sync -f mnt && enough &&
-		mark f && rj_crash && recovered_by recover
+		mark f && rj_crash && again
 }
 back() { start_server "$T_DIR/srv" "$SRV_PORT"; }
 for kind in "image ext4 4096" "device ext3 1024"; do
@@ -28,7 +28,7 @@ for kind in "image ext4 4096" "device ext3 1024"; do
 	status 32 "... it is not mounted before that" timeout 120 "$MOUNT_RJ" "$VOL" mnt
 	check "... the store is back" back
 	ls_says "... ls goes to what it has" "latest"
-	check "... the log begins again" recovered_by recover
+	check "... the log begins again" again
 	like "... which ends a history, and is said" "$(cat recover.said)" "a history of the volume ends with this recovery"
 	check "... mounted" rj_mount
 	check "... all that was acknowledged is there" eval '"$WORK" manifest mnt >now.manifest && cmp f.manifest now.manifest'

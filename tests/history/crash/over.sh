@@ -6,18 +6,7 @@ RJRECOVER_BIN=$RJ_BUILD/rjrecover/.libs/rjrecover
 recover() { timeout 120 "$RJRECOVER" -p "$@" "$VOL"; }
 # recovered_by COMMAND...: what it says is kept; the statuses of rjrecover that are good
 recovered_by() { "$@" >recover.said 2>&1; [ $? -le 1 ]; }
-mounted_again() { mountpoint -q mnt || rj_mount; }
-# over NAME COMMAND...: COMMAND, which crashes and recovers, after a base
-over() {
-	local name=$1; shift
-	check "$name: mounted" mounted_again
-	ops $((++seed))
-	check "... a base" base
-	ops $((++seed)); mark m
-	check "... $name" "$@"
-	check "... mounted again" mounted_again
-	ops $((++seed)); sync -f mnt; ops $((++seed)); mark n
-}
+again() { recovered_by recover; }
 # ends WHY: the history of that base does
 ends() {
 	local last

@@ -32,7 +32,7 @@ mount_cut() {
 used='echo >mnt/early-$RANDOM; sync -f mnt'
 # served_cut: rjournald, without a mount, and the machine stops
 served_cut() { serve "$VOL" && kill_pid "$DPID"; }
-crash_and_recover() { rj_crash && recovered_by recover; }
+crash_and_recover() { rj_crash && again; }
 second() { crash_and_recover && mount_cut "$1" && crash_and_recover; }
 orphans_too() { deleted_open 3 && mark m && second "$1"; }
 new_worker_too() {
@@ -47,10 +47,10 @@ broken "... that releases orphans, and no more" "$unknown" orphans_too true
 broken "... and another worker" "$unknown" new_worker_too
 broken "an unmount, and a crash in the next mount" "$unknown" unmounted_first "$used"
 broken "... in which nothing was written" "$another" unmounted_first true
-broken "a crash, and one before the mount" "$another" eval 'crash_and_recover && served_cut && recovered_by recover'
-broken "an unmount, and a crash before the mount" "$another" eval 'rj_umount && served_cut && recovered_by recover'
+broken "a crash, and one before the mount" "$another" eval 'crash_and_recover && served_cut && again'
+broken "an unmount, and a crash before the mount" "$another" eval 'rj_umount && served_cut && again'
 goes_on "a crash, and another one after the note" eval 'crash_and_recover && rj_mount && ops $((++seed)) && crash_and_recover'
-goes_on "orphans, rjrecover twice" eval 'deleted_open 3 && mark m && crash_and_recover && recovered_by recover'
+goes_on "orphans, rjrecover twice" eval 'deleted_open 3 && mark m && crash_and_recover && again'
 
 # ---- rjrecover is cut off ----
 # power_cut CALL N: rjrecover is killed there, and what it had not flushed is gone
@@ -60,7 +60,6 @@ power_cut() {
 	wait_for 60 losetup -d "$VOL"
 	mv next.img v.img && VOL=$(losetup -f --show v.img)
 }
-again() { recovered_by recover; }
 calls=write,pwrite64,pwritev,pwritev2,io_uring_enter,fsync,fdatasync
 check "mounted" mounted_again
 ops $((++seed))

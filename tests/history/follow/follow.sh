@@ -9,7 +9,7 @@ at_exit umount -l "$T_DIR/look"
 history_conf ""
 seed=${RJ_SEED:-$((RANDOM * 32768 + RANDOM))}
 note "RJ_SEED=$seed"
-export RJ_STATE=$T_DIR/state ASAN_OPTIONS=detect_leaks=0
+export RJ_STATE=$T_DIR/state
 fold() { timeout 120 "$RJBACKUP" fold --base=base.img "$@"; }
 follow() { timeout 120 "$RJBACKUP" follow --base=base.img "$@"; }
 ops() { "$WORK" ops mnt $((seed + $1)) "$2" >/dev/null; }
@@ -292,6 +292,8 @@ rm -f base.img
 status 0 "a base of that mount" "$RJBACKUP" base -o base.img mnt
 before=$(needs)
 ops 50 300
+# twice the journal, so that its tail moves
+head -c 8M /dev/urandom >mnt/tail
 check "a marker" mark hand
 status 0 "it is followed" follow --once
 check "... and needs nothing of the log that is older" test "$(needs)" -gt "$before"

@@ -7,7 +7,6 @@
 start_server "$T_DIR/srv" || exit 99
 for dir in mnt new look; do at_exit umount -l "$T_DIR/$dir"; done
 kill_daemons_at_end "$T_DIR/base.img" "$T_DIR/v.img"
-export ASAN_OPTIONS=detect_leaks=0
 seed=${RJ_SEED:-$((RANDOM * 32768 + RANDOM))}
 note "RJ_SEED=$seed"
 HISTORY=$RJ_BUILD/tests/live/history RJCTL=$RJ_BUILD/rjctl/rjctl
