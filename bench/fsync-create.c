@@ -6,7 +6,9 @@
  * microseconds, and how many there were. With THREADS as many at a time, each
  * with its share of COUNT; with SECONDS (a fraction, too) they stop when the
  * time is over. With a device instead of DIR: overwrite its first BYTES, and
- * fdatasync, each time: what the disk itself takes.
+ * fdatasync, each time: what the disk itself takes. BYTES may then be two numbers,
+ * as 32768+4096: the second is written and flushed behind the first, as the blocks
+ * of a commit and its commit block are.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -28,7 +30,7 @@ struct worker {
 };
 
 static int device = -1;
-static size_t bytes;
+static size_t bytes, behind;
 static char *data;
 static double until; /* 0: no end */
 
@@ -65,7 +67,11 @@ static int create_one(unsigned thread, unsigned i)
 
 static int overwrite(void)
 {
-	if (pwrite(device, data, bytes, 0) != (ssize_t)bytes)
+	if (pwrite(device, data, bytes, 0) != (ssize_t)bytes || fdatasync(device))
+		return -1;
+	if (!behind)
+		return 0;
+	if (pwrite(device, data, behind, (off_t)bytes) != (ssize_t)behind)
 		return -1;
 	return fdatasync(device);
 }
@@ -132,6 +138,7 @@ int main(int argc, char **argv)
 	unsigned count, threads;
 	bool usable;
 	double *us;
+	char *end;
 	int rc;
 
 	threads = argc > 4 ? (unsigned)atoi(argv[4]) : 1;
@@ -148,12 +155,13 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	count = (unsigned)atoi(argv[2]);
-	bytes = strtoul(argv[3], NULL, 10);
+	bytes = strtoul(argv[3], &end, 10);
+	behind = *end == '+' ? strtoul(end + 1, NULL, 10) : 0;
 	us = calloc(count, sizeof(*us));
-	data = aligned_alloc(4096, (bytes + 4096) & ~4095ul);
+	data = aligned_alloc(4096, (bytes + behind + 4096) & ~4095ul);
 	if (!us || !data)
 		return 1;
-	memset(data, 'r', bytes);
+	memset(data, 'r', bytes + behind);
 	rc = run(argv[1], threads, count, us);
 	free(us);
 	free(data);

@@ -20,6 +20,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -34,6 +35,8 @@ static int image;
 static off_t image_bytes;
 static long flush_us, read_us;
 static struct rotating *rotating; /* NULL: not that */
+static char *map; /* NULL: not "memory" */
+static int flush_error; /* 0: none */
 static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER; /* of the model */
 static uint64_t fast_bytes;
 
@@ -135,7 +138,10 @@ static void op_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off,
 static void op_write(fuse_req_t req, fuse_ino_t ino, const char *data,
 	size_t size, off_t off, struct fuse_file_info *fi)
 {
-	if (pwrite(image, data, size, off) != (ssize_t)size)
+	if (map && off + (off_t)size <= image_bytes) {
+		memcpy(map + off, data, size);
+		fuse_reply_write(req, size);
+	} else if (pwrite(image, data, size, off) != (ssize_t)size)
 		fuse_reply_err(req, EIO);
 	else {
 		rotate(rotating_write, off, size);
@@ -153,12 +159,12 @@ static void op_fsync(
 		done = rotating_flush(rotating, now_ns());
 		pthread_mutex_unlock(&turn);
 		wait_until(done);
-	} else if (fdatasync(image)) {
+	} else if (!map && fdatasync(image)) {
 		fuse_reply_err(req, EIO);
 		return;
 	}
 	wait_us(flush_us);
-	fuse_reply_err(req, 0);
+	fuse_reply_err(req, flush_error);
 }
 
 static const struct fuse_lowlevel_ops ops = {
@@ -180,7 +186,8 @@ int main(int argc, char **argv)
 	if (argc < 4 || argc > 6) {
 		fprintf(stderr, "usage: slow-disk MOUNTPOINT IMAGE USEC "
 				"[READ_USEC [many]]\n"
-				"       slow-disk MOUNTPOINT IMAGE rotating [FAST_BYTES]\n");
+				"       slow-disk MOUNTPOINT IMAGE rotating [FAST_BYTES]\n"
+				"       slow-disk MOUNTPOINT IMAGE memory [flush]\n");
 		return 2;
 	}
 	flush_us = atol(argv[3]);
@@ -197,6 +204,13 @@ int main(int argc, char **argv)
 			return 1;
 		fast_bytes = argc > 4 ? strtoull(argv[4], NULL, 10) : 0;
 		read_us = 0;
+	}
+	if (!strcmp(argv[3], "memory")) {
+		map = mmap(NULL, (size_t)image_bytes, PROT_READ | PROT_WRITE,
+			MAP_SHARED | MAP_POPULATE, image, 0);
+		if (map == MAP_FAILED)
+			return 1;
+		flush_error = argc > 4 ? 0 : ENOSYS;
 	}
 	prctl(PR_SET_TIMERSLACK, 1000); /* ns */
 	fuse_opt_add_arg(&args, "slow-disk");
