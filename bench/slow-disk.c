@@ -12,11 +12,14 @@
  * do not wait for it.
  * Ends when unmounted.
  */
+#include "config.h"
+
 #define FUSE_USE_VERSION 35
 #include <errno.h>
 #include <fcntl.h>
 #include <fuse_lowlevel.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,6 +29,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "fuse-ring.h"
 #include "rotating.h"
 
 #define DISK_INO    2
@@ -181,13 +185,14 @@ int main(int argc, char **argv)
 {
 	struct fuse_args args = FUSE_ARGS_INIT(0, NULL);
 	struct fuse_session *se;
+	bool ring = false;
 	struct stat st;
 
 	if (argc < 4 || argc > 6) {
 		fprintf(stderr, "usage: slow-disk MOUNTPOINT IMAGE USEC "
 				"[READ_USEC [many]]\n"
 				"       slow-disk MOUNTPOINT IMAGE rotating [FAST_BYTES]\n"
-				"       slow-disk MOUNTPOINT IMAGE memory [flush]\n");
+				"       slow-disk MOUNTPOINT IMAGE memory [flush|ring]\n");
 		return 2;
 	}
 	flush_us = atol(argv[3]);
@@ -210,12 +215,17 @@ int main(int argc, char **argv)
 			MAP_SHARED | MAP_POPULATE, image, 0);
 		if (map == MAP_FAILED)
 			return 1;
-		flush_error = argc > 4 ? 0 : ENOSYS;
+		ring = argc > 4 && !strcmp(argv[4], "ring");
+		flush_error = argc > 4 && !ring ? 0 : ENOSYS;
 	}
 	prctl(PR_SET_TIMERSLACK, 1000); /* ns */
 	fuse_opt_add_arg(&args, "slow-disk");
 	se = fuse_session_new(&args, &ops, sizeof(ops), NULL);
-	if (!se || fuse_session_mount(se, argv[1]))
+#ifdef HAVE_URING_CMD
+	if (se && ring)
+		return fuse_ring_serve(se, argv[1]) ? perror("fuse-ring"), 1 : 0;
+#endif
+	if (!se || ring || fuse_session_mount(se, argv[1]))
 		return 1;
 	if (argc > 5 || (rotating && argc > 4))
 		fuse_session_loop_mt(se, &(struct fuse_loop_config){

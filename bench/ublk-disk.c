@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * ublk-disk IMAGE [user-copy] [flush] [thread]: show IMAGE, mapped into memory, as a ublk
- * device, and print the device's path. Each request is a copy from or to the map. The
- * kernel copies a write to a buffer of the request first; with user-copy it is read from
- * the device's character device straight into the map (Linux 6.5). With flush the device
- * says that it has a write cache: without, the block layer sends no flush at all. With
- * thread what changes the journal is handed to a second thread, as it has to be where it
- * may wait for a store, and reads must not: the queue belongs to one thread.
+ * ublk-disk IMAGE [user-copy] [flush] [thread] [recover|N]: show IMAGE, mapped into
+ * memory, as a ublk device, and print the device's path. Each request is a copy from or to
+ * the map. The kernel copies a write to a buffer of the request first; with user-copy it
+ * is read from the device's character device straight into the map (Linux 6.5). With
+ * flush the device says that it has a write cache: without, the block layer sends no flush
+ * at all. With thread what changes the journal is handed to a second thread, as it has to
+ * be where it may wait for a store, and reads must not: the queue belongs to one thread.
  * Ends when the device is stopped. When killed, the kernel removes the disk; only its
- * number stays taken.
+ * number stays taken. With recover the disk and its requests wait instead, until
+ * another ublk-disk takes device N over.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -17,6 +18,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
@@ -155,6 +157,7 @@ static void loop(void)
 
 int main(int argc, char **argv)
 {
+	const char *number = NULL;
 	bool thread = false;
 	uint64_t flags = 0;
 	unsigned attrs = 0;
@@ -168,10 +171,15 @@ int main(int argc, char **argv)
 			attrs |= UBLK_ATTR_VOLATILE_CACHE | UBLK_ATTR_FUA;
 		else if (!strcmp(argv[i], "thread"))
 			thread = true;
+		else if (!strcmp(argv[i], "recover"))
+			flags |= UBLK_F_USER_RECOVERY | UBLK_F_USER_RECOVERY_REISSUE;
+		else if (argv[i][0] >= '0' && argv[i][0] <= '9')
+			number = argv[i];
 		else
 			argc = 0;
 	if (argc < 2) {
-		fprintf(stderr, "usage: ublk-disk IMAGE [user-copy] [flush] [thread]\n");
+		fprintf(stderr, "usage: ublk-disk IMAGE [user-copy] [flush] "
+				"[thread] [recover|N]\n");
 		return 2;
 	}
 	fd = open(argv[1], O_RDWR | O_CLOEXEC);
@@ -181,7 +189,10 @@ int main(int argc, char **argv)
 		fd, 0);
 	if (image == MAP_FAILED)
 		ublk_die(argv[1], errno);
-	ublk_add(&u, (uint64_t)st.st_size, flags, attrs);
+	if (number)
+		ublk_resume(&u, (unsigned)atoi(number), flags);
+	else
+		ublk_add(&u, (uint64_t)st.st_size, flags, attrs);
 	if (thread)
 		start_second();
 	loop();

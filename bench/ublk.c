@@ -13,6 +13,7 @@
 #define CONTROL(op) _IOWR('u', op, struct ublksrv_ctrl_cmd)
 #define IO(op)	    _IOWR('u', op, struct ublksrv_io_cmd)
 #define BLOCK_BITS  12
+#define RESUME_US   1000 /* until it is asked again whether the dead server is gone */
 
 void ublk_die(const char *what, int e)
 {
@@ -42,9 +43,8 @@ static void queue(struct ublk *u, int fd, unsigned op, uint64_t user_data, const
 	memcpy(s->cmd, cmd, bytes);
 }
 
-/* Do a command of the control device, and wait for it. */
-static void control(struct ublk *u, const char *what, unsigned op,
-	const struct ublksrv_ctrl_cmd *c)
+/* Do a command of the control device, and wait for it: 0 or a negated errno. */
+static int control(struct ublk *u, unsigned op, const struct ublksrv_ctrl_cmd *c)
 {
 	struct io_uring_cqe *cqe;
 	int rc;
@@ -53,9 +53,11 @@ static void control(struct ublk *u, const char *what, unsigned op,
 	rc = io_uring_submit_and_wait(&u->ring, 1);
 	if (rc >= 0)
 		rc = io_uring_wait_cqe(&u->ring, &cqe);
-	if (rc < 0 || cqe->res < 0)
-		ublk_die(what, rc < 0 ? -rc : -cqe->res);
+	if (rc < 0)
+		ublk_die("io_uring", -rc);
+	rc = cqe->res;
 	io_uring_cqe_seen(&u->ring, cqe);
+	return rc;
 }
 
 static void fetch(struct ublk *u, unsigned op, unsigned tag, int result)
@@ -103,6 +105,38 @@ static void open_ring(struct ublk *u)
 		ublk_die("/dev/ublk-control", errno);
 }
 
+/* Ask for all requests, and do C with OP, which waits for that. */
+static void begin(struct ublk *u, uint64_t flags, unsigned op, struct ublksrv_ctrl_cmd *c)
+{
+	unsigned tag;
+
+	open_device(u);
+	if (!(flags & UBLK_F_USER_COPY))
+		u->buffers = aligned_alloc(UBLK_BLOCK, (size_t)UBLK_DEPTH * UBLK_MAX_BYTES);
+	if (!(flags & UBLK_F_USER_COPY) && !u->buffers)
+		ublk_die("buffers", ENOMEM);
+	for (tag = 0; tag < UBLK_DEPTH; tag++)
+		fetch(u, IO(UBLK_IO_FETCH_REQ), tag, 0);
+	c->addr = c->len = 0;
+	c->data[0] = (uint64_t)getpid();
+	/* the kernel may read the device before it answers: not waited for */
+	queue(u, u->control, op, UBLK_STARTED, c, sizeof(*c));
+}
+
+void ublk_resume(struct ublk *u, unsigned number, uint64_t flags)
+{
+	struct ublksrv_ctrl_cmd c = {.dev_id = number, .queue_id = UINT16_MAX};
+	int rc;
+
+	open_ring(u);
+	u->number = number;
+	while ((rc = control(u, CONTROL(UBLK_CMD_START_USER_RECOVERY), &c)) == -EBUSY)
+		usleep(RESUME_US);
+	if (rc)
+		ublk_die("resume the device", -rc);
+	begin(u, flags, CONTROL(UBLK_CMD_END_USER_RECOVERY), &c);
+}
+
 void ublk_add(struct ublk *u, uint64_t bytes, uint64_t flags, unsigned attrs)
 {
 	struct ublksrv_ctrl_dev_info info = {
@@ -131,23 +165,17 @@ void ublk_add(struct ublk *u, uint64_t bytes, uint64_t flags, unsigned attrs)
 		.addr = (uint64_t)(uintptr_t)&info,
 		.len = sizeof(info),
 	};
-	unsigned tag;
+	int rc;
 
 	open_ring(u);
-	control(u, "add the device", CONTROL(UBLK_CMD_ADD_DEV), &c);
+	rc = control(u, CONTROL(UBLK_CMD_ADD_DEV), &c);
+	if (rc)
+		ublk_die("add the device", -rc);
 	c.dev_id = u->number = info.dev_id;
 	c.addr = (uint64_t)(uintptr_t)&params;
 	c.len = sizeof(params);
-	control(u, "set its parameters", CONTROL(UBLK_CMD_SET_PARAMS), &c);
-	open_device(u);
-	if (!(flags & UBLK_F_USER_COPY))
-		u->buffers = aligned_alloc(UBLK_BLOCK, (size_t)UBLK_DEPTH * UBLK_MAX_BYTES);
-	if (!(flags & UBLK_F_USER_COPY) && !u->buffers)
-		ublk_die("buffers", ENOMEM);
-	for (tag = 0; tag < UBLK_DEPTH; tag++)
-		fetch(u, IO(UBLK_IO_FETCH_REQ), tag, 0);
-	c.addr = c.len = 0;
-	c.data[0] = (uint64_t)getpid();
-	/* the kernel reads the device before it answers: not waited for */
-	queue(u, u->control, CONTROL(UBLK_CMD_START_DEV), UBLK_STARTED, &c, sizeof(c));
+	rc = control(u, CONTROL(UBLK_CMD_SET_PARAMS), &c);
+	if (rc)
+		ublk_die("set its parameters", -rc);
+	begin(u, flags, CONTROL(UBLK_CMD_START_DEV), &c);
 }

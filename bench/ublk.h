@@ -36,6 +36,8 @@ struct io_uring_sqe *ublk_sqe(struct ublk *u);
  * requests before that. The calling thread alone may use the ring from then on.
  */
 void ublk_add(struct ublk *u, uint64_t bytes, uint64_t flags, unsigned attrs);
+/* The same for the device NUMBER, whose server died: made with UBLK_F_USER_RECOVERY. */
+void ublk_resume(struct ublk *u, unsigned number, uint64_t flags);
 /* Answer the request of TAG with RESULT, bytes or a negated errno, and ask for another. */
 void ublk_answer(struct ublk *u, unsigned tag, int result);
 
