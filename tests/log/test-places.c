@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "format/floor-record.h"
 #include "log/fallback/fallback-log-priv.h"
 #include "log/floor/floor.h"
 #include "log/sealing.h"
@@ -142,6 +143,45 @@ static void floor_on_the_volume(void)
 	rj_floor_close(f, true);
 }
 
+/* The byte at OFF of the local floor is another one. */
+static void flip(const char *path, long off)
+{
+	FILE *f = fopen(path, "r+");
+	int c;
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(f);
+	fseek(f, off, SEEK_SET);
+	c = fgetc(f);
+	fseek(f, off, SEEK_SET);
+	fputc(c ^ 1, f);
+	fclose(f);
+}
+
+/* Of the two last notes the newer one is torn: the older one is still there. */
+static void floor_is_torn(void)
+{
+	static const uint8_t journal[RJ_UUID_BYTES] = {2};
+	struct rj_log_tail tail = {.epoch = 1}, saw;
+	char name[RJ_UUID_TEXT], path[PATH_MAX];
+	struct rj_floor *f = NULL;
+	uint64_t sum = 0;
+	long slot;
+
+	configure("floor_dir", "/z");
+	CU_ASSERT_EQUAL_FATAL(rj_floor_open(journal, "/dev/null", &f, &err), 0);
+	while (tail.sequence++ < 3)
+		CU_ASSERT_EQUAL(rj_floor_write(f, &tail, &err), 0);
+	snprintf(path, sizeof(path), "%s/z/%s", dir, rj_uuid_text(journal, name));
+	for (slot = 0; slot <= RJ_FLOOR_BYTES; slot += RJ_FLOOR_BYTES) {
+		flip(path, slot + 40);
+		rj_floor_load(journal, 1, &saw);
+		sum += saw.sequence;
+		flip(path, slot + 40);
+	}
+	CU_ASSERT_EQUAL(sum, 2 + 3);
+	rj_floor_close(f, true);
+}
+
 static void is_settings(int rc)
 {
 	CU_ASSERT_NOT_EQUAL(rc, 0);
@@ -172,6 +212,7 @@ int main(void)
 {
 	static const struct rjtest tests[] = {
 		RJTEST(settings_are_the_cause),
+		RJTEST(floor_is_torn),
 		RJTEST(fallback_paths),
 		RJTEST(floor_on_the_volume),
 		RJTEST(default_directory_is_missing),

@@ -1,0 +1,29 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# A host that was taken for dead commits after rjrecover has read the log, and before its
+# fence is there: that was acknowledged, and so is recovered.
+. "$RJ_SRC/tests/support/lib.sh" || exit 99
+. "$RJ_SRC/tests/rjournald/daemon.sh"
+strace -o "$T_DIR/trace" -e trace=none true 2>/dev/null || skip_all "no strace"
+mnt=$T_DIR/mnt img=$T_DIR/v.img copy=$T_DIR/copy.img FSTYPE=ext4
+export ASAN_OPTIONS=detect_leaks=0
+mkdir "$T_DIR/store"
+volume "$img" ext4 4096 "file://$T_DIR/store" || exit 99
+serve "$img" && mount_served "$img" "$mnt" data=journal || exit 99
+check "a file" put_file "$mnt/before"
+cp --sparse=always "$img" "$copy"
+
+# the link that claims the next epoch waits
+strace -f -q -o "$T_DIR/trace" -e trace=linkat -e inject=linkat:delay_enter=8000000:when=1 \
+	"$RJRECOVER" -p "$copy" >"$T_DIR/out" 2>&1 &
+reader=$!
+kill_at_end "$reader"
+check "the log was read, and nothing is claimed yet" wait_for 60 grep -q linkat "$T_DIR/trace"
+check "the other host commits" put_file "$mnt/between"
+sum=$(sha256sum <"$mnt/between")
+wait "$reader"
+is "recovered" $? 0
+note "$(cat "$T_DIR/out")"
+check "the other host is fenced" not put_file "$mnt/after"
+is "what it had committed is there" "$(debugfs -R "cat between" "$copy" 2>/dev/null | sha256sum)" "$sum"
+exit 0
