@@ -5,11 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "log/common.h"
 #include "log/listing.h"
 #include "log/write/epoch.h"
 #include "segment/sealkey.h"
 #include "store/store.h"
-#include "support/rjtest.h"
 #include "util/log.h"
 
 static const uint8_t nonce[RJ_SEG_NONCE_BYTES] = {1, 2, 3};
@@ -172,6 +172,28 @@ static void unbelieved_claim_is_named(void)
 	CU_ASSERT_EQUAL(system(clean), 0);
 }
 
+/* Two look for the first free number above the same one: each gets its own, and no worker
+ * takes over from the first by what the second has claimed. */
+static void a_number_is_for_one_writer(void)
+{
+	const uint8_t other[RJ_SEG_NONCE_BYTES] = {4, 5, 6};
+	struct rj_epoch_want want = {.nonce = nonce};
+	uint64_t epoch, newest;
+	struct t_log t;
+
+	t_log_begin(&t);
+	CU_ASSERT_EQUAL(rj_epoch_claim(t.store, &t.id, &want, &epoch, &t.err), 0);
+	CU_ASSERT_EQUAL(epoch, 1);
+	want.nonce = other;
+	CU_ASSERT_EQUAL(rj_epoch_claim(t.store, &t.id, &want, &epoch, &t.err), 0);
+	CU_ASSERT_EQUAL(epoch, 2);
+	CU_ASSERT_EQUAL(rj_log_successor(t.store, &t.id, 1, nonce, 0, &newest, &t.err),
+		-RJ_E_FENCED);
+	CU_ASSERT_EQUAL(rj_log_successor(t.store, &t.id, 1, other, 0, &newest, &t.err), 0);
+	CU_ASSERT_EQUAL(newest, 2);
+	t_log_end(&t);
+}
+
 int main(void)
 {
 	static const struct rjtest tests[] = {
@@ -179,7 +201,10 @@ int main(void)
 		RJTEST(nothing_else_is_a_claim),
 		RJTEST(no_changed_byte_passes_with_a_key),
 		RJTEST(unbelieved_claim_is_named),
+		RJTEST(a_number_is_for_one_writer),
 	};
+	int rc = RJTEST_RUN("claim", tests);
 
-	return RJTEST_RUN("claim", tests);
+	t_store_done();
+	return rc;
 }
