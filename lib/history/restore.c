@@ -149,6 +149,18 @@ static int put_super(struct restoring *r, struct rj_error *err)
 	return rc ? rc : rj_fsync(r->to, r->out, err);
 }
 
+/* A resize copies the superblock into its backups, with the extension of then: they must not be
+ * newer than the primary one. */
+static uint32_t generation(const struct restoring *r)
+{
+	uint32_t base = r->facts->sbx.generation;
+	struct rj_sbx logged;
+
+	if (rj_sbx_decode(r->super + RJ_SBX_OFFSET, &logged, NULL))
+		return base; /* the base's */
+	return (int32_t)(logged.generation - base) > 0 ? logged.generation : base;
+}
+
 /* A superblock of its own, that no log belongs to; marked as unfinished for now. */
 static int renew(struct restoring *r, struct rj_error *err)
 {
@@ -171,6 +183,7 @@ static int renew(struct restoring *r, struct rj_error *err)
 		rc = rj_fail(err, RJ_E_IO, "cannot get random bytes");
 	if (rc)
 		return rc;
+	sbx.generation = generation(r);
 	sbx.epoch = sbx.floor = 0;
 	sbx.incompat = 0;
 	sbx.fallback[0] = 0;

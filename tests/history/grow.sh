@@ -83,7 +83,7 @@ for kind in "ext4 4096" "ext3 1024"; do
 	# ---- mounted in place ----
 	for m in small large; do
 		status 0 "$kind: marker $m is mounted" timeout 120 "$RJBACKUP" mount \
-			--at="$(cat $m.time)" --base=base.img then
+			--at="segment:$(cat $m.segment)" --base=base.img then
 		"$WORK" manifest then >found.manifest
 		check "$kind: ... each file is as it was" cmp $m.manifest found.manifest
 		is "$kind: ... and the size" "$(blockdev --getsize64 "$(findmnt -no SOURCE then)")" \
@@ -143,9 +143,10 @@ check "... each file is there" same_as r.img m
 check "unmounted" history_umount
 
 # ---- the host crashes while the volume grows: its log ends with any segment of that ----
+# of so many groups, with bitmaps that are made, that the resize takes several transactions
 rm -rf ./*.img store
 mkdir store; SRV_URL=file://$T_DIR/store
-check "a volume with its log in a directory" history_volume ext4 1024 journal "" -G 4
+check "a volume with its log in a directory" history_volume ext3 1024 journal "" -g 1024
 ops 30 100
 status 0 "a base" base
 mark small
@@ -166,4 +167,51 @@ done >sizes
 is "promoted from the log up to each of $n segments" $bad 0
 check "... with several sizes among them" test "$(sort -u sizes | wc -l)" -ge 3
 note "$(sort sizes | uniq -c | tr '\n' ' ')"
+
+# ---- the host crashes while the volume grows, is recovered by mount.rj, and grows on ----
+bs=1024
+rm -rf ./*.img store all
+mkdir store
+check "a volume with its log in a directory" history_volume ext3 1024 journal "" -g 1024
+check "... mounted as type rj" eval "history_umount && rj_mount"
+ops 40 100
+status 0 "... a base" base
+# crash_in_resize N: when N segments of it have been put, by a worker that runs now and then: a
+# resize waits for the commit of each few groups
+crash_in_resize() {
+	local dev worker last; dev=$(findmnt -no SOURCE mnt) worker=$(worker_pid "$VOL")
+	sync -f mnt && enlarged v.img "$dev" 250 || return 1
+	last=$(ls store/*/*/log | tail -n 1)
+	printf -v last "%s/%020d" store/*/*/log $((10#$last + $1))
+	resize2fs "$dev" >resize.out 2>&1 &
+	resize=$!
+	until [ -e "$last" ] || ! kill -0 $resize 2>/dev/null; do
+		kill -CONT "$worker" && sleep 0.01 && kill -STOP "$worker" || return 1
+	done
+	rj_crash && wait_for 60 gone $resize
+}
+mounted_blocks() { blocks "$(findmnt -no SOURCE mnt)"; }
+inside=0
+for ((i = 1; i <= 24 && inside < 6; i++)); do
+	before=$(mounted_blocks)
+	ops $((40 + i)) 50
+	check "a crash $i segments after a resize began" crash_in_resize $i
+	check "... recovered and mounted" rj_mount
+	after=$(mounted_blocks)
+	note "from $before to $(($(size v.img) / bs)), cut off at $after"
+	((after > before && after < $(size v.img) / bs)) || continue
+	inside=$((inside + 1))
+	mark "c$inside"
+done
+is "the volume had a size in between after so many crashes" $inside 6
+check "grown to the end" grown 1
+ops 70 200
+mark m
+for ((i = 1; i <= inside; i++)); do
+	check "restored as it was after crash $i" restored "segment:$(cat c$i.segment)" c$i
+done
+check "unmounted" rj_umount
+check "the latest" restored latest m
+status 0 "each block in use is the volume's" "$COMPARE" v.img r.img
+note "$OUT"
 exit 0

@@ -29,6 +29,7 @@ grown_in_use() {
 	rm going
 	wait "$load"
 	note "$(tail -n 1 resize.out)"
+	((rc)) || resizes=$((resizes + 1))
 	return $rc
 }
 # crashed SEED MODE: mount.rj recovers the volume
@@ -113,8 +114,9 @@ one() {
 	status 0 "... and each block in use is the volume's" "$COMPARE" v.img r.img
 	note "seed $seed: $kind: $OUT"
 }
-MARKS=4
+MARKS=4 resizes=0
 seed=${RJ_SEED:-$((RANDOM * 32768 + RANDOM))}
 note "RJ_SEED=$seed"
 for ((n = 0; n < ${RJ_LONG:-1}; n++)); do one $((seed + n)); done
+may_grow && note "grown online, under load: $resizes times" || note "no volume was grown: see may_grow"
 exit 0

@@ -119,6 +119,18 @@ static void own_groups(struct pair *p)
 	}
 }
 
+static int has_flag(ext2_filsys fs, dgrp_t g, uint16_t flag)
+{
+	return ext2fs_has_group_desc_csum(fs) && ext2fs_bg_flags_test(fs, g, flag);
+}
+
+/* A bitmap that a resize has not written: the kernel makes it when it needs it. */
+static int is_unmade(ext2_filsys fs, dgrp_t g, blk64_t block)
+{
+	return (block == ext2fs_block_bitmap_loc(fs, g) && has_flag(fs, g, EXT2_BG_BLOCK_UNINIT)) ||
+		(block == ext2fs_inode_bitmap_loc(fs, g) && has_flag(fs, g, EXT2_BG_INODE_UNINIT));
+}
+
 /* Block N of an inode table of group G: are the inodes that count the same? */
 static int same_itable(const struct pair *p, dgrp_t g, blk64_t n)
 {
@@ -128,8 +140,7 @@ static int same_itable(const struct pair *p, dgrp_t g, blk64_t n)
 		fs->super->s_inodes_per_group;
 	uint64_t bytes, at = n * fs->blocksize;
 
-	if (ext2fs_has_group_desc_csum(fs) &&
-		ext2fs_bg_flags_test(fs, g, EXT2_BG_INODE_UNINIT))
+	if (has_flag(fs, g, EXT2_BG_INODE_UNINIT))
 		used = 0;
 	bytes = used * EXT2_INODE_SIZE(fs->super);
 	bytes = bytes > at ? bytes - at : 0;
@@ -171,6 +182,8 @@ static enum block_class class_of(const struct pair *p, blk64_t block)
 				!memcmp(p->a + 1024, p->b + 1024, fs->blocksize - 1024) ?
 			BLOCK_BACKUP : BLOCK_CLASSES;
 	for (g = 0; g < fs->group_desc_count; g++) {
+		if (is_unmade(fs, g, block))
+			return BLOCK_ITABLE;
 		table = ext2fs_inode_table_loc(fs, g);
 		if (block >= table && block < table + fs->inode_blocks_per_group)
 			return same_itable(p, g, block - table) ? BLOCK_ITABLE :
