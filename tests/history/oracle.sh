@@ -82,7 +82,7 @@ one() {
 	for ((i = 0; i < MARKS; i++)); do
 		if [ -n "$grows" ] && ((i == 1 || i == 3)); then
 			check "... grown before marker $i" grown_in_use $((seed + i))
-			note "$(tail -n 1 resize.out)"
+			note "$(grep "blocks long" resize.out)"
 		fi
 		"$WORK" ops mnt $((seed + 2000 + i)) 250 >ops.out 2>&1 || { not_ok "work"; return; }
 		mark "m$i" || { not_ok "a marker"; return; }
