@@ -112,6 +112,7 @@ static void observe(const struct options *o, const struct volume *v, struct watc
 	int64_t begun = rj_monotonic_ns(), end = begun + (int64_t)o->seconds * 1000000000LL;
 	int64_t due = begun + SAMPLE_NS, now = begun, cpu, pause;
 	double block = v->journal.volume.block_size;
+	struct trace_counts was;
 	struct sample sample;
 
 	sample_take(v, t, &sample);
@@ -119,10 +120,13 @@ static void observe(const struct options *o, const struct volume *v, struct watc
 	fprintf(stderr, "rjadvise: watching %s for %" PRIu64 " s\n", v->dir, o->seconds);
 	while (now < end && !stop) {
 		cpu = cpu_ns();
-		if (w->fan >= 0)
-			watch_turn(w, LOOKS);
+		was = sample.trace;
 		/* also between the points of the plot, so that the ring does not fill */
 		trace_read(t, &sample.trace);
+		if (w->fan >= 0) {
+			watch_turn(w, LOOKS, trace_writes_between(&was, &sample.trace));
+			trace_writes(t, w->on);
+		}
 		if (now >= due) {
 			sample_take(v, t, &sample);
 			series_add(s, &sample, block);
@@ -138,7 +142,7 @@ static void observe(const struct options *o, const struct volume *v, struct watc
 	sample_take(v, t, &sample);
 	series_add(s, &sample, block);
 	if (w->fan >= 0)
-		watch_turn(w, TABLE_FILES);
+		watch_turn(w, TABLE_FILES, 0);
 }
 
 static void measure_self(struct report *r, int64_t cpu_before)

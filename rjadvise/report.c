@@ -97,6 +97,7 @@ void report_files(struct report *r, const struct watch *w, int top)
 	if (!w->table.window || !(r->watched_share > 0))
 		r->watched_share = 1;
 	l->new_bytes_s = (double)t->new_bytes / l->seconds / r->watched_share;
+	l->cached_bytes_s /= r->watched_share;
 	l->overwritten_bytes_s = fmax(0, l->data_bytes_s - l->new_bytes_s);
 	if (isnan(l->data_bytes_s))
 		l->overwritten_bytes_s = NAN;

@@ -39,6 +39,7 @@ struct trace {
 	int cpus;
 	int *fd; /* of fsyncs, for each CPU; -1: none (a CPU that is off) */
 	struct ring commits, *writes; /* TRACE_WRITES for each CPU */
+	bool writes_off;
 	unsigned size_offset, copied_offset[TRACE_WRITES]; /* in a record's raw data */
 	struct trace_counts counts;
 };
@@ -319,6 +320,29 @@ void trace_read(struct trace *t, struct trace_counts *out)
 	if (t->commits.page)
 		ring_read(t, &t->commits, 0, take_commit);
 	*out = t->counts;
+}
+
+void trace_writes(struct trace *t, bool on)
+{
+	int i;
+
+	if (!t || t->writes_off == !on)
+		return;
+	t->writes_off = !on;
+	for (i = 0; i < t->cpus * TRACE_WRITES; i++)
+		if (t->writes[i].fd >= 0)
+			ioctl(t->writes[i].fd,
+				on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0);
+}
+
+uint64_t trace_writes_between(const struct trace_counts *a, const struct trace_counts *b)
+{
+	uint64_t sum = 0;
+	int i;
+
+	for (i = 0; i < TRACE_WRITES; i++)
+		sum += b->writes[i] - a->writes[i];
+	return sum;
 }
 
 double trace_written(const struct trace_counts *a, const struct trace_counts *b)

@@ -37,11 +37,14 @@ struct trace;
 struct trace *trace_start(dev_t dev, const char *name, char *why, unsigned size);
 /* Read what is new, and copy all counts so far. NULL-safe: then OUT is not on. */
 void trace_read(struct trace *t, struct trace_counts *out);
+/* Count writes to the page cache, or do not. NULL-safe. */
+void trace_writes(struct trace *t, bool on);
 /* NULL-safe. */
 void trace_stop(struct trace *t);
 
-/* Bytes that were written to the page cache from A to B: for each tracepoint the number of
- * writes by the mean of the sample. NAN: no sample. */
+/* The writes from A to B that were counted. */
+uint64_t trace_writes_between(const struct trace_counts *a, const struct trace_counts *b);
+/* The bytes of those: for each tracepoint their number by the mean of the sample. NAN: no sample. */
 double trace_written(const struct trace_counts *a, const struct trace_counts *b);
 
 /* The bucket of a commit of BLOCKS, and the most blocks that a bucket has. */

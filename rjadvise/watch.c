@@ -15,9 +15,11 @@
 #define READ_BYTES (64u << 10)
 /* exportfs of ext4: inode number and generation, 32 bits each */
 #define HANDLE_INO32_GEN 1
-/* What an event costs the program that writes, measured by bench/advise-load on a slow processor;
- * the part of a processor that events may cost, and for how long more than that. */
+/* What an event costs the program that writes, measured by bench/advise-load on a slow processor,
+ * and a write that trace.c counts; the part of a processor that both may cost, and for how
+ * long more than that. */
 #define EVENT_NS  2500
+#define WRITE_NS  500
 #define PART	  100
 #define CREDIT_NS 20000000LL
 #define OPEN_NS	  5000000LL
@@ -135,14 +137,15 @@ static void look(struct watch *w, struct table_file *f)
 		close(fd);
 }
 
-/* Close the window when its events have cost too much, and open it again later. */
-static void limit(struct watch *w, uint64_t events)
+/* Close the window when it has cost too much, and open it again later. */
+static void limit(struct watch *w, uint64_t events, uint64_t writes)
 {
 	int64_t now = rj_monotonic_ns();
 
 	if (w->on)
 		w->watched_ns += now - w->turn_ns;
-	w->credit_ns += (now - w->turn_ns) / PART - (int64_t)events * EVENT_NS;
+	w->credit_ns += (now - w->turn_ns) / PART -
+			(int64_t)(events * EVENT_NS + writes * WRITE_NS);
 	if (w->credit_ns > CREDIT_NS)
 		w->credit_ns = CREDIT_NS;
 	w->turn_ns = now;
@@ -155,13 +158,13 @@ static void limit(struct watch *w, uint64_t events)
 	}
 }
 
-void watch_turn(struct watch *w, unsigned looks)
+void watch_turn(struct watch *w, unsigned looks, uint64_t writes)
 {
 	uint64_t before = w->events;
 	struct table_file *f;
 
 	read_events(w);
-	limit(w, w->events - before);
+	limit(w, w->events - before, writes);
 	while (looks-- && (f = table_next_dirty(&w->table)))
 		look(w, f);
 }

@@ -13,7 +13,7 @@ struct watch {
 	int64_t begun_ns; /* of the window, since 1970 */
 	bool on;	    /* the kernel tells of writes: the window is open */
 	int64_t turn_ns;    /* monotonic: the last turn */
-	int64_t credit_ns;  /* what events may cost; below 0 the window is closed */
+	int64_t credit_ns;  /* what the window may cost; below 0 it is closed */
 	int64_t watched_ns; /* sum of the windows */
 	struct table table;
 	uint64_t events, overflows;
@@ -27,11 +27,11 @@ struct watch {
 int watch_begin(struct watch *w, const char *dir, struct rj_error *err);
 
 /*
- * Read what waits, and look at the files: at most LOOKS of them, the others wait. Where events
- * cost the programs more than a hundredth of a processor, writes are watched for a part of the
- * time only.
+ * Read what waits, and look at the files: at most LOOKS of them, the others wait. Where events,
+ * and the WRITES that trace_read() counted since the last turn, cost the programs more than a
+ * hundredth of a processor, both are watched for a part of the time only: while W->on.
  */
-void watch_turn(struct watch *w, unsigned looks);
+void watch_turn(struct watch *w, unsigned looks, uint64_t writes);
 
 /* Write the path of the directory KEY into OUT, SIZE bytes with the NUL; "inode N" if it
  * is not there any more. */

@@ -105,6 +105,19 @@ check "... and both directories" grep -q "$T_DIR/mnt/db" page.html
 check "the plot alone is well-formed" "$ADVISE" --time 1 --report page.svg mnt
 check "... XML" python3 -c 'import sys, xml.dom.minidom as m; m.parse(sys.argv[1])' page.svg
 
+# ---- many small writes: they are watched for a part of the time ----
+check "it begins" begin --json
+for i in {1..10}; do dd if=/dev/zero of=mnt/db/large bs=4096 count=30000 conv=notrunc status=none; done
+sleep 1.1
+for i in {1..5}; do dd if=/dev/zero of=mnt/db/large bs=4096 count=30000 conv=notrunc status=none; done
+check "and ends" end
+if [ -e /sys/kernel/tracing/events/ext4 ]; then
+	is_between "watched for a part of the time" "$(jq .files.watched_share out)" 0.0001 0.95
+	is_between "... from which all bytes are told" "$(total cached_bytes_per_s)" \
+		$((30000 * 4096)) $((15 * 30000 * 4096 * 10))
+fi
+rm mnt/db/large
+
 # ---- a store, and a second disk ----
 umount mnt # jbd2's means begin again: without a record of each commit they have to do
 check "mounted" mount "$DEV" mnt
