@@ -3,7 +3,7 @@
 # Of bench/commit: disks, volumes, and journals of every kind. Sourced.
 # Uses: build other top dir parent delay configs; sets vol[], jdev[], flush_us[], put_us.
 
-image_mb=256 journal_mb=32
+image_mb=256 journal_mb=32 fs_options=()
 pids=() loops=() mounts=()
 declare -A vol=() jdev=() flush_us=()
 # what a commit of create1 takes to the server, and what that costs by itself
@@ -97,8 +97,8 @@ device() {
 make_fs() { # DEVICE OPTION...
 	local dev=$1
 	shift
-	mke2fs -q -F -t ext3 -b 4096 -E lazy_itable_init=0 "$@" "$dev" ||
-		die "mke2fs failed"
+	mke2fs -q -F -t ext3 -b 4096 -E lazy_itable_init=0 \
+		${fs_options[@]+"${fs_options[@]}"} "$@" "$dev" || die "mke2fs failed"
 }
 
 mount_one() { # NAME DEVICE TYPE OPTIONS
@@ -162,7 +162,7 @@ remote() { # NAME [MORE-J]: at the server at PORT
 	device "$1"
 	vol[$1]=$DEV
 	"$build/mkrjfs/mkrjfs" -q -F -t ext3 -b 4096 -E lazy_itable_init=0 \
-		-J "remote=rj://127.0.0.1:$PORT/bench,size=$journal_mb${2:+,$2}" "$DEV" ||
+		${fs_options[@]+"${fs_options[@]}"} -J "remote=rj://127.0.0.1:$PORT/bench,size=$journal_mb${2:+,$2}" "$DEV" ||
 		die "mkrjfs failed"
 	"$build/rjournald/rjournald" -f -q "$DEV" >"$log" 2>&1 &
 	pids+=($!)
@@ -183,6 +183,16 @@ external() { # NAME: with its journal at DEV
 	device "$1"
 	vol[$1]=$DEV
 	make_fs "$DEV" -J "device=${jdev[$1]}"
+}
+
+# JBD2 runs, and what it writes is dropped: what is read, at a mount, is the empty journal
+null_journal() { # NAME
+	truncate -s "${journal_mb}M" "$dir/$1-journal.img"
+	attach "$dir/$1-journal.img"
+	external "$1"
+	sync "${jdev[$1]}"
+	slow_disk "$1-journal" "$dir/$1-journal.img" null
+	jdev[$1]=$DEV
 }
 
 # A journal as block device of another machine, as it can be had without us
@@ -248,6 +258,7 @@ set_up() { # DISK
 			server "$dir/store/objects"
 			remote $name ;;
 		nbd) nbd ;;
+		null) null_journal null ;;
 		*) die "$name: no such journal" ;;
 		esac
 	done

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * postmark DIR FILES TRANSACTIONS SEED [LEAST MOST]: the load of a mail or news server, as
+ * postmark DIR FILES TRANSACTIONS SEED [LEAST MOST [DIRS]]: the load of a mail or news server, as
  * the PostMark benchmark describes it: FILES files of LEAST to MOST (500 to 1000) bytes are made in
- * subdirectories of DIR; then each transaction makes or removes one, and reads
+ * DIRS (32) subdirectories of DIR; then each transaction makes or removes one, and reads
  * or lengthens another; then all are removed. No fsync, but syncfs at each
  * step's end is part of the time: a load that ends in the page cache would
  * measure the page cache. Prints the transactions per second of all three
@@ -18,9 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define DIRS  32
-
-static unsigned least = 500, most = 1000;
+static unsigned least = 500, most = 1000, dirs = 32;
 
 static uint64_t seed;
 static unsigned *alive; /* numbers of the files that are there */
@@ -48,7 +46,7 @@ static const char *name_of(unsigned number)
 {
 	static char name[32];
 
-	snprintf(name, sizeof(name), "s%02u/%08u", number % DIRS, number);
+	snprintf(name, sizeof(name), "s%02u/%08u", number % dirs, number);
 	return name;
 }
 
@@ -122,17 +120,19 @@ int main(int argc, char **argv)
 {
 	unsigned files, transactions, i;
 	double times[4];
-	char name[8];
+	char name[16];
 	int rc = 0;
 
-	if (argc == 7) {
+	if (argc == 7 || argc == 8) {
 		least = (unsigned)atoi(argv[5]);
 		most = (unsigned)atoi(argv[6]);
 	}
-	if ((argc != 5 && argc != 7) || atoi(argv[2]) < 1 || atoi(argv[3]) < 1 ||
+	if (argc == 8)
+		dirs = (unsigned)atoi(argv[7]);
+	if ((argc != 5 && argc != 7 && argc != 8) || dirs < 1 || atoi(argv[2]) < 1 || atoi(argv[3]) < 1 ||
 		least > most || chdir(argv[1])) {
 		fprintf(stderr,
-			"usage: postmark DIR FILES TRANSACTIONS SEED [LEAST MOST]\n");
+			"usage: postmark DIR FILES TRANSACTIONS SEED [LEAST MOST [DIRS]]\n");
 		return 2;
 	}
 	files = (unsigned)atoi(argv[2]);
@@ -144,7 +144,7 @@ int main(int argc, char **argv)
 		return 1;
 	memset(data, 'p', most);
 	times[0] = now();
-	for (i = 0; !rc && i < DIRS; i++) {
+	for (i = 0; !rc && i < dirs; i++) {
 		snprintf(name, sizeof(name), "s%02u", i);
 		rc = mkdir(name, 0755);
 	}

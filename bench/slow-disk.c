@@ -10,6 +10,7 @@
  * memory, and is not flushed itself. With FAST_BYTES (0: none) the first
  * FAST_BYTES bytes are another, fast device: they take no time of the disk, and
  * do not wait for it.
+ * slow-disk MOUNTPOINT IMAGE null: IMAGE is read, and what is written is dropped.
  * Ends when unmounted.
  */
 #include "config.h"
@@ -43,6 +44,7 @@ static char *map; /* NULL: not "memory" */
 static int flush_error; /* 0: none */
 static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER; /* of the model */
 static uint64_t fast_bytes;
+static int drops; /* writes and flushes */
 
 static void wait_us(long us)
 {
@@ -145,7 +147,7 @@ static void op_write(fuse_req_t req, fuse_ino_t ino, const char *data,
 	if (map && off + (off_t)size <= image_bytes) {
 		memcpy(map + off, data, size);
 		fuse_reply_write(req, size);
-	} else if (pwrite(image, data, size, off) != (ssize_t)size)
+	} else if (!drops && pwrite(image, data, size, off) != (ssize_t)size)
 		fuse_reply_err(req, EIO);
 	else {
 		rotate(rotating_write, off, size);
@@ -163,7 +165,7 @@ static void op_fsync(
 		done = rotating_flush(rotating, now_ns());
 		pthread_mutex_unlock(&turn);
 		wait_until(done);
-	} else if (!map && fdatasync(image)) {
+	} else if (!drops && !map && fdatasync(image)) {
 		fuse_reply_err(req, EIO);
 		return;
 	}
@@ -192,9 +194,11 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: slow-disk MOUNTPOINT IMAGE USEC "
 				"[READ_USEC [many]]\n"
 				"       slow-disk MOUNTPOINT IMAGE rotating [FAST_BYTES]\n"
+				"       slow-disk MOUNTPOINT IMAGE null\n"
 				"       slow-disk MOUNTPOINT IMAGE memory [flush|ring]\n");
 		return 2;
 	}
+	drops = !strcmp(argv[3], "null");
 	flush_us = atol(argv[3]);
 	read_us = argc > 4 ? atol(argv[4]) : 0;
 	image = open(argv[2], O_RDWR | O_CLOEXEC);
