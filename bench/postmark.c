@@ -129,7 +129,8 @@ int main(int argc, char **argv)
 	}
 	if (argc == 8)
 		dirs = (unsigned)atoi(argv[7]);
-	if ((argc != 5 && argc != 7 && argc != 8) || dirs < 1 || atoi(argv[2]) < 1 || atoi(argv[3]) < 1 ||
+	if ((argc != 5 && argc != 7 && argc != 8) || dirs < 1 ||
+		atoi(argv[2]) < 1 || atoi(argv[3]) < 1 ||
 		least > most || chdir(argv[1])) {
 		fprintf(stderr,
 			"usage: postmark DIR FILES TRANSACTIONS SEED [LEAST MOST [DIRS]]\n");
