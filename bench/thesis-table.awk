@@ -137,13 +137,14 @@ function plotted(d,    m, c, j, k, base, where) {
 				j == 1 ? "local" : j == 2 ? "remote" : "NJ", of(k, "rate", base)
 	}
 }
-function ran(    i, f, n) {
+function ran(    i, f) {
 	print "| part | disk | scale | rounds | date | kernel | CPUs | load average, most |\n" \
 		"|---|---|---:|---:|---|---|---:|---:|"
 	for (i = 1; i <= runs; i++) {
-		n = split(run[i], f, "\t")
+		split(run[i], f, "\t")
 		print "| " f[1] " | " f[2] " | " (f[1] == "varmail" ? "1" : "1/" f[3]) \
-			(f[1] == "fig2" ? "" : ", " f[4] " s") " | " f[5] " | " f[6] " | " f[7] " | " f[8] " | " most_load[f[1], f[2]] " |"
+			(f[1] == "fig2" ? "" : ", " f[4] " s") " | " f[5] " | " f[6] " | " f[7] \
+			" | " f[8] " | " most_load[f[1], f[2]] " |"
 	}
 	print ""
 }
