@@ -35,9 +35,10 @@ enum {
 };
 
 #define FLUSH_AFTER_NS 500000
-/* Callbacks until other connections are looked at: requests that come one after the
- * other make more callbacks before the last is done, without end. */
-#define TURN_MOST 64
+/* Callbacks take this long until other connections are looked at: requests that come
+ * one after the other make more callbacks before the last is done, without end. A look
+ * costs time for each connection that is ready, so it is not had more often. */
+#define TURN_US 5000
 /* Descriptors for other than connections and the store's files (each has two):
  * those that are always open, and the next file, the checkpoint, a directory. */
 #define KEEP_DESCRIPTORS  32
@@ -47,7 +48,6 @@ enum {
 
 enum {
 	EVENT_FLUSH,
-	EVENT_LATE,
 	EVENT_IDLE,
 	EVENT_TICK,
 	EVENT_WATCHDOG,
@@ -68,6 +68,7 @@ struct server {
 	unsigned descriptors; /* that this process may have */
 	size_t files_seen;    /* of the store */
 	int64_t batch_ns; /* when the last was begun; 0: it is written */
+	int64_t flush_ns; /* how long the last flush took */
 };
 
 /* How many connections there may be beside what the store has open, and will. */
@@ -92,7 +93,9 @@ static void on_flush(evutil_socket_t fd, short what, void *arg)
 	struct http_limits limits;
 
 	srv->batch_ns = 0;
+	srv->flush_ns = rj_monotonic_ns();
 	commit_flush(srv->store->commit);
+	srv->flush_ns = rj_monotonic_ns() - srv->flush_ns;
 	if (srv->files_seen != srv->store->file_count) {
 		limits = limits_now(srv);
 		http_set_limits(srv->http, &limits);
@@ -107,13 +110,14 @@ static void on_work(void *arg)
 {
 	static const struct timeval soon = {0, 5000};
 	struct server *srv = arg;
+	int64_t age;
 
 	if (srv->store->tight &&
 		!event_pending(srv->events[EVENT_IDLE], EV_TIMEOUT, NULL))
 		event_add(srv->events[EVENT_IDLE], &soon);
-	if (srv->batch_ns &&
-		rj_monotonic_ns() - srv->batch_ns > FLUSH_AFTER_NS)
-		event_active(srv->events[EVENT_LATE], 0, 0);
+	age = srv->batch_ns ? rj_monotonic_ns() - srv->batch_ns : 0;
+	if (age > FLUSH_AFTER_NS && age > srv->flush_ns)
+		on_flush(-1, 0, srv);
 }
 
 static void on_wanted(void *arg)
@@ -186,6 +190,7 @@ static void on_hangup(evutil_socket_t fd, short what, void *arg)
 
 static struct event_base *make_base(void)
 {
+	static const struct timeval turn = {0, TURN_US};
 	struct event_config *config = event_config_new();
 	struct event_base *base = NULL;
 
@@ -193,7 +198,7 @@ static struct event_base *make_base(void)
 		!event_config_set_flag(
 			config, EVENT_BASE_FLAG_EPOLL_USE_CHANGELIST) &&
 		!event_config_set_max_dispatch_interval(
-			config, NULL, TURN_MOST, PRIORITY_CONNECTIONS))
+			config, &turn, -1, PRIORITY_CONNECTIONS))
 		base = event_base_new_with_config(config);
 	if (config)
 		event_config_free(config);
@@ -212,7 +217,6 @@ static int add_events(struct server *srv)
 		struct timeval every;
 	} wanted[EVENTS] = {
 		[EVENT_FLUSH] = {-1, 0, on_flush, PRIORITY_FLUSH, {0, 0}},
-		[EVENT_LATE] = {-1, 0, on_flush, PRIORITY_FIRST, {0, 0}},
 		[EVENT_IDLE] = {-1, 0, on_idle, PRIORITY_CONNECTIONS, {0, 0}},
 		[EVENT_TICK] = {-1, EV_PERSIST, on_tick, PRIORITY_CONNECTIONS,
 			{USAGE_SECONDS, 0}},

@@ -30,9 +30,9 @@ static void on_readable(evutil_socket_t fd, short what, void *arg)
 	bool was = conn_enter(c), on;
 	int turns = 0;
 
-	http_work(c->http);
+	http_work(c->http); /* may answer C, and end it */
 	do {
-		on = conn_read_step(c) == STEP_ON && reads_hidden(c);
+		on = !c->ended && conn_read_step(c) == STEP_ON && reads_hidden(c);
 	} while (on && c->state != CONN_HEAD && ++turns < TURNS);
 	if (on)
 		event_active(c->readable, EV_READ, 0);
@@ -46,7 +46,7 @@ static void on_writable(evutil_socket_t fd, short what, void *arg)
 
 	/* a client that reads as fast as it gets keeps no commit waiting */
 	http_work(c->http);
-	if (c->state == CONN_SEND) {
+	if (c->state == CONN_SEND && !c->ended) {
 		conn_push(c);
 	} else if (c->retry) {
 		c->retry = false;

@@ -86,7 +86,7 @@ static int fill(struct client *c, size_t *have, size_t least)
 	return 0;
 }
 
-static int answer(struct client *c)
+int client_answer(struct client *c)
 {
 	size_t have = 0;
 	char *end, *p;
@@ -108,7 +108,7 @@ static int answer(struct client *c)
 	return status;
 }
 
-int client_ask(struct client *c, const char *method, const char *path,
+int client_send(struct client *c, const char *method, const char *path,
 	const void *body, size_t len)
 {
 	char head[512];
@@ -124,7 +124,13 @@ int client_ask(struct client *c, const char *method, const char *path,
 			"If-None-Match: *\r\nContent-Length: %zu\r\n", len);
 	n += snprintf(head + n, sizeof(head) - (size_t)n, "\r\n");
 	v[0].iov_len = (size_t)n;
-	if (send_all(c, v, body ? 2 : 1))
+	return send_all(c, v, body ? 2 : 1);
+}
+
+int client_ask(struct client *c, const char *method, const char *path,
+	const void *body, size_t len)
+{
+	if (client_send(c, method, path, body, len))
 		return -1;
-	return answer(c);
+	return client_answer(c);
 }

@@ -23,5 +23,9 @@ void client_close(struct client *c);
 /* The status, or -1: the connection broke. BODY may be NULL. */
 int client_ask(struct client *c, const char *method, const char *path,
 	const void *body, size_t len);
+/* Its two halves: 0, or -1; and the status, or -1. */
+int client_send(struct client *c, const char *method, const char *path,
+	const void *body, size_t len);
+int client_answer(struct client *c);
 
 #endif
