@@ -35,10 +35,11 @@ enum {
 };
 
 #define FLUSH_AFTER_NS 500000
-/* Callbacks take this long until other connections are looked at: requests that come
- * one after the other make more callbacks before the last is done, without end. A look
- * costs time for each connection that is ready, so it is not had more often. */
-#define TURN_US 5000
+/* Callbacks until other connections are looked at: requests that come one after the
+ * other make more callbacks before the last is done, without end. A look costs time for
+ * each connection that is ready, so more callbacks where there are more connections. */
+#define TURN_LEAST 64
+#define TURN_SHARE 8 /* connections for each callback more */
 /* Descriptors for other than connections and the store's files (each has two):
  * those that are always open, and the next file, the checkpoint, a directory. */
 #define KEEP_DESCRIPTORS  32
@@ -69,6 +70,7 @@ struct server {
 	size_t files_seen;    /* of the store */
 	int64_t batch_ns; /* when the last was begun; 0: it is written */
 	int64_t flush_ns; /* how long the last flush took */
+	unsigned turn; /* callbacks since other connections were looked at */
 };
 
 /* How many connections there may be beside what the store has open, and will. */
@@ -110,14 +112,17 @@ static void on_work(void *arg)
 {
 	static const struct timeval soon = {0, 5000};
 	struct server *srv = arg;
-	int64_t age;
+	int64_t age = srv->batch_ns ? rj_monotonic_ns() - srv->batch_ns : 0;
 
 	if (srv->store->tight &&
 		!event_pending(srv->events[EVENT_IDLE], EV_TIMEOUT, NULL))
 		event_add(srv->events[EVENT_IDLE], &soon);
-	age = srv->batch_ns ? rj_monotonic_ns() - srv->batch_ns : 0;
 	if (age > FLUSH_AFTER_NS && age > srv->flush_ns)
 		on_flush(-1, 0, srv);
+	if (++srv->turn > TURN_LEAST + http_count(srv->http) / TURN_SHARE) {
+		srv->turn = 0;
+		event_base_loopcontinue(srv->base);
+	}
 }
 
 static void on_wanted(void *arg)
@@ -190,15 +195,12 @@ static void on_hangup(evutil_socket_t fd, short what, void *arg)
 
 static struct event_base *make_base(void)
 {
-	static const struct timeval turn = {0, TURN_US};
 	struct event_config *config = event_config_new();
 	struct event_base *base = NULL;
 
 	if (config && !event_config_set_flag(config, EVENT_BASE_FLAG_NOLOCK) &&
 		!event_config_set_flag(
-			config, EVENT_BASE_FLAG_EPOLL_USE_CHANGELIST) &&
-		!event_config_set_max_dispatch_interval(
-			config, &turn, -1, PRIORITY_CONNECTIONS))
+			config, EVENT_BASE_FLAG_EPOLL_USE_CHANGELIST))
 		base = event_base_new_with_config(config);
 	if (config)
 		event_config_free(config);

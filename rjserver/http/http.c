@@ -257,6 +257,11 @@ unsigned http_unsent(const struct http *http)
 	return http->unsent;
 }
 
+unsigned http_count(const struct http *http)
+{
+	return http->count;
+}
+
 const char *http_header(const struct http_request *req, const char *name)
 {
 	struct conn *c = (struct conn *)req->exchange;

@@ -93,6 +93,8 @@ void http_stop(struct http *http);
 /* Count the requests that were not answered yet, and those whose answer was not handed to
  * the kernel yet. */
 unsigned http_unsent(const struct http *http);
+/* Count the connections. */
+unsigned http_count(const struct http *http);
 void http_free(struct http *http); /* NULL-safe */
 
 /* Get a header of the request by its name, in any case. NULL: not there. */
