@@ -26,7 +26,7 @@
 
 /* Connections have the middle priority (libevent's default); a batch is
  * flushed when none of them has anything left to read, or before the next one
- * is looked at once the batch is FLUSH_AFTER_NS old. */
+ * is looked at once the batch is FLUSH_AFTER_NS old and as old as the last write took. */
 enum {
 	PRIORITY_FIRST,
 	PRIORITY_CONNECTIONS,
@@ -35,6 +35,7 @@ enum {
 };
 
 #define FLUSH_AFTER_NS 500000
+#define FLUSH_MOST_NS  20000000 /* a slow write does not delay the next by more */
 /* Callbacks until other connections are looked at: requests that come one after the
  * other make more callbacks before the last is done, without end. A look costs time for
  * each connection that is ready, so more callbacks where there are more connections. */
@@ -117,7 +118,8 @@ static void on_work(void *arg)
 	if (srv->store->tight &&
 		!event_pending(srv->events[EVENT_IDLE], EV_TIMEOUT, NULL))
 		event_add(srv->events[EVENT_IDLE], &soon);
-	if (age > FLUSH_AFTER_NS && age > srv->flush_ns)
+	if (age > FLUSH_MOST_NS ||
+		(age > FLUSH_AFTER_NS && age > srv->flush_ns))
 		on_flush(-1, 0, srv);
 	if (++srv->turn > TURN_LEAST + http_count(srv->http) / TURN_SHARE) {
 		srv->turn = 0;
