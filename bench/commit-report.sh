@@ -7,7 +7,7 @@ tables() {
 	awk -v D="$1" -v plot="${2:-}" -v modes="$modes" -v loads="$loads" \
 		-v journals="${configs[*]}" -v flush="${flush_us[$1]:-0}" -v far="${proxy_us:-0}" \
 		-v put="${put_us:-0}" -v putbytes="${put_bytes:-0}" \
-		-f "$src/bench/commit-table.awk" "$results"
+		-f "$src/bench/table/commit-table.awk" "$results"
 }
 
 disk_name() { # DISK
@@ -54,7 +54,7 @@ one; it is so here, and not on this machine's own disk.
 END
 		[ "$disk" != rotating ] || cat <<'END'
 7,200 turns per minute, 60 MB/s, a seek 0.8 ms and up to 7 ms by distance (the volume stands for the third of a disk that a file system uses), a write cache of 16
-MB that is written out in the background and at a flush (`bench/rotating.h`). The bytes are in memory: only the times are a disk's.
+MB that is written out in the background and at a flush (`bench/disk/rotating.h`). The bytes are in memory: only the times are a disk's.
 
 END
 		echo "A 4 KiB write and a flush take ${flush_us[$disk]:-?} µs there (median of 100)."
@@ -74,7 +74,7 @@ report() {
 	for disk in $disks; do
 		tables "$disk" yes |
 			awk -v title="$(disk_name "$disk"): rate, internal journal = 1" \
-				-f "$src/bench/plot.awk" >"${out%.md}-$disk.svg" ||
+				-f "$src/bench/table/plot.awk" >"${out%.md}-$disk.svg" ||
 			die "cannot write the plots"
 	done
 	page >"$out" || die "cannot write $out"

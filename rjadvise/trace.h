@@ -44,7 +44,8 @@ void trace_stop(struct trace *t);
 
 /* The writes from A to B that were counted. */
 uint64_t trace_writes_between(const struct trace_counts *a, const struct trace_counts *b);
-/* The bytes of those: for each tracepoint their number by the mean of the sample. NAN: no sample. */
+/* The bytes of those: for each tracepoint their number by the mean of the sample. NAN: no
+ * sample. */
 double trace_written(const struct trace_counts *a, const struct trace_counts *b);
 
 /* The bucket of a commit of BLOCKS, and the most blocks that a bucket has. */

@@ -107,9 +107,10 @@ check "... XML" python3 -c 'import sys, xml.dom.minidom as m; m.parse(sys.argv[1
 
 # ---- many small writes: they are watched for a part of the time ----
 check "it begins" begin --json
-for i in {1..10}; do dd if=/dev/zero of=mnt/db/large bs=4096 count=30000 conv=notrunc status=none; done
-sleep 1.1
-for i in {1..5}; do dd if=/dev/zero of=mnt/db/large bs=4096 count=30000 conv=notrunc status=none; done
+for i in {1..15}; do
+	dd if=/dev/zero of=mnt/db/large bs=4096 count=30000 conv=notrunc status=none
+	[ "$i" != 10 ] || sleep 1.1
+done
 check "and ends" end
 if [ -e /sys/kernel/tracing/events/ext4 ]; then
 	is_between "watched for a part of the time" "$(jq .files.watched_share out)" 0.0001 0.95

@@ -11,7 +11,7 @@
 enum block_class {
 	BLOCK_SUPER,	/* the primary superblock, in fields of super.c's list */
 	BLOCK_BACKUP,	/* a copy of it, in the same fields */
-	BLOCK_ITABLE,	/* what of an inode table, or which bitmap, no descriptor counts as in use */
+	BLOCK_ITABLE,	/* of an inode table or a bitmap: no descriptor counts it as in use */
 	BLOCK_UNWRITTEN, /* data of an unwritten extent */
 	BLOCK_CLUSTER,	/* of a cluster in use, and belonging to nothing */
 	BLOCK_CLASSES
