@@ -2,7 +2,8 @@
 # Sourced by the shell tests: TAP, a scratch directory, and clean-up that also
 # runs when the test fails. Needs RJ_BUILD and RJ_SRC (set by make check).
 set -u
-RJ_BUILD=$(realpath "${RJ_BUILD:-.}") RJ_SRC=$(realpath "${RJ_SRC:-.}") # a test changes its directory
+# a test changes its directory
+RJ_BUILD=$(realpath "${RJ_BUILD:-.}") RJ_SRC=$(realpath "${RJ_SRC:-.}")
 T_NUM=0 T_BAD=0
 T_DIR=$(mktemp -d "${TMPDIR:-/tmp}/rjtest.XXXXXX") || exit 99
 export RJ_RUN=$T_DIR/run RJ_CONF=$T_DIR/rj.conf LC_ALL=C.UTF-8
