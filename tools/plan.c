@@ -131,6 +131,10 @@ void plan_print(const struct rj_jbd2_info *p, bool done, bool full,
 		p->transactions, p->first_tid, p->last_tid);
 	printf("  blocks %s: %" PRIu64 " (%" PRIu64 " bytes)\n", verb,
 		p->blocks, p->blocks * p->sb.block_size);
+	if (p->zeroed)
+		printf("  blocks of files that were being shortened: %" PRIu64
+		       " (replayed; their checksums are of before)\n",
+			p->zeroed);
 	if (full)
 		print_full(p);
 	if (p->damage)
@@ -221,6 +225,7 @@ struct json_object *plan_json(
 	add_u64(o, "revoked", p->suppressed);
 	add_u64(o, "freed", p->freed);
 	add_u64(o, "escapes", p->escapes);
+	add_u64(o, "zeroed", p->zeroed);
 	add_bool(o, "wrapped", p->wrapped);
 	add_ns(o, "first_commit_ns", p->first_commit_ns);
 	add_ns(o, "last_commit_ns", p->last_commit_ns);

@@ -81,6 +81,7 @@ static int scan(struct rj_hist *h, const uint32_t *until,
 		.born = (uint64_t)h->report->reached.time_ns / 1000000000,
 		.from_block = h->block,
 		.from_tid = h->tid,
+		.verified = true, /* by the log's chain */
 		.limited = until != NULL,
 		.until_tid = until ? *until : 0,
 	};

@@ -197,6 +197,7 @@ struct jbd2_scan {
 	uint64_t fs_blocks;
 	uint64_t born; /* of rj_jbd2_scan_opts */
 	uint32_t ring; /* blocks in the ring */
+	bool verified; /* of rj_jbd2_scan_opts */
 	bool limited;  /* stop before transaction LIMIT */
 	uint32_t limit;
 	/* results of the walk */

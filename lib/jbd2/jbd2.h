@@ -153,6 +153,10 @@ struct rj_jbd2_scan_opts {
 	/* What the volume's device has space for: an online resize logs blocks of new groups
 	 * before the superblock has them, so a tag is damage only beyond this. 0: FS_BLOCKS. */
 	uint64_t device_blocks;
+	/* Other checksums prove that LOG has the bytes that the kernel wrote. Then a copy that
+	 * ends with zeros, and fails its checksum, is one whose end the kernel zeroed during the
+	 * commit: it is replayed, and counted in info.zeroed (doc/jbd2-replay.md, rule 5). */
+	bool verified;
 };
 
 enum rj_jbd2_damage {
@@ -178,6 +182,7 @@ struct rj_jbd2_info {
 			       * as free later on */
 	uint64_t duplicates;  /* copies dropped because a later one wins */
 	uint64_t blocks;      /* distinct blocks that replay will write */
+	uint64_t zeroed;      /* copies whose end the kernel zeroed during the commit */
 	bool wrapped;	      /* the log went round the ring's end */
 	uint32_t end_block;   /* log block after the last replayed commit */
 	int64_t first_commit_ns, last_commit_ns; /* commit times since 1970 */

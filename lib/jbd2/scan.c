@@ -236,6 +236,7 @@ int rj_jbd2_scan(struct rj_bio *log, const struct rj_jbd2_scan_opts *opts,
 	if (s.fs_blocks > JBD2_COPY_BLOCKS_MAX)
 		s.fs_blocks = JBD2_COPY_BLOCKS_MAX;
 	s.born = opts->born;
+	s.verified = opts->verified;
 	s.limited = opts->limited;
 	s.limit = opts->until_tid;
 	rc = scan_and_plan(&s, log, opts, err);

@@ -30,7 +30,7 @@ struct walk {
 	bool open;
 	struct rj_jbd2_transaction txn;
 	size_t first_copy, first_bad;
-	uint64_t descriptors, escapes;
+	uint64_t descriptors, escapes, zeroed;
 	uint32_t sum;          /* v1 */
 	struct fault checksum; /* stale block or corruption: time tells */
 	struct fault content;  /* cannot be right in any case */
@@ -100,7 +100,7 @@ static void begin(struct walk *w, uint32_t block)
 	w->txn.tid = w->tid;
 	w->txn.first_block = block;
 	w->first_copy = w->s->plan->copies.n;
-	w->descriptors = w->escapes = 0;
+	w->descriptors = w->escapes = w->zeroed = 0;
 	w->checksum.damage = w->content.damage = RJ_JBD2_SOUND;
 	w->s->pendings = 0;
 	w->bad.n = 0;
@@ -128,7 +128,11 @@ static int check_data(struct walk *w, const struct jbd2_tag *tag, uint32_t log)
 		return rc;
 	if (d->checksum == 1)
 		w->sum = rj_crc32_be(w->sum, data, d->block_size);
-	else if (!jbd2_tag_good(d, tag->checksum, w->tid, data))
+	else if (jbd2_tag_good(d, tag->checksum, w->tid, data))
+		return 0;
+	else if (w->s->verified && !data[d->block_size - 1])
+		w->zeroed++;
+	else
 		return jbd2_copies_add(
 			&w->bad, tag->block, log, w->tid, w->err);
 	return 0;
@@ -266,6 +270,7 @@ static int accept(struct walk *w, const uint8_t *raw)
 	p->info.tags += w->txn.tags;
 	p->info.revokes += w->txn.revokes;
 	p->info.escapes += w->escapes;
+	p->info.zeroed += w->zeroed;
 	p->info.last_commit_ns = w->txn.commit_ns;
 	if (p->txns == 1)
 		p->info.first_commit_ns = w->txn.commit_ns;

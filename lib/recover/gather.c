@@ -270,6 +270,7 @@ int rj_recovery_plan(struct rj_recovery *r, struct rj_error *err)
 	struct rj_jbd2_scan_opts o = {
 		.fs_blocks = r->facts.blocks,
 		.device_blocks = r->facts.space,
+		.verified = r->ring != NULL, /* by the remote log's chain */
 		.born = r->facts.born,
 		.keep_bytes = rj_recovery_memory(),
 		.copies_of = 1024 / r->facts.block_size,

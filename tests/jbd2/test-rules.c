@@ -517,6 +517,49 @@ static void each_copy_of_a_block(void)
 	lm_free(&l);
 }
 
+/* The first copy from transaction 3 on that no revoke cancels. */
+static uint32_t pick_copy(uint32_t *tid)
+{
+	uint32_t i, k;
+
+	for (i = 3; i < 11; i++)
+		for (k = 0; k < l.txn[i].writes; k++) {
+			*tid = l.txn[i].tid;
+			if (!lm_cancelled(&l, i, l.txn[i].write[k].target, l.transactions))
+				return l.txn[i].write[k].log;
+		}
+	CU_FAIL_FATAL("no such copy");
+	return 0;
+}
+
+/* A copy whose end the kernel zeroed after it had computed the checksum. */
+static void zeroed_during_the_commit(void)
+{
+	struct rj_jbd2_scan_opts o = {.fs_blocks = TARGETS, .verified = true};
+	uint32_t tid;
+	uint8_t *copy;
+	int csum;
+
+	for (csum = 2; csum <= 3; csum++) {
+		make(csum, false);
+		copy = at(pick_copy(&tid));
+		memset(copy + BS - 100, 0, 100);
+		ends_before(tid, RJ_JBD2_BAD_DATA);
+		CU_ASSERT_EQUAL(info.zeroed, 0);
+		scan_part(&o, 0);
+		CU_ASSERT_EQUAL(info.damage, RJ_JBD2_SOUND);
+		CU_ASSERT_EQUAL(info.transactions, 12);
+		CU_ASSERT_EQUAL(info.zeroed, 1);
+		/* any other change is damage */
+		copy[BS - 1] = 1;
+		scan_part(&o, 0);
+		CU_ASSERT_EQUAL(info.damage, RJ_JBD2_BAD_DATA);
+		CU_ASSERT_EQUAL(info.damage_tid, tid);
+		CU_ASSERT_EQUAL(info.zeroed, 0);
+		lm_free(&l);
+	}
+}
+
 int main(void)
 {
 	static const struct rjtest tests[] = {
@@ -531,6 +574,7 @@ int main(void)
 		RJTEST(stale_looking_commit_in_mid_log),
 		RJTEST(only_the_commit_header_counts),
 		RJTEST(async_drops_a_bad_last_commit),
+		RJTEST(zeroed_during_the_commit),
 		RJTEST(version_1_sums_cover_the_data),
 		RJTEST(lost_header_without_checksums),
 		RJTEST(lost_header_of_the_first),
