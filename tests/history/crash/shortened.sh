@@ -25,9 +25,10 @@ for ((i = 1; i <= 6 && !zeroed; i++)); do
 	zeroed=$(jq '.plan.zeroed // 0' recover.json)
 	check "... mounted again" mounted_again
 	wait_for 60 gone $load
-	sync -f mnt
 done
 note "$zeroed copies in the log fail their checksum, after crash $((i - 1))"
+check "a base" base
+check "files are shortened again" "$SHORTEN" mnt 1
 check "a marker" mark n
 check "... is restored" restored latest n
 check "unmounted" rj_umount
