@@ -133,7 +133,7 @@ void plan_print(const struct rj_jbd2_info *p, bool done, bool full,
 		p->blocks, p->blocks * p->sb.block_size);
 	if (p->zeroed)
 		printf("  blocks of files that were being shortened: %" PRIu64
-		       " (replayed; their checksums are of before)\n",
+		       " (replayed; the checksums are of their earlier bytes)\n",
 			p->zeroed);
 	if (full)
 		print_full(p);

@@ -149,8 +149,8 @@ static int put_super(struct restoring *r, struct rj_error *err)
 	return rc ? rc : rj_fsync(r->to, r->out, err);
 }
 
-/* A resize copies the superblock into its backups, with the extension of then: they must not be
- * newer than the primary one. */
+/* A resize copies the superblock into its backups, with the extension that it has at that time: no
+ * backup may be newer than the primary superblock. */
 static uint32_t generation(const struct restoring *r)
 {
 	uint32_t base = r->facts->sbx.generation;

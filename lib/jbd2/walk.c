@@ -128,13 +128,12 @@ static int check_data(struct walk *w, const struct jbd2_tag *tag, uint32_t log)
 		return rc;
 	if (d->checksum == 1)
 		w->sum = rj_crc32_be(w->sum, data, d->block_size);
-	else if (jbd2_tag_good(d, tag->checksum, w->tid, data))
-		return 0;
-	else if (w->s->verified && !data[d->block_size - 1])
+	else if (!jbd2_tag_good(d, tag->checksum, w->tid, data)) {
+		if (!w->s->verified || data[d->block_size - 1])
+			return jbd2_copies_add(
+				&w->bad, tag->block, log, w->tid, w->err);
 		w->zeroed++;
-	else
-		return jbd2_copies_add(
-			&w->bad, tag->block, log, w->tid, w->err);
+	}
 	return 0;
 }
 

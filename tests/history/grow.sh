@@ -143,7 +143,7 @@ check "... each file is there" same_as r.img m
 check "unmounted" history_umount
 
 # ---- the host crashes while the volume grows: its log ends with any segment of that ----
-# of so many groups, with bitmaps that are made, that the resize takes several transactions
+# with groups of 1024 blocks, whose bitmaps are made: the resize takes several transactions
 rm -rf ./*.img store
 mkdir store; SRV_URL=file://$T_DIR/store
 check "a volume with its log in a directory" history_volume ext3 1024 journal "" -g 1024
@@ -191,8 +191,8 @@ crash_in_resize() {
 	rj_crash && wait_for 60 gone $resize
 }
 mounted_blocks() { blocks "$(findmnt -no SOURCE mnt)"; }
-inside=0
-for ((i = 1; i <= 24 && inside < 6; i++)); do
+inside=0 CRASHES=6
+for ((i = 1; i <= 24 && inside < CRASHES; i++)); do
 	before=$(mounted_blocks)
 	ops $((40 + i)) 50
 	check "a crash $i segments after a resize began" crash_in_resize $i
@@ -203,7 +203,7 @@ for ((i = 1; i <= 24 && inside < 6; i++)); do
 	inside=$((inside + 1))
 	mark "c$inside"
 done
-is "the volume had a size in between after so many crashes" $inside 6
+is "crashes after which the volume had a size in between" $inside $CRASHES
 check "grown to the end" grown 1
 ops 70 200
 mark m

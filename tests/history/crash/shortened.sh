@@ -6,7 +6,6 @@
 . "$RJ_SRC/tests/history/run.sh" || exit 99
 start_server "$T_DIR/srv" || exit 99
 . "$RJ_SRC/tests/history/base/mounts.sh" || exit 99
-. "$RJ_SRC/tests/history/crash/over.sh" || exit 99
 SHORTEN=$RJ_BUILD/tests/history/crash/shorten
 history_conf ""
 JOURNAL_TIMES=8
