@@ -22,8 +22,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "bench/clock.h"
 
 #define MOST_THREADS   256
 #define IO_BYTES       (1u << 20)
@@ -48,14 +49,6 @@ static unsigned count;
 static bool mail;
 static char *data; /* IO_BYTES */
 static double end;
-
-static double now(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
-}
 
 static unsigned draw(struct worker *w, unsigned below)
 {

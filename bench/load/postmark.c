@@ -15,8 +15,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "bench/clock.h"
 
 static unsigned least = 500, most = 1000, dirs = 32;
 
@@ -32,14 +33,6 @@ static unsigned below(unsigned n)
 	seed ^= seed << 25;
 	seed ^= seed >> 27;
 	return (unsigned)((seed * 2685821657736338717ull >> 33) % n);
-}
-
-static double now(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
 }
 
 static const char *name_of(unsigned number)

@@ -23,8 +23,9 @@
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "bench/clock.h"
 
 #define CONNS_MOST 1024
 #define KEYS       4000 /* of the peers, that would fill memory else */
@@ -48,14 +49,6 @@ static char *body, tail[8];
 static float *samples;
 static size_t sample_count;
 static uint64_t failed;
-
-static double now(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
-}
 
 static void die(const char *what)
 {

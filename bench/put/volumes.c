@@ -30,6 +30,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "bench/clock.h"
+
 #define CONNS	    3
 #define SAMPLES	    8000000
 #define RETRY_S	    0.2
@@ -76,14 +78,6 @@ static size_t sample_count;
 static double begin, ramp, from, until;
 static double cpu[2]; /* ours, seconds: at the begin and at the end */
 static uint64_t done[KINDS], missed, failed, broken, again, asked;
-
-static double now(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
-}
 
 static double own_cpu(void)
 {
