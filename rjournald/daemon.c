@@ -37,7 +37,7 @@ static void look_at_poweroff(struct rj_daemon *d)
 }
 
 /* The end of mount.rj, before or after it said that the volume is mounted. One that
- * is mounted, or is being mounted, has the loop device open: it stays until then. */
+ * is mounted, or is being mounted, uses the device: it stays until then. */
 static void helper_ended(struct rj_daemon *d)
 {
 	close(d->helper_fd);
@@ -102,7 +102,7 @@ static void finish(struct rj_daemon *d)
 
 	/* it was the last; what a death leaves, the next start clears away */
 	rj_supervisor_tell(d->post, RJ_WORD_FINAL);
-	rj_loop_let_go(&d->loop);
+	rj_front_let_go(d->front);
 	rj_log_yield_stop(d->yield);
 	rj_zeroout_stop(d->zeroout);
 	if (rj_daemon_writing(d) && rj_load_fallback_stop(&d->loaded, &err)) {
@@ -118,7 +118,7 @@ static void finish(struct rj_daemon *d)
 		rj_unmount_note_put(&d->loaded, rj_pipeline_marked(d->pipeline));
 	rj_floor_recorder_stop(d->floor, d->loaded.left);
 	rj_takeover_finish(&d->takeover);
-	rj_fuse_stop(d->fuse);
+	rj_front_stop(d->front);
 	rj_trimmer_stop(d->trimmer);
 	rj_pipeline_free(d->pipeline);
 	rj_mount_notes_free(d->loaded.notes);
@@ -131,17 +131,16 @@ static void finish(struct rj_daemon *d)
 		close(d->signal_fd);
 	if (d->event_fd != -1)
 		close(d->event_fd);
-	if (d->fuse_fd != -1)
-		close(d->fuse_fd);
 	rj_unload(&d->loaded);
 }
 
 static int announce(struct rj_daemon *d, struct job *job, struct rj_error *err)
 {
-	char line[sizeof(d->loop.path) + 1];
+	const char *path = rj_front_path(d->front);
+	char line[64];
 	int rc;
 
-	snprintf(line, sizeof(line), "%s\n", d->loop.path);
+	snprintf(line, sizeof(line), "%s\n", path);
 	if (d->opts.foreground) {
 		fputs(line, stdout);
 		if (fflush(stdout))
@@ -153,8 +152,8 @@ static int announce(struct rj_daemon *d, struct job *job, struct rj_error *err)
 		rj_daemon_log_to_syslog(&job->say);
 	}
 	rj_log(RJ_LOG_NOTICE, "serving the journal of %s from %s as %s",
-		d->loaded.device, d->loaded.store->url, d->loop.path);
-	if (!rj_fuse_can_resume(d->fuse))
+		d->loaded.device, d->loaded.store->url, path);
+	if (!rj_front_can_resume(d->front))
 		rj_log(RJ_LOG_NOTICE,
 			"this kernel is older than Linux 6.9: should rjournald be killed, the journal fails");
 	return 0;
@@ -167,9 +166,7 @@ static int work(void *arg, int post, const struct rj_worker_fds *fds)
 	struct rj_daemon d = {
 		.opts = job->opts,
 		.loaded.dir.lock = -1,
-		.loop.fd = -1,
 		.post = post,
-		.fuse_fd = -1,
 		.event_fd = -1,
 		.signal_fd = -1,
 		.listen_fd = -1,

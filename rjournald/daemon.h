@@ -12,9 +12,8 @@
 #include "os/thread.h"
 #include "rjournald/commit/pipeline.h"
 #include "rjournald/commit/rule.h"
-#include "rjournald/fuse/fuse-fs.h"
-#include "os/loopdev.h"
-#include "rjournald/fuse/zeroout.h"
+#include "rjournald/front/front.h"
+#include "rjournald/front/zeroout.h"
 #include "rjournald/load/load.h"
 #include "rjournald/load/takeover.h"
 #include "rjournald/upkeep/floor.h"
@@ -22,8 +21,8 @@
 #include "rjournald/upkeep/trim.h"
 
 enum rj_phase {
-	RJ_PHASE_ATTACHED,  /* the loop device is open here, so it stays */
-	RJ_PHASE_LEAVING,  /* it goes away with its last opener */
+	RJ_PHASE_ATTACHED,  /* the device stays */
+	RJ_PHASE_LEAVING,  /* it goes away with its last user */
 	RJ_PHASE_DRAINING, /* no more writes can come; the rest is shipped */
 	RJ_PHASE_DONE,
 };
@@ -33,17 +32,15 @@ struct rj_daemon {
 	struct rj_loaded loaded;
 	struct rj_pipeline *pipeline;
 	struct rj_mark_writer *mark_writer; /* the pipeline's; NULL: none */
-	struct rj_fuse *fuse;
+	struct rj_front *front;
 	struct rj_trimmer *trimmer; /* NULL: nothing is trimmed */
 	struct rj_log_yield *yield;
 	struct rj_floor_recorder *floor; /* NULL: none is kept */
 	struct rj_zeroout *zeroout; /* NULL: not needed */
 	bool trimming;		    /* it was started, or that was tried */
 	struct rj_takeover takeover;
-	struct rj_loop loop;
 	enum rj_phase phase;
 	int post;    /* to the supervisor */
-	int fuse_fd; /* the mount */
 	int event_fd, signal_fd, listen_fd;
 	int helper_fd; /* struct rj_options */
 	int metrics_fd;		/* -1: no metrics */
@@ -78,7 +75,7 @@ static inline bool rj_daemon_writing(const struct rj_daemon *d)
 	return d->takeover.running ? d->takeover.done && d->loaded.writer
 				   : d->loaded.writer != NULL;
 }
-/* Note that mount.rj has mounted the volume; with --until-unmount close the loop device. */
+/* Note that mount.rj has mounted the volume; with --until-unmount let go of the device. */
 void rj_daemon_mounted(struct rj_daemon *d);
 /* End this worker, and have the supervisor start the program that is installed now.
  * False: this kernel cannot send requests again. Else it does not return. */

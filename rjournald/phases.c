@@ -25,7 +25,7 @@ static void *drain(void *arg)
 	struct rj_error err;
 	uint64_t one = 1;
 
-	d->drain_rc = rj_fuse_drain(d->fuse, &err);
+	d->drain_rc = rj_front_drain(d->front, &err);
 	if (d->drain_rc)
 		snprintf(answer, sizeof(answer), "error: %s", err.msg);
 	if (d->drain_client != -1)
@@ -65,13 +65,13 @@ static void let_go(struct rj_daemon *d)
 	if (d->phase != RJ_PHASE_ATTACHED)
 		return;
 	set_phase(d, RJ_PHASE_LEAVING);
-	rj_loop_let_go(&d->loop);
+	rj_front_let_go(d->front);
 	rj_supervisor_tell(d->post, RJ_WORD_LET_GO);
 }
 
 bool rj_daemon_in_use(struct rj_daemon *d)
 {
-	return d->phase <= RJ_PHASE_LEAVING && rj_loop_exclusive(&d->loop);
+	return d->phase <= RJ_PHASE_LEAVING && rj_front_exclusive(d->front);
 }
 
 void rj_daemon_stop(struct rj_daemon *d)
@@ -107,11 +107,11 @@ void rj_daemon_force(struct rj_daemon *d)
 
 bool rj_daemon_restart(struct rj_daemon *d, int client)
 {
-	if (!rj_fuse_can_resume(d->fuse))
+	if (!rj_front_can_resume(d->front))
 		return false;
 	/* it makes no difference to the kernel, but for a request less to be
 	 * handed out again */
-	rj_fuse_lock_for(d->fuse, LOCK_MS);
+	rj_front_lock_for(d->front, LOCK_MS);
 	rj_control_answer(client, "ok");
 	rj_supervisor_tell(d->post, RJ_WORD_RESTART);
 	_exit(0);
@@ -149,9 +149,9 @@ void rj_daemon_step(struct rj_daemon *d)
 	}
 	/* of a raw one mount.rj says it */
 	if (d->phase == RJ_PHASE_ATTACHED && d->opts.until_unmount &&
-		((!d->opts.raw && rj_loop_mounted(&d->loop)) || waited > MOUNT_WAIT_NS))
+		((!d->opts.raw && rj_front_mounted(d->front)) || waited > MOUNT_WAIT_NS))
 		let_go(d);
-	if (rj_fuse_ended(d->fuse) && d->phase < RJ_PHASE_DRAINING) {
+	if (rj_front_ended(d->front) && d->phase < RJ_PHASE_DRAINING) {
 		rj_log(RJ_LOG_ERROR, "%s: unmounted by another process",
 			d->loaded.dir.mnt);
 		d->status = 1;
@@ -159,7 +159,7 @@ void rj_daemon_step(struct rj_daemon *d)
 		set_phase(d, RJ_PHASE_DRAINING);
 		rj_daemon_drain(d, -1);
 	}
-	if (d->phase == RJ_PHASE_LEAVING && !rj_fuse_users(d->fuse))
+	if (d->phase == RJ_PHASE_LEAVING && !rj_front_used(d->front))
 		set_phase(d, RJ_PHASE_DRAINING);
 	if (d->phase == RJ_PHASE_DRAINING && !d->draining &&
 		!rj_daemon_drain(d, -1))
@@ -170,10 +170,10 @@ void rj_daemon_step(struct rj_daemon *d)
  * With the process goes /dev/fuse, and the kernel fails what still waits. */
 void rj_daemon_exit_now(struct rj_daemon *d)
 {
-	rj_fuse_last_word(d->fuse);
+	rj_front_last_word(d->front);
 	umount2(d->loaded.dir.mnt, MNT_DETACH);
 	/* of a mounted volume it stays, as after a death: rjctl shows that the journal is gone */
-	if (!rj_loop_mounted(&d->loop))
+	if (!rj_front_mounted(d->front))
 		rj_release_dir(&d->loaded.dir);
 	rj_supervisor_tell(d->post, RJ_WORD_BYE);
 	_exit(d->status);

@@ -4,7 +4,6 @@
 #include "daemon-priv.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -72,12 +71,14 @@ static int start_pipeline(struct rj_daemon *d, rj_rule_fn rule, bool resumed,
 	return rj_pipeline_new(&opts, &d->pipeline, err);
 }
 
-static int start_fuse(struct rj_daemon *d, bool resumed, struct rj_error *err)
+/* RESUMED: what the worker before had; NULL. */
+static int start_front(struct rj_daemon *d, const struct rj_worker_fds *resumed,
+	struct rj_error *err)
 {
-	struct rj_fuse_opts opts = {
+	const struct rj_front_opts opts = {
+		.ops = &rj_front_fuse,
 		.volume = d->loaded.device,
 		.mountpoint = d->loaded.dir.mnt,
-		.fuse_fd = d->fuse_fd,
 		.shm = d->loaded.memory.shm,
 		.raw = d->opts.raw,
 		.resumed = resumed,
@@ -85,26 +86,10 @@ static int start_fuse(struct rj_daemon *d, bool resumed, struct rj_error *err)
 		.pipeline = d->pipeline,
 		.event_fd = d->event_fd,
 	};
+	int rc = rj_front_start(&opts, &d->front, err);
 
-	return rj_fuse_start(&opts, &d->fuse, err);
-}
-
-/* The loop device takes its own reference of the open file; ours is closed
- * again, so that the last user is the loop device. */
-static int start_loop(struct rj_daemon *d, struct rj_error *err)
-{
-	char path[RJ_RUNDIR_PATH + sizeof(RJ_FUSE_FILE)];
-	int fd, rc;
-
-	snprintf(path, sizeof(path), "%s/%s", d->loaded.dir.mnt, RJ_FUSE_FILE);
-	fd = open(path, O_RDWR | O_CLOEXEC);
-	if (fd == -1)
-		return rj_fail_errno(err, errno, "%s", path);
-	rc = rj_loop_attach(fd, path, &d->loop, err);
-	close(fd);
-	d->loaded.memory.shm->started_ns = rj_monotonic_ns();
-	snprintf(d->loaded.memory.shm->loop_path, sizeof(d->loop.path), "%s",
-		d->loop.path);
+	if (!rc && !resumed)
+		d->loaded.memory.shm->started_ns = rj_monotonic_ns();
 	return rc;
 }
 
@@ -129,34 +114,18 @@ static int start_events(struct rj_daemon *d, struct rj_error *err)
 
 static int hand_over(struct rj_daemon *d, struct rj_error *err)
 {
-	const struct rj_worker_fds fds = {{
+	struct rj_worker_fds fds = {{
 		[RJ_WORKER_FD_MEMORY] = d->loaded.memory.fd,
-		[RJ_WORKER_FD_FUSE] = d->fuse_fd,
-		[RJ_WORKER_FD_LOOP] = d->loop.fd,
+		[RJ_WORKER_FD_FUSE] = -1,
+		[RJ_WORKER_FD_LOOP] = -1,
 		[RJ_WORKER_FD_LOCK] = d->loaded.dir.lock,
 		[RJ_WORKER_FD_LISTEN] = d->listen_fd,
 	}};
 
-	if (!rj_fuse_can_resume(d->fuse))
+	rj_front_fds(d->front, &fds);
+	if (!rj_front_can_resume(d->front))
 		rj_supervisor_tell(d->post, RJ_WORD_FINAL);
 	return rj_supervisor_give_fds(d->post, &fds, err);
-}
-
-/* Before an epoch is claimed. Opening loads the module. */
-static int check_kernel(struct rj_error *err)
-{
-	static const char *const needed[] = {"/dev/fuse", "/dev/loop-control"};
-	unsigned i;
-	int fd;
-
-	for (i = 0; i < sizeof(needed) / sizeof(*needed); i++) {
-		fd = open(needed[i], O_RDWR | O_CLOEXEC);
-		if (fd == -1)
-			return rj_fail_errno(err, errno,
-				"%s (is the module loaded?)", needed[i]);
-		close(fd);
-	}
-	return 0;
 }
 
 int rj_daemon_start(
@@ -168,7 +137,7 @@ int rj_daemon_start(
 		.xfs = d->opts.xfs,
 		.uuid = d->opts.uuid,
 	};
-	int rc = check_kernel(err);
+	int rc = rj_front_check(&rj_front_fuse, err); /* before an epoch is claimed */
 
 	if (rc)
 		return rc;
@@ -187,14 +156,9 @@ int rj_daemon_start(
 	if (!rc)
 		rc = rj_load_fallback_start(&d->loaded, err);
 	if (!rc)
-		rc = rj_fuse_mount(d->loaded.dir.mnt, d->loaded.device,
-			&d->fuse_fd, err);
-	if (!rc)
-		rc = start_fuse(d, false, err);
-	if (!rc)
-		rc = start_loop(d, err);
+		rc = start_front(d, NULL, err);
 	if (!rc && !d->opts.raw)
-		rc = rj_load_note(&d->loaded, d->loop.path, err);
+		rc = rj_load_note(&d->loaded, rj_front_path(d->front), err);
 	if (!rc)
 		rc = rj_control_listen(
 			d->loaded.dir.control, &d->listen_fd, err);
@@ -211,26 +175,22 @@ int rj_daemon_start_again(struct rj_daemon *d, rj_rule_fn rule,
 	rc = rj_load_again(d->opts.xfs ? d->opts.xfs : d->opts.device, fds, &d->loaded, err);
 	if (rc)
 		return rc;
-	d->fuse_fd = fds->fd[RJ_WORKER_FD_FUSE];
 	d->listen_fd = fds->fd[RJ_WORKER_FD_LISTEN];
-	d->loop.fd = fds->fd[RJ_WORKER_FD_LOOP];
 	d->phase = (enum rj_phase)d->loaded.memory.shm->phase;
-	snprintf(d->loop.path, sizeof(d->loop.path), "%s",
-		d->loaded.memory.shm->loop_path);
-	if (d->phase != RJ_PHASE_ATTACHED)
-		rj_loop_let_go(&d->loop);
 	rj_harden();
 	rj_harden_ring(d->loaded.ring);
 	rc = start_events(d, err);
 	if (!rc)
 		rc = start_pipeline(d, rule, true, err);
 	if (!rc)
-		rc = start_fuse(d, true, err);
+		rc = start_front(d, fds, err);
 	if (rc)
 		return rc;
+	if (d->phase != RJ_PHASE_ATTACHED)
+		rj_front_let_go(d->front);
 	d->takeover.loaded = &d->loaded;
 	d->takeover.pipeline = d->pipeline;
-	d->takeover.fuse = d->fuse;
+	d->takeover.front = d->front;
 	d->takeover.post = d->post;
 	d->takeover.event_fd = d->event_fd;
 	return rj_takeover_start(&d->takeover, err);

@@ -20,8 +20,8 @@ static const char *phase_name(const struct rj_daemon *d)
 	switch (d->phase) {
 	case RJ_PHASE_ATTACHED:
 	case RJ_PHASE_LEAVING:
-		return (d->opts.raw ? rj_loop_exclusive(&d->loop)
-				    : rj_loop_mounted(&d->loop))
+		return (d->opts.raw ? rj_front_exclusive(d->front)
+				    : rj_front_mounted(d->front))
 			       ? "mounted"
 		       : d->phase == RJ_PHASE_ATTACHED ? "ready"
 						      : "stopping";
@@ -102,7 +102,7 @@ void rj_status_collect(const struct rj_daemon *d, struct rj_status *out)
 		.store = rj_daemon_writing(d) ? l->store->url
 					      : l->facts.sbx.url,
 		.device = l->device,
-		.journal_device = d->loop.path,
+		.journal_device = rj_front_path(d->front),
 		.metrics = d->metrics_fd == -1 ? NULL : d->metrics_at,
 		.epoch = l->memory.shm->epoch,
 		.block_size = l->ring->block_size,

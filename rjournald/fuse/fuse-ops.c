@@ -5,7 +5,6 @@
 #include <sys/stat.h>
 
 #include "fuse-priv.h"
-#include "util/log.h"
 
 #define FILE_INO   2
 /* Seconds that the kernel may cache names and attributes, which never change. */
@@ -19,17 +18,14 @@ _Thread_local uint64_t rj_fuse_current;
 
 static uint64_t file_bytes(const struct rj_fuse *f)
 {
-	return (uint64_t)f->ring->blocks * f->ring->block_size;
+	const struct rj_ring *ring = f->front.ring;
+
+	return (uint64_t)ring->blocks * ring->block_size;
 }
 
 static struct rj_fuse *fuse_of(fuse_req_t req)
 {
 	return fuse_req_userdata(req);
-}
-
-static int errno_of(int rc)
-{
-	return rc == 0 ? 0 : rc == -RJ_E_INVAL ? EINVAL : EIO;
 }
 
 static void op_init(void *arg, struct fuse_conn_info *conn)
@@ -55,7 +51,7 @@ static int stat_of(const struct rj_fuse *f, fuse_ino_t ino, struct stat *st)
 		st->st_nlink = 1;
 		st->st_size = (off_t)file_bytes(f);
 		st->st_blocks = st->st_size / 512;
-		st->st_blksize = f->ring->block_size;
+		st->st_blksize = f->front.ring->block_size;
 	} else {
 		return ENOENT;
 	}
@@ -133,15 +129,15 @@ static void op_readdir(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off,
 static bool note_open(struct rj_fuse *f, uint64_t number)
 {
 	uint64_t none;
+	_Atomic uint64_t *opens = f->front.shm->opens;
 	unsigned i;
 
 	for (i = 0; i < RJ_WORKER_SHM_OPENS; i++)
-		if (f->shm->opens[i] == number)
+		if (opens[i] == number)
 			return true;
 	for (i = 0; i < RJ_WORKER_SHM_OPENS; i++) {
 		none = 0;
-		if (atomic_compare_exchange_strong(
-			    &f->shm->opens[i], &none, number))
+		if (atomic_compare_exchange_strong(&opens[i], &none, number))
 			return true;
 	}
 	return false;
@@ -153,7 +149,16 @@ static void note_release(struct rj_fuse *f, uint64_t number)
 
 	for (i = 0; i < RJ_WORKER_SHM_OPENS; i++)
 		atomic_compare_exchange_strong(
-			&f->shm->opens[i], &(uint64_t){number}, 0);
+			&f->front.shm->opens[i], &(uint64_t){number}, 0);
+}
+
+unsigned rj_fuse_users(const struct rj_fuse *f)
+{
+	unsigned i, n = 0;
+
+	for (i = 0; i < RJ_WORKER_SHM_OPENS; i++)
+		n += f->front.shm->opens[i] != 0;
+	return n;
 }
 
 static void op_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
@@ -181,7 +186,7 @@ static void op_release(
 	note_release(f, fi->fh);
 	fuse_reply_err(req, 0);
 	if (!rj_fuse_users(f))
-		rj_fuse_wake(f);
+		rj_front_wake(&f->front);
 }
 
 static void op_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off,
@@ -194,42 +199,21 @@ static void op_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off,
 		size = 0;
 	else if (size > bytes - at)
 		size = (size_t)(bytes - at);
-	fuse_reply_buf(req, (const char *)f->ring->data + at, size);
-}
-
-/* The kernel gives the journal up when it is told. */
-static void fail(fuse_req_t req, int rc)
-{
-	if (errno_of(rc) == EIO)
-		rj_fs_shutdown_wait(fuse_of(req)->fs_shutdown);
-	fuse_reply_err(req, errno_of(rc));
+	fuse_reply_buf(req, (const char *)f->front.ring->data + at, size);
 }
 
 static void op_write(fuse_req_t req, fuse_ino_t ino, const char *data,
 	size_t size, off_t off, struct fuse_file_info *fi)
 {
-	struct rj_fuse *f = fuse_of(req);
-	struct rj_error err;
-	int rc;
+	struct rj_front *f = &fuse_of(req)->front;
+	int e = rj_front_write(f, data, size, (uint64_t)off);
 
-	rc = rj_volume_flush_before_commit(&f->volume_flush, data, size, &err);
-	if (rc)
-		rj_log(RJ_LOG_ERROR, "%s", err.msg);
-	rj_fuse_lock(f);
-	if (!rc)
-		rc = rj_pipeline_write(
-			f->pipeline, data, size, (uint64_t)off, NULL);
-	sem_post(&f->lock);
-	if (rc)
-		fail(req, rc);
+	if (e)
+		fuse_reply_err(req, e);
 	else
 		fuse_reply_write(req, size);
-	/* nothing waits for this, and it waits for nothing */
-	if (!rc && !sem_trywait(&f->lock)) {
-		rj_pipeline_seal_next(f->pipeline);
-		rj_pipeline_hash_ahead(f->pipeline);
-		sem_post(&f->lock);
-	}
+	if (!e)
+		rj_front_ahead(f);
 }
 
 /*
@@ -243,22 +227,15 @@ static void op_write(fuse_req_t req, fuse_ino_t ino, const char *data,
 static void op_fsync(
 	fuse_req_t req, fuse_ino_t ino, int datasync, struct fuse_file_info *fi)
 {
-	struct rj_fuse *f = fuse_of(req);
-	int rc;
+	int e = rj_front_flush(&fuse_of(req)->front);
 
-	rj_fuse_lock(f);
-	rc = rj_pipeline_flush(f->pipeline, NULL);
-	sem_post(&f->lock);
-	if (rc)
-		fail(req, rc);
-	else
-		fuse_reply_err(req, ENOSYS);
+	fuse_reply_err(req, e ? e : ENOSYS);
 }
 
 /* A close(2) of the file. Not a request for durability, but an honest one. */
 static void op_flush(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
-	fuse_reply_err(req, errno_of(rj_fuse_drain(fuse_of(req), NULL)));
+	fuse_reply_err(req, rj_front_drain(&fuse_of(req)->front, NULL) ? EIO : 0);
 }
 
 const struct fuse_lowlevel_ops rj_fuse_ops = {

@@ -1,9 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the files of the FUSE file system share. fuse-fs.c has what the daemon calls;
- * fuse-session.c mounts it and resumes the kernel's session; fuse-threads.c has the threads
- * that read requests, fuse-ops.c the answers, fuse-lock.c the lock between threads and
- * daemon.
+ * Serve a FUSE file system with one file, "journal", whose bytes are the ring, below a loop
+ * device. The thread that reads a request runs the pipeline itself: handing it to another
+ * thread would cost more than it gains.
+ *
+ * The mount outlives the worker that made it: a process with /dev/fuse open continues
+ * it. The kernel sends FUSE_INIT only once, so the next worker reads it from
+ * rj_worker_shm, and asks for the requests that were read and never answered
+ * (FUSE_NOTIFY_RESEND).
+ *
+ * fuse-front.c has what the contract asks for; fuse-session.c mounts the file system and
+ * resumes the kernel's session; fuse-threads.c has the threads that read requests,
+ * fuse-ops.c the answers.
  */
 #ifndef RJ_JOURNALD_FUSE_PRIV_H
 #define RJ_JOURNALD_FUSE_PRIV_H
@@ -18,9 +26,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "volume-flush.h"
-#include "fuse-fs.h"
-#include "fs-shutdown.h"
+#include "rjournald/front/front-priv.h"
+
+#define RJ_FUSE_FILE "journal"
 
 /*
  * One request at a time is what a commit needs. The others are for the time
@@ -34,17 +42,12 @@
 #define RJ_FUSE_BUFFER (RJ_PIPELINE_WRITE_BYTES + 4096u)
 
 struct rj_fuse {
+	struct rj_front front; /* first */
 	struct fuse_session *session;
-	struct rj_worker_shm *shm;
-	struct rj_ring *ring;
-	struct rj_pipeline *pipeline;
-	struct rj_volume_flush volume_flush;
-	struct rj_fs_shutdown *fs_shutdown; /* NULL: raw */
-	sem_t lock; /* the pipeline; another thread may give it back */
 	pthread_t threads[RJ_FUSE_THREADS];
 	unsigned running;
-	int fuse_fd; /* the session's own; -1: none yet */
-	int event_fd;
+	int connection; /* /dev/fuse, also the supervisor's; -1: none yet */
+	int fuse_fd;	/* the same, the session's own; -1: none yet */
 	uint8_t *buffers; /* one for each thread */
 	atomic_uint threads_begun;
 	atomic_uint reading; /* threads in read(2), or on their way there */
@@ -58,19 +61,19 @@ struct rj_fuse {
 	pthread_mutex_t waiters_lock;
 	unsigned waiters;
 	struct rj_fuse_parked *parked, **parked_end;
-	atomic_bool ended;
 	char mountpoint[256];
 };
 
-/* ---- fuse-lock.c ---- */
-void rj_fuse_lock(struct rj_fuse *f);
-/* Wake the thread that waits at the event descriptor. */
-void rj_fuse_wake(const struct rj_fuse *f);
-
 /* ---- fuse-session.c ---- */
-/* Make F's session and bring it to life, as OPTS say. RJ_E_IO, RJ_E_PROTOCOL. */
-int rj_fuse_meet(struct rj_fuse *f, const struct rj_fuse_opts *opts,
+/* Open /dev/fuse as *FD, and mount it at MOUNTPOINT. SOURCE is shown in the
+ * mount table. RJ_E_IO. */
+int rj_fuse_mount(const char *mountpoint, const char *source, int *fd,
 	struct rj_error *err);
+/* Make F's session and bring it to life; RESUMED: as another worker left it. RJ_E_IO,
+ * RJ_E_PROTOCOL. */
+int rj_fuse_meet(struct rj_fuse *f, bool resumed, struct rj_error *err);
+/* Can this kernel send again what a dead worker has read (Linux 6.9)? */
+bool rj_fuse_can_resume(const struct rj_front *f);
 /* Answer the request of SIZE bytes in MEM. */
 void rj_fuse_process(struct rj_fuse *f, uint8_t *mem, size_t size);
 
@@ -85,6 +88,8 @@ void rj_fuse_join_threads(struct rj_fuse *f);
 
 /* ---- fuse-ops.c ---- */
 extern const struct fuse_lowlevel_ops rj_fuse_ops;
+/* Count the openers of the file. */
+unsigned rj_fuse_users(const struct rj_fuse *f);
 /* The number of the request that this thread answers. */
 extern _Thread_local uint64_t rj_fuse_current;
 

@@ -86,11 +86,11 @@ static int new_session(struct rj_fuse *f, struct rj_error *err)
 }
 
 /* The kernel's greeting: the first request after the mount. */
-static int take_greeting(struct rj_fuse *f, int fuse_fd, struct rj_error *err)
+static int take_greeting(struct rj_fuse *f, struct rj_error *err)
 {
-	struct rj_worker_shm *k = f->shm;
+	struct rj_worker_shm *k = f->front.shm;
 	struct fuse_in_header head;
-	ssize_t n = read(fuse_fd, f->buffers, RJ_FUSE_BUFFER);
+	ssize_t n = read(f->connection, f->buffers, RJ_FUSE_BUFFER);
 
 	if (n == -1)
 		return rj_fail_errno(err, errno, "/dev/fuse");
@@ -122,28 +122,28 @@ static int ask_again(const struct rj_fuse *f, struct rj_error *err)
  * Bring the session to life: the greeting is processed now, or, if another
  * worker has answered it, once more with its answer thrown away.
  */
-static int greet(struct rj_fuse *f, const struct rj_fuse_opts *opts,
-	struct rj_error *err)
+static int greet(struct rj_fuse *f, bool resumed, struct rj_error *err)
 {
+	const struct rj_worker_shm *k = f->front.shm;
 	uint8_t greeting[RJ_WORKER_SHM_INIT];
 	int rc = 0;
 
-	if (!opts->resumed)
-		rc = take_greeting(f, opts->fuse_fd, err);
+	if (!resumed)
+		rc = take_greeting(f, err);
 	if (rc)
 		return rc;
-	memcpy(greeting, f->shm->init, sizeof(greeting));
-	if (opts->resumed)
-		rj_fuse_process(f, greeting, f->shm->init_bytes);
-	if (dup3(opts->fuse_fd, f->fuse_fd, O_CLOEXEC) == -1)
+	memcpy(greeting, k->init, sizeof(greeting));
+	if (resumed)
+		rj_fuse_process(f, greeting, k->init_bytes);
+	if (dup3(f->connection, f->fuse_fd, O_CLOEXEC) == -1)
 		return rj_fail_errno(err, errno, "dup3");
-	if (opts->resumed)
+	if (resumed)
 		return ask_again(f, err);
-	rj_fuse_process(f, greeting, f->shm->init_bytes);
+	rj_fuse_process(f, greeting, k->init_bytes);
 	return 0;
 }
 
-bool rj_fuse_can_resume(const struct rj_fuse *f)
+bool rj_fuse_can_resume(const struct rj_front *f)
 {
 	struct fuse_init_in in = {0};
 	const struct rj_worker_shm *k = f->shm;
@@ -154,12 +154,11 @@ bool rj_fuse_can_resume(const struct rj_fuse *f)
 	return in.flags & FUSE_INIT_EXT && in.flags2 & HAS_RESEND_2;
 }
 
-int rj_fuse_meet(struct rj_fuse *f, const struct rj_fuse_opts *opts,
-	struct rj_error *err)
+int rj_fuse_meet(struct rj_fuse *f, bool resumed, struct rj_error *err)
 {
 	int rc;
 
 	fuse_set_log_func(fuse_says);
 	rc = new_session(f, err);
-	return rc ? rc : greet(f, opts, err);
+	return rc ? rc : greet(f, resumed, err);
 }

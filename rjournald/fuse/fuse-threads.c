@@ -40,7 +40,7 @@ static void wait_aside(struct rj_fuse *f, unsigned me)
 	bool wanted;
 
 	pthread_mutex_lock(&f->aside);
-	wanted = f->reading < READERS || f->ended;
+	wanted = f->reading < READERS || f->front.ended;
 	if (!wanted)
 		f->waiting[f->waiting_count++] = me;
 	pthread_mutex_unlock(&f->aside);
@@ -62,7 +62,7 @@ static void line_up(struct rj_fuse *f, unsigned me)
 	unsigned n = f->reading;
 
 	for (;;) {
-		if (n >= READERS && !f->ended) {
+		if (n >= READERS && !f->front.ended) {
 			wait_aside(f, me);
 			n = f->reading;
 		} else if (atomic_compare_exchange_weak(
@@ -171,9 +171,9 @@ static void *serve(void *arg)
 		else
 			rj_fuse_process(f, mem, (size_t)n);
 	}
-	f->ended = true;
+	f->front.ended = true;
 	call_one(f); /* and so each one lets the next one go */
-	rj_fuse_wake(f);
+	rj_front_wake(&f->front);
 	return NULL;
 }
 

@@ -81,7 +81,7 @@ struct rj_worker_shm {
 	_Atomic uint32_t signalled; /* a signal asked to stop */
 	_Atomic uint32_t restarts; /* workers after the first */
 	_Alignas(8) int64_t started_ns;	   /* monotonic: when the device was ready */
-	char loop_path[32];
+	char device_path[32];
 };
 
 /* The pieces of the mapping. */

@@ -87,7 +87,7 @@ static void *take_over(void *arg)
 	}
 	t->done = true;
 	rj_supervisor_tell(t->post, RJ_WORD_SERVING);
-	rj_fuse_release(t->fuse);
+	rj_front_release(t->front);
 	if (write(t->event_fd, &one, sizeof(one)) == -1)
 		return NULL; /* full: it is awake anyway */
 	return NULL;

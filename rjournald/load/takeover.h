@@ -12,12 +12,12 @@
 
 #include "load.h"
 #include "rjournald/commit/pipeline.h"
-#include "rjournald/fuse/fuse-fs.h"
+#include "rjournald/front/front.h"
 
 struct rj_takeover {
 	struct rj_loaded *loaded;
 	struct rj_pipeline *pipeline;
-	struct rj_fuse *fuse;
+	struct rj_front *front;
 	int post; /* the supervisor is told there when it is done */
 	int event_fd; /* an eventfd, written to then */
 	pthread_t thread;

@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "rjournald/fuse/volume-flush.h"
+#include "rjournald/front/volume-flush.h"
 #include "support/rjtest.h"
 #include "util/bytes.h"
 
