@@ -24,11 +24,12 @@
 #define OPS_VERSIONS   10
 
 enum op_kind {
-	OP_MKDIR, /* the thread's own directory; always its first */
+	/* the thread's own directory; always its first. Casefolded if the volume can */
+	OP_MKDIR,
 	OP_CREATE,
 	OP_WRITE, /* in the middle, at the end, or beyond it */
 	OP_DIRECT, /* the same with O_DIRECT */
-	OP_MMAP,
+	OP_MMAP, /* its OP_SYNC_DATA is msync */
 	OP_TRUNCATE, /* to fewer or more bytes */
 	OP_ALLOCATE,
 	OP_ALLOCATE_KEEP, /* blocks, beyond the end too; the size stays */
@@ -42,7 +43,8 @@ enum op_kind {
 	OP_TREE, /* a directory with many names; its blocks are revoked later */
 	OP_UNTREE,
 	/* the large file written anew, under another name first: with data=journal
-	 * it is in transactions that are shipped while the kernel writes them */
+	 * it is in transactions that are shipped while the kernel writes them;
+	 * sealed before the name is its, if the volume has verity */
 	OP_BIG,
 };
 

@@ -324,17 +324,19 @@ int verify_thread(struct verify *v, const struct ops *o, char *why, size_t size)
 	return check_tree(v, tree);
 }
 
-/* e2fsck would ask for the journal's device. ORPHANS: were some left to a mount? */
+/* e2fsck would ask for an external journal's device. ORPHANS: were some left to a mount? */
 static errcode_t forget_journal(const char *image, bool *orphans)
 {
 	ext2_filsys fs;
 	errcode_t rc;
 
-	rc = ext2fs_open(image, EXT2_FLAG_RW | EXT2_FLAG_SUPER_ONLY, 0, 0,
+	rc = ext2fs_open(image, EXT2_FLAG_RW | EXT2_FLAG_SUPER_ONLY | EXT2_FLAG_64BITS, 0, 0,
 		unix_io_manager, &fs);
 	if (rc)
 		return rc;
-	*orphans = fs->super->s_last_orphan != 0;
+	*orphans = fs->super->s_last_orphan != 0 || ext2fs_has_feature_orphan_present(fs->super);
+	if (fs->super->s_journal_inum) /* it is inside, and e2fsck can have it */
+		return ext2fs_close(fs);
 	fs->super->s_feature_compat &= ~EXT3_FEATURE_COMPAT_HAS_JOURNAL;
 	fs->super->s_journal_inum = 0;
 	fs->super->s_journal_dev = 0;

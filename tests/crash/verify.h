@@ -29,7 +29,7 @@ void verify_close(struct verify *v);
 int verify_thread(
 	struct verify *v, const struct ops *o, char *why, size_t size);
 
-/* Take the journal away from a recovered image, and have e2fsck -fn look at
+/* Take the external journal away from a recovered image, and have e2fsck -fn look at
  * it. 0: it finds nothing; else -1 with WHY. */
 int verify_fsck(const char *image, char *why, size_t size);
 

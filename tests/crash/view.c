@@ -32,7 +32,7 @@ int view_open(const char *path, struct view **out, long *code)
 		v->root = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 		*code = v->root == -1 ? errno : 0;
 	} else if (!*code) {
-		*code = ext2fs_open(path, 0, 0, 0, unix_io_manager, &v->fs);
+		*code = ext2fs_open(path, EXT2_FLAG_64BITS, 0, 0, unix_io_manager, &v->fs);
 	}
 	if (!*code)
 		return 0;

@@ -72,14 +72,15 @@ power_cut() {
 	fi
 	for ((n = 0; n < ${#kinds[@]}; n++)); do
 		was=$(vm_state $n) pieces=$(log_pieces "$SRV_URL/cut$seed.$n")
-		if ! vm_recover $n; then
-			# one line, without what long's table divides fields by
-			line="BAD $(tr -s '\n:;,(' ' ' <"$VM_DIR/recover.$n")"
-		else
+		if vm_recover $n; then
 			line=$(vm_judge $n "$seed")
+		else
+			line="BAD $(<"$VM_DIR/recover.$n")"
 		fi
+		line=$(tr -s '\n:;,(' ' ' <<<"$line") # without what long's table divides fields by
+		line=${line% }
 		[[ $line =~ ^[0-9]+$ ]] && CUT_ACKED=$((CUT_ACKED + line)) || CUT_BAD=1
-		echo "seed $seed, ${kinds[n]}: ${line:-BAD no verdict}; $(sed -n $((n + 1))p "$VM_DIR/cut.was"); $was${fallback:+; its fallback: $(sed -n $((${#kinds[@]} + n + 1))p "$VM_DIR/cut.was"); $(grep -o 'store got [0-9]* segments' "$VM_DIR/recover.$n")}; $pieces"
+		echo "seed $seed, ${kinds[n]}, ${VM_RELEASE%-cloud*}: ${line:-BAD no verdict}; $(sed -n $((n + 1))p "$VM_DIR/cut.was"); $was${fallback:+; its fallback: $(sed -n $((${#kinds[@]} + n + 1))p "$VM_DIR/cut.was"); $(grep -o 'store got [0-9]* segments' "$VM_DIR/recover.$n")}; $pieces"
 	done
 	return $CUT_BAD
 }

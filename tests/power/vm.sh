@@ -4,6 +4,7 @@
 # write cache, and reaches rjserver on the host's loopback at the same address
 # and port as the host does, so that a volume's URL is right on both sides.
 VM_KERNEL=${RJ_VM_KERNEL:-/var/cache/rjprogs/vm-kernel}
+VM_RELEASE= # of vm_kernel
 VM_DISK=$RJ_BUILD/tests/power/disk
 VM_JUDGE=$RJ_BUILD/tests/crash/judge
 VM_THREADS=${VM_THREADS:-2}
@@ -32,30 +33,41 @@ vm_setup() {
 	VM_DIR=$(mktemp -d /dev/shm/rjvm.XXXXXX) || return 1
 	local_conf "$T_DIR" "$VM_DIR"
 	at_exit rm -rf "$VM_DIR"
+	vm_kernel "$VM_KERNEL"
+}
+
+# vm_kernel DIR: the next machines have that kernel
+vm_kernel() {
 	local programs=() p
+	VM_KERNEL=$1 VM_RELEASE=$(basename "$1"/boot/vmlinuz-*)
+	VM_RELEASE=${VM_RELEASE#vmlinuz-}
+	[ ! -e "$VM_DIR/initrd.$VM_RELEASE" ] || return 0
 	for p in rjournald/rjournald rjrecover/rjrecover rjmount/mount.rj rjctl/rjctl \
 		tests/power/writer tests/power/overwrite tests/power/relay; do
 		programs+=("$(vm_program "$RJ_BUILD/$p")")
 	done
-	LD_LIBRARY_PATH=$RJ_BUILD/lib/.libs "$RJ_SRC/tests/power/mkinitrd" \
-		"$VM_DIR/initrd" "$VM_KERNEL" "$RJ_SRC/tests/power/init" \
+	VM_MODULES="${VM_MODULES:-} quota_tree quota_v2" LD_LIBRARY_PATH=$RJ_BUILD/lib/.libs \
+		"$RJ_SRC/tests/power/mkinitrd" \
+		"$VM_DIR/initrd.$VM_RELEASE" "$VM_KERNEL" "$RJ_SRC/tests/power/init" \
 		"${programs[@]}" "$(command -v mount)" "$(command -v chattr)"
 }
 
-# vm_volume N KIND URL [fallback]: its image, by a word such as ext4-4k-ordered;
-# sets VM_OPTS[N], the options it is mounted with, and VM_FALLBACK[N]: a disk
+# vm_volume N KIND URL [fallback]: its image, by a word such as ext4-4k-ordered, and with
+# features of ext4 behind it: ext4-4k-ordered+verity+^64bit; sets VM_OPTS[N], the options it is mounted with, and VM_FALLBACK[N]: a disk
 # whose path in the machine is the same as here
 declare -A VM_OPTS VM_FALLBACK
 vm_volume() {
-	local n=$1 kind=$2 url=$3 type bs mode args= fallback=
-	IFS=- read -r type bs mode <<<"$kind"
+	local n=$1 kind=$2 url=$3 type bs mode features=^orphan_file args= fallback=
+	IFS=- read -r type bs mode <<<"${kind%%+*}"
 	bs=$((${bs%k} * 1024))
+	[[ $kind != *+* ]] || features+=,$(tr + , <<<"${kind#*+}")
+	[[ $kind != *+bigalloc* ]] || args="-C $((bs * 4))"
 	case $mode in
 	async) VM_OPTS[$n]=data=writeback,journal_async_commit ;;
 	journal-async) VM_OPTS[$n]=data=journal,journal_async_commit ;;
 	# nothing of rjprogs: what the kernel is worth alone
 	internal) VM_OPTS[$n]=internal,data=ordered ;;
-	internal-fast) VM_OPTS[$n]=internal,data=ordered args="-O fast_commit" ;;
+	internal-fast) VM_OPTS[$n]=internal,data=ordered features+=,fast_commit ;;
 	# of tests/power/overwrite
 	flag-ordered) VM_OPTS[$n]=flag,data=ordered ;;
 	on-ordered) VM_OPTS[$n]=$([ "$type" = ext3 ] || echo nodelalloc,)data=ordered ;;
@@ -72,12 +84,18 @@ vm_volume() {
 	truncate -s "$((48 + ${VM_SQUEEZE:-0}))M" "$VM_DIR/v$n" || return 1
 	if [[ $mode == internal* ]]; then
 		# shellcheck disable=SC2086
-		mke2fs -q -F -t "$type" -b "$bs" -O ^orphan_file $args -J size=8 "$VM_DIR/v$n"
+		mke2fs -q -F -t "$type" -b "$bs" -O "$features" $args -J size=8 "$VM_DIR/v$n"
+		return
+	fi
+	local journal="remote=$url,size=$((bs / 1024))$fallback" # 1024 blocks: it wraps
+	if [[ $features == *,orphan_file* ]]; then # mke2fs makes that file beside a journal only
+		# shellcheck disable=SC2086
+		mke2fs -q -F -t "$type" -b "$bs" -O "$features" $args "$VM_DIR/v$n" &&
+			"$RJ_BUILD/rjtune/rjtune" -q -J "$journal" "$VM_DIR/v$n"
 		return
 	fi
 	# shellcheck disable=SC2086
-	"$MKRJFS" -q -F -t "$type" -b "$bs" -O ^orphan_file $args \
-		-J "remote=$url,size=$((bs / 1024))$fallback" "$VM_DIR/v$n" # 1024 blocks: it wraps
+	"$MKRJFS" -q -F -t "$type" -b "$bs" -O "$features" $args -J "$journal" "$VM_DIR/v$n"
 }
 
 # vm_on_loop N COMMAND...: with a loop device of volume N's image as its last word
@@ -115,7 +133,7 @@ vm_start() {
 	wait_for 20 test -S "$VM_DIR/nbd" || return 1
 	qemu-system-x86_64 -accel tcg -cpu max,cx16=off -smp 1 -m "$VM_MEMORY" -nographic -no-reboot \
 		-nodefaults -serial "file:$VM_DIR/console" -monitor none \
-		-kernel "$VM_KERNEL"/boot/vmlinuz-* -initrd "$VM_DIR/initrd" \
+		-kernel "$VM_KERNEL"/boot/vmlinuz-* -initrd "$VM_DIR/initrd.$VM_RELEASE" \
 		-append "console=ttyS0 panic=-1 quiet no_timer_check $words" \
 		-chardev "file,id=acks,path=$VM_DIR/acks" \
 		-device isa-debugcon,iobase=0xe9,chardev=acks \
@@ -196,7 +214,10 @@ vm_recover() {
 	fi
 	"$RJRECOVER" -p "$VM_DIR/v$1" >"$VM_DIR/recover.$1" 2>&1
 	local rc=$?
-	((rc <= 1))
+	((rc <= 1)) || return
+	# e2fsck wants a journal beside that file
+	! dumpe2fs -h "$VM_DIR/v$1" 2>/dev/null | grep -q '^Filesystem features:.* orphan_file' ||
+		"$RJ_BUILD/rjtune/rjtune" -q -J size=4 "$VM_DIR/v$1" >>"$VM_DIR/recover.$1" 2>&1
 }
 
 # vm_judge N SEED: the number of acknowledged operations, or what is BAD
