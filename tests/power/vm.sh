@@ -47,9 +47,9 @@ vm_kernel() {
 		programs+=("$(vm_program "$RJ_BUILD/$p")")
 	done
 	VM_MODULES="${VM_MODULES:-} quota_tree quota_v2" LD_LIBRARY_PATH=$RJ_BUILD/lib/.libs \
-		"$RJ_SRC/tests/power/mkinitrd" \
-		"$VM_DIR/initrd.$VM_RELEASE" "$VM_KERNEL" "$RJ_SRC/tests/power/init" \
-		"${programs[@]}" "$(command -v mount)" "$(command -v chattr)"
+		"$RJ_SRC/tests/power/mkinitrd" "$VM_DIR/initrd.$VM_RELEASE" "$VM_KERNEL" \
+		"$RJ_SRC/tests/power/init" "${programs[@]}" "$(command -v mount)" \
+		"$(command -v chattr)"
 }
 
 # vm_volume N KIND URL [fallback]: its image, by a word such as ext4-4k-ordered, and with
