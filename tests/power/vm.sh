@@ -53,8 +53,8 @@ vm_kernel() {
 }
 
 # vm_volume N KIND URL [fallback]: its image, by a word such as ext4-4k-ordered, and with
-# features of ext4 behind it: ext4-4k-ordered+verity+^64bit; sets VM_OPTS[N], the options it is mounted with, and VM_FALLBACK[N]: a disk
-# whose path in the machine is the same as here
+# features of ext4 behind it: ext4-4k-ordered+verity+^64bit; sets VM_OPTS[N], the options
+# it is mounted with, and VM_FALLBACK[N]: a disk whose path in the machine is the same as here
 declare -A VM_OPTS VM_FALLBACK
 vm_volume() {
 	local n=$1 kind=$2 url=$3 type bs mode features=^orphan_file args= fallback=
