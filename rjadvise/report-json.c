@@ -39,6 +39,7 @@ static struct json_object *load_json(const struct load *l, const struct machine 
 	add_bool(o, "delalloc", l->delalloc);
 	add_number(o, "commit_interval_s", l->commit_s);
 	add_number(o, "fsyncs_per_s", l->fsyncs_s);
+	add_number(o, "fsyncing_threads", l->sync_threads);
 	add_number(o, "syncs_per_s_at_least", model_syncs_s(l, m));
 	add_number(o, "commits_per_s", l->commits_s);
 	add_number(o, "requested_commits_per_s", l->requested_s);

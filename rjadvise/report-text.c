@@ -42,7 +42,8 @@ static void print_load(const struct report *r)
 			"  fsyncs:           unknown: %s; per second at least %s, by what the journal and the disk were asked for\n",
 			r->trace_why, NUMBER(model_syncs_s(l, &r->machine)));
 	else
-		printf("  fsyncs:           %s/s\n", NUMBER(l->fsyncs_s));
+		printf("  fsyncs:           %s/s; threads that call it: %s\n",
+			NUMBER(l->fsyncs_s), NUMBER(l->sync_threads));
 	printf("  commits:          %s/s, %s/s of them asked for; %s each\n", NUMBER(l->commits_s),
 		NUMBER(l->requested_s), US(l->commit_us));
 	printf("  size of a commit: %s blocks in the mean; 99 of 100 at most %s\n",

@@ -155,9 +155,10 @@ static void load_commits(const struct series *s, struct load *out)
 	double seconds = out->seconds, bytes, error, commits;
 
 	out->fsyncs_s = out->commits_s = out->requested_s = out->commit_us = NAN;
-	out->cached_bytes_s = NAN;
+	out->cached_bytes_s = out->sync_threads = NAN;
 	if (a->trace.on && b->trace.on) {
 		out->fsyncs_s = per_s(b->trace.fsyncs, a->trace.fsyncs, seconds);
+		out->sync_threads = b->trace.sync_threads;
 		out->cached_bytes_s = trace_written(&a->trace, &b->trace) / seconds;
 	}
 	if (a->has_jbd2 && b->has_jbd2) {

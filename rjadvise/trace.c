@@ -14,13 +14,16 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "model/threads.h"
 #include "volume.h"
 
 #define SPARE_FDS 64
 #define RING_BYTES (256u << 10) /* more than 1500 commits */
-#define WRITES_BYTES 4096u
-/* One write in 61 is recorded; a prime, so that it does not follow a program's steps. */
+#define SAMPLES_BYTES 4096u
+/* One write in 61 is recorded, and one sync in 11; primes, so that it does not follow a program's
+ * steps. */
 #define WRITES_PERIOD 61
+#define SYNCS_PERIOD  11
 #define RECORD_MOST 4096u
 #define SIZE_FIELD "field:__u32 blocks_logged;"
 #define COPIED_FIELD "field:unsigned int copied;"
@@ -37,8 +40,9 @@ struct ring {
 
 struct trace {
 	int cpus;
-	int *fd; /* of fsyncs, for each CPU; -1: none (a CPU that is off) */
+	struct ring *syncs; /* for each CPU, which may be off */
 	struct ring commits, *writes; /* TRACE_WRITES for each CPU */
+	struct threads sync_threads;
 	bool writes_off;
 	unsigned size_offset, copied_offset[TRACE_WRITES]; /* in a record's raw data */
 	struct trace_counts counts;
@@ -52,10 +56,14 @@ static bool read_event(const char *event, const char *file, char *out, size_t si
 }
 
 /* One event with a filter on the volume; PID -1: of all processes of CPU. One in PERIOD
- * leaves a record; 0: none does. */
-static int open_event(const char *event, dev_t dev, pid_t pid, int cpu, unsigned period)
+ * leaves a record of what TYPE says. */
+static int open_event(
+	const char *event, dev_t dev, pid_t pid, int cpu, unsigned period, uint64_t type)
 {
-	struct perf_event_attr attr = {.type = PERF_TYPE_TRACEPOINT, .size = sizeof(attr)};
+	struct perf_event_attr attr = {.type = PERF_TYPE_TRACEPOINT,
+		.size = sizeof(attr),
+		.sample_period = period,
+		.sample_type = type};
 	char text[32];
 	int fd, saved;
 
@@ -64,10 +72,6 @@ static int open_event(const char *event, dev_t dev, pid_t pid, int cpu, unsigned
 		return -1;
 	}
 	attr.config = strtoull(text, NULL, 10);
-	if (period) {
-		attr.sample_period = period;
-		attr.sample_type = PERF_SAMPLE_RAW;
-	}
 	fd = (int)syscall(SYS_perf_event_open, &attr, pid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 	/* as the kernel keeps a device's number in itself */
 	snprintf(text, sizeof(text), "dev == %u", (unsigned)(major(dev) << 20 | minor(dev)));
@@ -92,29 +96,16 @@ static void allow_descriptors(int more)
 	setrlimit(RLIMIT_NOFILE, &r); /* if not, opening them says so */
 }
 
-static int count_fsyncs(struct trace *t, dev_t dev)
-{
-	int cpu, got = 0;
-
-	for (cpu = 0; cpu < t->cpus; cpu++) {
-		t->fd[cpu] = open_event("ext4/ext4_sync_file_enter", dev, -1, cpu, 0);
-		if (t->fd[cpu] < 0 && errno != ENODEV)
-			return -1;
-		got += t->fd[cpu] >= 0;
-	}
-	return got ? 0 : -1;
-}
-
 static void ring_open(struct ring *r, int fd, uint32_t bytes)
 {
 	void *at;
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 
 	r->fd = fd;
-	r->bytes = bytes;
+	r->bytes = bytes > page ? bytes : (uint32_t)page;
 	if (fd < 0)
 		return;
-	at = mmap(NULL, bytes + (size_t)sysconf(_SC_PAGESIZE), PROT_READ | PROT_WRITE, MAP_SHARED,
-		fd, 0);
+	at = mmap(NULL, r->bytes + page, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (at != MAP_FAILED)
 		r->page = at;
 }
@@ -125,6 +116,22 @@ static void ring_close(struct ring *r)
 		munmap(r->page, r->bytes + (size_t)sysconf(_SC_PAGESIZE));
 	if (r->fd >= 0)
 		close(r->fd);
+}
+
+static int count_fsyncs(struct trace *t, dev_t dev)
+{
+	int cpu, got = 0;
+
+	for (cpu = 0; cpu < t->cpus; cpu++) {
+		ring_open(&t->syncs[cpu],
+			open_event("ext4/ext4_sync_file_enter", dev, -1, cpu, SYNCS_PERIOD,
+				PERF_SAMPLE_TID),
+			SAMPLES_BYTES);
+		if (t->syncs[cpu].fd < 0 && errno != ENODEV)
+			return -1;
+		got += t->syncs[cpu].fd >= 0;
+	}
+	return got ? 0 : -1;
 }
 
 /* Where FIELD, which ends with the number wanted, is in the records of EVENT. */
@@ -146,12 +153,13 @@ static void record_commits(struct trace *t, dev_t dev, const char *name)
 		!read_text(text, sizeof(text), "/sys/fs/ext4/%s/journal_task", name) ||
 		(pid = strtol(text, NULL, 10)) <= 0)
 		return;
-	ring_open(&t->commits, open_event("jbd2/jbd2_run_stats", dev, (pid_t)pid, -1, 1), RING_BYTES);
+	ring_open(&t->commits,
+		open_event("jbd2/jbd2_run_stats", dev, (pid_t)pid, -1, 1, PERF_SAMPLE_RAW),
+		RING_BYTES);
 }
 
 static void record_writes(struct trace *t, dev_t dev)
 {
-	uint32_t page = (uint32_t)sysconf(_SC_PAGESIZE);
 	int cpu, i;
 
 	for (i = 0; i < TRACE_WRITES; i++) {
@@ -159,8 +167,9 @@ static void record_writes(struct trace *t, dev_t dev)
 			continue;
 		for (cpu = 0; cpu < t->cpus; cpu++)
 			ring_open(&t->writes[cpu * TRACE_WRITES + i],
-				open_event(write_events[i], dev, -1, cpu, WRITES_PERIOD),
-				page > WRITES_BYTES ? page : WRITES_BYTES);
+				open_event(write_events[i], dev, -1, cpu, WRITES_PERIOD,
+					PERF_SAMPLE_RAW),
+				SAMPLES_BYTES);
 	}
 }
 
@@ -170,10 +179,10 @@ struct trace *trace_start(dev_t dev, const char *name, char *why, unsigned size)
 	struct trace *t = calloc(1, sizeof(*t));
 
 	if (t && cpus > 0) {
-		t->fd = malloc(sizeof(*t->fd) * (size_t)cpus);
+		t->syncs = calloc((size_t)cpus, sizeof(*t->syncs));
 		t->writes = calloc((size_t)cpus * TRACE_WRITES, sizeof(*t->writes));
 	}
-	if (!t || !t->fd || !t->writes) {
+	if (!t || !t->syncs || !t->writes) {
 		snprintf(why, size, "out of memory");
 		trace_stop(t);
 		return NULL;
@@ -181,7 +190,7 @@ struct trace *trace_start(dev_t dev, const char *name, char *why, unsigned size)
 	t->cpus = cpus;
 	t->commits.fd = -1;
 	for (i = 0; i < cpus; i++)
-		t->fd[i] = -1;
+		t->syncs[i].fd = -1;
 	for (i = 0; i < cpus * TRACE_WRITES; i++)
 		t->writes[i].fd = -1;
 	allow_descriptors(cpus * (1 + TRACE_WRITES));
@@ -280,6 +289,18 @@ static void take_commit(
 	t->counts.sizes[trace_bucket(blocks)]++;
 }
 
+static void take_sync(
+	struct trace *t, int arg, const uint8_t *record, const struct perf_event_header *h)
+{
+	uint32_t tid;
+
+	(void)arg;
+	if (h->type != PERF_RECORD_SAMPLE || h->size < sizeof(*h) + 2 * sizeof(tid))
+		return;
+	memcpy(&tid, record + sizeof(*h) + sizeof(tid), sizeof(tid)); /* after the process's id */
+	threads_add(&t->sync_threads, tid);
+}
+
 static void take_write(
 	struct trace *t, int kind, const uint8_t *record, const struct perf_event_header *h)
 {
@@ -309,7 +330,9 @@ void trace_read(struct trace *t, struct trace_counts *out)
 	t->counts.fsyncs = 0;
 	memset(t->counts.writes, 0, sizeof(t->counts.writes));
 	for (cpu = 0; cpu < t->cpus; cpu++) {
-		t->counts.fsyncs += read_count(t->fd[cpu]);
+		t->counts.fsyncs += read_count(t->syncs[cpu].fd);
+		if (t->syncs[cpu].page)
+			ring_read(t, &t->syncs[cpu], 0, take_sync);
 		for (i = 0; i < TRACE_WRITES; i++) {
 			r = &t->writes[cpu * TRACE_WRITES + i];
 			t->counts.writes[i] += read_count(r->fd);
@@ -319,6 +342,7 @@ void trace_read(struct trace *t, struct trace_counts *out)
 	}
 	if (t->commits.page)
 		ring_read(t, &t->commits, 0, take_commit);
+	t->counts.sync_threads = threads_count(&t->sync_threads);
 	*out = t->counts;
 }
 
@@ -368,14 +392,13 @@ void trace_stop(struct trace *t)
 
 	if (!t)
 		return;
-	for (i = 0; t->fd && i < t->cpus; i++)
-		if (t->fd[i] >= 0)
-			close(t->fd[i]);
+	for (i = 0; t->syncs && i < t->cpus; i++)
+		ring_close(&t->syncs[i]);
 	for (i = 0; t->writes && i < t->cpus * TRACE_WRITES; i++)
 		ring_close(&t->writes[i]);
 	if (t->cpus)
 		ring_close(&t->commits);
-	free(t->fd);
+	free(t->syncs);
 	free(t->writes);
 	free(t);
 }

@@ -19,6 +19,7 @@
 struct trace_counts {
 	bool on;	  /* fsyncs are counted */
 	uint64_t fsyncs;  /* calls of fsync(2) and fdatasync(2), and O_SYNC writes */
+	double sync_threads; /* that call these; NAN */
 	/* Writes to the page cache, by tracepoint; of a part of them the bytes are known. */
 	uint64_t writes[TRACE_WRITES], sampled[TRACE_WRITES], sampled_bytes[TRACE_WRITES];
 	bool commits_on;  /* so are the sizes of commits */

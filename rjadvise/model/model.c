@@ -15,6 +15,9 @@
 #define BUSY_LEAST 0.1
 /* Blocks of data in the log to a descriptor block: 16 bytes a tag, in 4 KiB. */
 #define TAGS 254.0
+/* Blocks to the log of a commit of an overwrite, without its data: a descriptor, the inode's
+ * block, the commit block. */
+#define LEAST_BLOCKS 3
 /* The part of the journal that one transaction may have. */
 #define FULL_SHARE 0.25
 
@@ -60,21 +63,24 @@ static double write_us(const struct device_cost *d, double bytes)
 }
 
 /* JBD2 writes the blocks, waits, and writes the commit block with PREFLUSH and FUA, which the
- * block layer makes a second flush where the disk has no FUA. */
-static double on_disk_us(const struct device_cost *d, double bytes)
+ * block layer makes a second flush where the disk has no FUA. The flush of another disk takes
+ * OTHER_US while the blocks are written. */
+static double on_disk_us(const struct device_cost *d, double bytes, double other_us)
 {
-	return write_us(d, bytes) + d->flush_us + d->write_us + (d->fua ? 0 : d->flush_us);
+	return fmax(write_us(d, bytes), other_us) + d->flush_us + d->write_us +
+	       (d->fua ? 0 : d->flush_us);
 }
 
-/* What the disks and the store take for it. */
-static double devices_us(const struct machine *m, enum place place, double bytes)
+/* What the disks and the store take for it, if the share IN_LOG of the file data passes the log:
+ * only for what does not, JBD2 flushes the volume before a commit block elsewhere. */
+static double devices_us(const struct machine *m, enum place place, double bytes, double in_log)
 {
 	switch (place) {
 	case PLACE_INTERNAL:
-		return on_disk_us(&m->disk, bytes);
-	case PLACE_SECOND: /* the volume is flushed before the commit block */
-		return m->disk.flush_us + on_disk_us(&m->second, bytes);
-	default:
+		return on_disk_us(&m->disk, bytes, 0);
+	case PLACE_SECOND:
+		return on_disk_us(&m->second, bytes, (1 - in_log) * m->disk.flush_us);
+	default: /* rjournald flushes the volume for each */
 		return m->disk.write_us + m->disk.flush_us + write_us(&m->store, bytes);
 	}
 }
@@ -87,7 +93,7 @@ static double front_us(enum place place, double bytes)
 
 double model_commit_us(const struct machine *m, enum place place, double bytes)
 {
-	return devices_us(m, place, bytes) + front_us(place, bytes);
+	return devices_us(m, place, bytes, 0) + front_us(place, bytes);
 }
 
 /* Flushes of the volume's disk for one commit. */
@@ -102,6 +108,8 @@ static double flush_only_s(const struct load *l, const struct machine *m)
 {
 	double n = l->flushes_s - l->commits_s * flushes_per_commit(l, m);
 
+	if (l->mode == MODE_JOURNAL) /* each is a commit, and flushes after it */
+		return 0;
 	if (n > l->fsyncs_s) /* others flushed the disk, too */
 		n = l->fsyncs_s;
 	return n > 0 ? n : 0; /* also of NAN */
@@ -116,6 +124,15 @@ double model_syncs_s(const struct load *l, const struct machine *m)
 static double waited_s(const struct load *l, const struct machine *m)
 {
 	return fmin(l->requested_s, model_syncs_s(l, m));
+}
+
+/* Threads that sync. Where that was not seen, by how many share a commit: while the journal
+ * commits for some of them, the others wait for the next one. */
+static double threads(const struct load *l, const struct machine *m)
+{
+	double shared = (model_syncs_s(l, m) - flush_only_s(l, m)) / waited_s(l, m);
+
+	return fmax(1, known(l->sync_threads, isfinite(shared) ? 2 * shared - 1 : 1));
 }
 
 /* Bytes of file data that pass the log per second. */
@@ -142,6 +159,34 @@ static double metadata_s(const struct load *l)
 	return n > 0 || isnan(n) ? n : 0;
 }
 
+/* How much of what is fsynced passes the log in MODE. */
+static double in_log(const struct load *l, enum data_mode mode)
+{
+	return mode == MODE_JOURNAL ? 1 : mode == MODE_FLAGGED ? l->flagged_share : 0;
+}
+
+/* How much passes the log with C, and does not now. */
+static double part_logged(const struct load *l, struct choice c)
+{
+	return fmax(0, in_log(l, c.mode) - in_log(l, l->mode));
+}
+
+/* Commits that programs wait for with C and that are only flushes now. Threads do not wait for
+ * one commit: half of them have theirs in the next. */
+static double added_s(const struct load *l, const struct machine *m, struct choice c)
+{
+	double n = threads(l, m);
+
+	return flush_only_s(l, m) * part_logged(l, c) * fmin(n, 2) / n;
+}
+
+/* Bytes to the log per second with C: each commit that is added has LEAST_BLOCKS, too. */
+static double log_s(const struct load *l, const struct machine *m, struct choice c)
+{
+	return metadata_s(l) + logged_data_s(l, c.mode) * (1 + 1 / TAGS) +
+	       added_s(l, m, c) * LEAST_BLOCKS * l->block_bytes;
+}
+
 /* How much longer commits really take than the probe's figures say: by those of the journal
  * in use, or by the disk's flushes where nearly all syncs only flush. */
 static double scale(const struct load *l, const struct machine *m)
@@ -150,7 +195,7 @@ static double scale(const struct load *l, const struct machine *m)
 
 	if (waited_s(l, m) * l->commit_us >= BUSY_LEAST * 1e6)
 		k = fmax(0, l->commit_us - front_us(l->place, bytes)) /
-		    devices_us(m, l->place, bytes);
+		    devices_us(m, l->place, bytes, in_log(l, l->mode));
 	else if (l->flushes_s * l->flush_us >= BUSY_LEAST * 1e6)
 		k = l->flush_us / m->disk.flush_us;
 	return isfinite(k) ? k : 1;
@@ -173,17 +218,9 @@ static const char *missing(const struct load *l, const struct machine *m, struct
 	return NULL;
 }
 
-/* How much of what is fsynced passes the log with C, and does not now. */
-static double part_logged(const struct load *l, struct choice c)
-{
-	if (l->mode == MODE_JOURNAL)
-		return 0;
-	return c.mode == MODE_JOURNAL ? 1 : c.mode == MODE_FLAGGED ? l->flagged_share : 0;
-}
-
 /* The part of a second that the disk, or the store, needs for the bytes alone. */
 static double bytes_time(
-	const struct load *l, const struct machine *m, struct choice c, double log_s)
+	const struct load *l, const struct machine *m, struct choice c, double to_log_s)
 {
 	double byte_us = known(m->disk.byte_us, 0) / 1e6, n = l->written_bytes_s;
 	/* a disk with which the load kept up is not slower than that */
@@ -192,66 +229,71 @@ static double bytes_time(
 	if (l->place == PLACE_INTERNAL)
 		n -= known(l->log_bytes_s, 0);
 	if (c.place == PLACE_INTERNAL)
-		n += log_s;
+		n += to_log_s;
 	n *= byte_us / full;
-	return c.place == PLACE_REMOTE ? fmax(n, log_s * known(m->store.byte_us, 0) / 1e6) : n;
+	return c.place == PLACE_REMOTE ? fmax(n, to_log_s * known(m->store.byte_us, 0) / 1e6) : n;
 }
 
 /* Where transactions end because they are full, every program waits for the log, and for its
- * blocks to reach their place. Count of the log the share UNPAID, 0 to 1: wall() has counted what
- * fsync calls wait for. */
+ * blocks to reach their place. COMMITS are all, of the log WAITED were counted already. */
 static double full_time(const struct load *l, const struct machine *m, struct choice c,
-	double log_s, double data_s, double unpaid)
+	double commits, double waited)
 {
 	const struct device_cost *d = c.place == PLACE_REMOTE	? &m->store
 				      : c.place == PLACE_SECOND ? &m->second
 								: &m->disk;
 	double log_us = known(d->byte_us, 0) + (c.place == PLACE_REMOTE ? FRONT_BYTE_US : 0);
+	double to_log_s = log_s(l, m, c), unpaid = commits > 0 ? fmax(0, 1 - waited / commits) : 1;
 
-	if (log_s * l->commit_s <= l->journal_bytes * FULL_SHARE)
+	if (to_log_s <= fmax(commits, 1 / l->commit_s) * l->journal_bytes * FULL_SHARE)
 		return 0;
-	return (log_s * unpaid * log_us + data_s * known(m->disk.byte_us, 0)) / 1e6;
+	return (to_log_s * unpaid * log_us +
+		       logged_data_s(l, c.mode) * known(m->disk.byte_us, 0)) / 1e6;
+}
+
+/* What each thread spends on flushes of its own after its commits in a second of now: of data
+ * that are in the log it writes the blocks in place and flushes the volume, while the journal
+ * commits for others. Before a remote commit rjournald has done that. */
+static double own_flushes(
+	const struct load *l, const struct machine *m, enum place place, enum data_mode mode)
+{
+	double part = in_log(l, mode), only = flush_only_s(l, m);
+	double each = scale(l, m) * m->disk.flush_us / 1e6 / threads(l, m);
+
+	return place == PLACE_REMOTE ? only * (1 - part) * each
+				     : (only + (model_syncs_s(l, m) - only) * part) * each;
 }
 
 /*
- * In a second of now: BEFORE is spent in commits and in what the choice changes; AFTER would
- * be. The rest, of programs and of the disk, stays. BEFORE is more than a second if several
- * threads wait at once; commits come one after the other.
+ * A second of now: the journal makes commits for a part of it, BUSY, one after the other. Each
+ * thread waits for its own, which takes a half of that if others have the next one; APART is the
+ * rest of its time, of programs, and of writes and flushes that are its own. The second takes as
+ * long as a thread, or as the journal.
  */
 static double wall(const struct load *l, const struct machine *m, struct choice c,
 	double *commit_us)
 {
-	double k = scale(l, m), only = flush_only_s(l, m), part = part_logged(l, c);
-	double data_s = logged_data_s(l, c.mode), was_s = logged_data_s(l, l->mode);
-	double log_s = metadata_s(l) + data_s * (1 + 1 / TAGS);
-	/* a sync of data in the log is a commit, one that only flushed before, too; no program
-	 * waits for the commits of the timer */
-	double commits = l->commits_s + only * part, waited = waited_s(l, m), before, after, bytes;
-	/* those that share a commit wrote their data at the same time */
-	double syncs = fmin(model_syncs_s(l, m), waited + only);
+	double k = scale(l, m), n = threads(l, m), turns = fmin(n, 2), syncs = model_syncs_s(l, m);
+	double commits = l->commits_s + added_s(l, m, c), waited = waited_s(l, m);
+	double to_log_s = log_s(l, m, c), bytes = commits > 0 ? to_log_s / commits : 0;
+	double busy = waited * l->commit_us / 1e6, apart, before, after;
 
-	bytes = commits > 0 ? log_s / commits : 0;
-	*commit_us = k * devices_us(m, c.place, bytes) + front_us(c.place, bytes);
+	*commit_us = k * devices_us(m, c.place, bytes, in_log(l, c.mode)) +
+		     front_us(c.place, bytes);
 	if (c.place == l->place && c.mode == l->mode)
 		*commit_us = l->commit_us;
-	before = waited * l->commit_us;
-	waited += only * part;
-	after = waited * *commit_us;
-	if (part > 0 && syncs > 0) /* not written in place before the commit any more */
-		before += part * k * (syncs * write_us(&m->disk, data_s / (syncs * part)) +
-					     only * m->disk.flush_us);
-	else if (l->mode == MODE_JOURNAL && c.mode != MODE_JOURNAL && syncs > 0)
-		after += syncs * k * write_us(&m->disk, was_s / syncs);
-	/* after the commit of data in an internal journal fsync flushes once more */
-	if (l->place == PLACE_INTERNAL && l->mode == MODE_JOURNAL)
-		before += syncs * k * m->disk.flush_us;
-	if (c.place == PLACE_INTERNAL)
-		after += (c.mode == MODE_JOURNAL ? 1 : part) * syncs * k * m->disk.flush_us;
-	after = 1 + (after - fmin(1e6, before)) / 1e6;
-	if (part > 0)
-		after += full_time(l, m, c, log_s, data_s,
-			commits > 0 ? fmax(0, 1 - waited / commits) : 1);
-	return fmax(after, bytes_time(l, m, c, log_s));
+	/* where the journal is busy all the time the rest cannot be seen: it has these at least */
+	apart = syncs > 0 ? syncs * k * write_us(&m->disk, l->data_bytes_s / syncs) / 1e6 / n : 0;
+	apart += own_flushes(l, m, l->place, l->mode);
+	apart = fmax(fmin(1, apart), 1 - busy);
+	before = fmax(apart + busy / turns, busy);
+	apart += own_flushes(l, m, c.place, c.mode) - own_flushes(l, m, l->place, l->mode);
+	waited += added_s(l, m, c);
+	busy = waited * *commit_us / 1e6;
+	after = fmax(apart + busy / turns, busy) / before;
+	if (part_logged(l, c) > 0)
+		after += full_time(l, m, c, commits, waited);
+	return fmax(after, bytes_time(l, m, c, to_log_s));
 }
 
 const char *model_loses(struct choice c)
@@ -278,7 +320,8 @@ static struct machine infer(const struct load *l, const struct machine *m)
 								     i.disk.flush_us - FRONT_US))};
 	else if (l->place == PLACE_SECOND && isnan(i.second.write_us))
 		i.second = (struct device_cost){
-			.write_us = fmax(0, l->commit_us - i.disk.flush_us) / 2, .byte_us = NAN};
+			.write_us = fmin(l->commit_us / 2,
+				fmax(0, l->commit_us - i.disk.flush_us)), .byte_us = NAN};
 	return i;
 }
 
@@ -292,7 +335,6 @@ struct prediction model_predict(const struct load *l, const struct machine *m, s
 		.syncs_s = NAN,
 		.commit_us = NAN,
 		.loses = model_loses(c)};
-	double data = logged_data_s(l, c.mode);
 
 	/* commits come one after the other: their mean time, which is weighted, cannot be more
 	 * than all of the time */
@@ -304,7 +346,7 @@ struct prediction model_predict(const struct load *l, const struct machine *m, s
 		counted.commit_us = model_commit_us(&with, l->place, 0);
 	m = &with;
 	p.lacks = missing(l, m, c);
-	p.log_bytes_day = (metadata_s(l) + data * (1 + 1 / TAGS)) * DAY_S;
+	p.log_bytes_day = log_s(l, m, c) * DAY_S;
 	if (p.in_use) {
 		p.wall = 1;
 		p.commit_us = l->commit_us;

@@ -33,6 +33,7 @@ struct load {
 	double journal_bytes; /* its length */
 	/* counted */
 	double fsyncs_s;     /* fsync and fdatasync calls */
+	double sync_threads; /* that call these; NAN */
 	double commits_s, requested_s;
 	double flushes_s;    /* of the volume's disk */
 	double commit_us;    /* mean time of a commit */

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Files and directories that were written to: growth, and the bounds. */
+/* Files and directories that were written to: growth, and the bounds. Threads that sync. */
+#include <math.h>
+
 #include "rjadvise/model/table.h"
+#include "rjadvise/model/threads.h"
 #include "support/rjtest.h"
 
 static const struct handle_key dir = {12, 1}, other = {13, 1}, file = {20, 7};
@@ -148,6 +151,32 @@ static void test_bounds(void)
 	table_free(&t);
 }
 
+static void test_threads(void)
+{
+	struct threads t = {0};
+	uint32_t i;
+
+	CU_ASSERT(isnan(threads_count(&t)));
+	for (i = 0; i < 30; i++)
+		threads_add(&t, 7 + i % 3);
+	CU_ASSERT_DOUBLE_EQUAL(threads_count(&t), 3, 0.001);
+	/* one that is seldom seen hardly counts: shares of 0.9 and 0.1 */
+	t = (struct threads){0};
+	for (i = 0; i < 10 * THREADS_WINDOW; i++)
+		threads_add(&t, i % 10 ? 7 : 8);
+	CU_ASSERT_DOUBLE_EQUAL(threads_count(&t), 1 / 0.82, 0.01);
+	/* programs that begin, sync and end, one after the other, or more than have space */
+	t = (struct threads){0};
+	for (i = 0; i < 5 * THREADS_WINDOW; i++)
+		threads_add(&t, i / 3);
+	CU_ASSERT(isnan(threads_count(&t)));
+	CU_ASSERT_EQUAL(t.used, 0);
+	/* ... are left out where others sync all the time */
+	for (i = 0; i < THREADS_WINDOW; i++)
+		threads_add(&t, i % 4 ? 7 : 1000 + i);
+	CU_ASSERT_DOUBLE_EQUAL(threads_count(&t), 1, 0.001);
+}
+
 int main(void)
 {
 	static const struct rjtest tests[] = {
@@ -157,6 +186,7 @@ int main(void)
 		RJTEST(test_close),
 		RJTEST(test_dirty),
 		RJTEST(test_bounds),
+		RJTEST(test_threads),
 	};
 
 	return RJTEST_RUN("table", tests);
