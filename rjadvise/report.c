@@ -122,6 +122,7 @@ void report_conclude(struct report *r)
 	const struct volume *v = r->volume;
 	struct hint_facts f = {.noatime = v->noatime,
 		.relatime = v->relatime,
+		.rotates = v->rotates,
 		.readahead_blocks = (double)v->mount.readahead_blocks,
 		.transaction_blocks = r->series->last.has_jbd2
 					      ? (double)r->series->last.jbd2.max_blocks

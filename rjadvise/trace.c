@@ -14,7 +14,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-#include "model/threads.h"
+#include "rjadvise/model/threads.h"
 #include "volume.h"
 
 #define SPARE_FDS 64

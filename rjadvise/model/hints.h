@@ -17,6 +17,7 @@ struct hint {
 /* What the hints need beside the load. */
 struct hint_facts {
 	bool noatime, relatime;
+	bool rotates; /* the volume's disk */
 	double readahead_blocks;
 	double transaction_blocks; /* the longest that the journal allows; NAN */
 };

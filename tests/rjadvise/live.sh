@@ -129,6 +129,30 @@ check "and ends" end
 is "all is predicted" "$(jq '[.choices[] | select(.lacks)] | length' out)" 0
 is "nothing is left at the store" "$(find store -type f)" ""
 
+# ---- a fast area for metadata ----
+umount mnt
+rotational=/sys/block/${DEV#/dev/}/queue/rotational
+area() { jq '[.settings[] | select(.setting == "fast metadata area") | .because][0]' out; }
+# files_and_timer: metadata, in commits of the timer
+files_and_timer() { mkdir mnt/empty && touch mnt/empty/{1..3000} && sleep 2.5 && rm -r mnt/empty; }
+check "the disk rotates" eval "echo 1 >$rotational"
+check "mounted" mount -o commit=1 "$DEV" mnt
+check "it begins" begin --json --report area.html
+files_and_timer
+check "and ends" end
+like "many metadata on a rotating disk: proposed" "$(area)" "at least [0-9]+ % of what was written"
+check "... on the page, too" grep -q "fast metadata area" area.html
+mkdir mnt/synced
+check "it begins" begin
+"$RJ_BUILD/bench/fsync-create" mnt/synced 100 1 >/dev/null
+check "and ends" end
+is "fsyncs: not proposed" "$(grep -c "fast metadata area" out)" 0
+check "the disk does not rotate" eval "echo 0 >$rotational"
+check "it begins" begin --json
+files_and_timer
+check "and ends" end
+is "another disk: not proposed" "$(area)" null
+
 # ---- applied ----
 before=$(defaults "$DEV")
 status 3 "an idle volume is not changed" "$ADVISE" --time 1 --apply --probe mnt

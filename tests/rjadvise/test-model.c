@@ -389,6 +389,31 @@ static void test_hints(void)
 	CU_ASSERT_STRING_EQUAL(advice(&l, &f, "noatime"), "leave");
 }
 
+/* A fast area for metadata: on a rotating disk, for many metadata, and not for fsyncs. */
+static void test_area(void)
+{
+	struct hint_facts f = {.rotates = true};
+	struct load l = fsyncs;
+	struct hint h[HINTS_MAX];
+
+	l.metadata_share = 0.6;
+	l.requested_s = l.commits_s / 2;
+	CU_ASSERT_STRING_NOT_EQUAL(advice(&l, &f, "fast metadata area"), "none");
+	CU_ASSERT_PTR_NOT_NULL(strstr(h[hints_make(&l, &f, h) - 1].because, "at least 60 %"));
+	f.rotates = false;
+	CU_ASSERT_STRING_EQUAL(advice(&l, &f, "fast metadata area"), "none");
+	f.rotates = true;
+	l.metadata_share = 0.4;
+	CU_ASSERT_STRING_EQUAL(advice(&l, &f, "fast metadata area"), "none");
+	l.metadata_share = NAN;
+	CU_ASSERT_STRING_EQUAL(advice(&l, &f, "fast metadata area"), "none");
+	l.metadata_share = 0.6;
+	l.requested_s = l.commits_s * 0.6;
+	CU_ASSERT_STRING_EQUAL(advice(&l, &f, "fast metadata area"), "none");
+	l.commits_s = l.requested_s = NAN;
+	CU_ASSERT_STRING_EQUAL(advice(&l, &f, "fast metadata area"), "none");
+}
+
 /*
  * Fsynced creates by one thread on a quiet machine, of doc/results/benchmarks.md: from the rate
  * with the internal journal, and the time of a write and a flush, those of the other journals. One
@@ -472,7 +497,8 @@ static const struct observed {
 	double measured[PLACES][4];
 } observed[] = {
 	{"mail",
-		{.fsyncs_s = 3147, .sync_threads = 4, .commits_s = 1662, .requested_s = 1662, .commit_us = 653,
+		{.sync_threads = 4,
+			.fsyncs_s = 3147, .commits_s = 1662, .requested_s = 1662, .commit_us = 653,
 			.commit_blocks = 13.04, .log_bytes_s = 88.76e6, .written_bytes_s = 123.1e6,
 			.data_bytes_s = 34.31e6, .cached_bytes_s = 28.33e6, .new_bytes_s = 20.54e6,
 			.overwritten_bytes_s = 13.77e6, .flushes_s = 3408, .flush_us = 134.2},
@@ -480,7 +506,9 @@ static const struct observed {
 			{223.9, 0, 7.530e-4, true}, false},
 		{{3577, 3502, 3088, 4005}, {3554, 3533, 3348, 3675}, {2400, 2274, 2125, 2471}}},
 	{"db",
-		{.fsyncs_s = 7495, .sync_threads = 2, .commits_s = 29.08, .requested_s = 29.08, .commit_us = 586.3,
+		{.sync_threads = 2,
+			.fsyncs_s = 7495, .commits_s = 29.08, .requested_s = 29.08,
+			.commit_us = 586.3,
 			.commit_blocks = 3.04, .log_bytes_s = 362334, .written_bytes_s = 120.6e6,
 			.data_bytes_s = 120.2e6, .cached_bytes_s = 122.3e6, .new_bytes_s = 0,
 			.overwritten_bytes_s = 120.2e6, .flushes_s = 7506, .flush_us = 74.7,
@@ -489,7 +517,8 @@ static const struct observed {
 			{202.5, 0, 1.524e-3, true}, false},
 		{{8049, 8608, 2822, 2818}, {7837, 8765, 2815, 2646}, {9161, 8588, 1659, 1578}}},
 	{"files",
-		{.fsyncs_s = 0, .sync_threads = NAN, .commits_s = 1.483, .requested_s = 1.483, .commit_us = 2155,
+		{.sync_threads = NAN,
+			.fsyncs_s = 0, .commits_s = 1.483, .requested_s = 1.483, .commit_us = 2155,
 			.commit_blocks = 38.2, .log_bytes_s = 231790, .written_bytes_s = 626.7e6,
 			.data_bytes_s = 626.4e6, .cached_bytes_s = 1170e6, .new_bytes_s = 9.92e6,
 			.overwritten_bytes_s = 616.5e6, .flushes_s = 2.97, .flush_us = 583.3,
@@ -553,6 +582,7 @@ int main(void)
 		RJTEST(test_observed),
 		RJTEST(test_apply),
 		RJTEST(test_hints),
+		RJTEST(test_area),
 	};
 
 	return RJTEST_RUN("model", tests);
