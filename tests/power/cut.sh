@@ -1,45 +1,81 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Sourced after vm.sh: one power cut of one machine with several volumes.
 
-# cut_bring_about STATE SEED: the machine writes; take its server away (killed or
-# frozen, by the seed) until it has acknowledged some more, and for resyncing
-# give it back. CUT_SERVER: there, frozen or dead; not asked of its process id,
-# which may be another's by then.
+# cut_bring_about STATE SEED: the machine writes; bring it there. For degraded, full and
+# resyncing its server is taken away (killed, frozen or full, by the seed) until it has
+# acknowledged some more, and for resyncing given back. CUT_SERVER: there, frozen, dead or
+# full; not asked of its process id, which may be another's by then.
 cut_bring_about() {
 	local state=$1 seed=$2 more
-	[ "$state" = online ] && return 0
-	if ((seed / 7 % 3 == 0)); then
-		CUT_SERVER=frozen
-		kill -STOP "$SRV_PID"
-	else
-		CUT_SERVER=dead
-		kill_pid "$SRV_PID"
-	fi
+	case $state in
+	online) return 0 ;;
+	takeover) # workers are killed by init; this moment
+		more=$(cut_kills)
+		wait_for 60 cut_killed "$((more + seed % 3))"
+		return
+		;;
+	trimming) wait_for 120 cut_trimmed "$SRV_URL/cut$seed.0"; return ;;
+	full) cut_server_full ;;
+	*)
+		if [ "$state" != waiting ] && ((seed / 7 % 3 == 0)); then
+			CUT_SERVER=frozen
+			kill -STOP "$SRV_PID"
+		elif ((seed / 7 % 3 == 1)); then
+			CUT_SERVER=dead
+			kill_pid "$SRV_PID"
+		else
+			cut_server_full
+		fi
+		;;
+	esac
+	[ "$state" != waiting ] || { wait_for 60 vm_said "; waiting for it"; return; }
 	wait_for 60 vm_said "going on in $VM_DIR/f" || return 1
 	more=$(wc -l <"$VM_DIR/acks")
 	vm_wait 60 $((more + seed / 3 % 60 * 3 + 40))
-	[ "$state" = degraded ] && return 0
+	[ "$state" != resyncing ] && return 0
 	cut_server_back && wait_for 60 vm_said "it gets what $VM_DIR/f"
+}
+# cut_trimmed URL: its log's second segment, the first that can go, is gone
+cut_trimmed() {
+	local uuid log
+	uuid=$("$RJ_BUILD/rjlog/rjlog" ls "$1" | cut -d' ' -f1) &&
+		log=$("$RJ_BUILD/rjlog/rjlog" ls "$1/$uuid") && ! grep -q '^ *2 ' <<<"$log"
+}
+cut_killed() { (($(cut_kills) > $1)); }
+cut_kills() { grep -ac RJ-KILLED "$VM_DIR/console"; }
+# the server refuses each write
+cut_server_full() {
+	CUT_SERVER=full
+	printf '[server]\nmin-free = 1000T\n' >"$SRV_CONF"
+	kill -HUP "$SRV_PID"
 }
 # the server is there again, for the machine or for the recovery
 cut_server_back() {
+	: >"$SRV_CONF"
 	case $CUT_SERVER in
 	frozen) kill -CONT "$SRV_PID" ;;
 	dead) start_server "$VM_DIR/store" "$SRV_PORT" || return 1 ;;
+	full) kill -HUP "$SRV_PID" ;;
 	esac
 	CUT_SERVER=there
 }
 
 # power_cut SEED STATE WRITES MILLISECONDS KIND...: format, run, bring STATE about
 # after so many acknowledged writes, cut so many milliseconds later, recover and
-# judge each volume. STATE: plain (no fallback disk), online, degraded,
-# resyncing. A volume may be a step further, or not yet there, at the cut.
+# judge each volume. STATE: online, degraded, resyncing, full (degraded by a full server);
+# without a fallback disk: plain, waiting (the server is away, or full), trimming (each
+# second), takeover (workers are killed; of odd seeds with that disk). A volume may be a step further, or not yet there, at the cut.
 # Sets CUT_ACKED (all volumes') and CUT_BAD; a line for each volume on stdout.
 power_cut() {
 	local seed=$1 state=$2 writes=$3 ms=$4 n line was pieces fallback=fallback; shift 4
 	local kinds=("$@")
 	CUT_ACKED=0 CUT_BAD=0 CUT_SERVER=there
-	[ "$state" = plain ] && fallback= state=online
+	case $state in
+	plain) fallback= state=online ;;
+	waiting | trimming) fallback= ;;
+	takeover) ((seed % 2)) || fallback= ;;
+	esac
+	VM_STATE=$state
 	for ((n = 0; n < ${#kinds[@]}; n++)); do
 		vm_volume $n "${kinds[n]}" "$SRV_URL/cut$seed.$n" "$fallback" ||
 			{ echo "BAD seed $seed: ${kinds[n]}: mkrjfs"; CUT_BAD=1; return 1; }
@@ -71,7 +107,9 @@ power_cut() {
 		vm_replay "$seed" ${#kinds[@]} || { echo "BAD seed $seed: no replay: $(tail -n 20 "$VM_DIR/console")"; CUT_BAD=1; }
 	fi
 	for ((n = 0; n < ${#kinds[@]}; n++)); do
-		was=$(vm_state $n) pieces=$(log_pieces "$SRV_URL/cut$seed.$n")
+		was=$(vm_state $n)
+		[[ $state != @(waiting|trimming|takeover|full) ]] || was=$state
+		pieces=$(log_pieces "$SRV_URL/cut$seed.$n")
 		if vm_recover $n; then
 			line=$(vm_judge $n "$seed")
 		else

@@ -10,6 +10,7 @@ VM_JUDGE=$RJ_BUILD/tests/crash/judge
 VM_THREADS=${VM_THREADS:-2}
 VM_MEMORY=${VM_MEMORY:-384}
 VM_SQUEEZE= # see init
+VM_STATE=   # trimming and takeover: see init
 VM_SLOW=    # bytes a second that each disk takes
 
 # vm_missing: what is not here, in words; nothing if all is
@@ -31,6 +32,8 @@ vm_program() {
 # vm_setup: a directory in memory, the machine's root
 vm_setup() {
 	VM_DIR=$(mktemp -d /dev/shm/rjvm.XXXXXX) || return 1
+	SRV_CONF=$VM_DIR/server.conf
+	: >"$SRV_CONF"
 	local_conf "$T_DIR" "$VM_DIR"
 	at_exit rm -rf "$VM_DIR"
 	vm_kernel "$VM_KERNEL"
@@ -111,7 +114,7 @@ vm_on_loop() {
 
 # vm_start SEED VOLUMES: sets VM_PID, VM_DISK_PID; acknowledgements in $VM_DIR/acks
 vm_start() {
-	local seed=$1 volumes=$2 n args=() words="${VM_REPLAY:+rj.replay=1 }${VM_OVERWRITE:+rj.overwrite=1 }rj.seed=$1 rj.threads=$VM_THREADS rj.port=$SRV_PORT${VM_SQUEEZE:+ rj.squeeze=$VM_SQUEEZE}" images=()
+	local seed=$1 volumes=$2 n args=() words="${VM_REPLAY:+rj.replay=1 }${VM_OVERWRITE:+rj.overwrite=1 }rj.seed=$1 rj.threads=$VM_THREADS rj.port=$SRV_PORT${VM_SQUEEZE:+ rj.squeeze=$VM_SQUEEZE}${VM_STATE:+ rj.state=$VM_STATE}" images=()
 	for ((n = 0; n < volumes; n++)); do images+=("$VM_DIR/v$n"); done
 	for ((n = 0; n < volumes; n++)); do # behind all volumes
 		[ -z "${VM_FALLBACK[$n]}" ] && continue
