@@ -64,7 +64,8 @@ cut_server_back() {
 # after so many acknowledged writes, cut so many milliseconds later, recover and
 # judge each volume. STATE: online, degraded, resyncing, full (degraded by a full server);
 # without a fallback disk: plain, waiting (the server is away, or full), trimming (each
-# second), takeover (workers are killed; of odd seeds with that disk). A volume may be a step further, or not yet there, at the cut.
+# second), takeover (workers are killed; of odd seeds with that disk). A volume may be a step
+# further, or not yet there, at the cut.
 # Sets CUT_ACKED (all volumes') and CUT_BAD; a line for each volume on stdout.
 power_cut() {
 	local seed=$1 state=$2 writes=$3 ms=$4 n line was pieces fallback=fallback; shift 4
