@@ -14,7 +14,7 @@ cut_bring_about() {
 		wait_for 60 cut_killed "$((more + seed % 3))"
 		return
 		;;
-	trimming) wait_for 120 cut_trimmed "$SRV_URL/cut$seed.0"; return ;;
+	trimming) wait_for 120 cut_trimmed "$VM_URL/cut$seed.0"; return ;;
 	full) cut_server_full ;;
 	*)
 		if [ "$state" != waiting ] && ((seed / 7 % 3 == 0)); then
@@ -77,10 +77,13 @@ power_cut() {
 	takeover) ((seed % 2)) || fallback= ;;
 	esac
 	VM_STATE=$state
+	vm_store_here
 	for ((n = 0; n < ${#kinds[@]}; n++)); do
-		vm_volume $n "${kinds[n]}" "$SRV_URL/cut$seed.$n" "$fallback" ||
+		[ "$VM_STORE" != file ] || mkdir "$VM_DIR/files/cut$seed.$n"
+		vm_volume $n "${kinds[n]}" "$VM_URL/cut$seed.$n" "$fallback" ||
 			{ echo "BAD seed $seed: ${kinds[n]}: mkrjfs"; CUT_BAD=1; return 1; }
 	done
+	vm_store_gone
 	vm_start "$seed" ${#kinds[@]}
 	if ! vm_wait 240 1; then
 		echo "BAD seed $seed: nothing was written:"
@@ -107,10 +110,11 @@ power_cut() {
 	if [[ ${VM_OPTS[*]} == *internal* ]]; then
 		vm_replay "$seed" ${#kinds[@]} || { echo "BAD seed $seed: no replay: $(tail -n 20 "$VM_DIR/console")"; CUT_BAD=1; }
 	fi
+	vm_store_here
 	for ((n = 0; n < ${#kinds[@]}; n++)); do
 		was=$(vm_state $n)
 		[[ $state != @(waiting|trimming|takeover|full) ]] || was=$state
-		pieces=$(log_pieces "$SRV_URL/cut$seed.$n")
+		pieces=$(log_pieces "$VM_URL/cut$seed.$n")
 		if vm_recover $n; then
 			line=$(vm_judge $n "$seed")
 		else
@@ -119,7 +123,8 @@ power_cut() {
 		line=$(tr -s '\n:;,(' ' ' <<<"$line") # without what long's table divides fields by
 		line=${line% }
 		[[ $line =~ ^[0-9]+$ ]] && CUT_ACKED=$((CUT_ACKED + line)) || CUT_BAD=1
-		echo "seed $seed, ${kinds[n]}, ${VM_RELEASE%-cloud*}: ${line:-BAD no verdict}; $(sed -n $((n + 1))p "$VM_DIR/cut.was"); $was${fallback:+; its fallback: $(sed -n $((${#kinds[@]} + n + 1))p "$VM_DIR/cut.was"); $(grep -o 'store got [0-9]* segments' "$VM_DIR/recover.$n")}; $pieces"
+		echo "seed $seed, ${kinds[n]}, ${VM_RELEASE%-cloud*}, $VM_STORE: ${line:-BAD no verdict}; $(sed -n $((n + 1))p "$VM_DIR/cut.was"); $was${fallback:+; its fallback: $(sed -n $((${#kinds[@]} + n + 1))p "$VM_DIR/cut.was"); $(grep -o 'store got [0-9]* segments' "$VM_DIR/recover.$n")}; $pieces"
 	done
+	vm_store_gone
 	return $CUT_BAD
 }

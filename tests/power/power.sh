@@ -12,11 +12,13 @@ why=$(vm_missing)
 nm -D "$(vm_program "$RJOURNALD")" 2>/dev/null | grep -q __asan &&
 	skip_all "the machine runs the normal build"
 vm_setup || exit 99
-start_server "$VM_DIR/store" || exit 99
 
 seed=${RJ_SEED:-$((RANDOM * 32768 + RANDOM))}
 note "RJ_SEED=$seed"
-kinds=(ext4-4k-ordered ext3-1k-journal ext4-1k-async)
+vm_store "$([ $((seed / 2 % 2)) = 0 ] && echo rj || echo rjs)" || exit 99
+features=(ext4-1k-async ext4-2k-journal+orphan_file ext4-1k-ordered+bigalloc+quota
+	ext4-4k-writeback+inline_data+casefold)
+kinds=(ext4-4k-ordered ext3-1k-journal "${features[seed % 4]}")
 states=(plain "$([ $((seed % 2)) = 0 ] && echo degraded || echo resyncing)")
 for ((i = 0; i < ${RJ_POWER_CUTS:-2}; i++)); do
 	check "power cut $i" power_cut $((seed + i)) "${states[i % 2]}" $(((seed >> i) % 90 + 10)) \

@@ -55,6 +55,43 @@ vm_kernel() {
 		"$(command -v chattr)"
 }
 
+# vm_store rj|rjs|file: an empty one for the next volumes' logs; sets VM_URL. rjs: with TLS, an
+# account and a key; file: on one more disk of the machine, which is cut like the others
+vm_store() {
+	local pki=$VM_DIR/pki token
+	VM_STORE=$1 VM_EXTRA=
+	if [ "$1" = file ]; then
+		VM_EXTRA=$VM_DIR/store.img VM_URL=file://$VM_DIR/files
+		mkdir -p "$VM_DIR/files" && truncate -s 128M "$VM_EXTRA" &&
+			mke2fs -q -F -t ext4 -J size=4 "$VM_EXTRA"
+		return
+	elif [ "$1" = rj ]; then
+		start_server "$VM_DIR/store" && VM_URL=$SRV_URL
+		return
+	fi
+	. "$RJ_SRC/tests/rjserver/http/certs.sh"
+	mkdir -p "$pki/etc/rjvm" "$VM_DIR/store" && new_ca ca && new_cert server s ca || return
+	[ -e "$pki/etc/rjvm/key" ] || "$RJ_BUILD/rjtune/rjtune" --genkey "$pki/etc/rjvm/key" || return
+	token=$(adduser "$VM_DIR/store" vm --volumes '*') || return
+	cp "$PKI/ca.pem" "$pki/etc/rjvm/"
+	printf '[rjs://127.0.0.1]\ntoken = %s\nca = /etc/rjvm/ca.pem\nkeyfile = /etc/rjvm/key\n' \
+		"$token" >"$pki/etc/rjvm/conf"
+	(umask 077; sed "s, = /, = $pki/," "$pki/etc/rjvm/conf" >"$RJ_CONF")
+	VM_EXTRA=$VM_DIR/files.tar
+	tar -cf "$VM_EXTRA" -C "$pki" etc || return
+	SRV_OPTIONS="--cert $PKI/server.pem --key $PKI/server.key"
+	start_server "$VM_DIR/store" && VM_URL=rjs://127.0.0.1:$SRV_PORT
+}
+# vm_store_here, vm_store_gone: a file store is, or is not, this machine's
+vm_store_here() { [ "$VM_STORE" != file ] || mount -o loop "$VM_EXTRA" "$VM_DIR/files"; }
+vm_store_gone() { [ "$VM_STORE" != file ] || umount "$VM_DIR/files"; }
+# vm_store_end: of what vm_store made
+vm_store_end() {
+	[ "$VM_STORE" = file ] || stop_server
+	rm -rf "$VM_DIR/store" "$VM_DIR/store.img" "$RJ_CONF"
+	SRV_OPTIONS= VM_EXTRA=
+}
+
 # vm_volume N KIND URL [fallback]: its image, by a word such as ext4-4k-ordered, and with
 # features of ext4 behind it: ext4-4k-ordered+verity+^64bit; sets VM_OPTS[N], the options
 # it is mounted with, and VM_FALLBACK[N]: a disk whose path in the machine is the same as here
@@ -114,13 +151,18 @@ vm_on_loop() {
 
 # vm_start SEED VOLUMES: sets VM_PID, VM_DISK_PID; acknowledgements in $VM_DIR/acks
 vm_start() {
-	local seed=$1 volumes=$2 n args=() words="${VM_REPLAY:+rj.replay=1 }${VM_OVERWRITE:+rj.overwrite=1 }rj.seed=$1 rj.threads=$VM_THREADS rj.port=$SRV_PORT${VM_SQUEEZE:+ rj.squeeze=$VM_SQUEEZE}${VM_STATE:+ rj.state=$VM_STATE}" images=()
+	local seed=$1 volumes=$2 n args=() words="${VM_REPLAY:+rj.replay=1 }${VM_OVERWRITE:+rj.overwrite=1 }rj.seed=$1 rj.threads=$VM_THREADS rj.port=${SRV_PORT:-1}${VM_SQUEEZE:+ rj.squeeze=$VM_SQUEEZE}${VM_STATE:+ rj.state=$VM_STATE}" images=()
 	for ((n = 0; n < volumes; n++)); do images+=("$VM_DIR/v$n"); done
 	for ((n = 0; n < volumes; n++)); do # behind all volumes
 		[ -z "${VM_FALLBACK[$n]}" ] && continue
 		images+=("${VM_FALLBACK[$n]}")
 		words+=" rj.fallback=${VM_FALLBACK[$n]}"
 	done
+	if [ -n "${VM_EXTRA:-}" ]; then
+		n=abcdefghijkl
+		words+=" rj.$VM_STORE=/dev/vd${n:${#images[@]}:1},$VM_DIR/files"
+		images+=("$VM_EXTRA")
+	fi
 	for ((n = 0; n < volumes; n++)); do words+=" rj.mount=${VM_OPTS[$n]}"; done
 	for ((n = 0; n < ${#images[@]}; n++)); do
 		args+=(-blockdev "driver=nbd,node-name=d$n,server.type=unix,server.path=$VM_DIR/nbd,export=$n")
