@@ -124,8 +124,11 @@ umount mnt # jbd2's means begin again: without a record of each commit they have
 check "mounted" mount "$DEV" mnt
 mkdir mnt/more
 check "it begins" begin --json --probe --second mnt --store "file://$T_DIR/store"
-"$RJ_BUILD/bench/fsync-create" mnt/more 50 4096 >/dev/null
+"$RJ_BUILD/bench/fsync-create" mnt/more 900 4096 3 >/dev/null
 check "and ends" end
+if [ -e /sys/kernel/tracing/events/ext4 ]; then
+	is_between "three threads fsync" "$(jq .load.fsyncing_threads out)" 2.5 3.1
+fi
 is "all is predicted" "$(jq '[.choices[] | select(.lacks)] | length' out)" 0
 is "nothing is left at the store" "$(find store -type f)" ""
 
