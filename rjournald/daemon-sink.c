@@ -28,15 +28,7 @@ static bool log_seal_next(void *arg, const struct rj_log_append *a)
 	return rj_log_seal_next(l->writer, a);
 }
 
-static void log_hash_ahead(void *arg, const struct rj_log_append *a)
-{
-	const struct rj_loaded *l = arg;
-
-	rj_log_hash_ahead(l->writer, a);
-}
-
 struct rj_sink rj_daemon_sink(struct rj_loaded *l)
 {
-	return (struct rj_sink){
-		log_append, log_retry, l, log_seal_next, log_hash_ahead};
+	return (struct rj_sink){log_append, log_retry, l, log_seal_next};
 }

@@ -96,9 +96,9 @@ static int check_known(const struct raw_header *r, struct rj_error *err)
 
 	if (version == 0)
 		return bad(err, "version 0");
-	if (version != RJ_SEG_VERSION)
+	if (version > RJ_SEG_VERSION)
 		return rj_fail(err, RJ_E_UNSUPPORTED,
-			"it has format version %u, this program knows %u",
+			"it has format version %u, this program knows 1 to %u",
 			version, RJ_SEG_VERSION);
 	if (kind == RJ_SEG_BRIDGE || flags & RJ_SEG_F_ALONE)
 		return rj_fail(err, RJ_E_UNSUPPORTED,
@@ -168,6 +168,7 @@ int rj_seghdr_decode(const uint8_t raw[RJ_SEG_HEADER_BYTES],
 		!all_zero(r->reserved1, sizeof(r->reserved1)))
 		return bad(err, "reserved bytes are not zero");
 
+	h.version = rj_get_le32(r->version);
 	h.kind = (enum rj_seg_kind)rj_get_le32(r->kind);
 	h.flags = rj_get_le32(r->flags);
 	h.sequence = rj_get_le64(r->sequence);
@@ -196,7 +197,7 @@ void rj_seghdr_encode(
 
 	memset(r, 0, sizeof(*r));
 	memcpy(r->magic, RJ_SEG_MAGIC, sizeof(r->magic));
-	rj_put_le32(r->version, RJ_SEG_VERSION);
+	rj_put_le32(r->version, h->version);
 	rj_put_le32(r->kind, h->kind);
 	rj_put_le32(r->flags, h->flags);
 	rj_put_le64(r->sequence, h->sequence);

@@ -15,7 +15,7 @@
 #include "util/uuid.h"
 
 #define RJ_SEG_MAGIC        "RJSEGMNT"
-#define RJ_SEG_VERSION      1
+#define RJ_SEG_VERSION      2 /* what is written; 1 is read, too: its seal is a SHA-256 */
 #define RJ_SEG_HEADER_BYTES 256
 #define RJ_SEG_BODY_HEAD    32
 #define RJ_SEG_RUN_BYTES    8
@@ -53,6 +53,7 @@ enum rj_seg_kind {
 #define RJ_SEG_F_KNOWN   0x19F
 
 struct rj_seghdr {
+	uint32_t version; /* 1 or 2 */
 	enum rj_seg_kind kind;
 	uint32_t flags;
 	uint64_t sequence; /* from 1 */
@@ -68,9 +69,10 @@ struct rj_seghdr {
 	uint64_t stored_bytes; /* body as stored */
 	uint64_t raw_bytes;    /* body before zstd */
 	uint8_t key_fingerprint[16];
-	uint8_t seal[RJ_SEG_HASH_BYTES]; /* SHA-256 over the header with this
-					  * field zero, then the stored body; or
-					  * the GCM tag, zero padded */
+	uint8_t seal[RJ_SEG_HASH_BYTES]; /* XXH3-128 (version 1: SHA-256) over the
+					  * header with this field zero, then the
+					  * stored body; or the GCM tag. Both are
+					  * 16 bytes, zero padded */
 };
 
 /* All zero in a fence, which has no blocks. */

@@ -222,13 +222,6 @@ int rj_log_retry(struct rj_log_writer *w, struct rj_error *err);
  */
 bool rj_log_seal_next(struct rj_log_writer *w, const struct rj_log_append *a);
 /*
- * Hash A ahead, of which all is known but its last block, while the kernel does not
- * wait; not while another thread appends. The next append uses it only if its segment
- * is the same byte for byte up to that block (segment/hash-ahead.h). Affects only speed,
- * and the time in the segment's header, which is that of this call.
- */
-void rj_log_hash_ahead(struct rj_log_writer *w, const struct rj_log_append *a);
-/*
  * Allocate memory for segments of up to BYTES of blocks, with its pages, before
  * the first large append: the kernel may wait for that append to free memory.
  * RJ_E_NOMEM.

@@ -83,37 +83,3 @@ int rj_digest(const void *a, size_t a_len, const void *b, size_t b_len,
 		return failed(err);
 	return 0;
 }
-
-int rj_digest_begin(
-	void **digest, const void *data, size_t len, struct rj_error *err)
-{
-	int rc = load(err);
-
-	if (rc)
-		return rc;
-	if (!*digest)
-		*digest = EVP_MD_CTX_new();
-	if (!*digest)
-		return rj_fail(err, RJ_E_NOMEM, "out of memory for SHA-256");
-	if (EVP_DigestInit_ex2(*digest, sha256, NULL) != 1 ||
-		EVP_DigestUpdate(*digest, data, len) != 1)
-		return failed(err);
-	return 0;
-}
-
-int rj_digest_end(void *digest, const void *data, size_t len,
-	uint8_t out[RJ_SEG_HASH_BYTES], struct rj_error *err)
-{
-	unsigned got = 0;
-
-	if (EVP_DigestUpdate(digest, data, len) != 1 ||
-		EVP_DigestFinal_ex(digest, out, &got) != 1 ||
-		got != RJ_SEG_HASH_BYTES)
-		return failed(err);
-	return 0;
-}
-
-void rj_digest_free(void *digest)
-{
-	EVP_MD_CTX_free(digest);
-}

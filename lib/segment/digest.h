@@ -16,16 +16,5 @@
  * RJ_E_NOMEM, or RJ_E_IO when OpenSSL refuses. */
 int rj_digest(const void *a, size_t a_len, const void *b, size_t b_len,
 	uint8_t out[RJ_SEG_HASH_BYTES], struct rj_error *err);
-/*
- * The same in two parts: hash LEN bytes DATA into *DIGEST, an EVP_MD_CTX that is made if
- * it is NULL, then LEN bytes DATA that follow them. Any thread may do either part.
- * RJ_E_NOMEM, RJ_E_IO.
- */
-int rj_digest_begin(
-	void **digest, const void *data, size_t len, struct rj_error *err);
-int rj_digest_end(void *digest, const void *data, size_t len,
-	uint8_t out[RJ_SEG_HASH_BYTES], struct rj_error *err);
-/* NULL-safe. */
-void rj_digest_free(void *digest);
 
 #endif

@@ -1,19 +1,17 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Verify a segment's hash or AES-GCM tag, then decrypt, decompress and decode it. */
+/* Verify a segment's checksum or AES-GCM tag, then decrypt, decompress and decode it. */
 #include "segment/segment.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "segment/aead.h"
+#include "segment/checksum.h"
 #include "segment/digest.h"
 #include "segment/pack.h"
 #include "util/bytes.h"
 
-/*
- * SHA-256 over LEN bytes DATA with the seal's bytes taken as zero. With
- * VERSION not 0 the version field is read as that instead.
- */
+/* The seal of a segment in plain of format VERSION, over LEN bytes DATA. */
 static int compute_seal(const uint8_t *data, size_t len, uint32_t version,
 	uint8_t out[RJ_SEG_HASH_BYTES], struct rj_error *err)
 {
@@ -21,10 +19,9 @@ static int compute_seal(const uint8_t *data, size_t len, uint32_t version,
 
 	memcpy(header, data, sizeof(header));
 	memset(header + RJ_SEG_SEAL_OFFSET, 0, RJ_SEG_HASH_BYTES);
-	if (version)
-		rj_put_le32(header + RJ_SEG_VERSION_OFFSET, version);
-	return rj_digest(header, sizeof(header), data + sizeof(header),
-		len - sizeof(header), out, err);
+	rj_put_le32(header + RJ_SEG_VERSION_OFFSET, version);
+	return (version == 1 ? rj_digest : rj_checksum)(header, sizeof(header),
+		data + sizeof(header), len - sizeof(header), out, err);
 }
 
 static bool seal_is(const uint8_t *data, const uint8_t *seal)
@@ -32,31 +29,43 @@ static bool seal_is(const uint8_t *data, const uint8_t *seal)
 	return !memcmp(data + RJ_SEG_SEAL_OFFSET, seal, RJ_SEG_HASH_BYTES);
 }
 
+/* RJ_E_CORRUPT: DATA's seal is not that of format VERSION. */
+static int check_plain_seal(const uint8_t *data, size_t len, uint32_t version,
+	struct rj_error *err)
+{
+	uint8_t seal[RJ_SEG_HASH_BYTES];
+	int rc = compute_seal(data, len, version, seal, err);
+
+	if (!rc && !seal_is(data, seal))
+		rc = rj_fail(err, RJ_E_CORRUPT, "its checksum does not match");
+	return rc;
+}
+
 /*
  * The header asks for something that this build does not know. Damage must
- * not pass for "written by a newer version": the seal of a version 1 segment
- * that was not encrypted tells the two apart. ERR holds the UNSUPPORTED.
+ * not pass for "written by a newer version": the seal that a known version would have
+ * tells the two apart, where the segment is not encrypted. ERR holds the UNSUPPORTED.
  */
 static int judge_unknown(const uint8_t *data, size_t len, struct rj_error *err)
 {
-	bool foreign_version =
-		rj_get_le32(data + RJ_SEG_VERSION_OFFSET) != RJ_SEG_VERSION;
+	uint32_t version = rj_get_le32(data + RJ_SEG_VERSION_OFFSET), v;
 	static const uint8_t none[RJ_SEG_HASH_BYTES];
-	uint8_t seal[RJ_SEG_HASH_BYTES];
 	int rc;
 
 	/* the one kind of object that has no seal */
 	if (rj_get_le32(data + RJ_SEG_KIND_OFFSET) == RJ_SEG_BRIDGE &&
 		seal_is(data, none))
 		return -RJ_E_UNSUPPORTED;
-	rc = compute_seal(data, len, RJ_SEG_VERSION, seal, err);
-	if (rc)
-		return rc;
-	if (foreign_version && seal_is(data, seal))
-		return rj_fail(
-			err, RJ_E_CORRUPT, "its version field was overwritten");
-	if (!foreign_version && !seal_is(data, seal))
-		return rj_fail(err, RJ_E_CORRUPT, "its SHA-256 does not match");
+	if (version <= RJ_SEG_VERSION) {
+		rc = check_plain_seal(data, len, version, err);
+		return rc ? rc : -RJ_E_UNSUPPORTED;
+	}
+	for (v = 1; v <= RJ_SEG_VERSION; v++) {
+		rc = check_plain_seal(data, len, v, NULL);
+		if (!rc)
+			return rj_fail(err, RJ_E_CORRUPT,
+				"its version field was overwritten");
+	}
 	return -RJ_E_UNSUPPORTED;
 }
 
@@ -141,7 +150,6 @@ static int decrypt(const uint8_t *data, const struct rj_sealkey *key,
 static int check_seal(const uint8_t *data, size_t len, const struct rj_sealkey *key,
 	struct rj_segment *seg, const uint8_t **body, struct rj_error *err)
 {
-	uint8_t seal[RJ_SEG_HASH_BYTES];
 	int rc;
 
 	*body = data + RJ_SEG_HEADER_BYTES;
@@ -150,11 +158,9 @@ static int check_seal(const uint8_t *data, size_t len, const struct rj_sealkey *
 		*body = seg->own;
 		return rc;
 	}
-	rc = compute_seal(data, len, 0, seal, err);
+	rc = check_plain_seal(data, len, seg->header.version, err);
 	if (rc)
 		return rc;
-	if (!seal_is(data, seal))
-		return rj_fail(err, RJ_E_CORRUPT, "its SHA-256 does not match");
 	if (key)
 		return rj_fail(err, RJ_E_CORRUPT,
 			"it is not encrypted, and this volume's log is");

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Encode a segment, compress and encrypt it, and compute its hash or tag. */
+/* Encode a segment, compress and encrypt it, and compute its checksum or tag. */
 #include "segment/segment.h"
 
 #include <string.h>
 
 #include "segment/aead.h"
+#include "segment/checksum.h"
 #include "segment/digest.h"
-#include "segment/hash-ahead.h"
 #include "segment/pack.h"
 #include "util/bytes.h"
 
@@ -181,14 +181,6 @@ static int pack_body(const struct rj_seg_draft *d, struct rj_seghdr *h,
 	return 0;
 }
 
-/* Was AHEAD made of the first of the LEN bytes DATA? */
-static bool matches(
-	const struct rj_hash_ahead *ahead, const uint8_t *data, size_t len)
-{
-	return ahead && ahead->ready && len >= ahead->bytes.len &&
-	       !memcmp(data, ahead->bytes.data, ahead->bytes.len);
-}
-
 /* The body of OUT is as it will be stored, but in plain: bind header and body
  * together, and put the seal into the header. */
 static int bind_all(const struct rj_seg_draft *d, struct rj_seghdr *h,
@@ -201,15 +193,8 @@ static int bind_all(const struct rj_seg_draft *d, struct rj_seghdr *h,
 		return rj_aead_seal(d->key, h, out, out + BODY_AT,
 			h->stored_bytes, out + BODY_AT,
 			out + RJ_SEG_SEAL_OFFSET, err);
-	/* the seal's own bytes are zero now: one pass over all there is, or over what
-	 * was not hashed ahead */
-	if (matches(d->ahead, out, len)) {
-		d->ahead->ready = false;
-		return rj_digest_end(d->ahead->digest,
-			out + d->ahead->bytes.len, len - d->ahead->bytes.len,
-			out + RJ_SEG_SEAL_OFFSET, err);
-	}
-	return rj_digest(out, len, NULL, 0, out + RJ_SEG_SEAL_OFFSET, err);
+	/* the seal's own bytes are zero now: one pass over all there is */
+	return rj_checksum(out, len, NULL, 0, out + RJ_SEG_SEAL_OFFSET, err);
 }
 
 /* Header and body into OUT, all but the seal: HEADER is DRAFT's, completed. */
@@ -230,6 +215,7 @@ static int draw_up(const struct rj_seg_draft *draft, struct rj_seghdr *header,
 		return rj_fail(err, RJ_E_NOMEM,
 			"out of memory for a segment of %zu bytes", len);
 	*header = draft->header;
+	header->version = RJ_SEG_VERSION;
 	header->raw_bytes = raw_bytes;
 	memset(header->seal, 0, sizeof(header->seal));
 	memset(header->key_fingerprint, 0, sizeof(header->key_fingerprint));
@@ -268,34 +254,4 @@ int rj_segment_seal(const struct rj_seg_draft *draft, struct rj_buf *out,
 	if (!rc)
 		out->len = RJ_SEG_HEADER_BYTES + header.stored_bytes;
 	return rc;
-}
-
-int rj_segment_hash_ahead(const struct rj_seg_draft *draft,
-	struct rj_hash_ahead *ahead, struct rj_error *err)
-{
-	uint64_t blocks = 0;
-	struct rj_seghdr header;
-	int rc;
-
-	ahead->ready = false;
-	rc = count_blocks(draft, &blocks, err);
-	if (rc || draft->key || draft->compress || !blocks ||
-		blocks * draft->body.block_size > RJ_HASH_AHEAD_BYTES)
-		return rc;
-	rc = draw_up(draft, &header, &ahead->bytes, err);
-	if (rc)
-		return rc;
-	ahead->bytes.len = RJ_SEG_HEADER_BYTES + header.stored_bytes -
-			   draft->body.block_size;
-	rc = rj_digest_begin(&ahead->digest, ahead->bytes.data,
-		ahead->bytes.len, err);
-	ahead->ready = !rc;
-	return rc;
-}
-
-void rj_hash_ahead_release(struct rj_hash_ahead *ahead)
-{
-	rj_digest_free(ahead->digest);
-	rj_buf_free(&ahead->bytes);
-	memset(ahead, 0, sizeof(*ahead));
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Seal and open one segment: the header, a list of runs, the journal blocks
- * themselves, and the hash or the AES-GCM tag that binds them. The only
- * folder that uses zstd; lib/store/http and rjserver use OpenSSL too.
+ * themselves, and the checksum or the AES-GCM tag that binds them. The only
+ * folder that uses zstd and xxHash; lib/store/http and rjserver use OpenSSL too.
  */
 #ifndef RJ_SEGMENT_SEGMENT_H
 #define RJ_SEGMENT_SEGMENT_H
@@ -34,10 +34,8 @@ struct rj_seg_draft {
 	const struct rj_seg_run *runs;
 	uint32_t run_count;
 	const uint8_t *ring;
-	const struct rj_sealkey *key; /* encrypt with it; NULL: SHA-256 only */
+	const struct rj_sealkey *key; /* encrypt with it; NULL: a checksum only */
 	bool compress;            /* with zstd, where that saves enough */
-	/* The library's own (segment/hash-ahead.h). NULL: nothing was hashed ahead. */
-	struct rj_hash_ahead *ahead;
 };
 
 /*

@@ -35,7 +35,6 @@ struct rj_pipeline {
 	bool partial; /* some pending write did not cover whole blocks */
 	bool left;    /* what is pending is another worker's: its size is anything */
 	bool waits;   /* the commit rule lets all that is pending wait */
-	bool ahead;   /* some of what is pending was hashed ahead */
 	struct rj_seg_run *runs;
 	struct rj_live *live, own_live;
 	struct rj_error failure; /* why, once it has FAILED */

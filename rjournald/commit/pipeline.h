@@ -34,8 +34,6 @@ struct rj_sink {
 	void *arg;
 	/* rj_log_seal_next(); NULL: it is not done */
 	bool (*seal_next)(void *arg, const struct rj_log_append *a);
-	/* rj_log_hash_ahead(); NULL: it is not done */
-	void (*hash_ahead)(void *arg, const struct rj_log_append *a);
 };
 
 /* Calls for whom the kernel's use of the journal tells of mounts; each may be NULL. */
@@ -127,9 +125,6 @@ int rj_pipeline_write(struct rj_pipeline *p, const void *data, size_t len,
 /* Seal a segment that waits for the put of another, after a write was answered.
  * Optional: it saves the time to hash the segment later. */
 void rj_pipeline_seal_next(struct rj_pipeline *p);
-/* Hash the segment that the next commit block will complete, after a write was answered:
- * all but that block. Optional, like rj_pipeline_seal_next(). */
-void rj_pipeline_hash_ahead(struct rj_pipeline *p);
 /*
  * Flush the device: 0 when the store has acknowledged everything written before, or
  * need not by the commit rule. With RJ_LOSS_BLOCK waits as long as the store is lost.

@@ -172,7 +172,6 @@ void rj_pl_nothing_pending(struct rj_pipeline *p)
 {
 	rj_pending_clear(&p->pending);
 	p->waits = false;
-	p->ahead = false;
 	p->partial = false;
 	p->left = false;
 	rj_pl_show_pending(p);

@@ -81,32 +81,6 @@ void rj_pipeline_seal_next(struct rj_pipeline *p)
 		j->sealed = p->sink.seal_next(p->sink.arg, &j->a);
 }
 
-/*
- * A transaction mostly comes in one write, and its commit block, the next block of the
- * log, in another, after the volume's flush. So what waits is hashed with one block more,
- * once for each segment: if other writes come first, that was in vain. (Where the log
- * goes round its end, the commit block is elsewhere: once in a lap.)
- */
-void rj_pipeline_hash_ahead(struct rj_pipeline *p)
-{
-	struct rj_log_append a;
-
-	if (!p->sink.hash_ahead || !p->waits || p->ahead ||
-		p->pending.count >= p->ahead_blocks ||
-		p->live->state != RJ_STATE_ONLINE)
-		return;
-	rj_pl_take_back(p, false);
-	if (p->failed || rj_inflight_count(p->inflight))
-		return;
-	a = rj_pl_draft(p, p->runs);
-	if (a.run_count != 1 ||
-		p->runs[0].block + p->runs[0].count >= p->track.last)
-		return;
-	p->runs[0].count++;
-	p->ahead = true;
-	p->sink.hash_ahead(p->sink.arg, &a);
-}
-
 int rj_pl_start_inflight(struct rj_pipeline *p,
 	const struct rj_pipeline_opts *opts, struct rj_error *err)
 {

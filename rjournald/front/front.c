@@ -170,7 +170,6 @@ void rj_front_ahead(struct rj_front *f)
 	if (sem_trywait(&f->lock))
 		return;
 	rj_pipeline_seal_next(f->pipeline);
-	rj_pipeline_hash_ahead(f->pipeline);
 	sem_post(&f->lock);
 }
 

@@ -112,6 +112,7 @@ static void read_all(
 static struct rj_seghdr segment(uint64_t sequence, uint64_t epoch)
 {
 	return (struct rj_seghdr){
+		.version = RJ_SEG_VERSION,
 		.kind = RJ_SEG_FENCE,
 		.flags = RJ_SEG_F_BREAK,
 		.sequence = sequence,

@@ -40,7 +40,7 @@ static void a_flipped_byte(void)
 	}
 	t_flip(&t, 4, 700);
 	T_BAD(&t, RJ_E_CORRUPT, 4,
-		"segment 4 is damaged: its SHA-256 does not match (the log is "
+		"segment 4 is damaged: its checksum does not match (the log is "
 		"kept)");
 	CU_ASSERT_EQUAL(t.count, 3);
 	t_flip(&t, 4, 700);
@@ -283,10 +283,10 @@ static void an_unsupported_segment_is_not_called_damaged(void)
 	t_log_begin(&t);
 	t_log_fill(&t, 6);
 	t_get(&t, 5, &b);
-	b.data[RJ_SEG_VERSION_OFFSET] = 2;
+	b.data[RJ_SEG_VERSION_OFFSET] = RJ_SEG_VERSION + 1;
 	b.data[200] = 1; /* a field of that version's */
 	t_replace(&t, 5, b.data, b.len);
-	T_BAD(&t, RJ_E_UNSUPPORTED, 5, "segment 5: it has format version 2");
+	T_BAD(&t, RJ_E_UNSUPPORTED, 5, "segment 5: it has format version 3");
 	rj_buf_free(&b);
 	t_log_end(&t);
 }

@@ -441,8 +441,15 @@ struct model {
 static struct rj_log_sealed fake(
 	struct model *m, uint64_t n, uint32_t size, struct rj_buf *b)
 {
-	struct rj_seghdr h = {.kind = RJ_SEG_DATA, .sequence = n, .epoch = 1,
-		.oldest = n, .stored_bytes = size, .raw_bytes = size};
+	struct rj_seghdr h = {
+		.version = RJ_SEG_VERSION,
+		.kind = RJ_SEG_DATA,
+		.sequence = n,
+		.epoch = 1,
+		.oldest = n,
+		.stored_bytes = size,
+		.raw_bytes = size,
+	};
 	struct rj_log_sealed seg = {.at = {.sequence = n, .epoch = 1,
 					    .oldest = n}};
 

@@ -3,8 +3,11 @@
 #ifndef RJ_TEST_SEGMENT_DRAFT_H
 #define RJ_TEST_SEGMENT_DRAFT_H
 
+#include <stdlib.h>
 #include <string.h>
 
+#include "segment/checksum.h"
+#include "segment/digest.h"
 #include "segment/segment.h"
 
 /* RUNS of a RING of BLOCKS blocks of 1 KiB. */
@@ -32,6 +35,17 @@ static inline struct rj_seg_draft seg_draft(const struct rj_seg_run *runs,
 	memset(d.header.nonce, 0x30, sizeof(d.header.nonce));
 	memset(d.header.prev_chain, 0x40, sizeof(d.header.prev_chain));
 	return d;
+}
+
+/* Put the right seal of format VERSION on what was changed on purpose. */
+static inline void seg_reseal(uint8_t *data, size_t len, uint32_t version)
+{
+	uint8_t seal[RJ_SEG_HASH_BYTES];
+
+	memset(data + RJ_SEG_SEAL_OFFSET, 0, RJ_SEG_HASH_BYTES);
+	if ((version == 1 ? rj_digest : rj_checksum)(data, len, NULL, 0, seal, NULL))
+		abort();
+	memcpy(data + RJ_SEG_SEAL_OFFSET, seal, sizeof(seal));
 }
 
 #endif

@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include "draft.h"
-#include "segment/digest.h"
 #include "segment/segment.h"
 #include "support/rjtest.h"
 #include "util/environ.h"
@@ -236,7 +235,6 @@ static void compresses_where_it_pays(void)
 static void a_lying_length(void)
 {
 	struct rj_seg_draft d = draft();
-	uint8_t s[RJ_SEG_HASH_BYTES];
 	struct rj_buf b;
 	int by;
 
@@ -244,10 +242,7 @@ static void a_lying_length(void)
 	for (by = -1; by <= 1; by++) {
 		b = seal(&d);
 		b.data[64] = (uint8_t)(b.data[64] + by); /* raw_bytes */
-		memset(b.data + RJ_SEG_SEAL_OFFSET, 0, sizeof(s));
-		CU_ASSERT_EQUAL_FATAL(
-			rj_digest(b.data, b.len, NULL, 0, s, NULL), 0);
-		memcpy(b.data + RJ_SEG_SEAL_OFFSET, s, sizeof(s));
+		seg_reseal(b.data, b.len, RJ_SEG_VERSION);
 		CU_ASSERT_EQUAL(code(b.data, b.len, NULL),
 			by ? -RJ_E_CORRUPT : 0);
 		rj_buf_free(&b);

@@ -3,17 +3,16 @@
 #include <string.h>
 
 #include "draft.h"
-#include "segment/digest.h"
 #include "segment/segment.h"
 #include "support/rjtest.h"
 #include "util/bytes.h"
 
 /*
  * The first 304 bytes (header, body head, runs) of the segment of
- * golden_draft(), and its chain; made by a script that follows
+ * golden_draft() in format version 1, and its chain; made by a script that follows
  * doc/log-format.md and shares no code with the library.
  */
-static const uint8_t golden[] = {
+static const uint8_t golden_1[] = {
 	0x52,
 	0x4a,
 	0x53,
@@ -320,7 +319,7 @@ static const uint8_t golden[] = {
 	0x00,
 };
 
-static const uint8_t golden_chain[] = {
+static const uint8_t golden_chain_1[] = {
 	0xd4,
 	0x6e,
 	0x77,
@@ -355,8 +354,15 @@ static const uint8_t golden_chain[] = {
 	0xbd,
 };
 
+/* What is other in version 2: the seal, of xxh128sum, and the chain. */
+static const uint8_t golden_checksum[16] = {0x32, 0x4e, 0x41, 0x9d, 0x85, 0xec, 0x57, 0xee,
+	0xea, 0x61, 0xa3, 0xcb, 0xb5, 0x8d, 0x48, 0x1f};
+static const uint8_t golden_chain[RJ_SEG_HASH_BYTES] = {0xd8, 0x4e, 0x9d, 0xc2, 0x57, 0xb3,
+	0xec, 0xf1, 0x41, 0x88, 0x1c, 0x1f, 0xf4, 0x3e, 0x38, 0x74, 0x2f, 0x26, 0x04, 0x16,
+	0x52, 0x71, 0x1a, 0x7a, 0x5b, 0xde, 0xcf, 0xea, 0x9f, 0x0d, 0xad, 0x77};
+
 #define BLOCK          1024
-#define GOLDEN_LEN     (sizeof(golden) + 3 * BLOCK)
+#define GOLDEN_LEN     (sizeof(golden_1) + 3 * BLOCK)
 #define JOURNAL_BLOCKS 16
 
 static uint8_t ring[JOURNAL_BLOCKS * BLOCK];
@@ -417,19 +423,19 @@ static int open_code(const uint8_t *data, size_t len)
 /* Put the right seal on what was changed on purpose. */
 static void reseal(uint8_t *data, size_t len)
 {
-	uint8_t seal[RJ_SEG_HASH_BYTES];
-
-	memset(data + RJ_SEG_SEAL_OFFSET, 0, RJ_SEG_HASH_BYTES);
-	CU_ASSERT_EQUAL_FATAL(rj_digest(data, len, NULL, 0, seal, NULL), 0);
-	memcpy(data + RJ_SEG_SEAL_OFFSET, seal, sizeof(seal));
+	seg_reseal(data, len, RJ_SEG_VERSION);
 }
 
 static void golden_bytes(void)
 {
 	struct rj_seg_draft d = golden_draft();
-	uint8_t chain[RJ_SEG_HASH_BYTES];
+	uint8_t chain[RJ_SEG_HASH_BYTES], golden[sizeof(golden_1)];
 	struct rj_error err;
 
+	memcpy(golden, golden_1, sizeof(golden));
+	rj_put_le32(golden + RJ_SEG_VERSION_OFFSET, 2);
+	memset(golden + RJ_SEG_SEAL_OFFSET, 0, RJ_SEG_HASH_BYTES);
+	memcpy(golden + RJ_SEG_SEAL_OFFSET, golden_checksum, sizeof(golden_checksum));
 	CU_ASSERT_EQUAL_FATAL(rj_segment_seal(&d, &buf, chain, &err), 0);
 	CU_ASSERT_EQUAL_FATAL(buf.len, GOLDEN_LEN);
 	CU_ASSERT_EQUAL(memcmp(buf.data, golden, sizeof(golden)), 0);
@@ -439,6 +445,23 @@ static void golden_bytes(void)
 	CU_ASSERT_EQUAL(memcmp(buf.data + sizeof(golden) + BLOCK,
 				ring + 5 * BLOCK, 2 * BLOCK),
 		0);
+}
+
+/* Logs that were begun before version 2 are read to their end. */
+static void version_1_is_read(void)
+{
+	struct rj_segment seg;
+
+	seal_golden();
+	memcpy(buf.data, golden_1, sizeof(golden_1));
+	CU_ASSERT_EQUAL_FATAL(
+		rj_segment_open(buf.data, buf.len, &seg, NULL), 0);
+	CU_ASSERT_EQUAL(seg.header.version, 1);
+	CU_ASSERT_EQUAL(
+		memcmp(seg.chain, golden_chain_1, sizeof(golden_chain_1)), 0);
+	rj_segment_release(&seg);
+	buf.data[buf.len - 1] ^= 1;
+	CU_ASSERT_EQUAL(open_code(buf.data, buf.len), -RJ_E_CORRUPT);
 }
 
 static void opens_to_what_was_sealed(void)
@@ -560,7 +583,7 @@ static void features_not_built_in_are_unsupported(void)
 	reseal(buf.data, buf.len);
 	CU_ASSERT_EQUAL(open_code(buf.data, buf.len), -RJ_E_UNSUPPORTED);
 	seal_golden();
-	rj_put_le32(buf.data + RJ_SEG_VERSION_OFFSET, 2);
+	rj_put_le32(buf.data + RJ_SEG_VERSION_OFFSET, RJ_SEG_VERSION + 1);
 	reseal(buf.data, buf.len);
 	CU_ASSERT_EQUAL(open_code(buf.data, buf.len), -RJ_E_UNSUPPORTED);
 }
@@ -702,6 +725,7 @@ int main(void)
 {
 	static const struct rjtest tests[] = {
 		RJTEST(golden_bytes),
+		RJTEST(version_1_is_read),
 		RJTEST(opens_to_what_was_sealed),
 		RJTEST(every_flipped_byte_is_corruption),
 		RJTEST(every_other_length_is_corruption),

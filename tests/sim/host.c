@@ -38,13 +38,6 @@ static int sink_retry(void *arg, struct rj_error *err)
 			  : rj_log_retry(h->writer, err);
 }
 
-static void sink_hash_ahead(void *arg, const struct rj_log_append *a)
-{
-	struct sim_host *h = arg;
-
-	rj_log_hash_ahead(h->writer, a);
-}
-
 /* ---- what the kernel was told ---- */
 
 static void acknowledged(struct sim_host *h)
@@ -263,9 +256,6 @@ static void between_writes(struct tk *k)
 		return;
 	if (sim_chance(5) && rj_pipeline_step(h->p))
 		sim_say("host %d: a segment that was sent ahead is there", h->n);
-	/* mostly too early: other blocks come before the commit block */
-	if (!world.dead[h->n] && sim_chance(5))
-		rj_pipeline_hash_ahead(h->p);
 	if (!world.dead[h->n] && !world.calm &&
 		shared.on_loss == RJ_LOSS_LOCAL && sim_rnd(1000) == 0)
 		worker_kill(h);
@@ -310,8 +300,7 @@ int host_pipeline(struct sim_host *h, bool resumed, struct rj_error *err)
 						     : rj_rule_unfinished,
 		.sink = {.append = sink_append,
 			.retry = sink_retry,
-			.arg = h,
-			.hash_ahead = sink_hash_ahead},
+			.arg = h},
 		.write_through = true,
 		.map = h->map.shm ? &h->map : NULL,
 		.resumed = resumed,

@@ -8,22 +8,14 @@
 
 /* Of a segment beside its blocks: header, body head, and some 4,000 runs. */
 #define OVERHEAD_BYTES 32768u
-/* A segment that was hashed ahead longer ago gets a time of its own. */
-#define AHEAD_MAX_NS 100000000u
 
 int rj_writer_seal(struct rj_log_writer *w, struct rj_seg_draft *draft,
 	struct rj_error *err)
 {
-	struct rj_seghdr *h = &draft->header;
 	int rc;
 
-	h->time_ns = (uint64_t)rj_realtime_ns();
-	if (w->ahead.ready && h->time_ns - w->ahead_ns < AHEAD_MAX_NS) {
-		h->time_ns = w->ahead_ns;
-		draft->ahead = &w->ahead;
-	}
+	draft->header.time_ns = (uint64_t)rj_realtime_ns();
 	rc = rj_writer_seal_after(w, &w->tail, draft, &w->out, &w->next, err);
-	w->ahead.ready = false;
 	/* with nothing pending rj_log_retry() would find all done */
 	return rc ? rj_fail_cause(rc, RJ_CAUSE_SEALING, err) : 0;
 }
@@ -143,8 +135,7 @@ int rj_log_writer_reserve(
 	struct rj_log_writer *w, size_t bytes, struct rj_error *err)
 {
 	if (reserve(&w->out, bytes + OVERHEAD_BYTES) ||
-		reserve(&w->second.out, bytes + OVERHEAD_BYTES) ||
-		reserve(&w->ahead.bytes, RJ_HASH_AHEAD_BYTES + OVERHEAD_BYTES))
+		reserve(&w->second.out, bytes + OVERHEAD_BYTES))
 		return rj_fail(err, RJ_E_NOMEM,
 			"out of memory for a segment of %zu bytes", bytes);
 	return 0;
@@ -201,7 +192,6 @@ void rj_log_writer_free(struct rj_log_writer *w)
 	if (!w)
 		return;
 	rj_buf_free(&w->second.out);
-	rj_hash_ahead_release(&w->ahead);
 	pthread_mutex_destroy(&w->second.lock);
 	pthread_mutex_destroy(&w->lock);
 	rj_buf_free(&w->out);

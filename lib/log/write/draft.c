@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "log/write/writer.h"
-#include "util/environ.h"
 
 void rj_writer_draft(const struct rj_log_writer *w, const struct rj_log_append *a,
 	const struct rj_log_tail *after, struct rj_seg_draft *out)
@@ -60,17 +59,4 @@ int rj_writer_seal_after(struct rj_log_writer *w,
 	at->epoch = h->epoch;
 	at->oldest = h->oldest;
 	return rj_segment_seal(draft, out, at->chain, err);
-}
-
-void rj_log_hash_ahead(struct rj_log_writer *w, const struct rj_log_append *a)
-{
-	struct rj_seg_draft draft;
-
-	if (w->dead || w->pending || w->must_base)
-		return;
-	rj_writer_draft(w, a, &w->tail, &draft);
-	fill_header(w, &w->tail, &draft);
-	w->ahead_ns = draft.header.time_ns = (uint64_t)rj_realtime_ns();
-	/* what fails here fails again, and is told, when the segment is sealed */
-	rj_segment_hash_ahead(&draft, &w->ahead, NULL);
 }

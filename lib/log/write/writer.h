@@ -9,7 +9,6 @@
 #include <pthread.h>
 
 #include "log/log.h"
-#include "segment/hash-ahead.h"
 
 /* The segment after the pending one, sealed already: seal-next.c. */
 struct rj_writer_second {
@@ -33,8 +32,6 @@ struct rj_log_writer {
 	 * that seals the segment after it. */
 	pthread_mutex_t lock;
 	struct rj_writer_second second;
-	struct rj_hash_ahead ahead; /* of the next segment, if it comes as expected */
-	uint64_t ahead_ns;          /* the time in its header */
 	bool must_base;          /* our fence breaks the log off */
 	uint64_t floor;          /* nothing before it may be called needed */
 	struct rj_buf out;       /* the segment last sealed */

@@ -80,14 +80,6 @@ static int sink_retry(void *arg, struct rj_error *err)
 	return 0;
 }
 
-static void sink_hash_ahead(void *arg, const struct rj_log_append *a)
-{
-	struct tk_sink *s = arg;
-
-	s->aheads++;
-	s->ahead = a->runs[0];
-}
-
 static void start(struct tk *k, struct rj_pipeline_opts opts)
 {
 	uint8_t uuid[RJ_UUID_BYTES] = {1};
@@ -103,7 +95,6 @@ static void start(struct tk *k, struct rj_pipeline_opts opts)
 	opts.ring = k->ring;
 	opts.sink = (struct rj_sink){.append = sink_append,
 		.retry = sink_retry,
-		.hash_ahead = sink_hash_ahead,
 		.arg = k->sink};
 	if (rj_pipeline_new(&opts, &k->p, NULL))
 		abort();
@@ -242,7 +233,6 @@ int tk_commit(struct tk *k, bool flush)
 	int rc;
 
 	rj_pipeline_seal_next(k->p);
-	rj_pipeline_hash_ahead(k->p);
 	tk_header(block, RJ_JBD2_COMMIT, k->tid++);
 	rc = put_next(k, block);
 	if (flush && !rc) {

@@ -28,8 +28,6 @@ struct tk_sink {
 	int fail[8]; /* codes that the next calls return, 0-terminated */
 	unsigned appends, retries;
 	bool lost; /* a segment waits for a retry */
-	unsigned aheads;         /* segments that were to be hashed ahead, */
-	struct rj_seg_run ahead; /* the last one's one run */
 };
 
 struct tk {

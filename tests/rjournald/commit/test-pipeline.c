@@ -77,48 +77,6 @@ static void a_write_is_enough_without_a_cache(void)
 	tk_stop(&k);
 }
 
-/* What is hashed before the commit block comes is what is shipped then. */
-static void a_commit_is_hashed_ahead(void)
-{
-	const struct tk_segment *seg;
-	unsigned aheads;
-	uint64_t last;
-	struct tk k;
-
-	tk_start_through(&k, rj_rule_unfinished, RJ_LOSS_BLOCK);
-	tk_superblock(&k, TK_FIRST, k.tid);
-	CU_ASSERT(k.sink->aheads == 0);
-	tk_transaction(&k, 5);
-	seg = &k.sink->segments[k.sink->last];
-	CU_ASSERT(k.sink->aheads == 1 && seg->run_count == 1 &&
-		  seg->runs[0].block == k.sink->ahead.block &&
-		  seg->runs[0].count == k.sink->ahead.count);
-	rj_pipeline_hash_ahead(k.p); /* nothing waits */
-	CU_ASSERT(k.sink->aheads == 1);
-	tk_blocks(&k, 5);
-	rj_pipeline_hash_ahead(k.p);
-	rj_pipeline_hash_ahead(k.p); /* once for each segment */
-	CU_ASSERT(k.sink->aheads == 2);
-	tk_blocks(&k, 5);
-	tk_commit(&k, true);
-	CU_ASSERT(k.sink->aheads == 2);
-	tk_blocks(&k, 70); /* a piece by itself */
-	tk_commit(&k, true);
-	CU_ASSERT(k.sink->aheads == 2);
-	/* not where the commit block is at the log's other end */
-	tk_superblock(&k, k.head, k.tid);
-	while (k.head < TK_BLOCKS - 6)
-		tk_transaction(&k, 69);
-	aheads = k.sink->aheads;
-	last = k.sink->last;
-	tk_blocks(&k, 5);
-	CU_ASSERT(k.head == TK_FIRST && k.sink->last == last); /* they wait */
-	tk_commit(&k, true);
-	CU_ASSERT(k.good && k.sink->aheads == aheads);
-	CU_ASSERT(k.sink->last == last + 1);
-	tk_stop(&k);
-}
-
 static void superblock_moves_oldest(void)
 {
 	bool damaged;
@@ -408,7 +366,6 @@ static void a_broken_rule_is_caught(void)
 static const struct rjtest tests[] = {
 	RJTEST(a_commit_is_one_segment),
 	RJTEST(a_write_is_enough_without_a_cache),
-	RJTEST(a_commit_is_hashed_ahead),
 	RJTEST(superblock_moves_oldest),
 	RJTEST(odd_writes_are_taken),
 	RJTEST(much_is_shipped_early),
