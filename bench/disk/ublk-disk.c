@@ -25,176 +25,161 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "ublk.h"
+#include "os/ublk/ublkdev.h"
 
-#define WOKEN (UBLK_STARTED + 1)
+#define BLOCK 4096
 
-static struct ublk u;
+static struct rj_ublk *u;
+static unsigned number;
+static bool again; /* the device was another server's */
 static uint8_t *image;
-/* Tags in the order in which they are given to the second thread, and come back. */
-static unsigned tags[UBLK_DEPTH], given_count;
-static int results[UBLK_DEPTH];
+/* In the order in which they are given to the second thread, and come back. */
+static struct rj_ublk_request requests[RJ_UBLK_DEPTH];
+static int results[RJ_UBLK_DEPTH];
+static unsigned given_count;
 static atomic_uint served_count;
 static sem_t given;
 static int served = -1; /* an eventfd; -1: no second thread */
 
-static int serve(unsigned tag)
+static void __attribute__((noreturn)) die(const char *what)
 {
-	const struct ublksrv_io_desc *d = &u.descs[tag];
-	size_t at = d->start_sector << 9, n = (size_t)d->nr_sectors << 9;
-	off_t there = UBLKSRV_IO_BUF_OFFSET + ((off_t)tag << UBLK_TAG_OFF);
-	uint8_t *buffer = u.buffers + (size_t)tag * UBLK_MAX_BYTES;
-	ssize_t done = (ssize_t)n;
+	fprintf(stderr, "ublk-disk: %s\n", what);
+	exit(1);
+}
 
-	switch (ublksrv_get_op(d)) {
-	case UBLK_IO_OP_FLUSH: /* what was written is in the map */
+static int serve(const struct rj_ublk_request *r)
+{
+	switch (r->op) {
+	case RJ_UBLK_FLUSH: /* what was written is in the map */
 		return 0;
-	case UBLK_IO_OP_READ:
-		if (u.buffers)
-			memcpy(buffer, image + at, n);
+	case RJ_UBLK_READ:
+	case RJ_UBLK_WRITE:
+		if (!r->data)
+			return rj_ublk_copy(u, r, image + r->at) ? (int)r->bytes : -EIO;
+		if (r->op == RJ_UBLK_READ)
+			memcpy(r->data, image + r->at, r->bytes);
 		else
-			done = pwrite(u.device, image + at, n, there);
-		break;
-	case UBLK_IO_OP_WRITE:
-		if (u.buffers)
-			memcpy(image + at, buffer, n);
-		else
-			done = pread(u.device, image + at, n, there);
-		break;
+			memcpy(image + r->at, r->data, r->bytes);
+		return (int)r->bytes;
 	default:
 		return -EOPNOTSUPP;
 	}
-	return done == (ssize_t)n ? (int)n : -EIO;
 }
 
 static void *second(void *arg)
 {
 	const uint64_t one = 1;
-	unsigned i, tag;
+	unsigned i;
 
 	for (i = 0;; i++) {
 		while (sem_wait(&given)) /* EINTR */
 			;
-		tag = tags[i % UBLK_DEPTH];
-		results[tag] = serve(tag);
+		results[i % RJ_UBLK_DEPTH] = serve(&requests[i % RJ_UBLK_DEPTH]);
 		served_count++;
 		if (write(served, &one, sizeof(one)) != sizeof(one))
-			ublk_die("eventfd", errno);
+			die("eventfd");
 	}
 	return NULL;
 }
 
-/* Have the ring tell when the second thread has served something. */
-static void listen_to_second(void)
+/* The kernel may read the device before this returns. */
+static void *begin(void *arg)
 {
-	static uint64_t count;
-	struct io_uring_sqe *s = ublk_sqe(&u);
+	struct rj_error err;
 
-	io_uring_prep_read(s, served, &count, sizeof(count), 0);
-	s->user_data = WOKEN;
+	if (rj_ublk_begin(number, again, &err))
+		die(err.msg);
+	printf(RJ_UBLK_PATH "\n", number);
+	fflush(stdout);
+	return NULL;
+}
+
+static void start_thread(void *(*fn)(void *))
+{
+	pthread_t thread;
+
+	if (pthread_create(&thread, NULL, fn, NULL))
+		die("no thread");
 }
 
 static void start_second(void)
 {
-	pthread_t thread;
-
 	served = eventfd(0, EFD_CLOEXEC);
 	sem_init(&given, 0, 0);
-	if (served < 0 || pthread_create(&thread, NULL, second, NULL))
-		ublk_die("second thread", EAGAIN);
-	listen_to_second();
-}
-
-static void request(unsigned tag)
-{
-	if (served < 0 || ublksrv_get_op(&u.descs[tag]) == UBLK_IO_OP_READ) {
-		ublk_answer(&u, tag, serve(tag));
-		return;
-	}
-	tags[given_count++ % UBLK_DEPTH] = tag;
-	sem_post(&given);
+	if (served < 0)
+		die("no eventfd");
+	start_thread(second);
+	rj_ublk_listen(u, served);
 }
 
 static void answer_served(void)
 {
 	static unsigned i;
-	unsigned tag;
 
-	for (; i != served_count; i++) {
-		tag = tags[i % UBLK_DEPTH];
-		ublk_answer(&u, tag, results[tag]);
-	}
-	listen_to_second();
+	rj_ublk_listen(u, served);
+	for (; i != served_count; i++)
+		rj_ublk_answer(u, requests[i % RJ_UBLK_DEPTH].tag,
+			results[i % RJ_UBLK_DEPTH]);
 }
 
 static void loop(void)
 {
-	unsigned open_tags = UBLK_DEPTH, head, count;
-	struct io_uring_cqe *cqe;
+	struct rj_ublk_request r;
+	struct rj_error err;
 	int rc;
 
-	while (open_tags) {
-		rc = io_uring_submit_and_wait(&u.ring, 1);
-		if (rc < 0 && rc != -EINTR)
-			ublk_die("io_uring", -rc);
-		count = 0;
-		io_uring_for_each_cqe(&u.ring, head, cqe) {
-			count++;
-			if (cqe->user_data == UBLK_STARTED && cqe->res < 0)
-				ublk_die("start the device", -cqe->res);
-			else if (cqe->user_data == UBLK_STARTED)
-				printf("/dev/ublkb%u\n", u.number), fflush(stdout);
-			else if (cqe->user_data == WOKEN)
-				answer_served();
-			else if (cqe->res == UBLK_IO_RES_OK)
-				request((unsigned)cqe->user_data);
-			else
-				open_tags--;
+	while ((rc = rj_ublk_next(u, &r, &err)) > 0)
+		if (r.op == RJ_UBLK_WOKEN) {
+			answer_served();
+		} else if (served < 0 || r.op == RJ_UBLK_READ) {
+			rj_ublk_answer(u, r.tag, serve(&r));
+		} else {
+			requests[given_count++ % RJ_UBLK_DEPTH] = r;
+			sem_post(&given);
 		}
-		io_uring_cq_advance(&u.ring, count);
-	}
+	if (rc)
+		die(err.msg);
 }
 
 int main(int argc, char **argv)
 {
-	const char *number = NULL;
 	bool thread = false;
-	uint64_t flags = 0;
-	unsigned attrs = 0;
+	unsigned flags = 0;
+	struct rj_error err;
 	struct stat st;
-	int i, fd;
+	int i, fd, rc;
 
 	for (i = 2; i < argc; i++)
 		if (!strcmp(argv[i], "user-copy"))
-			flags |= UBLK_F_USER_COPY;
+			flags |= RJ_UBLK_COPY;
 		else if (!strcmp(argv[i], "flush"))
-			attrs |= UBLK_ATTR_VOLATILE_CACHE | UBLK_ATTR_FUA;
+			flags |= RJ_UBLK_CACHE;
 		else if (!strcmp(argv[i], "thread"))
 			thread = true;
 		else if (!strcmp(argv[i], "recover"))
-			flags |= UBLK_F_USER_RECOVERY | UBLK_F_USER_RECOVERY_REISSUE;
+			flags |= RJ_UBLK_RECOVER;
 		else if (argv[i][0] >= '0' && argv[i][0] <= '9')
-			number = argv[i];
+			again = true, number = (unsigned)atoi(argv[i]);
 		else
 			argc = 0;
-	if (argc < 2) {
-		fprintf(stderr, "usage: ublk-disk IMAGE [user-copy] [flush] "
-				"[thread] [recover|N]\n");
-		return 2;
-	}
+	if (argc < 2)
+		die("usage: ublk-disk IMAGE [user-copy] [flush] [thread] [recover|N]");
 	fd = open(argv[1], O_RDWR | O_CLOEXEC);
 	if (fd < 0 || fstat(fd, &st))
-		ublk_die(argv[1], errno);
+		die(argv[1]);
 	image = mmap(NULL, (size_t)st.st_size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE,
 		fd, 0);
 	if (image == MAP_FAILED)
-		ublk_die(argv[1], errno);
-	if (number)
-		ublk_resume(&u, (unsigned)atoi(number), flags);
-	else
-		ublk_add(&u, (uint64_t)st.st_size, flags, attrs);
+		die(argv[1]);
+	rc = again ? rj_ublk_take_over(number, &err)
+		   : rj_ublk_add((uint64_t)st.st_size, BLOCK, flags, 0, &number, &err);
+	if (!rc)
+		rc = rj_ublk_open(number, flags, &u, &err);
+	if (rc)
+		die(err.msg);
 	if (thread)
 		start_second();
+	start_thread(begin);
 	loop();
 	return 0;
 }

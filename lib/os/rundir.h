@@ -6,6 +6,7 @@
  *            lines are the process id and the volume's device
  *   control  a UNIX stream socket: one line asks, the answer ends with EOF
  *   metrics  a UNIX stream socket: HTTP, with the metrics for Prometheus
+ *   ublk     the number of the ublk device, if there is one
  *   mnt/     the FUSE mount with the file "journal"
  */
 #ifndef RJ_OS_RUNDIR_H
