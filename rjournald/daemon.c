@@ -45,6 +45,18 @@ static void helper_ended(struct rj_daemon *d)
 	rj_daemon_mounted(d);
 }
 
+/* How long to wait for what happens. */
+static int patience_ms(const struct rj_daemon *d)
+{
+	int ms = d->phase == RJ_PHASE_LEAVING ? rj_front_look_ms(d->front) : -1;
+
+	if (ms != -1)
+		return ms;
+	return d->phase == RJ_PHASE_ATTACHED && d->opts.until_unmount
+		       ? MOUNT_POLL_MS
+		       : RJ_POWEROFF_TICK;
+}
+
 static void loop(struct rj_daemon *d, struct rj_daemon_log *say)
 {
 	const bool systemd = rj_poweroff_known();
@@ -56,16 +68,12 @@ static void loop(struct rj_daemon *d, struct rj_daemon_log *say)
 		{.fd = d->helper_fd, .events = POLLIN},
 	};
 	uint64_t count;
-	int ms;
 
 	while (rj_daemon_step(d), d->phase != RJ_PHASE_DONE && !d->forced) {
-		ms = d->phase == RJ_PHASE_ATTACHED && d->opts.until_unmount
-			     ? MOUNT_POLL_MS
-		     : RJ_POWEROFF_TICK;
 		rj_daemon_log_late(say);
 		if (systemd)
 			look_at_poweroff(d);
-		if (poll(fds, sizeof(fds) / sizeof(*fds), ms) <= 0)
+		if (poll(fds, sizeof(fds) / sizeof(*fds), patience_ms(d)) <= 0)
 			continue;
 		if (!d->trimming && rj_daemon_writing(d))
 			rj_daemon_start_background(d);

@@ -32,6 +32,8 @@ struct rj_daemon {
 	struct rj_loaded loaded;
 	struct rj_pipeline *pipeline;
 	struct rj_mark_writer *mark_writer; /* the pipeline's; NULL: none */
+	const struct rj_front_ops *front_ops;
+	int front_held; /* of rj_front_prepare() */
 	struct rj_front *front;
 	struct rj_trimmer *trimmer; /* NULL: nothing is trimmed */
 	struct rj_log_yield *yield;

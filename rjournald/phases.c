@@ -152,8 +152,8 @@ void rj_daemon_step(struct rj_daemon *d)
 		((!d->opts.raw && rj_front_mounted(d->front)) || waited > MOUNT_WAIT_NS))
 		let_go(d);
 	if (rj_front_ended(d->front) && d->phase < RJ_PHASE_DRAINING) {
-		rj_log(RJ_LOG_ERROR, "%s: unmounted by another process",
-			d->loaded.dir.mnt);
+		rj_log(RJ_LOG_ERROR, "%s: taken away by another process",
+			rj_front_path(d->front));
 		d->status = 1;
 		let_go(d);
 		set_phase(d, RJ_PHASE_DRAINING);

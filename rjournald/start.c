@@ -76,7 +76,9 @@ static int start_front(struct rj_daemon *d, const struct rj_worker_fds *resumed,
 	struct rj_error *err)
 {
 	const struct rj_front_opts opts = {
-		.ops = &rj_front_fuse,
+		.ops = d->front_ops,
+		.held = d->front_held,
+		.owner = d->loaded.dir.owner,
 		.volume = d->loaded.device,
 		.mountpoint = d->loaded.dir.mnt,
 		.shm = d->loaded.memory.shm,
@@ -86,11 +88,13 @@ static int start_front(struct rj_daemon *d, const struct rj_worker_fds *resumed,
 		.pipeline = d->pipeline,
 		.event_fd = d->event_fd,
 	};
+	struct rj_worker_shm *k = d->loaded.memory.shm;
 	int rc = rj_front_start(&opts, &d->front, err);
 
-	if (!rc && !resumed)
-		d->loaded.memory.shm->started_ns = rj_monotonic_ns();
-	return rc;
+	if (rc || resumed)
+		return rc;
+	k->started_ns = rj_monotonic_ns();
+	return k->ublk ? rj_claimed_dir_note(&d->loaded.dir, k->ublk - 1, err) : 0;
 }
 
 static int start_events(struct rj_daemon *d, struct rj_error *err)
@@ -116,7 +120,7 @@ static int hand_over(struct rj_daemon *d, struct rj_error *err)
 {
 	struct rj_worker_fds fds = {{
 		[RJ_WORKER_FD_MEMORY] = d->loaded.memory.fd,
-		[RJ_WORKER_FD_FUSE] = -1,
+		[RJ_WORKER_FD_FRONT] = -1,
 		[RJ_WORKER_FD_LOOP] = -1,
 		[RJ_WORKER_FD_LOCK] = d->loaded.dir.lock,
 		[RJ_WORKER_FD_LISTEN] = d->listen_fd,
@@ -128,6 +132,29 @@ static int hand_over(struct rj_daemon *d, struct rj_error *err)
 	return rj_supervisor_give_fds(d->post, &fds, err);
 }
 
+/* As rj.conf has it. Before an epoch is claimed, and without threads. */
+static int choose_front(struct rj_daemon *d, struct rj_error *err)
+{
+	const char *volume = d->opts.raw ? NULL : d->opts.device;
+	struct rj_conf_local local;
+	enum rj_conf_front front;
+	int rc = rj_conf_local_load(&local, err);
+
+	if (rc)
+		return rc;
+	front = local.front;
+	rj_conf_local_free(&local);
+	d->front_ops = &rj_front_ublk;
+	if (front != RJ_FRONT_FUSE) {
+		rc = rj_front_prepare(d->front_ops, volume, &d->front_held, err);
+		if (!rc || front == RJ_FRONT_UBLK)
+			return rc;
+		rj_log(RJ_LOG_NOTICE, "%s: the journal is served through FUSE", err->msg);
+	}
+	d->front_ops = &rj_front_fuse;
+	return rj_front_prepare(d->front_ops, volume, &d->front_held, err);
+}
+
 int rj_daemon_start(
 	struct rj_daemon *d, rj_rule_fn rule, struct rj_error *err)
 {
@@ -137,7 +164,7 @@ int rj_daemon_start(
 		.xfs = d->opts.xfs,
 		.uuid = d->opts.uuid,
 	};
-	int rc = rj_front_check(&rj_front_fuse, err); /* before an epoch is claimed */
+	int rc = choose_front(d, err);
 
 	if (rc)
 		return rc;
@@ -177,6 +204,9 @@ int rj_daemon_start_again(struct rj_daemon *d, rj_rule_fn rule,
 		return rc;
 	d->listen_fd = fds->fd[RJ_WORKER_FD_LISTEN];
 	d->phase = (enum rj_phase)d->loaded.memory.shm->phase;
+	if (d->phase == RJ_PHASE_DRAINING)
+		d->phase = RJ_PHASE_LEAVING; /* it may have a user again */
+	d->front_ops = d->loaded.memory.shm->ublk ? &rj_front_ublk : &rj_front_fuse;
 	rj_harden();
 	rj_harden_ring(d->loaded.ring);
 	rc = start_events(d, err);

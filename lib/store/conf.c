@@ -301,6 +301,23 @@ static const char *judge(
 	return "no such key";
 }
 
+static bool parse_front(const char *word, enum rj_conf_front *out)
+{
+	static const char *const fronts[] = {
+		[RJ_FRONT_FUSE] = "fuse",
+		[RJ_FRONT_UBLK] = "ublk",
+		[RJ_FRONT_AUTO] = "auto",
+	};
+	unsigned i;
+
+	for (i = 0; i < sizeof(fronts) / sizeof(*fronts); i++)
+		if (!strcmp(word, fronts[i])) {
+			*out = (enum rj_conf_front)i;
+			return true;
+		}
+	return false;
+}
+
 static int set_local(struct words *w, const struct place *p, const char *name,
 	const char *value, struct rj_error *err)
 {
@@ -312,6 +329,10 @@ static int set_local(struct words *w, const struct place *p, const char *name,
 						    : NULL;
 	const char *s = value;
 
+	if (!strcmp(name, "front"))
+		return parse_front(value, &to->front)
+			       ? 0
+			       : bad(p, err, "front is fuse, ublk or auto");
 	if (!strcmp(name, "drill_max_age"))
 		return rj_parse_time(value, &to->drill_max_age_s) && to->drill_max_age_s
 			       ? 0

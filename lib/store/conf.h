@@ -122,6 +122,12 @@ bool rj_conf_renew(struct rj_conf **c, int64_t *looked_ns);
 #define RJ_FLOOR_DIR	 "/var/lib/rjprogs/floor"
 #define RJ_DRILL_DIR	 "/var/lib/rjprogs/drill"
 #define RJ_DRILL_MAX_AGE 691200 /* seconds: 8 days, for a weekly drill */
+/* How a journal is shown to the kernel: rjournald/front/front.h. */
+enum rj_conf_front {
+	RJ_FRONT_FUSE,
+	RJ_FRONT_UBLK,
+	RJ_FRONT_AUTO, /* ublk where the kernel has it */
+};
 struct rj_conf_local {
 	/* Absolute paths, with blanks between them: directories below which a
 	 * fallback file may be, or the file's own path. */
@@ -129,6 +135,7 @@ struct rj_conf_local {
 	char *floor_dir; /* of the local floors: log/floor/floor.h */
 	char *drill_dir; /* of the notes of drills: tools/drill-note.h */
 	uint64_t drill_max_age_s; /* after which a drill's success does not count any more */
+	enum rj_conf_front front; /* front=fuse|ublk|auto */
 };
 
 /* Load section [local] into OUT, for rj_conf_local_free(). Errors as of rj_conf_load();

@@ -14,7 +14,8 @@
 
 /* A front end; what is said of the functions in front.h holds. */
 struct rj_front_ops {
-	int (*check)(struct rj_error *err);
+	const char *name;
+	int (*prepare)(const char *volume, int *held, struct rj_error *err);
 	/* Allocate one, all 0 but for F, its first member. NULL: no memory. */
 	struct rj_front *(*make)(void);
 	/* F is filled in; stop() is called if this fails. */
@@ -23,6 +24,7 @@ struct rj_front_ops {
 	void (*fds)(const struct rj_front *f, struct rj_worker_fds *fds);
 	bool (*can_resume)(const struct rj_front *f);
 	bool (*used)(struct rj_front *f);
+	int (*look_ms)(const struct rj_front *f); /* NULL: -1 */
 	void (*stop)(struct rj_front *f); /* all but rj_front_free() */
 };
 
@@ -37,6 +39,7 @@ struct rj_front {
 	int event_fd;
 	atomic_bool ended;
 	struct rj_loop device; /* its path, and a loop device's descriptor */
+	int claim; /* the device, opened exclusively by us when it had no user; -1 */
 };
 
 /* Wake the thread that waits at the event descriptor. */

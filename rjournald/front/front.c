@@ -9,9 +9,10 @@
 #include "front-priv.h"
 #include "util/log.h"
 
-int rj_front_check(const struct rj_front_ops *ops, struct rj_error *err)
+int rj_front_prepare(const struct rj_front_ops *ops, const char *volume, int *held,
+	struct rj_error *err)
 {
-	return ops->check(err);
+	return ops->prepare(volume, held, err);
 }
 
 int rj_front_start(const struct rj_front_opts *opts, struct rj_front **out,
@@ -29,7 +30,7 @@ int rj_front_start(const struct rj_front_opts *opts, struct rj_front **out,
 	f->pipeline = opts->pipeline;
 	f->event_fd = opts->event_fd;
 	sem_init(&f->lock, 0, opts->resumed ? 0 : 1);
-	f->device.fd = -1;
+	f->device.fd = f->claim = -1;
 	if (opts->resumed)
 		snprintf(f->device.path, sizeof(f->device.path), "%s",
 			f->shm->device_path);
@@ -125,6 +126,11 @@ bool rj_front_used(struct rj_front *f)
 	return f->ops->used(f);
 }
 
+int rj_front_look_ms(const struct rj_front *f)
+{
+	return f->ops->look_ms ? f->ops->look_ms(f) : -1;
+}
+
 bool rj_front_ended(const struct rj_front *f)
 {
 	return f->ended;
@@ -194,6 +200,8 @@ void rj_front_stop(struct rj_front *f)
 		return;
 	f->ops->stop(f);
 	rj_loop_let_go(&f->device);
+	if (f->claim != -1)
+		close(f->claim);
 	sem_destroy(&f->lock);
 	rj_volume_flush_close(&f->volume_flush);
 	rj_fs_shutdown_free(f->fs_shutdown);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Show the ring to the kernel as a block device, and take its writes: the contract of
- * the front ends. rjournald/fuse is the one there is, chosen at the start by its struct
- * rj_front_ops.
+ * the front ends, rjournald/fuse and rjournald/ublk, of which one is chosen at the start by
+ * its struct rj_front_ops.
  *
  * The device outlives the worker that made it: the next one goes on where that was
  * killed (RESUMED), if rj_front_can_resume().
@@ -22,7 +22,7 @@
 struct rj_front;
 struct rj_front_ops;
 
-extern const struct rj_front_ops rj_front_fuse;
+extern const struct rj_front_ops rj_front_fuse, rj_front_ublk;
 
 struct rj_front_opts {
 	const struct rj_front_ops *ops;
@@ -32,14 +32,18 @@ struct rj_front_opts {
 	struct rj_ring *ring;         /* read from; stays the caller's */
 	struct rj_pipeline *pipeline; /* stays the caller's */
 	bool raw; /* nothing of ext4's is mounted with it: no fs-shutdown.h */
+	int held; /* of rj_front_prepare(): taken over */
+	uint64_t owner; /* os/ublk/ublkdev.h */
 	/* Of the worker before, which was killed: taken over. NULL: there was none. */
 	const struct rj_worker_fds *resumed;
 	int event_fd; /* an eventfd, written to when the last user may have let go of the
 		       * device, and when the kernel has ended it */
 };
 
-/* Does this kernel have what OPS needs? Loads its modules. RJ_E_IO. */
-int rj_front_check(const struct rj_front_ops *ops, struct rj_error *err);
+/* Prepare the first start for VOLUME (NULL: raw), in a process without threads. *HELD is for
+ * rj_front_start(). RJ_E_IO, RJ_E_UNSUPPORTED: this kernel does not have what OPS needs. */
+int rj_front_prepare(const struct rj_front_ops *ops, const char *volume, int *held,
+	struct rj_error *err);
 /*
  * Make the device, and start answering requests. RESUMED: only those that need no
  * pipeline (reads); the others wait for rj_front_release(). RJ_E_IO, RJ_E_NOMEM,
@@ -66,6 +70,8 @@ bool rj_front_exclusive(const struct rj_front *f);
 void rj_front_let_go(struct rj_front *f);
 /* After rj_front_let_go(): has it a user, so that writes may come? */
 bool rj_front_used(struct rj_front *f);
+/* In how many milliseconds to ask that again; -1: the event descriptor tells. */
+int rj_front_look_ms(const struct rj_front *f);
 /* Has the kernel ended it, by an unmount or abort from outside? */
 bool rj_front_ended(const struct rj_front *f);
 /* Ship all that is pending, from another thread. */

@@ -10,7 +10,8 @@
 
 #include "fuse-priv.h"
 
-static int check(struct rj_error *err)
+/* Opening loads the modules. */
+static int prepare(const char *volume, int *held, struct rj_error *err)
 {
 	static const char *const needed[] = {"/dev/fuse", "/dev/loop-control"};
 	unsigned i;
@@ -23,6 +24,7 @@ static int check(struct rj_error *err)
 				"%s (is the module loaded?)", needed[i]);
 		close(fd);
 	}
+	*held = -1;
 	return 0;
 }
 
@@ -67,7 +69,7 @@ static int start(struct rj_front *front, const struct rj_front_opts *opts,
 
 	snprintf(f->mountpoint, sizeof(f->mountpoint), "%s", opts->mountpoint);
 	if (resumed) {
-		f->connection = opts->resumed->fd[RJ_WORKER_FD_FUSE];
+		f->connection = opts->resumed->fd[RJ_WORKER_FD_FRONT];
 		front->device.fd = opts->resumed->fd[RJ_WORKER_FD_LOOP];
 	} else {
 		rc = rj_fuse_mount(
@@ -84,7 +86,7 @@ static int start(struct rj_front *front, const struct rj_front_opts *opts,
 
 static void fds(const struct rj_front *front, struct rj_worker_fds *out)
 {
-	out->fd[RJ_WORKER_FD_FUSE] = ((const struct rj_fuse *)front)->connection;
+	out->fd[RJ_WORKER_FD_FRONT] = ((const struct rj_fuse *)front)->connection;
 	out->fd[RJ_WORKER_FD_LOOP] = front->device.fd;
 }
 
@@ -116,7 +118,8 @@ static void stop(struct rj_front *front)
 }
 
 const struct rj_front_ops rj_front_fuse = {
-	.check = check,
+	.name = "fuse",
+	.prepare = prepare,
 	.make = make,
 	.start = start,
 	.fds = fds,

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The supervisor: the process that holds what must not be closed (the FUSE
- * connection, the loop device, the ring's memory, the lock, the control socket)
- * and does nothing else. The worker, its child, does all the work; when that
- * dies, or is to be replaced by another release, the next one goes on with what
- * the supervisor holds. The supervisor has one thread, touches nothing of the
- * ring, and dies only when it is told to; the worker dies with it.
+ * connection and the loop device, or the pipe to ublk's warden; the ring's
+ * memory, the lock, the control socket) and does nothing else. The worker, its
+ * child, does all the work; when that dies, or is to be replaced by another
+ * release, the next one goes on with what the supervisor holds. The supervisor
+ * has one thread, touches nothing of the ring, and dies only when it is told
+ * to; the worker dies with it.
  */
 #ifndef RJ_JOURNALD_SUPERVISOR_H
 #define RJ_JOURNALD_SUPERVISOR_H
@@ -18,7 +19,7 @@
 /* Descriptors that the supervisor holds; -1: not there. */
 enum {
 	RJ_WORKER_FD_MEMORY, /* struct rj_worker_shm and the ring */
-	RJ_WORKER_FD_FUSE,
+	RJ_WORKER_FD_FRONT, /* /dev/fuse, or the pipe to the warden of ublk */
 	RJ_WORKER_FD_LOOP,
 	RJ_WORKER_FD_LOCK,
 	RJ_WORKER_FD_LISTEN,

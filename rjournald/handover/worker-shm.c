@@ -55,7 +55,8 @@ SHM_AT(signalled, 2916);
 SHM_AT(restarts, 2920);
 SHM_AT(started_ns, 2928);
 SHM_AT(device_path, 2936);
-_Static_assert(sizeof(struct rj_worker_shm) == 2968, "size");
+SHM_AT(ublk, 2968);
+_Static_assert(sizeof(struct rj_worker_shm) == 2976, "size");
 
 static size_t pages(uint64_t bytes)
 {

@@ -20,7 +20,7 @@
 
 /* Counted up whenever anything below, or RJ_SIGNAL_ASKED, changes its meaning: a worker
  * of another release must understand what it finds. */
-#define RJ_WORKER_SHM_VERSION 6
+#define RJ_WORKER_SHM_VERSION 7
 #define RJ_WORKER_SHM_OPENS	64
 #define RJ_WORKER_SHM_INIT	256
 
@@ -82,6 +82,7 @@ struct rj_worker_shm {
 	_Atomic uint32_t restarts; /* workers after the first */
 	_Alignas(8) int64_t started_ns;	   /* monotonic: when the device was ready */
 	char device_path[32];
+	_Atomic uint32_t ublk; /* the device's number and 1; 0: FUSE */
 };
 
 /* The pieces of the mapping. */

@@ -11,7 +11,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "os/ublk/ublkdev.h"
+#include "rjournald/front/fs-shutdown.h"
+#include "util/bytes.h"
 #include "util/environ.h"
+#include "util/log.h"
 
 #define CLAIM_TRIES   100
 #define DYING_NS      5000000000LL
@@ -68,10 +72,33 @@ static int try_lock(struct rj_claimed_dir *d, struct rj_error *err)
 	return rc;
 }
 
-static int clear_leftovers(struct rj_claimed_dir *d, struct rj_error *err)
+/* All processes of a daemon were killed, the warden too: what waits for its device fails
+ * now, as if the warden had lived. */
+static void clear_ublk(const struct rj_claimed_dir *d, const char *device)
+{
+	struct rj_fs_shutdown *s = NULL;
+	FILE *f = fopen(d->ublk, "re");
+	struct rj_error err;
+	unsigned number;
+	int n = f ? fscanf(f, "%u", &number) : 0;
+
+	if (f)
+		fclose(f);
+	if (n != 1 || !rj_ublk_is_left(number, d->owner))
+		return;
+	if (device && !rj_fs_shutdown_new(device, &s, &err))
+		rj_fs_shutdown_wait(s);
+	rj_fs_shutdown_free(s);
+	if (rj_ublk_delete(number, &err))
+		rj_log(RJ_LOG_WARNING, "%s", err.msg);
+}
+
+static int clear_leftovers(struct rj_claimed_dir *d, const char *device,
+	struct rj_error *err)
 {
 	int tries = CLAIM_TRIES;
 
+	clear_ublk(d, device);
 	/* we hold the lock: whatever is mounted here is a dead daemon's */
 	while (umount2(d->mnt, MNT_DETACH | UMOUNT_NOFOLLOW) == 0 && --tries)
 		;
@@ -92,8 +119,10 @@ int rj_claimed_dir_again(const uint8_t volume_uuid[RJ_UUID_BYTES], int lock,
 		(rc = rj_rundir_path(volume_uuid, "mnt", d.mnt, err)) ||
 		(rc = rj_rundir_path(volume_uuid, "control", d.control, err)) ||
 		(rc = rj_rundir_path(volume_uuid, "metrics", d.metrics, err)) ||
+		(rc = rj_rundir_path(volume_uuid, "ublk", d.ublk, err)) ||
 		(rc = rj_rundir_path(volume_uuid, "lock", d.lock_path, err)))
 		return rc;
+	d.owner = rj_get_le64(volume_uuid);
 	*out = d;
 	return 0;
 }
@@ -163,7 +192,7 @@ int rj_claim_dir(const uint8_t volume_uuid[RJ_UUID_BYTES], pid_t pid,
 		return rc;
 	if (!rc)
 		return rj_fail(err, RJ_E_BUSY, "%s: cannot be locked", d.dir);
-	rc = clear_leftovers(&d, err);
+	rc = clear_leftovers(&d, device, err);
 	if (!rc)
 		rc = sign(&d, pid, device, err);
 	if (rc) {
@@ -174,12 +203,23 @@ int rj_claim_dir(const uint8_t volume_uuid[RJ_UUID_BYTES], pid_t pid,
 	return 0;
 }
 
+int rj_claimed_dir_note(
+	const struct rj_claimed_dir *d, unsigned number, struct rj_error *err)
+{
+	FILE *f = fopen(d->ublk, "we");
+
+	if (f)
+		fprintf(f, "%u\n", number);
+	return !f || fclose(f) ? rj_fail_errno(err, errno, "%s", d->ublk) : 0;
+}
+
 void rj_release_dir(struct rj_claimed_dir *d)
 {
 	if (d->lock == -1)
 		return;
 	unlink(d->control);
 	unlink(d->metrics);
+	unlink(d->ublk);
 	rmdir(d->mnt);
 	/* the lock's name goes first, the lock itself with the close */
 	unlink(d->lock_path);

@@ -395,6 +395,12 @@ static void local_is_about_no_url(void)
 	configure("[local]\nfallback_dirs = /a b\n");
 	T_FAILS(rj_conf_load("rj://h/v", &c, &err), RJ_E_INVAL,
 		"line 2: not absolute paths");
+	configure("[local]\nfront = auto\n");
+	T_WORKS(rj_conf_local_load(&l, &err));
+	CU_ASSERT_EQUAL(l.front, RJ_FRONT_AUTO);
+	rj_conf_local_free(&l);
+	configure("[local]\nfront = nbd\n");
+	T_FAILS(rj_conf_local_load(&l, &err), RJ_E_INVAL, "front is fuse, ublk or auto");
 	configure("[local]\ntoken = b\n");
 	T_FAILS(rj_conf_local_load(&l, &err), RJ_E_INVAL, "no such key");
 }

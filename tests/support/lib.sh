@@ -9,8 +9,9 @@ T_DIR=$(mktemp -d "${TMPDIR:-/tmp}/rjtest.XXXXXX") || exit 99
 export RJ_RUN=$T_DIR/run RJ_CONF=$T_DIR/rj.conf LC_ALL=C.UTF-8
 T_CLEANUP=()
 # [local] of rj.conf, apart from the file, which tests write as they like.
-# local_conf PATH...: where fallback files may be
+# local_conf PATH...: where fallback files may be; RJ_FRONT=ublk: the front end
 local_conf() { export RJ_CREDENTIALS="[local]
+${RJ_FRONT:+front = $RJ_FRONT}
 floor_dir = ${FLOOR_DIR:-$T_DIR/floor}
 drill_dir = $T_DIR/drill
 fallback_dirs = $*"; }
