@@ -149,4 +149,31 @@ status 1 "not even in the file" $LIMIT dd if=/dev/zero of="$mnt/g" bs=1k count=1
 $LIMIT umount -l "$mnt"
 restart_server
 check "the other host's log is whole" verified "$SRV_URL/one"
-true
+
+# ---- the fallback file is put back as it was earlier, while there is no worker ----
+img=$T_DIR/older.img
+mkdir "$T_DIR/fb2"
+volume "$img" ext4 4096 "$SRV_URL/two" "fallback=$T_DIR/fb2,fallback_size=48" || exit 99
+check "serve" serve "$img"
+check "mount" mount_served "$img" "$mnt"
+put_file "$mnt/online"
+file=$(echo "$T_DIR"/fb2/*.rjfallback)
+cp --sparse=always "$file" "$T_DIR/earlier"
+lose_server
+check "acknowledged from the file" put_file "$mnt/degraded"
+check "degraded" mode degraded
+supervisor=$(daemon_pid "$img") worker=$(worker_pid "$img")
+kill -STOP "$supervisor"
+kill -KILL "$worker"
+wait_for 60 gone "$worker" || exit 99
+mv "$file" "$T_DIR/newest"
+mv "$T_DIR/earlier" "$file"
+kill -CONT "$supervisor"
+check "the next worker does not go on in it" wait_for 30 mode waiting
+like "and says why" "$($LIMIT "$RJCTL" status "$img")" 'segments up to .* not there any more'
+mv "$T_DIR/newest" "$file"
+check "only in the newest one" wait_for 60 mode degraded
+check "which takes more" put_file "$mnt/more"
+restart_server
+check "and all of it is shipped" wait_for 60 mode online
+check "the log is whole" verified "$SRV_URL/two"

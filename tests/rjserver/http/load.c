@@ -4,7 +4,7 @@
  *
  * load put PORT CONNS FIRST MOST ACKS   until the server goes away: put and
  *	now and then delete one, or all but the last; numbers from FIRST on, objects of up to MOST
- *	bytes; what was acknowledged is appended to the file ACKS
+ *	bytes; what was acknowledged is appended to the file ACKS at once
  * load verify PORT ACKS   every acknowledged object is there with its bytes,
  *	every acknowledged deletion is; all that is listed is whole
  * load race PORT RACERS KEYS   exactly one winner for each key
@@ -30,8 +30,7 @@ struct worker {
 	unsigned long first, below;
 	size_t most;
 	pthread_barrier_t *barrier;
-	char *acks; /* text */
-	size_t acks_len;
+	const char *acks; /* a file, for all workers */
 	int *wins; /* race: by key, under lock */
 	double *times;
 	int failed;
@@ -109,7 +108,7 @@ static int delete_below(
 static void *put_worker(void *arg)
 {
 	struct worker *w = arg;
-	FILE *acks = open_memstream(&w->acks, &w->acks_len);
+	FILE *acks = fopen(w->acks, "a");
 	uint8_t *data = malloc(w->most + 8);
 	unsigned long n = w->first, old;
 	struct client c;
@@ -119,6 +118,7 @@ static void *put_worker(void *arg)
 
 	if (!acks || !data)
 		abort();
+	setlinebuf(acks);
 	/* the server may be told to stop before each of us has come */
 	if (client_open(&c, w->port))
 		goto out;
@@ -157,25 +157,20 @@ static int do_put(char **v)
 {
 	static struct worker w[CONNS_MOST];
 	int i, conns = atoi(v[1]), failed = 0;
-	FILE *out = fopen(v[4], "a");
 
-	if (!out)
-		return 2;
 	/* a million numbers: a journal of their own for each connection */
 	for (i = 0; i < conns; i++)
 		w[i] = (struct worker){.port = atoi(v[0]),
 			.id = atoi(v[2]) / 1000000 * 1000 + i + 1,
 			.first = strtoul(v[2], NULL, 10),
 			.below = strtoul(v[2], NULL, 10),
-			.most = strtoul(v[3], NULL, 10)};
+			.most = strtoul(v[3], NULL, 10),
+			.acks = v[4]};
 	run(w, conns, put_worker);
-	for (i = 0; i < conns; i++) {
-		fwrite(w[i].acks, 1, w[i].acks_len, out);
-		free(w[i].acks);
+	for (i = 0; i < conns; i++)
 		if (w[i].failed && !failed++)
 			printf("unexpected status %d\n", w[i].failed);
-	}
-	return fclose(out) || failed ? 1 : 0;
+	return failed ? 1 : 0;
 }
 
 /* One object, fetched: 200 with its content, or 404. Else -1. */

@@ -356,6 +356,32 @@ static unsigned there(struct store *s, unsigned last)
 	return count;
 }
 
+/* A start reads from the checkpoint's file on, also if nothing lives there any more. */
+static void a_checkpoint_keeps_its_files(void)
+{
+	struct store *s = with_checkpoint("keeps");
+	uint32_t file = pos_file(s->checkpoint_pos);
+	unsigned last = 210;
+	struct okey below;
+	int result = 1;
+	size_t count;
+
+	while (s->files[s->file_count - 1].number == file)
+		CU_ASSERT_EQUAL_FATAL(put(s, ++last), 0);
+	below = key_of(last);
+	CU_ASSERT_EQUAL(commit_delete_below(s->commit, &below, last, 0, &count,
+				done, &result, &err),
+		0);
+	commit_flush(s->commit);
+	CU_ASSERT_EQUAL(result, 0);
+	CU_ASSERT_EQUAL(count, last - 1);
+	CU_ASSERT_EQUAL(pos_file(s->checkpoint_pos), file);
+	CU_ASSERT_EQUAL(store_close(s, &err), 0);
+	CU_ASSERT_EQUAL_FATAL(try_open(&s), 0);
+	CU_ASSERT_EQUAL(there(s, last), 1);
+	CU_ASSERT_EQUAL(store_close(s, &err), 0);
+}
+
 static void a_file_that_is_gone_is_missed(void)
 {
 	char path[256], kept[256];
@@ -509,6 +535,7 @@ int main(void)
 		RJTEST(a_full_first_file_is_cleaned),
 		RJTEST(one_mark_is_enough),
 		RJTEST(damage_is_set_aside),
+		RJTEST(a_checkpoint_keeps_its_files),
 		RJTEST(a_file_that_is_gone_is_missed),
 		RJTEST(all_files_gone_are_missed),
 		RJTEST(a_damaged_checkpoint_costs_time_only),

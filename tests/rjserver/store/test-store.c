@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "os/fileio.h"
@@ -43,10 +44,18 @@ static size_t content(unsigned n, uint8_t *out)
 }
 
 static int result; /* of the last write */
+static unsigned syncs, syncs_at_answer;
+
+int fdatasync(int fd) /* in place of libc's */
+{
+	syncs++;
+	return (int)syscall(SYS_fdatasync, fd);
+}
 
 static void done(void *arg, int rc, const struct rj_error *err)
 {
 	result = rc;
+	syncs_at_answer = syncs;
 }
 
 /* Into the batch; the content stays where it is until the flush. */
@@ -565,9 +574,27 @@ static void within_a_batch(void)
 	store_close(s, &err);
 }
 
+static void answered_after_the_sync(void)
+{
+	struct store *s = open_at(dir_of("sync"));
+	unsigned size, n = 0, i, before;
+	struct rj_error err;
+
+	for (size = 1; size <= 4; size++) {
+		for (i = 0; i < size; i++)
+			CU_ASSERT_EQUAL(put(s, ++n), 0);
+		before = syncs;
+		commit_flush(s->commit);
+		CU_ASSERT_EQUAL(result, 0);
+		CU_ASSERT_TRUE(syncs_at_answer > before);
+	}
+	store_close(s, &err);
+}
+
 int main(void)
 {
 	static const struct rjtest tests[] = {
+		RJTEST(answered_after_the_sync),
 		RJTEST(within_a_batch),
 		RJTEST(flip_after_clean_stop),
 		RJTEST(flip_after_crash),
