@@ -172,7 +172,8 @@ kill -CONT "$supervisor"
 check "the next worker does not go on in it" wait_for 30 mode waiting
 like "and says why" "$($LIMIT "$RJCTL" status "$img")" 'segments up to .* not there any more'
 mv "$T_DIR/newest" "$file"
-check "only in the newest one" wait_for 60 mode degraded
+wait_for 60 mode degraded || { not_ok "only in the newest one"; exit 1; }
+ok "only in the newest one"
 check "which takes more" put_file "$mnt/more"
 restart_server
 check "and all of it is shipped" wait_for 60 mode online
