@@ -135,8 +135,7 @@ static struct store *open_at(const char *dir)
 
 	if (store_open(&opts, &s, &err)) {
 		printf("# %s\n", err.msg);
-		CU_FAIL("the store does not open");
-		exit(1);
+		CU_FAIL_FATAL("the store does not open");
 	}
 	return s;
 }
