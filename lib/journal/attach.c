@@ -63,7 +63,7 @@ int rj_attach_features(const char *device, const struct rj_volume_facts *f,
 {
 	if (f->inline_data)
 		rj_log(RJ_LOG_WARNING,
-			"warning: %s has inline_data: what fdatasync(2) says is stable of a very small file can be gone after a crash, wherever the journal is; fsync(2) is not affected",
+			"warning: %s has inline_data: what fdatasync(2) says is stable of a very small file can be gone after a crash, wherever the journal is; so can what fsync(2) says is stable after mmap(2) or fallocate(2) of it",
 			device);
 	if (!f->fast_commit)
 		return 0;

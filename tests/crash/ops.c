@@ -33,8 +33,8 @@ static int sync_dir(int at, const char *name)
 	return fd < 0 ? -1 : close_with(fd, fsync(fd));
 }
 
-/* Of a file in its inode the kernel's fdatasync forgets what was overwritten
- * (doc/upstream/inline-data.md); fsync does not. */
+/* Of a file in its inode the kernel's fdatasync forgets what was overwritten; after mmap and
+ * fallocate fsync does, too (doc/upstream/inline-data.md): it is written to instead. */
 static bool is_inline(int fd)
 {
 	int flags = 0;
@@ -79,9 +79,12 @@ static int put_filled(int fd, const struct op *op)
 /* msync is the fdatasync of what is mapped: of all, then. */
 static int put_mapped(int fd, const struct op *op, uint32_t size)
 {
-	uint8_t *map = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	uint8_t *map;
 	int rc = 0;
 
+	if (is_inline(fd))
+		return put_filled(fd, op) ? -1 : fsync(fd);
+	map = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (map == MAP_FAILED)
 		return -1;
 	ops_fill(map + op->off, op->off, op->len, op->fill);
@@ -104,7 +107,9 @@ static int set_xattr(int fd, const struct op *op)
 static int allocate(
 	int fd, int mode, const struct op *op, const struct ops_version *want)
 {
-	if (!fallocate(fd, mode, op->off, op->len))
+	if (is_inline(fd))
+		errno = EOPNOTSUPP;
+	else if (!fallocate(fd, mode, op->off, op->len))
 		return 0;
 	if (errno != EOPNOTSUPP && errno != EINVAL)
 		return -1;
