@@ -72,8 +72,8 @@ static int try_lock(struct rj_claimed_dir *d, struct rj_error *err)
 	return rc;
 }
 
-/* All processes of a daemon were killed, the warden too: what waits for its device fails
- * now, as if the warden had lived. */
+/* All processes of a daemon were killed, the warden too (we hold the lock): what waits for its
+ * device fails now, as if the warden had lived. */
 static void clear_ublk(const struct rj_claimed_dir *d, const char *device)
 {
 	struct rj_fs_shutdown *s = NULL;
@@ -84,7 +84,7 @@ static void clear_ublk(const struct rj_claimed_dir *d, const char *device)
 
 	if (f)
 		fclose(f);
-	if (n != 1 || !rj_ublk_is_left(number, d->owner))
+	if (n != 1 || !rj_ublk_is_of(number, d->owner))
 		return;
 	if (device && !rj_fs_shutdown_new(device, &s, &err))
 		rj_fs_shutdown_wait(s);

@@ -217,7 +217,7 @@ static int make_device(struct ublk_front *u, uint64_t owner, struct rj_error *er
 
 	if (rc)
 		return rc;
-	rj_warden_tell(u->warden, u->number);
+	rj_warden_tell(u->warden, u->number, owner);
 	u->front.shm->ublk = u->number + 1;
 	snprintf(u->front.device.path, sizeof(u->front.device.path),
 		RJ_UBLK_PATH, u->number);
@@ -286,7 +286,7 @@ static void stop(struct rj_front *front)
 	if (u->number != RJ_WARDEN_NONE) {
 		if (rj_ublk_delete(u->number, &err))
 			rj_log(RJ_LOG_WARNING, "%s", err.msg);
-		rj_warden_tell(u->warden, RJ_WARDEN_NONE);
+		rj_warden_tell(u->warden, RJ_WARDEN_NONE, 0);
 		front->shm->ublk = 0;
 	}
 	if (u->reading)

@@ -15,20 +15,26 @@
 
 #define PIPE 3 /* its only descriptor but for the standard ones */
 
+/* What goes through the pipe. */
+struct word {
+	uint64_t owner;
+	uint64_t number; /* or RJ_WARDEN_NONE */
+};
+
 static void __attribute__((noreturn)) watch(const char *volume)
 {
 	struct rj_fs_shutdown *s = NULL;
-	unsigned number = RJ_WARDEN_NONE;
+	struct word w = {.number = RJ_WARDEN_NONE};
 	struct rj_error err;
 	ssize_t n;
 
 	do
-		n = read(PIPE, &number, sizeof(number));
+		n = read(PIPE, &w, sizeof(w));
 	while (n > 0 || (n == -1 && errno == EINTR));
-	if (number != RJ_WARDEN_NONE) {
+	if (w.number != RJ_WARDEN_NONE && rj_ublk_is_of((unsigned)w.number, w.owner)) {
 		if (volume && !rj_fs_shutdown_new(volume, &s, &err))
 			rj_fs_shutdown_wait(s);
-		rj_ublk_delete(number, &err);
+		rj_ublk_delete((unsigned)w.number, &err);
 	}
 	_exit(0);
 }
@@ -72,8 +78,10 @@ int rj_warden_start(const char *volume, int *fd, struct rj_error *err)
 	return 0;
 }
 
-void rj_warden_tell(int fd, unsigned number)
+void rj_warden_tell(int fd, unsigned number, uint64_t owner)
 {
-	if (write(fd, &number, sizeof(number)) != sizeof(number))
+	const struct word w = {owner, number};
+
+	if (write(fd, &w, sizeof(w)) != sizeof(w))
 		rj_log(RJ_LOG_WARNING, "the warden has gone: should rjournald be killed, its device stays");
 }

@@ -8,6 +8,8 @@
 #ifndef RJ_JOURNALD_WARDEN_H
 #define RJ_JOURNALD_WARDEN_H
 
+#include <stdint.h>
+
 #include "util/error.h"
 
 #define RJ_WARDEN_NONE (~0u)
@@ -15,7 +17,7 @@
 /* Start it, in a process without threads; VOLUME: for fs-shutdown.h, or NULL. It ends when
  * each copy of *FD is closed. RJ_E_IO. */
 int rj_warden_start(const char *volume, int *fd, struct rj_error *err);
-/* Tell it the NUMBER of the device, or RJ_WARDEN_NONE when that is removed. */
-void rj_warden_tell(int fd, unsigned number);
+/* Tell it the NUMBER of OWNER's device, or RJ_WARDEN_NONE when that is removed. */
+void rj_warden_tell(int fd, unsigned number, uint64_t owner);
 
 #endif

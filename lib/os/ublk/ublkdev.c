@@ -160,7 +160,7 @@ int rj_ublk_add(uint64_t bytes, unsigned block, unsigned flags, uint64_t owner,
 	return rj_fail_errno(err, -rc, "cannot make a ublk device");
 }
 
-bool rj_ublk_is_left(unsigned number, uint64_t owner)
+bool rj_ublk_is_of(unsigned number, uint64_t owner)
 {
 	struct ublksrv_ctrl_dev_info info = {0};
 	const struct ublksrv_ctrl_cmd c = {
@@ -170,8 +170,7 @@ bool rj_ublk_is_left(unsigned number, uint64_t owner)
 		.len = sizeof(info),
 	};
 
-	return !control(GET_INFO, &c) && info.ublksrv_flags == owner &&
-	       info.state == UBLK_S_DEV_QUIESCED;
+	return !control(GET_INFO, &c) && info.ublksrv_flags == owner;
 }
 
 int rj_ublk_take_over(unsigned number, struct rj_error *err)
@@ -392,7 +391,7 @@ int rj_ublk_add(uint64_t bytes, unsigned block, unsigned flags, uint64_t owner,
 	return absent(err);
 }
 
-bool rj_ublk_is_left(unsigned number, uint64_t owner)
+bool rj_ublk_is_of(unsigned number, uint64_t owner)
 {
 	return false;
 }

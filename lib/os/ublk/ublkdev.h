@@ -44,11 +44,11 @@ struct rj_ublk;
 /* Has this kernel all that RJ_UBLK_COPY and RJ_UBLK_RECOVER need? RJ_E_UNSUPPORTED. */
 int rj_ublk_check(struct rj_error *err);
 /* Make device *NUMBER, of BYTES and blocks of BLOCK, a power of two from 512 to 4096. It is
- * not there before rj_ublk_begin(). OWNER: for rj_ublk_is_left(). RJ_E_IO. */
+ * not there before rj_ublk_begin(). OWNER: for rj_ublk_is_of(). RJ_E_IO. */
 int rj_ublk_add(uint64_t bytes, unsigned block, unsigned flags, uint64_t owner,
 	unsigned *number, struct rj_error *err);
-/* Is device NUMBER of OWNER, and without a server? */
-bool rj_ublk_is_left(unsigned number, uint64_t owner);
+/* Is there a device NUMBER, and is it OWNER's? A number is used again. */
+bool rj_ublk_is_of(unsigned number, uint64_t owner);
 /* Take over device NUMBER (RJ_UBLK_RECOVER), whose server is dead or about to be. RJ_E_IO. */
 int rj_ublk_take_over(unsigned number, struct rj_error *err);
 /* Open the queue of device NUMBER, with the same FLAGS, and ask for all requests.
