@@ -103,14 +103,19 @@ check "nor is a device" wait_for 60 no_devices
 
 check "mounted again" mounted
 check "each file is there" there "$mnt" "$T_DIR/sums"
-fsynced "$mnt" 5 "$T_DIR/more"
-check "the machine stops" crash "$img" "$mnt" "$T_DIR/dead.img"
+rm "$T_DIR/enough"
+: >"$T_DIR/sums"
+record &
+recorder=$!
+check "files are fsynced" goes_on 5
+check "the machine stops meanwhile" crash "$img" "$mnt" "$T_DIR/dead.img" "$T_DIR/sums"
+wait $recorder
 check "the warden removes the device" wait_for 60 no_devices
 status 0 "rjrecover" env RJ_RUN="$T_DIR/run2" \
 	$LIMIT "$RJRECOVER" -q -p --verify=full "$T_DIR/dead.img"
 mkdir "$T_DIR/look"
 mount -t ext3 -o loop,ro,noload "$T_DIR/dead.img" "$T_DIR/look"
-check "each file is there then" there "$T_DIR/look" "$T_DIR/sums" "$T_DIR/more"
+check "each file is there then" there "$T_DIR/look" "$T_DIR/sums.then"
 umount "$T_DIR/look"
 
 # ---- all of its processes are killed at once, the warden too ----
