@@ -34,7 +34,6 @@ struct rj_pipeline {
 	uint32_t away;                 /* blocks in there */
 	bool partial; /* some pending write did not cover whole blocks */
 	bool left;    /* what is pending is another worker's: its size is anything */
-	bool waits;   /* the commit rule lets all that is pending wait */
 	struct rj_seg_run *runs;
 	struct rj_live *live, own_live;
 	struct rj_error failure; /* why, once it has FAILED */
@@ -73,9 +72,8 @@ void rj_pl_account(struct rj_pipeline *p, const struct rj_log_append *a,
 	uint32_t blocks, uint64_t sequence, uint64_t oldest);
 /* Clear all pending marks: the blocks are in a segment. */
 void rj_pl_nothing_pending(struct rj_pipeline *p);
-/* Make an append of all that is pending. RUNS has space for a run of each block. */
-struct rj_log_append rj_pl_draft(struct rj_pipeline *p, struct rj_seg_run *runs);
-/* The same as segment SEQUENCE, whose number is noted in the ring. */
+/* Make an append of all that is pending, as segment SEQUENCE, whose number is noted in the
+ * ring. RUNS has space for a run of each block. */
 struct rj_log_append rj_pl_gather(
 	struct rj_pipeline *p, struct rj_seg_run *runs, uint64_t sequence);
 

@@ -16,8 +16,7 @@ static bool unfinished(struct rj_pipeline *p)
 	};
 
 	in.run_count = rj_pending_runs(&p->pending, p->runs, p->ring->blocks);
-	p->waits = p->pending.count && !p->raw && p->rule(&in);
-	return p->waits;
+	return p->pending.count && !p->raw && p->rule(&in);
 }
 
 /* A note in block 0, which the kernel does not write, as if it had: it is shipped with
@@ -70,7 +69,6 @@ static int take_write(struct rj_pipeline *p, const void *data, size_t len,
 		if (rc)
 			return rc;
 	}
-	p->waits = false;
 	if (p->shm)
 		rj_worker_shm_begin(p->shm, off, len);
 	memcpy(p->ring->data + off, data, len);

@@ -171,13 +171,13 @@ void rj_pl_account(struct rj_pipeline *p, const struct rj_log_append *a,
 void rj_pl_nothing_pending(struct rj_pipeline *p)
 {
 	rj_pending_clear(&p->pending);
-	p->waits = false;
 	p->partial = false;
 	p->left = false;
 	rj_pl_show_pending(p);
 }
 
-struct rj_log_append rj_pl_draft(struct rj_pipeline *p, struct rj_seg_run *runs)
+struct rj_log_append rj_pl_gather(
+	struct rj_pipeline *p, struct rj_seg_run *runs, uint64_t sequence)
 {
 	struct rj_log_append a = {
 		.body = {.block_size = p->ring->block_size,
@@ -190,14 +190,6 @@ struct rj_log_append rj_pl_draft(struct rj_pipeline *p, struct rj_seg_run *runs)
 	a.run_count = rj_pending_runs(&p->pending, runs, p->ring->blocks);
 	if (!p->raw)
 		rj_needed_tids(p->ring, p->sb_block, &a);
-	return a;
-}
-
-struct rj_log_append rj_pl_gather(
-	struct rj_pipeline *p, struct rj_seg_run *runs, uint64_t sequence)
-{
-	struct rj_log_append a = rj_pl_draft(p, runs);
-
 	rj_needed_number(p->ring, &a, sequence);
 	return a;
 }

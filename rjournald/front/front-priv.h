@@ -25,7 +25,7 @@ struct rj_front_ops {
 	bool (*can_resume)(const struct rj_front *f);
 	bool (*used)(struct rj_front *f);
 	int (*look_ms)(const struct rj_front *f); /* NULL: -1 */
-	void (*stop)(struct rj_front *f); /* all but rj_front_free() */
+	void (*stop)(struct rj_front *f); /* undo start() and make(); F is freed after it */
 };
 
 struct rj_front {
@@ -42,6 +42,11 @@ struct rj_front {
 	int claim; /* the device, opened exclusively by us when it had no user; -1 */
 };
 
+/* The length of the device. */
+static inline uint64_t rj_front_bytes(const struct rj_front *f)
+{
+	return (uint64_t)f->ring->blocks * f->ring->block_size;
+}
 /* Wake the thread that waits at the event descriptor. */
 void rj_front_wake(const struct rj_front *f);
 void rj_front_lock(struct rj_front *f);

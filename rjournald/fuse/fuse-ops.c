@@ -16,13 +16,6 @@
 
 _Thread_local uint64_t rj_fuse_current;
 
-static uint64_t file_bytes(const struct rj_fuse *f)
-{
-	const struct rj_ring *ring = f->front.ring;
-
-	return (uint64_t)ring->blocks * ring->block_size;
-}
-
 static struct rj_fuse *fuse_of(fuse_req_t req)
 {
 	return fuse_req_userdata(req);
@@ -49,7 +42,7 @@ static int stat_of(const struct rj_fuse *f, fuse_ino_t ino, struct stat *st)
 	} else if (ino == FILE_INO) {
 		st->st_mode = S_IFREG | 0600;
 		st->st_nlink = 1;
-		st->st_size = (off_t)file_bytes(f);
+		st->st_size = (off_t)rj_front_bytes(&f->front);
 		st->st_blocks = st->st_size / 512;
 		st->st_blksize = f->front.ring->block_size;
 	} else {
@@ -193,7 +186,7 @@ static void op_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off,
 	struct fuse_file_info *fi)
 {
 	struct rj_fuse *f = fuse_of(req);
-	uint64_t bytes = file_bytes(f), at = (uint64_t)off;
+	uint64_t bytes = rj_front_bytes(&f->front), at = (uint64_t)off;
 
 	if (at >= bytes)
 		size = 0;

@@ -77,16 +77,11 @@ static struct rj_front *make(void)
 	return &u->front;
 }
 
-static uint64_t device_bytes(const struct rj_ring *ring)
-{
-	return (uint64_t)ring->blocks * ring->block_size;
-}
-
 static int serve_read(struct ublk_front *u, const struct rj_ublk_request *r)
 {
 	const struct rj_ring *ring = u->front.ring;
 
-	if (r->at + r->bytes > device_bytes(ring) ||
+	if (r->at + r->bytes > rj_front_bytes(&u->front) ||
 		!rj_ublk_copy(u->queue, r, ring->data + r->at))
 		return -EIO;
 	return (int)r->bytes;
@@ -212,8 +207,7 @@ static int start_threads(struct ublk_front *u, struct rj_error *err)
 
 static int make_device(struct ublk_front *u, uint64_t owner, struct rj_error *err)
 {
-	const struct rj_ring *ring = u->front.ring;
-	int rc = rj_ublk_add(device_bytes(ring), BLOCK, FLAGS, owner, &u->number, err);
+	int rc = rj_ublk_add(rj_front_bytes(&u->front), BLOCK, FLAGS, owner, &u->number, err);
 
 	if (rc)
 		return rc;

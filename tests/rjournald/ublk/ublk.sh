@@ -51,7 +51,7 @@ at_least() { [ "$(wc -l <"$T_DIR/sums")" -ge "$1" ]; }
 goes_on() { wait_for 60 at_least $(($(wc -l <"$T_DIR/sums") + $1)); }
 
 start_server "$T_DIR/srv" && volume "$img" ext3 1024 "$SRV_URL/v" || exit 99
-# ---- a kernel without ublk: the machine is ours, so it is taken away ----
+# ---- a kernel without ublk: taken away in the virtual machine, which has only this test ----
 if [ -n "${RJ_UBLK_INSIDE:-}" ]; then
 	mv /dev/ublk-control "$T_DIR/control"
 	cp "$img" "$T_DIR/was.img"
