@@ -94,8 +94,8 @@ void report_files(struct report *r, const struct watch *w, int top)
 	r->older = t->older;
 	r->files = t->file_count;
 	r->watched_share = fmin(1, (double)w->watched_ns / 1e9 / l->seconds);
-	if (!w->table.window || !(r->watched_share > 0))
-		r->watched_share = 1;
+	if ((w->on && !w->table.window) || !(r->watched_share > 0))
+		r->watched_share = 1; /* never closed */
 	l->new_bytes_s = (double)t->new_bytes / l->seconds / r->watched_share;
 	l->cached_bytes_s /= r->watched_share;
 	l->overwritten_bytes_s = fmax(0, l->data_bytes_s - l->new_bytes_s);
