@@ -9,8 +9,8 @@
 #include <time.h>
 
 #include "apply.h"
+#include "measure.h"
 #include "os/fileio.h"
-#include "probe.h"
 #include "report.h"
 #include "util/environ.h"
 
@@ -63,26 +63,13 @@ static int probe(const struct options *o, const struct volume *v, struct report 
 {
 	const struct device_cost none = {NAN, NAN, NAN, false};
 	struct machine *m = &r->machine;
-	char folder[40];
-	bool left;
-	int rc = 0;
 
 	m->disk = m->second = m->store = none;
 	ask_kernel(v, &m->disk);
-	if (o->probe) {
-		rc = probe_disk(v->dir, &m->disk, err);
+	if (o->probe)
 		r->disk_from = " (--probe)";
-	}
-	if (!rc && o->second)
-		rc = probe_disk(o->second, &m->second, err);
-	if (!rc && o->store) {
-		rc = probe_store(o->store, &m->store, &left, folder, err);
-		r->store = o->store;
-		if (left)
-			fprintf(stderr,
-				"rjadvise: %s/%s: could not be removed again\n", o->store, folder);
-	}
-	return rc;
+	r->store = o->store;
+	return measure(o->probe ? v->dir : NULL, o->second, o->store, m, err);
 }
 
 /* Without a probe, what the kernel measured of the load itself. */

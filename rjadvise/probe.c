@@ -56,21 +56,20 @@ static int measure_disk(int fd, const uint8_t *data, const char *dir, struct dev
 {
 	double synced = 0, plain = 0;
 	int64_t begun;
-	uint64_t at;
 	int rc;
 
 	/* the blocks are allocated and written before anything is measured */
-	for (at = 0, rc = 0; !rc && at < PROBE_DISK_BYTES; at += LARGE)
-		rc = rj_pwrite_all(fd, data, LARGE, at, dir, err);
+	rc = rj_pwrite_all(fd, data, PROBE_DISK_BYTES, 0, dir, err);
 	if (!rc)
 		rc = rj_fsync(fd, dir, err);
 	if (!rc)
 		rc = time_writes(fd, data, false, &plain, dir, err);
 	if (!rc)
 		rc = time_writes(fd, data, true, &synced, dir, err);
+	/* in one call: the kernel has many requests in flight, as for a commit and for writeback */
 	begun = rj_monotonic_ns();
-	for (at = 0; !rc && at < PROBE_DISK_BYTES; at += LARGE)
-		rc = rj_pwrite_all(fd, data, LARGE, at, dir, err);
+	if (!rc)
+		rc = rj_pwrite_all(fd, data, PROBE_DISK_BYTES, 0, dir, err);
 	if (!rc)
 		rc = rj_fsync(fd, dir, err);
 	if (rc)
@@ -95,10 +94,10 @@ int probe_disk(const char *dir, struct device_cost *out, struct rj_error *err)
 					 "%s: its file system has no files without names (O_TMPFILE) past the page cache (O_DIRECT)",
 					 dir)
 			       : rj_fail_errno(err, errno, "%s: cannot make a file", dir);
-	rc = posix_memalign((void **)&data, SMALL, LARGE)
+	rc = posix_memalign((void **)&data, SMALL, PROBE_DISK_BYTES)
 		     ? rj_fail(err, RJ_E_NOMEM, "out of memory")
 		     : 0;
-	if (!rc && rj_random_bytes(data, LARGE))
+	if (!rc && rj_random_bytes(data, PROBE_DISK_BYTES))
 		rc = rj_fail(err, RJ_E_IO, "cannot get random bytes");
 	if (!rc)
 		rc = measure_disk(fd, data, dir, out, err);

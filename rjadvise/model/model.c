@@ -8,8 +8,8 @@
 /* FUSE, the loop device and the wake-ups between, of a remote journal: the difference in
  * doc/results/commit-path.md between a put and a commit without the volume's flush. */
 #define FRONT_US 150.0
-/* The same for each byte: copies and SHA-256, 1.8 ms of a processor for 1 MB. */
-#define FRONT_BYTE_US 0.0018
+/* The same for each byte: copies and the checksum, 1.7 ms for 1 MB. */
+#define FRONT_BYTE_US 0.0017
 /* A part of the time that commits, or flushes, need at least for their mean to tell how busy
  * the disk is. */
 #define BUSY_LEAST 0.1
@@ -72,16 +72,19 @@ static double on_disk_us(const struct device_cost *d, double bytes, double other
 }
 
 /* What the disks and the store take for it, if the share IN_LOG of the file data passes the log:
- * only for what does not, JBD2 flushes the volume before a commit block elsewhere. */
-static double devices_us(const struct machine *m, enum place place, double bytes, double in_log)
+ * only for what does not, JBD2 flushes the volume before a commit block elsewhere. K is of
+ * scale(): a disk that is faster than its probe makes no store faster. */
+static double devices_us(
+	const struct machine *m, enum place place, double bytes, double in_log, double k)
 {
 	switch (place) {
 	case PLACE_INTERNAL:
-		return on_disk_us(&m->disk, bytes, 0);
+		return k * on_disk_us(&m->disk, bytes, 0);
 	case PLACE_SECOND:
-		return on_disk_us(&m->second, bytes, (1 - in_log) * m->disk.flush_us);
+		return k * on_disk_us(&m->second, bytes, (1 - in_log) * m->disk.flush_us);
 	default: /* rjournald flushes the volume for each */
-		return m->disk.write_us + m->disk.flush_us + write_us(&m->store, bytes);
+		return k * (m->disk.write_us + m->disk.flush_us) +
+		       fmax(1, k) * write_us(&m->store, bytes);
 	}
 }
 
@@ -93,7 +96,7 @@ static double front_us(enum place place, double bytes)
 
 double model_commit_us(const struct machine *m, enum place place, double bytes)
 {
-	return devices_us(m, place, bytes, 0) + front_us(place, bytes);
+	return devices_us(m, place, bytes, 0, 1) + front_us(place, bytes);
 }
 
 /* Flushes of the volume's disk for one commit. */
@@ -195,7 +198,7 @@ static double scale(const struct load *l, const struct machine *m)
 
 	if (waited_s(l, m) * l->commit_us >= BUSY_LEAST * 1e6)
 		k = fmax(0, l->commit_us - front_us(l->place, bytes)) /
-		    devices_us(m, l->place, bytes, in_log(l, l->mode));
+		    devices_us(m, l->place, bytes, in_log(l, l->mode), 1);
 	else if (l->flushes_s * l->flush_us >= BUSY_LEAST * 1e6)
 		k = l->flush_us / m->disk.flush_us;
 	return isfinite(k) ? k : 1;
@@ -253,15 +256,15 @@ static double full_time(const struct load *l, const struct machine *m, struct ch
 
 /* What each thread spends on flushes of its own after its commits in a second of now: of data
  * that are in the log it writes the blocks in place and flushes the volume, while the journal
- * commits for others. Before a remote commit rjournald has done that. */
+ * commits for others. Before a remote commit rjournald has done that, but an overwrite is
+ * flushed again. */
 static double own_flushes(
 	const struct load *l, const struct machine *m, enum place place, enum data_mode mode)
 {
-	double part = in_log(l, mode), only = flush_only_s(l, m);
+	double only = flush_only_s(l, m), after = (model_syncs_s(l, m) - only) * in_log(l, mode);
 	double each = scale(l, m) * m->disk.flush_us / 1e6 / threads(l, m);
 
-	return place == PLACE_REMOTE ? only * (1 - part) * each
-				     : (only + (model_syncs_s(l, m) - only) * part) * each;
+	return (only + (place == PLACE_REMOTE ? 0 : after)) * each;
 }
 
 /*
@@ -278,8 +281,7 @@ static double wall(const struct load *l, const struct machine *m, struct choice 
 	double to_log_s = log_s(l, m, c), bytes = commits > 0 ? to_log_s / commits : 0;
 	double busy = waited * l->commit_us / 1e6, apart, before, after;
 
-	*commit_us = k * devices_us(m, c.place, bytes, in_log(l, c.mode)) +
-		     front_us(c.place, bytes);
+	*commit_us = devices_us(m, c.place, bytes, in_log(l, c.mode), k) + front_us(c.place, bytes);
 	if (c.place == l->place && c.mode == l->mode)
 		*commit_us = l->commit_us;
 	/* where the journal is busy all the time the rest cannot be seen: it has these at least */
@@ -312,12 +314,13 @@ const char *model_loses(struct choice c)
  * tell what that takes. */
 static struct machine infer(const struct load *l, const struct machine *m)
 {
+	double bytes = l->commit_blocks * l->block_bytes;
 	struct machine i = *m;
 
 	if (l->place == PLACE_REMOTE && isnan(i.store.write_us))
 		i.store = (struct device_cost){.byte_us = NAN,
 			.write_us = known(l->put_us, fmax(0, l->commit_us - i.disk.write_us -
-								     i.disk.flush_us - FRONT_US))};
+					i.disk.flush_us - front_us(PLACE_REMOTE, known(bytes, 0))))};
 	else if (l->place == PLACE_SECOND && isnan(i.second.write_us))
 		i.second = (struct device_cost){
 			.write_us = fmin(l->commit_us / 2,
