@@ -319,8 +319,9 @@ static struct machine infer(const struct load *l, const struct machine *m)
 
 	if (l->place == PLACE_REMOTE && isnan(i.store.write_us))
 		i.store = (struct device_cost){.byte_us = NAN,
-			.write_us = known(l->put_us, fmax(0, l->commit_us - i.disk.write_us -
-					i.disk.flush_us - front_us(PLACE_REMOTE, known(bytes, 0))))};
+			.write_us = known(l->put_us,
+				fmax(0, l->commit_us - i.disk.write_us - i.disk.flush_us -
+						front_us(PLACE_REMOTE, known(bytes, 0))))};
 	else if (l->place == PLACE_SECOND && isnan(i.second.write_us))
 		i.second = (struct device_cost){
 			.write_us = fmin(l->commit_us / 2,
