@@ -21,14 +21,7 @@ static int log_retry(void *arg, struct rj_error *err)
 			  : rj_log_retry(l->writer, err);
 }
 
-static bool log_seal_next(void *arg, const struct rj_log_append *a)
-{
-	const struct rj_loaded *l = arg;
-
-	return rj_log_seal_next(l->writer, a);
-}
-
 struct rj_sink rj_daemon_sink(struct rj_loaded *l)
 {
-	return (struct rj_sink){log_append, log_retry, l, log_seal_next};
+	return (struct rj_sink){log_append, log_retry, l};
 }

@@ -71,8 +71,8 @@ struct rj_seghdr {
 	uint8_t key_fingerprint[16];
 	uint8_t seal[RJ_SEG_HASH_BYTES]; /* XXH3-128 (version 1: SHA-256) over the
 					  * header with this field zero, then the
-					  * stored body; or the GCM tag. Both are
-					  * 16 bytes, zero padded */
+					  * stored body; or the GCM tag. XXH3-128
+					  * and the tag: 16 bytes, then zeros */
 };
 
 /* All zero in a fence, which has no blocks. */

@@ -195,7 +195,6 @@ struct rj_log_append {
 	/* The volume's mark names this segment or a later one: for
 	 * RJ_SEG_F_MARKED. 0: no mark is known. */
 	uint64_t marked;
-	uint64_t sequence; /* that it will have; only for rj_log_seal_next() */
 };
 
 /*
@@ -214,13 +213,6 @@ struct rj_log_append {
 int rj_log_append(struct rj_log_writer *w, const struct rj_log_append *a,
 	struct rj_error *err);
 int rj_log_retry(struct rj_log_writer *w, struct rj_error *err);
-/*
- * Seal A while another thread appends, if A's SEQUENCE is the number after the
- * pending segment's. The next append, of an A with that number, then finds it
- * sealed: A's blocks must not change after this call. Affects only speed. False:
- * not sealed; the call may be repeated.
- */
-bool rj_log_seal_next(struct rj_log_writer *w, const struct rj_log_append *a);
 /*
  * Allocate memory for segments of up to BYTES of blocks, with its pages, before
  * the first large append: the kernel may wait for that append to free memory.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Check that each segment follows the one before: number, chain, epoch, identity. (Its own
- * hash is checked by segment/open.c, which this calls.) Free of I/O: bytes go in, in
+ * Check that each segment follows the one before: number, chain, epoch, identity. (Its
+ * checksum or tag is checked by segment/open.c, which this calls.) Free of I/O: bytes go in, in
  * order, and each segment comes out opened or refused. The rules, and why each is there,
  * are in doc/log-format.md.
  */

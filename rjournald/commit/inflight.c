@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A queue of sealed or unsealed segments, and the thread that puts them. */
+/* A queue of segments, and the thread that puts them. */
 #include "inflight.h"
 
 #include <errno.h>
@@ -41,19 +41,6 @@ void rj_inflight_give(struct rj_inflight *u)
 	u->given++;
 	pthread_cond_signal(&u->work);
 	pthread_mutex_unlock(&u->lock);
-}
-
-struct rj_inflight_job *rj_inflight_second(struct rj_inflight *u)
-{
-	struct rj_inflight_job *j = NULL;
-
-	if (rj_inflight_count(u) < 2)
-		return NULL;
-	pthread_mutex_lock(&u->lock);
-	if (u->given - u->put >= 2)
-		j = job(u, u->put + 1);
-	pthread_mutex_unlock(&u->lock);
-	return j;
 }
 
 bool rj_inflight_step(struct rj_inflight *u)

@@ -22,7 +22,6 @@ struct rj_inflight_job {
 	struct rj_seg_run *runs;
 	uint32_t blocks;   /* in all runs */
 	uint64_t sequence; /* of the segment */
-	bool sealed; /* in advance; only the queuing thread reads it */
 	int rc; /* what the put returned */
 };
 
@@ -50,8 +49,6 @@ unsigned rj_inflight_count(const struct rj_inflight *u);
 struct rj_inflight_job *rj_inflight_slot(struct rj_inflight *u);
 /* Queue the job that rj_inflight_slot() returned. */
 void rj_inflight_give(struct rj_inflight *u);
-/* Get the job that waits for the put of the one before it. NULL: none waits. */
-struct rj_inflight_job *rj_inflight_second(struct rj_inflight *u);
 /*
  * Get the oldest job whose put has ended; with WAIT, wait for that. NULL: the queue
  * is empty, or the put has not ended. The job is the caller's until rj_inflight_taken().

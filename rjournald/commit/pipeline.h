@@ -32,8 +32,6 @@ struct rj_sink {
 		void *arg, const struct rj_log_append *a, struct rj_error *err);
 	int (*retry)(void *arg, struct rj_error *err);
 	void *arg;
-	/* rj_log_seal_next(); NULL: it is not done */
-	bool (*seal_next)(void *arg, const struct rj_log_append *a);
 };
 
 /* Calls for whom the kernel's use of the journal tells of mounts; each may be NULL. */
@@ -122,9 +120,6 @@ void rj_pipeline_free(struct rj_pipeline *p);
  * fail as a flush does. */
 int rj_pipeline_write(struct rj_pipeline *p, const void *data, size_t len,
 	uint64_t off, struct rj_error *err);
-/* Seal a segment that waits for the put of another, after a write was answered.
- * Optional: it saves the time to hash the segment later. */
-void rj_pipeline_seal_next(struct rj_pipeline *p);
 /*
  * Flush the device: 0 when the store has acknowledged everything written before, or
  * need not by the commit rule. With RJ_LOSS_BLOCK waits as long as the store is lost.

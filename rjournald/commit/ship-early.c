@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Ship pieces of a large transaction while the kernel still writes it, and hash a small one
- * before its commit block comes. */
+/* Ship pieces of a large transaction while the kernel still writes it. */
 #include "pipeline-priv.h"
 
-#define HASHED_PER_NS 1 /* bytes, by one processor */
+#define BYTES_PER_NS 1 /* that are sealed and put, beside the constant part of a put */
 
 void rj_pl_take_back(struct rj_pipeline *p, bool wait)
 {
@@ -31,12 +30,12 @@ static int put_away(void *arg, const struct rj_log_append *a)
 /*
  * Is it worth a put of its own? A commit that comes in pieces takes one put after
  * the other: with a store far away more time would go into that than what is
- * done in that time can save. So much is hashed in the time that a small put takes,
+ * done in that time can save. So much is sent in the time that a small put takes,
  * twice over. In the fallback file each segment costs a flush of the disk.
  */
 static bool enough(const struct rj_pipeline *p)
 {
-	uint64_t bytes = 2 * p->small_put_ns * HASHED_PER_NS;
+	uint64_t bytes = 2 * p->small_put_ns * BYTES_PER_NS;
 	uint32_t least = p->ahead_blocks;
 
 	if (p->live->state != RJ_STATE_ONLINE)
@@ -59,8 +58,6 @@ void rj_pl_ship_early(struct rj_pipeline *p)
 	j->blocks = p->pending.count;
 	j->sequence = p->acked + rj_inflight_count(p->inflight) + 1;
 	j->a = rj_pl_gather(p, j->runs, j->sequence);
-	j->a.sequence = j->sequence;
-	j->sealed = false;
 	atomic_thread_fence(memory_order_seq_cst); /* worker-shm.h: first the number */
 	p->away += j->blocks;
 	rj_pl_nothing_pending(p);
@@ -71,14 +68,6 @@ void rj_pl_ship_waiting(struct rj_pipeline *p)
 {
 	if (enough(p))
 		rj_pl_ship_early(p);
-}
-
-void rj_pipeline_seal_next(struct rj_pipeline *p)
-{
-	struct rj_inflight_job *j = rj_inflight_second(p->inflight);
-
-	if (j && !j->sealed && !p->failed && p->sink.seal_next)
-		j->sealed = p->sink.seal_next(p->sink.arg, &j->a);
 }
 
 int rj_pl_start_inflight(struct rj_pipeline *p,

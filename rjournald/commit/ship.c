@@ -56,9 +56,6 @@ int rj_pl_ship(struct rj_pipeline *p, struct rj_error *err)
 		rj_pl_fail(p, &e);
 	}
 	superblock = !p->raw && rj_pending_test(&p->pending, p->sb_block);
-	if (rj_inflight_count(p->inflight) && p->pending.count && !superblock)
-		rj_pl_ship_early(p); /* it is sealed while the others are put */
-	rj_pipeline_seal_next(p);
 	rj_pl_take_back(p, true);
 	if (p->failed)
 		return rj_pl_failed(p, err);

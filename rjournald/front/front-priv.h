@@ -56,8 +56,6 @@ int rj_front_write(
 	struct rj_front *f, const void *data, size_t len, uint64_t off);
 /* The same for a flush. */
 int rj_front_flush(struct rj_front *f);
-/* After a write was answered: do what nothing waits for, and what waits for nothing. */
-void rj_front_ahead(struct rj_front *f);
 /* What the kernel may be told of RC, as rj_front_write(). */
 int rj_front_errno(struct rj_front *f, int rc);
 

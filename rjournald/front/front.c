@@ -171,14 +171,6 @@ int rj_front_flush(struct rj_front *f)
 	return rj_front_errno(f, rc);
 }
 
-void rj_front_ahead(struct rj_front *f)
-{
-	if (sem_trywait(&f->lock))
-		return;
-	rj_pipeline_seal_next(f->pipeline);
-	sem_post(&f->lock);
-}
-
 int rj_front_drain(struct rj_front *f, struct rj_error *err)
 {
 	int rc;

@@ -205,8 +205,6 @@ static void op_write(fuse_req_t req, fuse_ino_t ino, const char *data,
 		fuse_reply_err(req, e);
 	else
 		fuse_reply_write(req, size);
-	if (!e)
-		rj_front_ahead(f);
 }
 
 /*

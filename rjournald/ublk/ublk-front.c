@@ -173,8 +173,6 @@ static void *writer(void *arg)
 		u->done = i + 1;
 		if (write(u->answers, &one, sizeof(one)) != sizeof(one))
 			rj_log(RJ_LOG_ERROR, "eventfd: %s", strerror(errno));
-		if (rc > 0)
-			rj_front_ahead(&u->front);
 	}
 }
 

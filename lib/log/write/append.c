@@ -4,21 +4,9 @@
 #include <string.h>
 
 #include "log/write/writer.h"
-#include "util/environ.h"
 
 /* Of a segment beside its blocks: header, body head, and some 4,000 runs. */
 #define OVERHEAD_BYTES 32768u
-
-int rj_writer_seal(struct rj_log_writer *w, struct rj_seg_draft *draft,
-	struct rj_error *err)
-{
-	int rc;
-
-	draft->header.time_ns = (uint64_t)rj_realtime_ns();
-	rc = rj_writer_seal_after(w, &w->tail, draft, &w->out, &w->next, err);
-	/* with nothing pending rj_log_retry() would find all done */
-	return rc ? rj_fail_cause(rc, RJ_CAUSE_SEALING, err) : 0;
-}
 
 int rj_writer_put(struct rj_log_writer *w, struct rj_error *err)
 {
@@ -42,7 +30,7 @@ static int send_pending(struct rj_log_writer *w, struct rj_error *err)
 		w->dead = rc;
 		w->dead_why = why;
 		w->dead_why.cause = why.cause = RJ_CAUSE_TAKEN;
-		rj_writer_set_pending(w, false);
+		w->pending = false;
 	}
 	if (!rc)
 		rj_log_mark_stored(w);
@@ -95,13 +83,9 @@ int rj_log_seal(struct rj_log_writer *w, const struct rj_log_append *a,
 			"segment %llu must be a base: the log was broken off "
 			"before it",
 			(unsigned long long)w->tail.sequence + 1);
-	if (rj_writer_take_second(w, a)) {
-		rj_writer_set_pending(w, true);
-		return 0;
-	}
-	rj_writer_draft(w, a, &w->tail, &draft);
+	rj_writer_draft(w, a, &draft);
 	rc = rj_writer_seal(w, &draft, err);
-	rj_writer_set_pending(w, !rc);
+	w->pending = !rc;
 	return rc;
 }
 
@@ -134,8 +118,7 @@ static int reserve(struct rj_buf *b, size_t bytes)
 int rj_log_writer_reserve(
 	struct rj_log_writer *w, size_t bytes, struct rj_error *err)
 {
-	if (reserve(&w->out, bytes + OVERHEAD_BYTES) ||
-		reserve(&w->second.out, bytes + OVERHEAD_BYTES))
+	if (reserve(&w->out, bytes + OVERHEAD_BYTES))
 		return rj_fail(err, RJ_E_NOMEM,
 			"out of memory for a segment of %zu bytes", bytes);
 	return 0;
@@ -180,10 +163,8 @@ struct rj_log_writer *rj_writer_new(void)
 {
 	struct rj_log_writer *w = calloc(1, sizeof(*w));
 
-	if (w) {
+	if (w)
 		pthread_mutex_init(&w->lock, NULL);
-		pthread_mutex_init(&w->second.lock, NULL);
-	}
 	return w;
 }
 
@@ -191,8 +172,6 @@ void rj_log_writer_free(struct rj_log_writer *w)
 {
 	if (!w)
 		return;
-	rj_buf_free(&w->second.out);
-	pthread_mutex_destroy(&w->second.lock);
 	pthread_mutex_destroy(&w->lock);
 	rj_buf_free(&w->out);
 	rj_buf_free(&w->back);

@@ -3,9 +3,10 @@
 #include <string.h>
 
 #include "log/write/writer.h"
+#include "util/environ.h"
 
 void rj_writer_draft(const struct rj_log_writer *w, const struct rj_log_append *a,
-	const struct rj_log_tail *after, struct rj_seg_draft *out)
+	struct rj_seg_draft *out)
 {
 	*out = (struct rj_seg_draft){
 		.header = {.kind = RJ_SEG_DATA},
@@ -18,26 +19,26 @@ void rj_writer_draft(const struct rj_log_writer *w, const struct rj_log_append *
 		out->header.flags |= RJ_SEG_F_BASE;
 	if (a->recovered)
 		out->header.flags |= RJ_SEG_F_RECOVERED;
-	out->header.oldest = a->oldest ? a->oldest : after->oldest;
+	out->header.oldest = a->oldest ? a->oldest : w->tail.oldest;
 	if (out->header.oldest < w->floor)
 		out->header.oldest = w->floor;
 	if (out->header.oldest && out->header.oldest <= a->marked)
 		out->header.flags |= RJ_SEG_F_MARKED;
 }
 
-/* Fill in all that the writer knows of the header after AFTER, but the time. */
-static void fill_header(struct rj_log_writer *w,
-	const struct rj_log_tail *after, struct rj_seg_draft *draft)
+/* Fill in all that the writer knows of the header. */
+static void fill_header(const struct rj_log_writer *w, struct rj_seg_draft *draft)
 {
 	struct rj_seghdr *h = &draft->header;
 
-	h->sequence = after->sequence + 1;
+	h->sequence = w->tail.sequence + 1;
 	h->epoch = w->epoch;
+	h->time_ns = (uint64_t)rj_realtime_ns();
 	memcpy(h->volume_uuid, w->id.volume_uuid, sizeof(h->volume_uuid));
 	memcpy(h->journal_uuid, w->id.journal_uuid, sizeof(h->journal_uuid));
 	memcpy(h->nonce, w->nonce, sizeof(h->nonce));
 	if (!(h->flags & RJ_SEG_F_BREAK))
-		memcpy(h->prev_chain, after->chain, sizeof(h->prev_chain));
+		memcpy(h->prev_chain, w->tail.chain, sizeof(h->prev_chain));
 	if ((h->flags & (RJ_SEG_F_BASE | RJ_SEG_F_BREAK)) || !h->oldest) {
 		/* not the number that the mark was made for */
 		if (h->oldest != h->sequence)
@@ -48,15 +49,16 @@ static void fill_header(struct rj_log_writer *w,
 	draft->compress = w->id.compress;
 }
 
-int rj_writer_seal_after(struct rj_log_writer *w,
-	const struct rj_log_tail *after, struct rj_seg_draft *draft,
-	struct rj_buf *out, struct rj_log_tail *at, struct rj_error *err)
+int rj_writer_seal(struct rj_log_writer *w, struct rj_seg_draft *draft, struct rj_error *err)
 {
 	const struct rj_seghdr *h = &draft->header;
+	int rc;
 
-	fill_header(w, after, draft);
-	at->sequence = h->sequence;
-	at->epoch = h->epoch;
-	at->oldest = h->oldest;
-	return rj_segment_seal(draft, out, at->chain, err);
+	fill_header(w, draft);
+	w->next.sequence = h->sequence;
+	w->next.epoch = h->epoch;
+	w->next.oldest = h->oldest;
+	rc = rj_segment_seal(draft, &w->out, w->next.chain, err);
+	/* with nothing pending rj_log_retry() would find all done */
+	return rc ? rj_fail_cause(rc, RJ_CAUSE_SEALING, err) : 0;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The writer's inside. Private to claim.c and writer-state.c (make a writer), append.c,
- * draft.c and seal-next.c (seal segments) and put-segment.c (puts them).
+ * The writer's inside. Private to claim.c and writer-state.c (make a writer), append.c and
+ * draft.c (seal segments) and put-segment.c (puts them).
  */
 #ifndef RJ_LOG_WRITER_H
 #define RJ_LOG_WRITER_H
@@ -9,15 +9,6 @@
 #include <pthread.h>
 
 #include "log/log.h"
-
-/* The segment after the pending one, sealed already: seal-next.c. */
-struct rj_writer_second {
-	pthread_mutex_t lock;
-	bool ready;
-	struct rj_buf out;
-	struct rj_log_tail at;
-	uint8_t after[RJ_SEG_HASH_BYTES]; /* the chain that it continues */
-};
 
 struct rj_log_writer {
 	struct rj_store *store; /* the caller's */
@@ -28,10 +19,7 @@ struct rj_log_writer {
 		tail; /* acknowledged, or kept: rj_log_mark_stored() */
 	struct rj_log_tail next; /* of the segment in OUT */
 	bool pending;            /* OUT was sent and not acknowledged */
-	/* Of PENDING; while it is true NEXT stays as it is, for another thread
-	 * that seals the segment after it. */
-	pthread_mutex_t lock;
-	struct rj_writer_second second;
+	pthread_mutex_t lock;    /* of TAIL: rj_log_writer_seen() */
 	bool must_base;          /* our fence breaks the log off */
 	uint64_t floor;          /* nothing before it may be called needed */
 	struct rj_buf out;       /* the segment last sealed */
@@ -40,26 +28,15 @@ struct rj_log_writer {
 	struct rj_error dead_why;
 };
 
-/* All zero, but for its locks. NULL: out of memory. */
+/* All zero, but for its lock. NULL: out of memory. */
 struct rj_log_writer *rj_writer_new(void);
-void rj_writer_set_pending(struct rj_log_writer *w, bool pending);
-/* Fill a draft from A, for the segment that follows AFTER; the writer adds the rest. */
+/* Fill a draft from A; rj_writer_seal() adds the rest. */
 void rj_writer_draft(const struct rj_log_writer *w, const struct rj_log_append *a,
-	const struct rj_log_tail *after, struct rj_seg_draft *out);
-/* Take A into w->out and w->next if rj_log_seal_next() sealed it; else false. */
-bool rj_writer_take_second(
-	struct rj_log_writer *w, const struct rj_log_append *a);
-/*
- * Seal DRAFT, which has its time, as the segment after AFTER into OUT; AT gets
- * the log's new tail. The identity, number, epoch, nonce and chain are filled
- * in here. Errors as of rj_segment_seal().
- */
-int rj_writer_seal_after(struct rj_log_writer *w,
-	const struct rj_log_tail *after, struct rj_seg_draft *draft,
-	struct rj_buf *out, struct rj_log_tail *at, struct rj_error *err);
+	struct rj_seg_draft *out);
 /*
  * Seal DRAFT as the segment after w->tail into w->out and w->next. The
- * identity, number, epoch, nonce, chain and time are filled in here.
+ * identity, number, epoch, nonce, chain and time are filled in here. Errors as of
+ * rj_segment_seal().
  */
 int rj_writer_seal(struct rj_log_writer *w, struct rj_seg_draft *draft,
 	struct rj_error *err);

@@ -6,7 +6,7 @@
  * must be found out by rj_probe() before it is believed. Only an answer with the
  * new object's ETag, which every S3 sends, is an acknowledgement: a proxy's page
  * has status 200, too. Requests are signed by
- * libcurl (SigV4), with "UNSIGNED-PAYLOAD": segments carry a hash of their own.
+ * libcurl (SigV4), with "UNSIGNED-PAYLOAD": segments have a checksum of their own.
  * libcurl up to 8.x signs a query unchanged, so what we send is sorted and
  * percent-encoded; and it would sign a header that is set to nothing but not
  * send it, so there is none.

@@ -232,7 +232,6 @@ int tk_commit(struct tk *k, bool flush)
 	uint8_t block[TK_SIZE] = {0};
 	int rc;
 
-	rj_pipeline_seal_next(k->p);
 	tk_header(block, RJ_JBD2_COMMIT, k->tid++);
 	rc = put_next(k, block);
 	if (flush && !rc) {
