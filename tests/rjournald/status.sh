@@ -106,8 +106,8 @@ check "the store is lost: a file" put_file "$mnt/b"
 check "and another" put_file "$mnt/c"
 check "are in the fallback file" now_is degraded
 is "the transaction at the store is the one before" "$($LIMIT "$RJCTL" status --json "$img3" | jq .remote_tid)" "$before"
-check "the server is back" start_server "$T_DIR/srv" "$SRV_PORT"
 back=$(date +%s)
+check "the server is back" start_server "$T_DIR/srv" "$SRV_PORT"
 check "and gets them" wait_for 60 now_is online
 $LIMIT "$RJCTL" status --json "$img3" >"$T_DIR/status"
 is "the last transaction is that of the log, with no new commit" "$(jq .remote_tid "$T_DIR/status")" \
