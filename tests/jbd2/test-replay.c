@@ -274,7 +274,7 @@ static void bad_copies_cut_the_log_before_them(void)
 	unsigned long n = cases(300), i;
 
 	for (i = 0; i < n; i++)
-		one_spoilt_case(seed * 1000 + i);
+		one_spoilt_case(seed * 100000 + i);
 }
 
 int main(void)
