@@ -69,7 +69,7 @@ static int probe(const struct options *o, const struct volume *v, struct report 
 	if (o->probe)
 		r->disk_from = " (--probe)";
 	r->store = o->store;
-	return measure(o->probe ? v->dir : NULL, o->second, o->store, m, err);
+	return measure(o->probe ? v->dir : NULL, o->second, o->store, &stop, m, err);
 }
 
 /* Without a probe, what the kernel measured of the load itself. */

@@ -59,8 +59,8 @@ static int turn(const char *disk, const char *second, const char *store, struct 
 	return rc;
 }
 
-int measure(const char *disk, const char *second, const char *store, struct machine *out,
-	struct rj_error *err)
+int measure(const char *disk, const char *second, const char *store,
+	const volatile sig_atomic_t *stop, struct machine *out, struct rj_error *err)
 {
 	struct device_cost disks[TURNS], seconds[TURNS], stores[TURNS];
 	int64_t begun = rj_monotonic_ns();
@@ -80,7 +80,7 @@ int measure(const char *disk, const char *second, const char *store, struct mach
 		disks[n] = m.disk;
 		seconds[n] = m.second;
 		stores[n] = m.store;
-	} while (++n < TURNS && rj_monotonic_ns() - begun < ENOUGH_NS);
+	} while (++n < TURNS && !*stop && rj_monotonic_ns() - begun < ENOUGH_NS);
 	if (disk)
 		medians(disks, n, &out->disk);
 	if (second)

@@ -72,10 +72,10 @@ static double on_disk_us(const struct device_cost *d, double bytes, double other
 }
 
 /* What the disks and the store take for it, if the share IN_LOG of the file data passes the log:
- * only for what does not, JBD2 flushes the volume before a commit block elsewhere. K is of
- * scale(): a disk that is faster than its probe makes no store faster. */
-static double devices_us(
-	const struct machine *m, enum place place, double bytes, double in_log, double k)
+ * only for what does not, JBD2 flushes the volume before a commit block elsewhere. The disks
+ * take K, and the store K_STORE times what the probe says. */
+static double devices_us(const struct machine *m, enum place place, double bytes, double in_log,
+	double k, double k_store)
 {
 	switch (place) {
 	case PLACE_INTERNAL:
@@ -84,7 +84,7 @@ static double devices_us(
 		return k * on_disk_us(&m->second, bytes, (1 - in_log) * m->disk.flush_us);
 	default: /* rjournald flushes the volume for each */
 		return k * (m->disk.write_us + m->disk.flush_us) +
-		       fmax(1, k) * write_us(&m->store, bytes);
+		       k_store * write_us(&m->store, bytes);
 	}
 }
 
@@ -96,7 +96,7 @@ static double front_us(enum place place, double bytes)
 
 double model_commit_us(const struct machine *m, enum place place, double bytes)
 {
-	return devices_us(m, place, bytes, 0, 1) + front_us(place, bytes);
+	return devices_us(m, place, bytes, 0, 1, 1) + front_us(place, bytes);
 }
 
 /* Flushes of the volume's disk for one commit. */
@@ -198,7 +198,7 @@ static double scale(const struct load *l, const struct machine *m)
 
 	if (waited_s(l, m) * l->commit_us >= BUSY_LEAST * 1e6)
 		k = fmax(0, l->commit_us - front_us(l->place, bytes)) /
-		    devices_us(m, l->place, bytes, in_log(l, l->mode), 1);
+		    devices_us(m, l->place, bytes, in_log(l, l->mode), 1, 1);
 	else if (l->flushes_s * l->flush_us >= BUSY_LEAST * 1e6)
 		k = l->flush_us / m->disk.flush_us;
 	return isfinite(k) ? k : 1;
@@ -281,7 +281,10 @@ static double wall(const struct load *l, const struct machine *m, struct choice 
 	double to_log_s = log_s(l, m, c), bytes = commits > 0 ? to_log_s / commits : 0;
 	double busy = waited * l->commit_us / 1e6, apart, before, after;
 
-	*commit_us = devices_us(m, c.place, bytes, in_log(l, c.mode), k) + front_us(c.place, bytes);
+	/* a disk that is faster than its probe makes no store faster that was not in use */
+	*commit_us = devices_us(m, c.place, bytes, in_log(l, c.mode), k,
+			     l->place == PLACE_REMOTE ? k : fmax(1, k)) +
+		     front_us(c.place, bytes);
 	if (c.place == l->place && c.mode == l->mode)
 		*commit_us = l->commit_us;
 	/* where the journal is busy all the time the rest cannot be seen: it has these at least */

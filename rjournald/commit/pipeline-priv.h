@@ -87,13 +87,6 @@ int rj_pl_ship(struct rj_pipeline *p, struct rj_error *err);
 /* Account for the segments whose put has ended; with WAIT, wait for all that are under
  * way. Does nothing after a failure, which rj_pl_put() has reported. */
 void rj_pl_take_back(struct rj_pipeline *p, bool wait);
-/*
- * Queue all that is pending as a segment, if the queue has space, while the kernel goes
- * on writing. None of those blocks is written again before the segment is
- * acknowledged, so the ring stays true: a worker that takes over finds them by their
- * segment's number, which is above what was acknowledged.
- */
-void rj_pl_ship_early(struct rj_pipeline *p);
 /* Queue the blocks that may wait, if they are worth a segment of their own. */
 void rj_pl_ship_waiting(struct rj_pipeline *p);
 /* RJ_E_NOMEM, RJ_E_IO. */

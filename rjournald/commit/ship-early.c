@@ -47,7 +47,13 @@ static bool enough(const struct rj_pipeline *p)
 	return p->pending.count >= least;
 }
 
-void rj_pl_ship_early(struct rj_pipeline *p)
+/*
+ * Queue all that is pending as a segment, if the queue has space, while the kernel goes
+ * on writing. None of those blocks is written again before the segment is
+ * acknowledged, so the ring stays true: a worker that takes over finds them by their
+ * segment's number, which is above what was acknowledged.
+ */
+static void ship_early(struct rj_pipeline *p)
 {
 	struct rj_inflight_job *j;
 
@@ -67,7 +73,7 @@ void rj_pl_ship_early(struct rj_pipeline *p)
 void rj_pl_ship_waiting(struct rj_pipeline *p)
 {
 	if (enough(p))
-		rj_pl_ship_early(p);
+		ship_early(p);
 }
 
 int rj_pl_start_inflight(struct rj_pipeline *p,
