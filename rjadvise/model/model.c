@@ -72,19 +72,16 @@ static double on_disk_us(const struct device_cost *d, double bytes, double other
 }
 
 /* What the disks and the store take for it, if the share IN_LOG of the file data passes the log:
- * only for what does not, JBD2 flushes the volume before a commit block elsewhere. The disks
- * take K, and the store K_STORE times what the probe says. */
-static double devices_us(const struct machine *m, enum place place, double bytes, double in_log,
-	double k, double k_store)
+ * only for what does not, JBD2 flushes the volume before a commit block elsewhere. */
+static double devices_us(const struct machine *m, enum place place, double bytes, double in_log)
 {
 	switch (place) {
 	case PLACE_INTERNAL:
-		return k * on_disk_us(&m->disk, bytes, 0);
+		return on_disk_us(&m->disk, bytes, 0);
 	case PLACE_SECOND:
-		return k * on_disk_us(&m->second, bytes, (1 - in_log) * m->disk.flush_us);
+		return on_disk_us(&m->second, bytes, (1 - in_log) * m->disk.flush_us);
 	default: /* rjournald flushes the volume for each */
-		return k * (m->disk.write_us + m->disk.flush_us) +
-		       k_store * write_us(&m->store, bytes);
+		return m->disk.write_us + m->disk.flush_us + write_us(&m->store, bytes);
 	}
 }
 
@@ -96,7 +93,7 @@ static double front_us(enum place place, double bytes)
 
 double model_commit_us(const struct machine *m, enum place place, double bytes)
 {
-	return devices_us(m, place, bytes, 0, 1, 1) + front_us(place, bytes);
+	return devices_us(m, place, bytes, 0) + front_us(place, bytes);
 }
 
 /* Flushes of the volume's disk for one commit. */
@@ -198,10 +195,30 @@ static double scale(const struct load *l, const struct machine *m)
 
 	if (waited_s(l, m) * l->commit_us >= BUSY_LEAST * 1e6)
 		k = fmax(0, l->commit_us - front_us(l->place, bytes)) /
-		    devices_us(m, l->place, bytes, in_log(l, l->mode), 1, 1);
+		    devices_us(m, l->place, bytes, in_log(l, l->mode));
 	else if (l->flushes_s * l->flush_us >= BUSY_LEAST * 1e6)
 		k = l->flush_us / m->disk.flush_us;
 	return isfinite(k) ? k : 1;
+}
+
+static void lengthen(struct device_cost *d, double k)
+{
+	d->write_us *= k;
+	d->flush_us *= k;
+	d->byte_us *= k;
+}
+
+/* The machine as it is under the load. A disk that is faster than its probe makes no store
+ * faster that was not in use. */
+static struct machine under_load(const struct load *l, const struct machine *m)
+{
+	double k = scale(l, m);
+	struct machine u = *m;
+
+	lengthen(&u.disk, k);
+	lengthen(&u.second, k);
+	lengthen(&u.store, l->place == PLACE_REMOTE ? k : fmax(1, k));
+	return u;
 }
 
 static const char *missing(const struct load *l, const struct machine *m, struct choice c)
@@ -257,12 +274,12 @@ static double full_time(const struct load *l, const struct machine *m, struct ch
 /* What each thread spends on flushes of its own after its commits in a second of now: of data
  * that are in the log it writes the blocks in place and flushes the volume, while the journal
  * commits for others. Before a remote commit rjournald has done that, but an overwrite is
- * flushed again. */
+ * flushed again. U is of under_load(). */
 static double own_flushes(
-	const struct load *l, const struct machine *m, enum place place, enum data_mode mode)
+	const struct load *l, const struct machine *u, enum place place, enum data_mode mode)
 {
-	double only = flush_only_s(l, m), after = (model_syncs_s(l, m) - only) * in_log(l, mode);
-	double each = scale(l, m) * m->disk.flush_us / 1e6 / threads(l, m);
+	double only = flush_only_s(l, u), after = (model_syncs_s(l, u) - only) * in_log(l, mode);
+	double each = u->disk.flush_us / 1e6 / threads(l, u);
 
 	return (only + (place == PLACE_REMOTE ? 0 : after)) * each;
 }
@@ -276,23 +293,22 @@ static double own_flushes(
 static double wall(const struct load *l, const struct machine *m, struct choice c,
 	double *commit_us)
 {
-	double k = scale(l, m), n = threads(l, m), turns = fmin(n, 2), syncs = model_syncs_s(l, m);
+	const struct machine u = under_load(l, m);
+	double n = threads(l, m), turns = fmin(n, 2), syncs = model_syncs_s(l, m);
 	double commits = l->commits_s + added_s(l, m, c), waited = waited_s(l, m);
 	double to_log_s = log_s(l, m, c), bytes = commits > 0 ? to_log_s / commits : 0;
-	double busy = waited * l->commit_us / 1e6, apart, before, after;
+	double busy = waited * l->commit_us / 1e6, now, apart, before, after;
 
-	/* a disk that is faster than its probe makes no store faster that was not in use */
-	*commit_us = devices_us(m, c.place, bytes, in_log(l, c.mode), k,
-			     l->place == PLACE_REMOTE ? k : fmax(1, k)) +
-		     front_us(c.place, bytes);
+	*commit_us = devices_us(&u, c.place, bytes, in_log(l, c.mode)) + front_us(c.place, bytes);
 	if (c.place == l->place && c.mode == l->mode)
 		*commit_us = l->commit_us;
 	/* where the journal is busy all the time the rest cannot be seen: it has these at least */
-	apart = syncs > 0 ? syncs * k * write_us(&m->disk, l->data_bytes_s / syncs) / 1e6 / n : 0;
-	apart += own_flushes(l, m, l->place, l->mode);
+	apart = syncs > 0 ? syncs * write_us(&u.disk, l->data_bytes_s / syncs) / 1e6 / n : 0;
+	now = own_flushes(l, &u, l->place, l->mode);
+	apart += now;
 	apart = fmax(fmin(1, apart), 1 - busy);
 	before = fmax(apart + busy / turns, busy);
-	apart += own_flushes(l, m, c.place, c.mode) - own_flushes(l, m, l->place, l->mode);
+	apart += own_flushes(l, &u, c.place, c.mode) - now;
 	waited += added_s(l, m, c);
 	busy = waited * *commit_us / 1e6;
 	after = fmax(apart + busy / turns, busy) / before;
