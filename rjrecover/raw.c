@@ -45,7 +45,7 @@ static int open_output(
 static int write_image(const struct options *o, const struct rj_ring *ring,
 	struct rj_error *err)
 {
-	uint64_t bytes = (uint64_t)ring->blocks * ring->block_size, at, n;
+	uint64_t bytes = rj_ring_bytes(ring), at, n;
 	int fd = -1, rc = open_output(o, bytes, &fd, err), rc2;
 
 	for (at = 0; !rc && at < bytes; at += n) {

@@ -11,11 +11,6 @@
 #include "log/spill.h"
 #include "util/log.h"
 
-static size_t data_bytes(const struct rj_ring *r)
-{
-	return (size_t)r->blocks * r->block_size;
-}
-
 static size_t seq_bytes(const struct rj_ring *r)
 {
 	return (size_t)r->blocks * sizeof(*r->seq);
@@ -36,17 +31,17 @@ static uint8_t *map_bounded(struct rj_ring *r, uint64_t memory)
 {
 	uint8_t *p;
 
-	if (data_bytes(r) > memory) {
-		p = rj_spill_map(data_bytes(r), &r->spill_fd);
+	if (rj_ring_bytes(r) > memory) {
+		p = rj_spill_map(rj_ring_bytes(r), &r->spill_fd);
 		if (p)
 			return p;
 		rj_log(RJ_LOG_WARNING,
 			"no file of %zu bytes in $TMPDIR or /var/tmp (%s): the log is kept in memory",
-			data_bytes(r), strerror(errno));
+			rj_ring_bytes(r), strerror(errno));
 	}
-	p = map_zero(data_bytes(r));
+	p = map_zero(rj_ring_bytes(r));
 	if (p) /* only for speed */
-		(void)madvise(p, data_bytes(r), MADV_HUGEPAGE);
+		(void)madvise(p, rj_ring_bytes(r), MADV_HUGEPAGE);
 	return p;
 }
 
@@ -83,7 +78,7 @@ static int ring_new(uint32_t block_size, uint32_t blocks,
 	r->block_size = block_size;
 	r->blocks = blocks;
 	r->spill_fd = -1;
-	r->data = memory ? map_bounded(r, *memory) : map_zero(data_bytes(r));
+	r->data = memory ? map_bounded(r, *memory) : map_zero(rj_ring_bytes(r));
 	r->seq = map_zero(seq_bytes(r));
 	if (!r->data || !r->seq)
 		goto no_memory;
@@ -135,7 +130,7 @@ void rj_ring_free(struct rj_ring *ring)
 	if (!ring)
 		return;
 	if (ring->data && !ring->borrowed)
-		munmap(ring->data, data_bytes(ring));
+		munmap(ring->data, rj_ring_bytes(ring));
 	if (ring->seq && !ring->borrowed)
 		munmap(ring->seq, seq_bytes(ring));
 	if (ring->spill_fd >= 0)
@@ -153,8 +148,8 @@ static int drop_advice(const struct rj_ring *ring)
 static int drop_data(struct rj_ring *ring)
 {
 	if (ring->spill_fd >= 0)
-		return rj_spill_clear(ring->spill_fd, data_bytes(ring));
-	return madvise(ring->data, data_bytes(ring), drop_advice(ring));
+		return rj_spill_clear(ring->spill_fd, rj_ring_bytes(ring));
+	return madvise(ring->data, rj_ring_bytes(ring), drop_advice(ring));
 }
 
 /* A base needs nothing of what was read before it, which counts no more: so
@@ -164,7 +159,7 @@ void rj_ring_clear(struct rj_ring *ring)
 	if (drop_data(ring) ||
 		madvise(ring->seq, seq_bytes(ring), drop_advice(ring))) {
 		/* locked memory refuses: do it by hand */
-		memset(ring->data, 0, data_bytes(ring));
+		memset(ring->data, 0, rj_ring_bytes(ring));
 		memset(ring->seq, 0, seq_bytes(ring));
 	}
 }
@@ -230,5 +225,5 @@ uint64_t rj_ring_oldest(const struct rj_ring *ring, uint32_t sb_block,
 
 struct rj_bio *rj_ring_bio(struct rj_ring *ring, const char *name)
 {
-	return rj_bio_new_mem(ring->data, data_bytes(ring), name);
+	return rj_bio_new_mem(ring->data, rj_ring_bytes(ring), name);
 }

@@ -7,6 +7,7 @@
 #define RJ_LOG_RING_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "os/bio.h"
@@ -22,6 +23,12 @@ struct rj_ring {
 	bool borrowed; /* DATA and SEQ are the caller's, page aligned, in memory
 			* that is shared */
 };
+
+/* The length of the device. */
+static inline size_t rj_ring_bytes(const struct rj_ring *ring)
+{
+	return (size_t)ring->blocks * ring->block_size;
+}
 
 /* RJ_E_NOMEM, RJ_E_INVAL (a block size that is no power of two in 1024..65536,
  * no blocks, or too many to map). */

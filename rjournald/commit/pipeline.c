@@ -44,7 +44,7 @@ static int take_write(struct rj_pipeline *p, const void *data, size_t len,
 	uint64_t off, struct rj_error *err)
 {
 	uint32_t size = p->ring->block_size, block, end;
-	uint64_t bytes = (uint64_t)p->ring->blocks * size;
+	uint64_t bytes = rj_ring_bytes(p->ring);
 	int rc;
 
 	if (p->failed)

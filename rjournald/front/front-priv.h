@@ -42,11 +42,6 @@ struct rj_front {
 	int claim; /* the device, opened exclusively by us when it had no user; -1 */
 };
 
-/* The length of the device. */
-static inline uint64_t rj_front_bytes(const struct rj_front *f)
-{
-	return (uint64_t)f->ring->blocks * f->ring->block_size;
-}
 /* Wake the thread that waits at the event descriptor. */
 void rj_front_wake(const struct rj_front *f);
 void rj_front_lock(struct rj_front *f);

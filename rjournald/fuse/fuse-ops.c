@@ -42,7 +42,7 @@ static int stat_of(const struct rj_fuse *f, fuse_ino_t ino, struct stat *st)
 	} else if (ino == FILE_INO) {
 		st->st_mode = S_IFREG | 0600;
 		st->st_nlink = 1;
-		st->st_size = (off_t)rj_front_bytes(&f->front);
+		st->st_size = (off_t)rj_ring_bytes(f->front.ring);
 		st->st_blocks = st->st_size / 512;
 		st->st_blksize = f->front.ring->block_size;
 	} else {
@@ -186,7 +186,7 @@ static void op_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off,
 	struct fuse_file_info *fi)
 {
 	struct rj_fuse *f = fuse_of(req);
-	uint64_t bytes = rj_front_bytes(&f->front), at = (uint64_t)off;
+	uint64_t bytes = rj_ring_bytes(f->front.ring), at = (uint64_t)off;
 
 	if (at >= bytes)
 		size = 0;

@@ -67,7 +67,7 @@ void rj_harden_supervisor(void)
 
 void rj_harden_ring(const struct rj_ring *ring)
 {
-	size_t bytes = (size_t)ring->blocks * ring->block_size;
+	size_t bytes = rj_ring_bytes(ring);
 	size_t seq = (size_t)ring->blocks * sizeof(*ring->seq);
 
 	/* an older kernel does it page by page, as blocks are written */
@@ -96,7 +96,7 @@ void rj_harden_outbox(const struct rj_worker_map *m)
 
 void rj_harden_writer(struct rj_log_writer *w, const struct rj_ring *ring)
 {
-	size_t all = (size_t)ring->blocks * ring->block_size;
+	size_t all = rj_ring_bytes(ring);
 	struct rj_error err;
 
 	if (rj_log_writer_reserve(w, largest(all), &err))

@@ -102,7 +102,7 @@ static int check_ring(const struct start *s, struct rj_error *err)
 	if (!s->want->xfs)
 		return 0;
 	return rj_xfs_log_check(s->l->device, &s->xfs, s->want->url, ring->data,
-		(uint64_t)ring->blocks * ring->block_size, &log, err);
+		rj_ring_bytes(ring), &log, err);
 }
 
 static int go_on(struct start *s, const struct rj_log_id *id,

@@ -210,7 +210,7 @@ static int read_rest(struct rj_loaded *l, const struct rj_log_id *id,
 /* All of the journal may be live, and as much again be written before the next trim. */
 static void warn_small(const struct rj_loaded *l)
 {
-	uint64_t journal = (uint64_t)l->ring->blocks * l->ring->block_size;
+	uint64_t journal = rj_ring_bytes(l->ring);
 	uint64_t most = l->store->max_bytes;
 
 	if (most && most < 2 * journal)

@@ -81,7 +81,7 @@ static int serve_read(struct ublk_front *u, const struct rj_ublk_request *r)
 {
 	const struct rj_ring *ring = u->front.ring;
 
-	if (r->at + r->bytes > rj_front_bytes(&u->front) ||
+	if (r->at + r->bytes > rj_ring_bytes(ring) ||
 		!rj_ublk_copy(u->queue, r, ring->data + r->at))
 		return -EIO;
 	return (int)r->bytes;
@@ -161,15 +161,13 @@ static void *writer(void *arg)
 	const uint64_t one = 1;
 	struct ublk_front *u = arg;
 	unsigned i;
-	int rc;
 
 	for (i = 0;; i++) {
 		while (sem_wait(&u->work)) /* EINTR */
 			;
 		if (u->stopping)
 			return NULL;
-		rc = serve_write(u, &u->given[i % RJ_UBLK_DEPTH]);
-		u->results[i % RJ_UBLK_DEPTH] = rc;
+		u->results[i % RJ_UBLK_DEPTH] = serve_write(u, &u->given[i % RJ_UBLK_DEPTH]);
 		u->done = i + 1;
 		if (write(u->answers, &one, sizeof(one)) != sizeof(one))
 			rj_log(RJ_LOG_ERROR, "eventfd: %s", strerror(errno));
@@ -205,7 +203,7 @@ static int start_threads(struct ublk_front *u, struct rj_error *err)
 
 static int make_device(struct ublk_front *u, uint64_t owner, struct rj_error *err)
 {
-	int rc = rj_ublk_add(rj_front_bytes(&u->front), BLOCK, FLAGS, owner, &u->number, err);
+	int rc = rj_ublk_add(rj_ring_bytes(u->front.ring), BLOCK, FLAGS, owner, &u->number, err);
 
 	if (rc)
 		return rc;
