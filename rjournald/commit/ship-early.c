@@ -2,7 +2,7 @@
 /* Ship pieces of a large transaction while the kernel still writes it. */
 #include "pipeline-priv.h"
 
-#define BYTES_PER_NS 1 /* that are sealed and put, beside the constant part of a put */
+#define BYTES_PER_NS 1 /* of a large put: the bytes that it seals and sends in a nanosecond */
 
 void rj_pl_take_back(struct rj_pipeline *p, bool wait)
 {
@@ -30,8 +30,8 @@ static int put_away(void *arg, const struct rj_log_append *a)
 /*
  * Is it worth a put of its own? A commit that comes in pieces takes one put after
  * the other: with a store far away more time would go into that than what is
- * done in that time can save. So much is sent in the time that a small put takes,
- * twice over. In the fallback file each segment costs a flush of the disk.
+ * done in that time can save. The least piece is what is sent in twice the time of a
+ * small put. In the fallback file each segment costs a flush of the disk.
  */
 static bool enough(const struct rj_pipeline *p)
 {
