@@ -329,7 +329,9 @@ static void damage_is_set_aside(void)
 	CU_ASSERT_EQUAL(stat(path, &st), 0);
 }
 
-/* A store with a checkpoint after which little follows. */
+/* Open a store whose checkpoint stands after 200 objects, and put ten more: closing
+ * writes the checkpoint, as if a whole file had been appended since the one before, which
+ * stands where its thread found a processor. */
 static struct store *with_checkpoint(const char *name)
 {
 	struct store *s;
@@ -339,9 +341,11 @@ static struct store *with_checkpoint(const char *name)
 	s = open_store();
 	for (n = 1; n <= 200; n++)
 		put(s, n);
+	s->appended = s->file_bytes;
 	store_close(s, &err);
 	s = open_store();
 	CU_ASSERT_TRUE(pos_file(s->checkpoint_pos) > 1);
+	CU_ASSERT_TRUE(s->appended < BODY);
 	for (n = 201; n <= 210; n++)
 		put(s, n);
 	return s;
