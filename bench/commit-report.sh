@@ -47,7 +47,7 @@ END
 		echo "## $(disk_name "$disk")"
 		echo
 		case $disk in flush*) cat <<'END' ;; esac
-Each flush takes so much longer as it does on a disk whose cache a power cut empties (a layer between the loop device and the image,
+Each flush of what was written takes so much longer, as it does on a disk whose cache a power cut empties (a layer between the loop device and the image,
 `bench/slow-disk`). The goals were set on a disk on which a volume without a journal was 1.7 to 1.9 times as fast, with one thread, as with the internal
 one; it is so here, and not on this machine's own disk.
 
