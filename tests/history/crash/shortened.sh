@@ -17,6 +17,7 @@ zeroed=0
 for ((i = 1; i <= 6 && !zeroed; i++)); do
 	(cd mnt && exec "$SHORTEN" . 60 2>/dev/null) &
 	load=$!
+	check "a transaction of this mount is in the log" sync -f mnt
 	sleep 2
 	check "the machine stops, $i" rj_crash
 	"$RJRECOVER" -p --json "$VOL" >recover.json
