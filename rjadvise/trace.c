@@ -212,7 +212,8 @@ struct trace *trace_start(dev_t dev, const char *name, char *why, unsigned size)
 	return t;
 }
 
-unsigned trace_bucket(uint32_t blocks)
+/* The bucket of a commit of BLOCKS. */
+static unsigned bucket_of(uint32_t blocks)
 {
 	unsigned power;
 
@@ -286,7 +287,7 @@ static void take_commit(
 		return;
 	t->counts.commits++;
 	t->counts.logged += blocks;
-	t->counts.sizes[trace_bucket(blocks)]++;
+	t->counts.sizes[bucket_of(blocks)]++;
 }
 
 static void take_sync(

@@ -49,8 +49,7 @@ uint64_t trace_writes_between(const struct trace_counts *a, const struct trace_c
  * sample. */
 double trace_written(const struct trace_counts *a, const struct trace_counts *b);
 
-/* The bucket of a commit of BLOCKS, and the most blocks that a bucket has. */
-unsigned trace_bucket(uint32_t blocks);
+/* The most blocks that a commit of BUCKET has. */
 double trace_bucket_most(unsigned bucket);
 
 #endif

@@ -15,7 +15,9 @@
 
 #define NS_PER_S 1e9
 
-int64_t follow_lag_ns(const struct followed *p)
+/* How old the last commit in the base is, as long as the log has a later one: in nanoseconds; 0
+ * if it has none, -1: not known. */
+static int64_t lag_ns(const struct followed *p)
 {
 	const struct rj_follow_state *s = &p->state;
 
@@ -28,7 +30,7 @@ static void print_text(const struct followed *p)
 {
 	const struct rj_follow_state *s = &p->state;
 	char text[RJ_MOMENT_TEXT];
-	int64_t lag = follow_lag_ns(p);
+	int64_t lag = lag_ns(p);
 
 	if (!s->at.segment)
 		return;
@@ -69,7 +71,7 @@ static void print_json(const struct followed *p)
 {
 	const struct rj_follow_state *s = &p->state;
 	struct json_object *o = json_object_new_object();
-	int64_t lag = follow_lag_ns(p);
+	int64_t lag = lag_ns(p);
 
 	add_text(o, "base", p->o->base);
 	if (p->rc)
@@ -145,7 +147,7 @@ static void metric(struct page *p, const char *name, const char *help, double va
 static void put_metrics(const struct followed *f, struct page *p)
 {
 	const struct rj_follow_state *s = &f->state;
-	int64_t lag = follow_lag_ns(f);
+	int64_t lag = lag_ns(f);
 
 	metric(p, "success", "Whether the last pass succeeded.", !f->rc);
 	metric(p, "last_success_timestamp_seconds", "When a pass succeeded last, since 1970.",

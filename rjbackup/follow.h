@@ -25,9 +25,6 @@ struct followed {
 	struct rj_error err;
 };
 
-/* How old the last commit in the base is, as long as the log has a later one: in nanoseconds; 0
- * if it has none, -1: not known. */
-int64_t follow_lag_ns(const struct followed *p);
 /* A line on stdout, text or JSON, one more in text for a hold that is new, and the error, if any,
  * on stderr. */
 void follow_print(struct followed *p);

@@ -74,7 +74,8 @@ static int look_at_hold(struct target *t, const struct rj_listing *l, struct rm_
 	return rc;
 }
 
-int rm_look(struct target *t, struct rm_log *out, struct rj_error *err)
+/* Fill OUT. Changes nothing. */
+static int look(struct target *t, struct rm_log *out, struct rj_error *err)
 {
 	struct rj_listing l = {0};
 	const uint32_t *bytes;
@@ -235,7 +236,7 @@ enum status run_rm(const struct options *o, struct target *t)
 	struct rj_error err;
 	int rc;
 
-	rc = rm_look(t, &l, &err);
+	rc = look(t, &l, &err);
 	if (!rc && l.data)
 		rc = rm_check_use(o, t, &l, &proved, &err);
 	dry = o->dry_run || !(proved || o->force);

@@ -24,8 +24,6 @@ struct rm_log {
 /* Check, before any request, that T names a log, and --force the same one. */
 int rm_check_words(
 	const struct options *o, const struct target *t, struct rj_error *err);
-/* Fill OUT. Changes nothing. */
-int rm_look(struct target *t, struct rm_log *out, struct rj_error *err);
 /*
  * Check that the log is out of use. RJ_E_REFUSED: a volume needs it, rjournald
  * serves it here, or a host may still write there, without --force. *PROVED: the

@@ -9,6 +9,7 @@
 #include "config.h"
 #include "format/seghdr.h"
 #include "rjserver/http/stream.h"
+#include "rjserver/record/record-buffer.h"
 #include "rjserver/store/commit.h"
 #include "rjserver/store/store-read.h"
 
@@ -103,8 +104,9 @@ void handle_put(struct store *s, struct http_exchange *x,
 	uint32_t crc)
 {
 	struct rj_error err = {0};
-	int rc = commit_put_buffer(s->commit, okey, buffer, (uint32_t)len, crc,
-		created, x, &err);
+	struct commit_body body = {
+		buffer->mem + BUFFER_BODY, (uint32_t)len, crc, true};
+	int rc = commit_put(s->commit, okey, &body, created, x, &err);
 
 	if (rc)
 		answer_error(x, rc, &err);

@@ -25,6 +25,7 @@
 #include "rjserver/store/commit.h"
 #include "rjserver/store/store.h"
 #include "util/bytes.h"
+#include "util/crc32c.h"
 
 #define KEEP	8192 /* objects */
 #define TRIM	1024 /* deleted at a time */
@@ -93,15 +94,14 @@ static void done(void *arg, int rc, const struct rj_error *err)
 
 static void store_put(uint64_t first, unsigned count)
 {
-	struct iovec v = {body, bytes};
+	struct commit_body b = {body, bytes, rj_crc32c(~0u, body, bytes), false};
 	struct rj_error err = {0};
 	struct okey k = {.name = "host"};
 	unsigned i;
 
 	for (i = 0; i < count; i++) {
 		k.key.number = first + i;
-		if (commit_put(store->commit, &k, &v, 1, bytes, done, NULL,
-			    &err))
+		if (commit_put(store->commit, &k, &b, done, NULL, &err))
 			die("store", err.msg);
 	}
 	commit_flush(store->commit);

@@ -22,6 +22,7 @@
 #include "rjserver/store/store-checkpoint.h"
 #include "rjserver/store/store-clean.h"
 #include "rjserver/store/store.h"
+#include "util/crc32c.h"
 
 #define FILE_BYTES  (4u << 20)
 #define PER_DAY	    108 /* segments of a volume */
@@ -130,13 +131,14 @@ static struct okey key_of(unsigned volume, uint64_t number)
 static uint64_t put(struct store *s, struct sums *x, const struct load *l,
 	unsigned volume, uint64_t number, uint64_t held)
 {
-	static uint8_t body[BODY_MOST];
-	struct iovec v = {body, l->bytes};
+	static uint8_t bytes[BODY_MOST];
+	struct commit_body body = {
+		bytes, l->bytes, rj_crc32c(~0u, bytes, l->bytes), false};
 	struct okey k = key_of(volume, number);
 	uint64_t own = rec_total(l->bytes), below = number - TRIM + 1;
 	size_t count;
 
-	if (commit_put(s->commit, &k, &v, 1, l->bytes, done, NULL, &err))
+	if (commit_put(s->commit, &k, &body, done, NULL, &err))
 		die("put");
 	x->received += l->bytes;
 	if (number % TRIM || number < 2 * TRIM)

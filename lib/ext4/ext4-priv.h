@@ -53,9 +53,6 @@ int rj_ext4_fail(struct rj_error *err, enum rj_code code, long errcode,
 
 /* Is PATH mounted, swapped on or busy? RJ_E_BUSY, else 0. */
 int rj_ext4_check_unused(const char *path, struct rj_error *err);
-
-/* Fill v->super, v->facts, v->backups and the bio's size from the volume. */
-int rj_ext4_load(struct rj_volume *v, struct rj_error *err);
 /* mounted.c: get facts.broken_unmount from RAW; and undo what that unmount wrote, as
  * far as it can be known (the caller seals RAW). */
 uint64_t rj_ext4_broken_unmount(const uint8_t raw[RJ_SUPER_BYTES]);

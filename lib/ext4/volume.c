@@ -68,7 +68,8 @@ int rj_ext4_check_unused(const char *path, struct rj_error *err)
 	return 0;
 }
 
-int rj_ext4_load(struct rj_volume *v, struct rj_error *err)
+/* Fill v->super, v->facts, v->backups and the bio's size from the volume. */
+static int load(struct rj_volume *v, struct rj_error *err)
 {
 	uint64_t device_bytes, fits;
 	struct rj_error why;
@@ -170,7 +171,7 @@ int rj_volume_open(const char *path, unsigned flags, const char *undo_file,
 	rc = open_file(v, err);
 	if (rc)
 		goto out;
-	rc = rj_ext4_load(v, err);
+	rc = load(v, err);
 	if (rc)
 		goto out;
 	rc = rj_ext4_io_open(v, undo_file, err);
@@ -184,7 +185,7 @@ out:
 
 int rj_volume_reload(struct rj_volume *v, struct rj_error *err)
 {
-	return rj_ext4_load(v, err);
+	return load(v, err);
 }
 
 int rj_volume_close(struct rj_volume *v, struct rj_error *err)

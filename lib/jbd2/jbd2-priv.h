@@ -47,9 +47,6 @@ enum {
 #define JBD2_COMMIT_SECONDS      48
 #define JBD2_COMMIT_NANOSECONDS  56
 
-/* Compute the checksum of a raw superblock, with its checksum field as 0. */
-uint32_t jbd2_sb_checksum(const uint8_t raw[RJ_JBD2_SB_BYTES]);
-
 /* ---- block.c, checksum.c: one block, by the features of this journal ---- */
 
 struct jbd2_dialect {

@@ -12,7 +12,8 @@
 _Static_assert(SB_USERS + JBD2_USERS_MAX * RJ_UUID_BYTES == RJ_JBD2_SB_BYTES,
 	"the users end the journal superblock");
 
-uint32_t jbd2_sb_checksum(const uint8_t raw[RJ_JBD2_SB_BYTES])
+/* Compute the checksum of a raw superblock, with its checksum field as 0. */
+static uint32_t checksum_of(const uint8_t raw[RJ_JBD2_SB_BYTES])
 {
 	static const uint8_t zero[4];
 	uint32_t crc = rj_crc32c(~0u, raw, SB_CHECKSUM);
@@ -63,7 +64,7 @@ static int check_features(const struct rj_jbd2_sb *sb, struct rj_error *err)
 static int check_checksum(const uint8_t *raw, struct rj_error *err)
 {
 	uint32_t want = rj_get_be32(raw + SB_CHECKSUM);
-	uint32_t got = jbd2_sb_checksum(raw);
+	uint32_t got = checksum_of(raw);
 
 	if (raw[SB_CHECKSUM_TYPE] != JBD2_CHECKSUM_CRC32C)
 		return rj_fail(err, RJ_E_UNSUPPORTED,
@@ -99,7 +100,7 @@ static int check_lost_features(
 	for (i = 0; i < sizeof(sealed) / sizeof(sealed[0]); i++) {
 		rj_put_be32(copy + SB_INCOMPAT, incompat | sealed[i]);
 		if (has_checksum(incompat | sealed[i]) &&
-			jbd2_sb_checksum(copy) ==
+			checksum_of(copy) ==
 				rj_get_be32(raw + SB_CHECKSUM))
 			return rj_fail(err, RJ_E_CORRUPT,
 				"journal superblock: its checksum fits other "
@@ -193,7 +194,7 @@ int rj_jbd2_sb_make_empty(
 	rj_put_be32(raw + SB_SEQUENCE, next_tid);
 	rj_put_be32(raw + SB_ERRNO, 0);
 	if (has_checksum(sb.incompat))
-		rj_put_be32(raw + SB_CHECKSUM, jbd2_sb_checksum(raw));
+		rj_put_be32(raw + SB_CHECKSUM, checksum_of(raw));
 	return 0;
 }
 
@@ -238,7 +239,7 @@ int rj_jbd2_sb_set_users(uint8_t raw[RJ_JBD2_SB_BYTES],
 	if (count)
 		memcpy(raw + SB_USERS, users, (size_t)count * RJ_UUID_BYTES);
 	if (has_checksum(sb.incompat))
-		rj_put_be32(raw + SB_CHECKSUM, jbd2_sb_checksum(raw));
+		rj_put_be32(raw + SB_CHECKSUM, checksum_of(raw));
 	return 0;
 }
 

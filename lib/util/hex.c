@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "util/hex.h"
 
-int rj_hex_digit(char c)
+/* 0 to 15; -1: not a digit. */
+static int digit(char c)
 {
 	if (c >= '0' && c <= '9')
 		return c - '0';
@@ -31,10 +32,10 @@ bool rj_hex_parse(const char *text, size_t len, uint8_t *out)
 	size_t i;
 
 	for (i = 0; i < len; i++) {
-		high = rj_hex_digit(text[2 * i]);
+		high = digit(text[2 * i]);
 		if (high < 0)
 			return false;
-		low = rj_hex_digit(text[2 * i + 1]);
+		low = digit(text[2 * i + 1]);
 		if (low < 0)
 			return false;
 		out[i] = (uint8_t)(high << 4 | low);

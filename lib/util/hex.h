@@ -7,8 +7,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* 0 to 15; -1: not a digit. */
-int rj_hex_digit(char c);
 /* LEN bytes as 2 * LEN digits and a NUL in OUT, which is returned. */
 char *rj_hex_text(const uint8_t *bytes, size_t len, char *out);
 /* The first 2 * LEN characters of TEXT; what follows is not looked at. False:

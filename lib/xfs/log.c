@@ -48,7 +48,8 @@ static bool is_unmount(const uint8_t *log, uint64_t blocks, uint64_t at)
 	return rj_get_be32(rec + REC_OPS) == 1 && (log[at * BB + OP_FLAGS] & OP_UNMOUNT);
 }
 
-void rj_xfs_log_look(const uint8_t *log, uint64_t bytes, const uint8_t uuid[RJ_UUID_BYTES],
+/* Find the newest record of the volume UUID in LOG, the content of a log of BYTES bytes. */
+static void look(const uint8_t *log, uint64_t bytes, const uint8_t uuid[RJ_UUID_BYTES],
 	struct rj_xfs_log *out)
 {
 	uint64_t blocks = bytes / BB, b, lsn, at = 0;
@@ -78,7 +79,7 @@ int rj_xfs_log_check(const char *device, const struct rj_xfs_facts *f, const cha
 			"%s: its log has %llu bytes, and the log at %s is of a device of %llu",
 			device, (unsigned long long)f->log_bytes, url,
 			(unsigned long long)bytes);
-	rj_xfs_log_look(log, f->log_bytes, f->uuid, out);
+	look(log, f->log_bytes, f->uuid, out);
 	if (out->foreign)
 		return rj_fail(err, RJ_E_FOREIGN,
 			"%s: the log at %s has records of another XFS volume only", device, url);

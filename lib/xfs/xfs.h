@@ -53,9 +53,6 @@ struct rj_xfs_log {
 	bool foreign;	     /* there are records of other volumes only */
 };
 
-/* Find the newest record of the volume UUID in LOG, the content of a log of BYTES bytes. */
-void rj_xfs_log_look(const uint8_t *log, uint64_t bytes, const uint8_t uuid[RJ_UUID_BYTES],
-	struct rj_xfs_log *out);
 /*
  * Check that LOG, the BYTES bytes of the device that URL's log has, is the log of F's
  * volume on DEVICE, and not older than the volume. RJ_E_REFUSED: it ends before what

@@ -17,7 +17,8 @@
 
 #include "store/url.h"
 
-const char *rj_sysfs(void)
+/* /sys, or another tree of the same form for tests ($RJ_SYSFS). */
+static const char *sysfs(void)
 {
 	const char *root = getenv("RJ_SYSFS");
 
@@ -35,7 +36,7 @@ static bool read_word(const char *dir, const char *which, const char *file,
 	FILE *f;
 	bool got;
 
-	snprintf(path, sizeof(path), "%s/%s/%s/%s", rj_sysfs(), dir, which,
+	snprintf(path, sizeof(path), "%s/%s/%s/%s", sysfs(), dir, which,
 		file);
 	f = fopen(path, "re");
 	if (!f)
@@ -203,7 +204,7 @@ enum rj_disk rj_disk_state(const char *file)
 		return RJ_DISK_UNKNOWN;
 	dev = S_ISBLK(st.st_mode) ? st.st_rdev : st.st_dev;
 	snprintf(number, sizeof(number), "%u:%u", major(dev), minor(dev));
-	snprintf(path, sizeof(path), "%s/dev/block/%s/partition", rj_sysfs(),
+	snprintf(path, sizeof(path), "%s/dev/block/%s/partition", sysfs(),
 		number);
 	snprintf(up, sizeof(up), "%s%s", number,
 		access(path, F_OK) ? "" : "/..");

@@ -13,8 +13,6 @@
 
 #include "arbiter.h"
 
-/* /sys, or another tree of the same form for tests ($RJ_SYSFS). */
-const char *rj_sysfs(void);
 
 struct rj_route {
 	char host[256]; /* of the store; "": it has none */

@@ -44,7 +44,6 @@ struct rj_front {
 
 /* Wake the thread that waits at the event descriptor. */
 void rj_front_wake(const struct rj_front *f);
-void rj_front_lock(struct rj_front *f);
 /* Put a write into the pipeline. Returns 0 or an errno, which the kernel may be told: if it
  * gives the journal up for that, the file system is shut down. */
 int rj_front_write(

@@ -76,7 +76,7 @@ void rj_front_wake(const struct rj_front *f)
 		return;
 }
 
-void rj_front_lock(struct rj_front *f)
+static void lock_pipeline(struct rj_front *f)
 {
 	while (sem_wait(&f->lock) == -1) /* EINTR */
 		;
@@ -154,7 +154,7 @@ int rj_front_write(
 
 	if (rc)
 		rj_log(RJ_LOG_ERROR, "%s", err.msg);
-	rj_front_lock(f);
+	lock_pipeline(f);
 	if (!rc)
 		rc = rj_pipeline_write(f->pipeline, data, len, off, NULL);
 	sem_post(&f->lock);
@@ -165,7 +165,7 @@ int rj_front_flush(struct rj_front *f)
 {
 	int rc;
 
-	rj_front_lock(f);
+	lock_pipeline(f);
 	rc = rj_pipeline_flush(f->pipeline, NULL);
 	sem_post(&f->lock);
 	return rj_front_errno(f, rc);
@@ -175,7 +175,7 @@ int rj_front_drain(struct rj_front *f, struct rj_error *err)
 {
 	int rc;
 
-	rj_front_lock(f);
+	lock_pipeline(f);
 	rc = rj_pipeline_drain(f->pipeline, err);
 	sem_post(&f->lock);
 	return rc;

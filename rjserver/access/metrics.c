@@ -70,11 +70,6 @@ uint64_t metrics_refused(const struct metrics *m)
 	return n;
 }
 
-const char *metrics_refusal_name(enum refusal r)
-{
-	return refusals[r];
-}
-
 int metrics_head(struct rj_buf *out, const char *name, const char *type,
 	const char *help)
 {

@@ -36,7 +36,6 @@ void metrics_commit(struct metrics *m, uint64_t ns);
 /* Get the time in ns below which SHARE (of 1) of all commits were; 0: none yet. */
 uint64_t metrics_quantile(const struct metrics *m, double share);
 uint64_t metrics_refused(const struct metrics *m); /* all together */
-const char *metrics_refusal_name(enum refusal r);
 
 /* Append all of M. Returns 0 or -RJ_E_NOMEM. */
 int metrics_print(const struct metrics *m, struct rj_buf *out);

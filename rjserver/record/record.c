@@ -68,18 +68,12 @@ void rec_encode(const struct rec *r, bool trailer, uint8_t raw[REC_HEAD_BYTES])
 	rj_put_le32(raw + R_CRC, rj_crc32c(~0u, raw, R_CRC));
 }
 
-bool rec_magic(const uint8_t *raw, bool trailer)
-{
-	return rj_get_le32(raw + R_MAGIC) ==
-	       (trailer ? MAGIC_TRAILER : MAGIC_HEADER);
-}
-
 bool rec_decode(const uint8_t raw[REC_HEAD_BYTES], bool trailer,
 	uint64_t store_id, struct rec *out)
 {
 	struct rec r = {0};
 
-	if (!rec_magic(raw, trailer) ||
+	if (rj_get_le32(raw + R_MAGIC) != (trailer ? MAGIC_TRAILER : MAGIC_HEADER) ||
 		rj_get_le32(raw + R_CRC) != rj_crc32c(~0u, raw, R_CRC))
 		return false;
 	r.store_id = rj_get_le64(raw + R_STORE_ID);

@@ -98,8 +98,6 @@ void rec_encode(const struct rec *r, bool trailer, uint8_t raw[REC_HEAD_BYTES]);
 /* False: not a header (or trailer) of the store STORE_ID, or damaged. */
 bool rec_decode(const uint8_t raw[REC_HEAD_BYTES], bool trailer,
 	uint64_t store_id, struct rec *out);
-/* Cheap first look for a scan: may RAW be a header or trailer at all? */
-bool rec_magic(const uint8_t *raw, bool trailer);
 
 struct file_head {
 	uint32_t number;

@@ -10,9 +10,8 @@
 
 struct item {
 	struct rec rec;
-	struct iovec body[COMMIT_BODY_PARTS];
-	int body_parts;
-	struct record_buffer *buffer; /* the body lies there; NULL: anywhere */
+	const void *body; /* NULL: none */
+	uint8_t *frame; /* where its record is in a record_buffer; NULL: nowhere */
 	uint64_t moved_from; /* not 0: it is a copy of the record there */
 	commit_fn done;
 	void *arg;

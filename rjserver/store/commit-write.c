@@ -12,7 +12,7 @@ static void build(struct commit *c, uint8_t *p)
 {
 	struct store *s = c->s;
 	uint64_t pos = s->end, prev = s->last, pad;
-	int i, k;
+	int i;
 
 	for (i = 0; i < c->count; i++) {
 		struct item *it = &c->items[i];
@@ -23,12 +23,9 @@ static void build(struct commit *c, uint8_t *p)
 		it->rec.store_id = s->store_id;
 		rec_encode(&it->rec, false, p);
 		p += REC_HEAD_BYTES;
-		for (k = 0; k < it->body_parts; k++) {
-			if (p != it->body[k].iov_base)
-				memcpy(p, it->body[k].iov_base,
-					it->body[k].iov_len);
-			p += it->body[k].iov_len;
-		}
+		if (it->body && p != it->body)
+			memcpy(p, it->body, it->rec.length);
+		p += it->rec.length;
 		pad = rec_trailer_at(it->rec.length) - REC_HEAD_BYTES -
 		      it->rec.length;
 		memset(p, 0, pad);
@@ -67,8 +64,8 @@ static int write_failed(struct commit *c, const struct datafile *f, int err_no,
  * that, else in memory of the store. */
 static uint8_t *batch_memory(struct commit *c)
 {
-	if (c->count == 1 && c->items[0].buffer)
-		return c->items[0].buffer->mem + BUFFER_RECORD;
+	if (c->count == 1 && c->items[0].frame)
+		return c->items[0].frame;
 	return store_batch_buffer(c->s, c->bytes);
 }
 

@@ -7,7 +7,6 @@
 
 #include "rjserver/log.h"
 #include "store-checkpoint.h"
-#include "util/crc32c.h"
 #include "util/environ.h"
 
 struct commit *commit_new(struct store *s, commit_fill_fn fill)
@@ -194,8 +193,8 @@ static struct item *next_item(struct commit *c, uint32_t len)
 	memset(&it->rec, 0, sizeof(it->rec));
 	it->rec.time_ns = (uint64_t)rj_realtime_ns();
 	it->rec.length = len;
-	it->body_parts = 0;
-	it->buffer = NULL;
+	it->body = NULL;
+	it->frame = NULL;
 	it->moved_from = 0;
 	it->done = NULL;
 	return it;
@@ -224,9 +223,9 @@ struct idx_entry *commit_entry(struct commit *c, const struct okey *okey)
 	return idx_find(c->s->index, okey);
 }
 
-/* An item for a new object of LEN bytes; its body and its CRC are missing. */
-static int new_object(struct commit *c, const struct okey *okey, uint32_t len,
-	struct item **out, struct idx_entry **entry, struct rj_error *err)
+int commit_put(struct commit *c, const struct okey *okey,
+	const struct commit_body *body, commit_fn done, void *arg,
+	struct rj_error *err)
 {
 	struct idx_entry *e;
 	struct item *it;
@@ -239,64 +238,23 @@ static int new_object(struct commit *c, const struct okey *okey, uint32_t len,
 			"may have existed");
 	if (refuse_failed(c, err))
 		return -RJ_E_REFUSED;
-	it = next_item(c, len);
+	it = next_item(c, body->len);
 	e = idx_insert(c->s->index, okey);
 	if (!e) {
 		c->count--;
-		c->bytes -= rec_total(len);
+		c->bytes -= rec_total(body->len);
 		return rj_fail(err, RJ_E_NOMEM, "out of memory");
 	}
 	it->rec.type = REC_OBJECT;
 	it->rec.okey = *okey;
+	it->rec.body_crc = e->body_crc = body->crc;
+	it->body = body->data;
+	it->frame = body->framed ? body->data - REC_HEAD_BYTES : NULL;
+	it->done = done;
+	it->arg = arg;
 	e->state = IDX_PENDING;
-	e->length = len;
+	e->length = body->len;
 	c->has_object = true;
-	*entry = e;
-	*out = it;
-	return 0;
-}
-
-int commit_put(struct commit *c, const struct okey *okey,
-	const struct iovec *body, int count, uint32_t len, commit_fn done,
-	void *arg, struct rj_error *err)
-{
-	struct idx_entry *e;
-	struct item *it;
-	int i, rc;
-
-	if (count > COMMIT_BODY_PARTS)
-		return rj_fail(err, RJ_E_INVAL, "the body has too many parts");
-	rc = new_object(c, okey, len, &it, &e, err);
-	if (rc)
-		return rc;
-	it->rec.body_crc = ~0u;
-	for (i = 0; i < count; i++)
-		it->rec.body_crc = rj_crc32c(
-			it->rec.body_crc, body[i].iov_base, body[i].iov_len);
-	memcpy(it->body, body, (size_t)count * sizeof(*body));
-	it->body_parts = count;
-	it->done = done;
-	it->arg = arg;
-	e->body_crc = it->rec.body_crc;
-	return 0;
-}
-
-int commit_put_buffer(struct commit *c, const struct okey *okey,
-	struct record_buffer *buffer, uint32_t len, uint32_t crc,
-	commit_fn done, void *arg, struct rj_error *err)
-{
-	struct idx_entry *e;
-	struct item *it;
-	int rc = new_object(c, okey, len, &it, &e, err);
-
-	if (rc)
-		return rc;
-	it->buffer = buffer;
-	it->body[0] = (struct iovec){buffer->mem + BUFFER_BODY, len};
-	it->body_parts = 1;
-	it->done = done;
-	it->arg = arg;
-	it->rec.body_crc = e->body_crc = crc;
 	return 0;
 }
 
@@ -316,10 +274,7 @@ bool commit_move(struct commit *c, const struct okey *okey,
 	/* no empty body has this one, should the record ever be read as such */
 	it->rec.body_crc = body ? e->body_crc : 0;
 	it->moved_from = e->pos;
-	if (len) {
-		it->body[0] = (struct iovec){(void *)body, len};
-		it->body_parts = 1;
-	}
+	it->body = body;
 	c->has_object = true;
 	c->moved++;
 	return true;

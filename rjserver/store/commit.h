@@ -6,7 +6,6 @@
 #ifndef RJSERVER_COMMIT_H
 #define RJSERVER_COMMIT_H
 
-#include "rjserver/record/record-buffer.h"
 #include "store.h"
 
 /* RC 0: on stable storage (or, with received, written). Else a negative
@@ -30,21 +29,24 @@ void commit_on_wanted(struct commit *c, commit_wanted_fn fn, void *arg);
  * there is none. */
 struct idx_entry *commit_entry(struct commit *c, const struct okey *okey);
 
+/* LEN bytes at DATA, whose CRC-32C is CRC. FRAMED: they are in their place in a
+ * struct record_buffer, and the batch may be laid out around them there. */
+struct commit_body {
+	uint8_t *data;
+	uint32_t len;
+	uint32_t crc;
+	bool framed;
+};
+
 /*
- * Add an object to the batch. BODY (COUNT parts, together LEN bytes) must
- * stay as it is until DONE is called, which may be before this returns.
- * RJ_E_EXISTS: there is one already, on stable storage. RJ_E_REFUSED: the
- * store failed and takes no writes. RJ_E_CORRUPT: it may be a lost one.
- * On error DONE is not called.
+ * Add an object to the batch. BODY's bytes must stay as they are until DONE
+ * is called, which may be before this returns. RJ_E_EXISTS: there is one
+ * already, on stable storage. RJ_E_REFUSED: the store failed and takes no
+ * writes. RJ_E_CORRUPT: it may be a lost one. On error DONE is not called.
  */
 int commit_put(struct commit *c, const struct okey *okey,
-	const struct iovec *body, int count, uint32_t len, commit_fn done,
-	void *arg, struct rj_error *err);
-/* Add an object whose body of LEN bytes, with the CRC-32C CRC, is in its place in BUFFER.
- * The bytes around it there are overwritten until DONE is called. */
-int commit_put_buffer(struct commit *c, const struct okey *okey,
-	struct record_buffer *buffer, uint32_t len, uint32_t crc,
-	commit_fn done, void *arg, struct rj_error *err);
+	const struct commit_body *body, commit_fn done, void *arg,
+	struct rj_error *err);
 /* Add the deletion of an object. RJ_E_NOTFOUND, RJ_E_REFUSED. */
 int commit_delete(struct commit *c, const struct okey *okey, commit_fn done,
 	void *arg, struct rj_error *err);
@@ -70,7 +72,5 @@ uint64_t commit_pending(const struct commit *c);
 void commit_flush(struct commit *c);
 /* Append a mark that says how far the log is durable. */
 int commit_mark(struct commit *c, bool clean, struct rj_error *err);
-
-#define COMMIT_BODY_PARTS 48 /* more parts than this are refused */
 
 #endif

@@ -21,7 +21,6 @@ struct rj_change {
 	size_t count;
 	uint8_t super[RJ_SUPER_BYTES]; /* the primary at the end */
 	struct run_list journal;       /* of the new journal, in its order */
-	uint32_t journal_blocks;
 	uint8_t *jsb;	    /* the new journal's first block */
 	uint64_t redo_at;   /* first block of the space for the redo record, and */
 	uint64_t redo_space; /* its blocks; 0: there is no space */

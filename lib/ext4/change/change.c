@@ -74,7 +74,6 @@ static int make_inode(ext2_filsys fs, struct rj_change *c,
 	if (e)
 		return rj_ext4_fail(err, RJ_E_IO, e,
 			"%s: cannot lay out a journal inode", path);
-	c->journal_blocks = o->blocks + o->fc_blocks;
 	jsb = malloc(c->block_size);
 	if (!jsb)
 		return rj_fail(err, RJ_E_NOMEM, "%s: out of memory", path);
@@ -315,9 +314,4 @@ int rj_change_plan(struct rj_volume *v, const struct rj_change_opts *o,
 uint32_t rj_change_blocks(const struct rj_change *c)
 {
 	return (uint32_t)c->count;
-}
-
-uint32_t rj_change_journal_blocks(const struct rj_change *c)
-{
-	return c->journal_blocks;
 }

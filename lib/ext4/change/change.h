@@ -40,8 +40,6 @@ int rj_change_plan(struct rj_volume *v, const struct rj_change_opts *opts,
 void rj_change_free(struct rj_change *c);
 /* Get the number of blocks that will be written in place, without superblocks. */
 uint32_t rj_change_blocks(const struct rj_change *c);
-/* Get the length of the journal that C makes, in blocks, with fast-commit blocks. */
-uint32_t rj_change_journal_blocks(const struct rj_change *c);
 
 /*
  * Write the new journal's blocks: zeros and its superblock; no flush. The blocks

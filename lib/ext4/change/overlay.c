@@ -27,7 +27,8 @@ static size_t place_of(const struct overlay *o, uint64_t nr)
 	return lo;
 }
 
-const uint8_t *rj_overlay_find(const struct overlay *o, uint64_t nr)
+/* Get block NR as it was written; NULL: it is as on the volume. */
+static const uint8_t *find(const struct overlay *o, uint64_t nr)
 {
 	size_t at = place_of(o, nr);
 
@@ -98,7 +99,7 @@ static errcode_t read_bytes(
 		n = bs - off % bs;
 		if (n > len)
 			n = len;
-		mine = rj_overlay_find(o, nr);
+		mine = find(o, nr);
 		if (mine)
 			memcpy(out, mine + off % bs, n);
 	}

@@ -24,8 +24,6 @@ struct overlay {
  */
 int rj_overlay_open(struct rj_volume *v, struct overlay *o, ext2_filsys *fs,
 	struct rj_error *err);
-/* Get block NR as it was written; NULL: it is as on the volume. */
-const uint8_t *rj_overlay_find(const struct overlay *o, uint64_t nr);
 void rj_overlay_free(struct overlay *o);
 
 #endif

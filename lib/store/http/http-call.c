@@ -25,7 +25,8 @@ bool rj_http_header_is(const char *line, size_t len, const char *name,
 	return true;
 }
 
-bool rj_http_loopback(const char *host)
+/* Is HOST (as in a URL) this machine itself: localhost, 127.x, [::1]? */
+static bool is_loopback(const char *host)
 {
 	return !strcasecmp(host, "localhost") || !strcmp(host, "[::1]") ||
 	       (!strncmp(host, "127.", 4) &&
@@ -77,7 +78,7 @@ static bool stays_here(const struct rj_http_peer *p)
 {
 	const char *proxy = p->opts.conf->proxy;
 
-	return rj_http_loopback(p->host) && !(proxy && *proxy);
+	return is_loopback(p->host) && !(proxy && *proxy);
 }
 
 int rj_http_peer_check(const struct rj_http_peer *p, struct rj_error *err)
@@ -124,7 +125,8 @@ bool rj_http_means_something(int status)
 	return status < 300 || status == 404 || status == 409 || status == 412;
 }
 
-enum rj_cause rj_http_cause(int status)
+/* Get the cause that STATUS, of an answer that means failure, points to. */
+static enum rj_cause cause_of(int status)
 {
 	switch (status) {
 	case 401:
@@ -170,7 +172,7 @@ int rj_http_fail_endless(
 			"%s: an HTTP answer without a length (status %d): is a "
 			"%s listening there?",
 			p->name, status, p->setup.peer),
-		rj_http_cause(status), err);
+		cause_of(status), err);
 }
 
 int rj_http_fail_long(
@@ -206,7 +208,7 @@ static const char *not_taken(const struct rj_http_peer *p, int status)
 int rj_http_fail_status(const struct rj_http_peer *p, const struct rj_http_call *c,
 	const char *doing, const char *why, struct rj_error *err)
 {
-	enum rj_cause cause = rj_http_cause(c->status);
+	enum rj_cause cause = cause_of(c->status);
 	enum rj_code code = RJ_E_PROTOCOL;
 	const char *what = "gave an invalid answer";
 	int shown = (int)strlen(doing);

@@ -95,9 +95,6 @@ int rj_http_peer_easy(const struct rj_http_peer *p, char *detail, CURL **out,
 /* If FAILED, or the last request: read rj.conf again if it changed. True: other
  * settings hold now, for another connection. */
 bool rj_http_peer_renew(struct rj_http_peer *p, bool failed);
-
-/* Get the cause that STATUS, of an answer that means failure, points to. */
-enum rj_cause rj_http_cause(int status);
 /* Must an answer with STATUS be complete to be of use? Not one that only says
  * "refused" or "not now": proxies send those, often without a length. */
 bool rj_http_needs_end(int status);
@@ -132,7 +129,5 @@ int rj_http_fail_cut(const struct rj_http_peer *p, struct rj_error *err);
 /* Is LINE the header NAME (in any case)? Then VALUE gets its value, cut to SIZE. */
 bool rj_http_header_is(const char *line, size_t len, const char *name,
 	char *value, size_t size);
-/* Is HOST (as in a URL) this machine itself: localhost, 127.x, [::1]? */
-bool rj_http_loopback(const char *host);
 
 #endif

@@ -135,7 +135,7 @@ static int set_up(struct rj_net *n, struct rj_error *err)
 	return 0;
 }
 
-int rj_net_check(const struct rj_net_kind *kind, const struct rj_url *url,
+static int check_url(const struct rj_net_kind *kind, const struct rj_url *url,
 	struct rj_error *err)
 {
 	const char *p;
@@ -168,7 +168,7 @@ int rj_net_init(struct rj_net *n, const struct rj_net_kind *kind,
 	size_t len;
 	int rc;
 
-	rc = rj_net_check(kind, url, err);
+	rc = check_url(kind, url, err);
 	if (rc)
 		return rc;
 	if (!port)
@@ -377,7 +377,7 @@ int rj_net_open_store(const struct rj_net_kind *kind, const struct rj_url *url,
 	struct rj_tree *t;
 	int rc;
 
-	rc = rj_net_check(kind, url, err);
+	rc = check_url(kind, url, err);
 	if (rc || !out)
 		return rc;
 	rc = kind->open(url, opts, &t, err);

@@ -85,9 +85,6 @@ void rj_net_close(struct rj_tree *t);
 int rj_net_open_store(const struct rj_net_kind *kind, const struct rj_url *url,
 	const struct rj_store_opts *opts, struct rj_store **out,
 	struct rj_error *err);
-/* Check that URL is a valid one of KIND. */
-int rj_net_check(const struct rj_net_kind *kind, const struct rj_url *url,
-	struct rj_error *err);
 
 /*
  * Make one request, in one attempt. *CODE gets libcurl's result; the caller handles the

@@ -14,6 +14,7 @@
 #include "rjserver/access/access.h"
 #include "rjserver/dispatch.h"
 #include "rjserver/store/commit.h"
+#include "util/crc32c.h"
 #include "util/environ.h"
 
 #define CONNECTIONS 100 /* more descriptors than that are not given back */
@@ -79,7 +80,9 @@ static bool is_kept(const struct okey *k)
 
 static void put_kept(const char *name, const char *bytes)
 {
-	struct iovec v = {(void *)bytes, strlen(bytes)};
+	uint32_t len = (uint32_t)strlen(bytes);
+	struct commit_body body = {
+		(uint8_t *)bytes, len, rj_crc32c(~0u, bytes, len), false};
 	struct rj_error err = {0};
 	struct okey k;
 	uint64_t n;
@@ -87,8 +90,7 @@ static void put_kept(const char *name, const char *bytes)
 	for (n = 1; n <= KEPT; n++) {
 		k = key_of(name, n);
 		if (!idx_find(store->index, &k) &&
-			commit_put(store->commit, &k, &v, 1,
-				(uint32_t)v.iov_len, NULL, NULL, &err))
+			commit_put(store->commit, &k, &body, NULL, NULL, &err))
 			broken(err.msg);
 	}
 }

@@ -163,7 +163,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 /* A store with a few objects and deletions, left in order. */
 static void make_whole(void)
 {
-	struct iovec v = {(void *)"seventeen bytes..", 17};
+	uint8_t bytes[] = "seventeen bytes..";
+	struct commit_body body = {bytes, 17, rj_crc32c(~0u, bytes, 17), false};
 	struct okey k = {.name = "v", .key = {.kind = RJ_KEY_LOG}};
 	struct rj_error err = {0};
 	struct store *s = NULL;
@@ -171,7 +172,7 @@ static void make_whole(void)
 	must(!open_store(&s, &err) && rj_uuid_parse(UUID, k.key.journal_uuid),
 		err.msg);
 	for (k.key.number = 1; k.key.number < 5; k.key.number++)
-		must(!commit_put(s->commit, &k, &v, 1, 17, NULL, NULL, &err),
+		must(!commit_put(s->commit, &k, &body, NULL, NULL, &err),
 			err.msg);
 	k.key.number = 2;
 	commit_flush(s->commit);

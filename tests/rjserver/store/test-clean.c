@@ -16,6 +16,7 @@
 #include "rjserver/store/store-clean.h"
 #include "rjserver/store/store.h"
 #include "support/rjtest.h"
+#include "util/crc32c.h"
 
 #define FILE_SMALL (1u << 20)
 #define BODY       20000
@@ -52,11 +53,12 @@ static int put(struct store *s, unsigned n)
 {
 	static uint8_t data[BODY];
 	struct okey k = key_of(n);
-	struct iovec v = {data, BODY};
+	struct commit_body body = {data, BODY, 0, false};
 	int result = 1, rc;
 
 	content(n, data);
-	rc = commit_put(s->commit, &k, &v, 1, BODY, done, &result, &err);
+	body.crc = rj_crc32c(~0u, data, BODY);
+	rc = commit_put(s->commit, &k, &body, done, &result, &err);
 	commit_flush(s->commit);
 	return rc ? rc : result;
 }

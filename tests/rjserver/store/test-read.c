@@ -12,6 +12,7 @@
 #include "rjserver/store/store-clean.h"
 #include "rjserver/store/store-read.h"
 #include "support/rjtest.h"
+#include "util/crc32c.h"
 
 #define BODY 20000
 
@@ -60,10 +61,10 @@ static struct okey key_of(unsigned n)
 static bool put(unsigned n)
 {
 	struct okey k = key_of(n);
-	struct iovec v = {data, BODY};
+	struct commit_body body = {data, BODY, rj_crc32c(~0u, data, BODY), false};
 	int rc = 1;
 
-	if (commit_put(s->commit, &k, &v, 1, BODY, stored, &rc, &err))
+	if (commit_put(s->commit, &k, &body, stored, &rc, &err))
 		return false;
 	commit_flush(s->commit);
 	return !rc;

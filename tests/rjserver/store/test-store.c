@@ -16,6 +16,7 @@
 #include "rjserver/store/commit.h"
 #include "rjserver/store/store.h"
 #include "support/rjtest.h"
+#include "util/crc32c.h"
 
 #define FILE_SMALL (1u << 20)
 #define BODY_MOST  9000
@@ -66,14 +67,11 @@ static int put(struct store *s, unsigned n)
 	uint8_t *d = data[turn++ % 64];
 	struct okey k = key_of(n);
 	struct rj_error err;
-	struct iovec v[2];
-	size_t len = content(n, d);
+	uint32_t len = (uint32_t)content(n, d);
+	struct commit_body body = {d, len, rj_crc32c(~0u, d, len), false};
 
-	/* in two parts, as they come from a network */
-	v[0] = (struct iovec){d, len / 2};
-	v[1] = (struct iovec){d + len / 2, len - len / 2};
 	result = 1;
-	return commit_put(s->commit, &k, v, 2, (uint32_t)len, done, NULL, &err);
+	return commit_put(s->commit, &k, &body, done, NULL, &err);
 }
 
 static int put_now(struct store *s, unsigned n)
