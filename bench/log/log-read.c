@@ -13,7 +13,7 @@
 
 #include "log/log.h"
 #include "log/ring.h"
-#include "store/fault.h"
+#include "support/fault.h"
 #include "util/environ.h"
 
 #define BLOCK  4096u

@@ -5,7 +5,7 @@
 #include "jbd2/jbd2.h"
 #include "journal/attach.h"
 #include "log/log.h"
-#include "store/fault.h"
+#include "support/fault.h"
 #include "support/memstore.h"
 #include "support/rjtest.h"
 #include "util/bytes.h"

@@ -8,7 +8,7 @@
 
 #include "log/log.h"
 #include "log/ring.h"
-#include "store/fault.h"
+#include "support/fault.h"
 #include "support/rjtest.h"
 
 #define T_BLOCK  1024

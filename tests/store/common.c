@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "store/fault.h"
 #include "store/retrystore.h"
+#include "support/fault.h"
 #include "util/uuid.h"
 
 struct rj_key t_new_log(enum rj_key_kind kind)

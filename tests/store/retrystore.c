@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "store/fault.h"
+#include "support/fault.h"
 #include "support/rjtest.h"
 
 #define TRIES  200

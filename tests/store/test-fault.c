@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "store/common.h"
-#include "store/fault.h"
+#include "support/fault.h"
 #include "support/rjtest.h"
 #include "util/environ.h"
 

@@ -128,7 +128,7 @@ static void dress_up(uint8_t mode, uint8_t *p, size_t len)
 	if (mode & CHECKPOINT)
 		return;
 	for (at = FILE_HEAD_BYTES; at + REC_HEAD_BYTES <= len; at += REC_ALIGN)
-		if (rec_magic(p + at, false) || rec_magic(p + at, true))
+		if (!memcmp(p + at, "RJRH", 4) || !memcmp(p + at, "RJRT", 4))
 			rj_put_le32(p + at + REC_HEAD_BYTES - 4,
 				rj_crc32c(~0u, p + at, REC_HEAD_BYTES - 4));
 }

@@ -1,11 +1,11 @@
-/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A layer for tests: pass calls to the store below, and fail or delay those that
  * faults were added for. A handle serves one thread at a time, as of every store;
  * handles that rj_store_dup() makes share their faults and counts.
  */
-#ifndef RJ_STORE_FAULT_H
-#define RJ_STORE_FAULT_H
+#ifndef RJTEST_FAULT_H
+#define RJTEST_FAULT_H
 
 #include "store/store.h"
 

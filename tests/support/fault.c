@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
-#include "store/fault.h"
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "support/fault.h"
 
 #include <pthread.h>
 #include <stdlib.h>
