@@ -13,7 +13,6 @@
 
 #include "arbiter.h"
 
-
 struct rj_route {
 	char host[256]; /* of the store; "": it has none */
 	char port[8];

@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-
 /* open() of an io_manager gets a name and nothing else */
 static __thread struct overlay *opening;
 
