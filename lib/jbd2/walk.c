@@ -29,7 +29,7 @@ struct walk {
 	/* the open transaction */
 	bool open;
 	struct rj_jbd2_transaction txn;
-	size_t first_copy, first_bad;
+	size_t first_copy;
 	uint64_t descriptors, escapes, zeroed;
 	uint32_t sum;          /* v1 */
 	struct fault checksum; /* stale block or corruption: time tells */

@@ -56,7 +56,6 @@ struct load {
 
 struct machine {
 	struct device_cost disk, second, store;
-	bool second_assumed; /* no second disk was measured: one like the volume's */
 };
 
 struct choice {
