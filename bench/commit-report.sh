@@ -36,11 +36,11 @@ the network in both directions, with all its headers, to the bytes that the kern
 - *create1, create8*: open, write 4 KiB, fsync, close; one thread, and eight.
 - *postmark*: 10,000 files of 500 to 1,000 bytes made, 20,000 transactions, all removed; no fsync, but syncfs after each of the three.
   (On the rotating disk 2,000 and 4,000.)
-- *dbench, dbench-s*: 4 clients for a second; with -s all is opened with O_SYNC. (On the rotating disk only -s.)
+- *dbench, dbench-s*: 4 clients for three seconds; with -s all is opened with O_SYNC. (On the rotating disk only -s.)
 
 "External" has its journal on a second disk of the same kind. "Such a disk" for the server is the same disk where that is this machine's own, and one
 more where it is not. The longer wire is \`bench/delay-proxy\`, for this kernel has no netem: 2 x $delay µs, with the proxy's own work${proxy_us:+ $proxy_us µs} per round trip.
-What remains on the volume's own disk at each fsync is one write and one flush: JBD2 flushes the volume before the commit block.
+What remains on the volume's own disk at each fsync is one write and a flush: rjournald flushes the volume before the commit block, JBD2 where it sees a reason.
 
 END
 	for disk in $disks; do
