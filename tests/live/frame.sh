@@ -79,8 +79,7 @@ mount_on() {
 	DPID=$(daemon_pid "$IMG") && [ -n "$DPID" ] || return 1
 	kill_at_end "$DPID"
 	VOLUME_DEV=$(findmnt -n -o SOURCE "$MNT") && VOLUME_DEV=${VOLUME_DEV#/dev/}
-	JOURNAL_DEV=$(losetup -n -O NAME,BACK-FILE | awk -v d="$RJ_RUN/" 'index($2, d) == 1 {print $1; exit}')
-	JOURNAL_DEV=${JOURNAL_DEV#/dev/}
+	JOURNAL_DEV=$(status_of journal_device) && JOURNAL_DEV=${JOURNAL_DEV#/dev/}
 	MOUNTED_AT=$(cut -d' ' -f1 /proc/uptime)
 }
 # write_history SEED [THREADS [FOLDER [PAUSE [MANY]]]]: in the background, below $MNT;

@@ -143,7 +143,6 @@ begin() { # TYPE URL
 	volume "$1"
 	volume_on "$2" "$1" $([ "$1" = ext3 ] && echo 1024 || echo 4096) size=4,on_loss=block &&
 		mount_on $([ "$1" = ext3 ] && echo data=journal || echo data=ordered) || return 1
-	JOURNAL_DEV=$(status_of journal_device) JOURNAL_DEV=${JOURNAL_DEV#/dev/}
 	write_history "$seed" 2 . 5
 	D[$1]=$DPID W[$1]=$WRITER VD[$1]=$VOLUME_DEV JD[$1]=$JOURNAL_DEV AT[$1]=$MOUNTED_AT
 	goes_on 5
