@@ -16,6 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "late.h"
 #include "os/mountinfo.h"
 #include "os/thread.h"
 #include "util/environ.h"
@@ -24,6 +25,9 @@
 /* How long to withhold the error after the shutdown, so that a thread between writing
  * its data and waiting for the commit still sees the failure, on a busy machine too. */
 #define WITHHOLD_NS 3000000000LL
+/* How long if threads do not come there, and how often to look for them. */
+#define LATE_NS	     30000000000LL
+#define LATE_LOOK_NS 200000000LL
 /* How long if the file system does not go down. */
 #define LIMIT_NS 15000000000LL
 #define LOOK_NS	 5000000L
@@ -44,6 +48,7 @@ struct rj_fs_shutdown {
 	bool nothing; /* to be shut down, or it could not be */
 	bool busy;    /* the thread is at work */
 	int64_t until_ns;
+	struct rj_late late;
 };
 
 static bool would_panic(dev_t dev)
@@ -104,16 +109,32 @@ static bool sleeps(pid_t child)
 	return name_end && !strncmp(name_end, ") D", 3);
 }
 
-/* Withhold the error for WITHHOLD_NS after the shutdown. */
-static void is_down(struct rj_fs_shutdown *s)
+static void set_until(struct rj_fs_shutdown *s, int64_t until)
 {
-	int64_t until = rj_monotonic_ns() + WITHHOLD_NS;
-
 	pthread_mutex_lock(&s->lock);
-	if (s->until_ns > until)
-		s->until_ns = until;
+	s->until_ns = until;
 	pthread_cond_broadcast(&s->changed);
 	pthread_mutex_unlock(&s->lock);
+}
+
+/* Withhold the error for WITHHOLD_NS, and while there are threads that came to fsync before
+ * it was down and are not where they will be told. */
+static void is_down(struct rj_fs_shutdown *s)
+{
+	int64_t down = rj_monotonic_ns(), now;
+
+	set_until(s, down + LATE_NS);
+	while ((now = rj_monotonic_ns()) < down + WITHHOLD_NS || rj_late_left(&s->late)) {
+		if (now < down + WITHHOLD_NS) {
+			rj_late_find(&s->late);
+		} else if (now > down + LATE_NS) {
+			rj_log(RJ_LOG_ERROR,
+				"threads wait for their data since before: fsync may tell them that all is well");
+			break;
+		}
+		rj_sleep_ns(LATE_LOOK_NS);
+	}
+	set_until(s, 0);
 }
 
 /* Wait for CHILD, and for its ioctl to have begun. Returns its status. */

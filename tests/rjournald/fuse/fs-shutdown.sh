@@ -21,21 +21,13 @@ all_there() {
 
 # fails N: the server dies under 16 threads
 fails() {
-	local img=$T_DIR/v$1.img what="failure $1" writer
+	local img=$T_DIR/v$1.img what="failure $1"
 	start_server "$T_DIR/srv$1" || exit 99
 	volume "$img" ext4 4096 "$SRV_URL/v" on_loss=error || exit 99
 	check "$what: serve" serve "$img" -q
 	check "$what: mount" mount_served "$img" "$mnt"
 	echo here >"$mnt/file"
-	"$LATE" "$mnt" 16 "$T_DIR/record" &
-	writer=$!
-	kill_at_end "$writer"
-	wait_for 60 test -s "$mnt/f0" || exit 99
-	sleep 0.$((RANDOM % 4 + 1))
-	kill_pid "$SRV_PID"
-	sleep 0.4
-	kill -USR1 "$writer"
-	check "$what: every writer is told" wait_for 60 gone "$writer"
+	check "$what: every writer is told" "$LATE" "$mnt" 16 "$T_DIR/record" "$SRV_PID" 400
 	status 1 "$what: what is there cannot be read any more" cat "$mnt/file"
 	like "$what: nor synced" "$(sync "$mnt/file" 2>&1)" 'Input/output error'
 	status 0 "$what: the machine stops" crash "$img" "$mnt" "$img.crashed"
@@ -65,6 +57,33 @@ check "somebody who waited is told" wait_for 60 test -s "$T_DIR/told"
 early=$((($(cat "$T_DIR/told") - down) / 1000000))
 note "$early ms before that"
 check "that it was down before" [ "$early" -ge 500 ]
+umount "$mnt"
+
+# ---- so is who waits for his data until after that, on a disk that hangs ----
+disk=$T_DIR/disk img=$T_DIR/disk/v.img
+mkdir "$disk" && truncate -s 64M "$T_DIR/disk.img" && mke2fs -q -F -t ext4 "$T_DIR/disk.img" &&
+	mount -o loop "$T_DIR/disk.img" "$disk" && at_exit fsfreeze -u "$disk" &&
+	start_server "$T_DIR/srvh" && volume "$img" ext4 4096 "$SRV_URL/v" on_loss=error || exit 99
+serve "$img" -q && mount_served "$img" "$mnt" && put_file "$mnt/late" 1 && mkdir "$mnt/dir" || exit 99
+lag() { $LIMIT "$RJCTL" status --json "$img" | sed 's/.*"lag_seconds":\([0-9]*\).*/\1/'; }
+under_way() { [ "$(lag)" -ge 1 ]; }
+waits() { sed 's/.*) //' "/proc/$1/stat" | grep -q ^D; }
+kill -STOP "$SRV_PID"
+echo more >>"$mnt/late"
+{ sync "$mnt/dir" 2>/dev/null; touch "$T_DIR/told2"; } &
+check "a commit is under way" wait_for 60 under_way
+check "the disk hangs" fsfreeze -f "$disk"
+sync "$mnt/late" 2>/dev/null &
+late=$!
+check "an fsync waits for it" wait_for 60 waits $late
+kill_pid "$SRV_PID"
+check "it goes down then" wait_for 60 not cat "$mnt/late"
+sleep 5
+check "nobody is told meanwhile" test ! -e "$T_DIR/told2"
+fsfreeze -u "$disk"
+wait $late
+is "that fsync fails, when the disk goes on" $? 1
+check "as does the other one" wait_for 60 test -e "$T_DIR/told2"
 umount "$mnt"
 
 # ---- of two mounts of one name the volume's own is meant ----

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * late-fsync DIR THREADS RECORD: append 1,000 bytes to a file and fsync it, again
- * and again, one file a thread, until that fails; then write a line for each
- * file to RECORD: its name, and how long it was when fsync last returned 0.
+ * late-fsync DIR THREADS RECORD SERVER MS: append 1,000 bytes to a file and fsync it,
+ * again and again, one file a thread, until that fails; then write a line for each
+ * file to RECORD: its name, and how long it was when fsync last returned 0. When
+ * files have been synced, the process SERVER is killed.
  *
  * The threads but the first get a processor only when nobody else wants one, and
- * somebody does until SIGUSR1: so they come late for their commit.
+ * somebody does until MS milliseconds after that: so they come late for their commit.
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -16,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #define THREADS_MAX 32
@@ -24,13 +26,7 @@
 
 static const char *dir;
 static atomic_bool spinning = true;
-static long acked[THREADS_MAX];
-
-static void calm(int signal)
-{
-	(void)signal;
-	spinning = false;
-}
+static atomic_long acked[THREADS_MAX];
 
 static void *spin(void *arg)
 {
@@ -61,20 +57,26 @@ static void *append(void *arg)
 	return NULL; /* closed with the process */
 }
 
+static void pause_ms(long ms)
+{
+	const struct timespec t = {ms / 1000, ms % 1000 * 1000000};
+
+	nanosleep(&t, NULL);
+}
+
 int main(int argc, char **argv)
 {
 	pthread_t thread[THREADS_MAX], spinner[64];
 	long n, i, cpus = sysconf(_SC_NPROCESSORS_ONLN);
 	FILE *record;
 
-	n = argc == 4 ? atol(argv[2]) : 0;
+	n = argc == 6 ? atol(argv[2]) : 0;
 	if (n < 1 || n > THREADS_MAX) {
-		fprintf(stderr, "usage: late-fsync DIR THREADS RECORD\n");
+		fprintf(stderr, "usage: late-fsync DIR THREADS RECORD SERVER MS\n");
 		return 2;
 	}
 	dir = argv[1];
 	alarm(LIMIT_S);
-	signal(SIGUSR1, calm);
 	cpus = cpus < 1 ? 1 : cpus > 64 ? 64 : cpus;
 	for (i = 0; i < n; i++)
 		if (pthread_create(&thread[i], NULL, append, (void *)i))
@@ -82,9 +84,14 @@ int main(int argc, char **argv)
 	for (i = 0; i < cpus; i++)
 		if (pthread_create(&spinner[i], NULL, spin, NULL))
 			return 1;
+	while (!acked[0])
+		pause_ms(1);
+	pause_ms(100 + time(NULL) % 4 * 100);
+	kill((pid_t)atol(argv[4]), SIGKILL);
+	pause_ms(atol(argv[5]));
+	spinning = false;
 	for (i = 0; i < n; i++)
 		pthread_join(thread[i], NULL);
-	spinning = false;
 	for (i = 0; i < cpus; i++)
 		pthread_join(spinner[i], NULL);
 	record = fopen(argv[3], "w");

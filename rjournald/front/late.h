@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Threads that are late for their commit: in ext4's fsync, where they wait for their data or
+ * for a processor, and not for the commit yet. Of all ext4 file systems of this machine, as the
+ * kernel's stack of a thread (/proc/TID/stack) does not say which one it is in. Where the
+ * kernel does not show that, none is found.
+ */
+#ifndef RJ_JOURNALD_LATE_H
+#define RJ_JOURNALD_LATE_H
+
+#include <stddef.h>
+#include <sys/types.h>
+
+#define RJ_LATE_MAX 1024
+
+struct rj_late {
+	pid_t thread[RJ_LATE_MAX];
+	size_t count;
+};
+
+/* Add those that are late now. */
+void rj_late_find(struct rj_late *l);
+/* Forget those that are not late any more. Returns how many are left. */
+size_t rj_late_left(struct rj_late *l);
+
+#endif
