@@ -195,6 +195,9 @@ struct rj_log_append {
 	/* The volume's mark names this segment or a later one: for
 	 * RJ_SEG_F_MARKED. 0: no mark is known. */
 	uint64_t marked;
+	/* The runs' blocks stay as they are until the segment is no longer pending:
+	 * rj_log_append() may leave them in RING, and rj_log_retry() reads them there. */
+	bool in_place;
 };
 
 /*
@@ -241,7 +244,7 @@ struct rj_log_sealed {
  */
 int rj_log_seal(struct rj_log_writer *w, const struct rj_log_append *a,
 	struct rj_error *err);
-/* Get the pending segment; false if there is none. */
+/* Get the pending segment; false if there is none, or if it was appended in place. */
 bool rj_log_sealed(const struct rj_log_writer *w, struct rj_log_sealed *out);
 /*
  * Continue after the pending segment as if the store had acknowledged it. The
@@ -256,7 +259,7 @@ void rj_log_writer_use(struct rj_log_writer *w, struct rj_store *store);
 bool rj_log_writer_dead(const struct rj_log_writer *w);
 
 /*
- * Put the LEN sealed bytes DATA, segment SEQUENCE of EPOCH, unless they are there
+ * Put the COUNT parts of a sealed segment, SEQUENCE of EPOCH, unless they are there
  * already. One attempt. BACK is scratch, for reading back. The caller must put in
  * order and skip none: the segment before is not looked for.
  * 0: it is in the log, as durable as the store says. *TAKEN (may be NULL) is set
@@ -266,7 +269,7 @@ bool rj_log_writer_dead(const struct rj_log_writer *w);
  * put may be tried again. Messages name the store and the segment.
  */
 int rj_log_put_sealed(struct rj_store *store, const struct rj_log_id *id,
-	uint64_t sequence, uint64_t epoch, const void *data, size_t len,
+	uint64_t sequence, uint64_t epoch, const struct iovec *parts, int count,
 	struct rj_buf *back, bool *taken, struct rj_error *err);
 
 #endif

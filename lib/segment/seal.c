@@ -122,14 +122,13 @@ too_large:
 		(unsigned long long)blocks, d->run_count, RJ_SEG_MAX_BYTES);
 }
 
-/* Head, run table in order, and the blocks straight from the ring. */
-static int fill_body(
+/* Head, and run table in order. */
+static int fill_table(
 	const struct rj_seg_draft *d, uint8_t *out, struct rj_error *err)
 {
 	struct rj_segbody body = d->body;
-	uint8_t *table = out + RUNS_AT, *p;
-	uint32_t i, block, count, end = 0;
-	size_t bytes;
+	uint8_t *table = out + RUNS_AT;
+	uint32_t i, block, end = 0;
 
 	body.run_count = d->run_count;
 	rj_segbody_encode(&body, out + BODY_AT);
@@ -140,18 +139,39 @@ static int fill_body(
 			d->runs[i].count);
 	}
 	sort_runs(table, d->run_count);
-	p = table + (size_t)d->run_count * RJ_SEG_RUN_BYTES;
-	for (i = 0; i < d->run_count; i++, end = block + count) {
+	for (i = 0; i < d->run_count; i++) {
 		block = block_of(table, i);
-		count = rj_get_le32(table + (size_t)i * RJ_SEG_RUN_BYTES + 4);
 		if (block < end)
 			return rj_fail(err, RJ_E_INVAL,
 				"block %u is named twice", block);
-		bytes = (size_t)count * body.block_size;
-		memcpy(p, d->ring + (size_t)block * body.block_size, bytes);
-		p += bytes;
+		end = block + rj_get_le32(
+				      table + (size_t)i * RJ_SEG_RUN_BYTES + 4);
 	}
 	return rj_segbody_decode(out + BODY_AT, &body, err);
+}
+
+/* The bytes of run I of the table in OUT: in the ring. */
+static struct iovec run_in_ring(
+	const struct rj_seg_draft *d, const uint8_t *out, uint32_t i)
+{
+	const uint8_t *run = out + RUNS_AT + (size_t)i * RJ_SEG_RUN_BYTES;
+	size_t size = d->body.block_size;
+
+	return (struct iovec){(void *)(d->ring + rj_get_le32(run) * size),
+		rj_get_le32(run + 4) * size};
+}
+
+/* The blocks after the run table. */
+static void copy_blocks(const struct rj_seg_draft *d, uint8_t *out)
+{
+	uint8_t *p = out + RUNS_AT + (size_t)d->run_count * RJ_SEG_RUN_BYTES;
+	struct iovec run;
+	uint32_t i;
+
+	for (i = 0; i < d->run_count; i++, p += run.iov_len) {
+		run = run_in_ring(d, out, i);
+		memcpy(p, run.iov_base, run.iov_len);
+	}
 }
 
 /* ERR says why; whatever its code was, here it is a bad argument. */
@@ -181,12 +201,27 @@ static int pack_body(const struct rj_seg_draft *d, struct rj_seghdr *h,
 	return 0;
 }
 
-/* The body of OUT is as it will be stored, but in plain: bind header and body
- * together, and put the seal into the header. */
-static int bind_all(const struct rj_seg_draft *d, struct rj_seghdr *h,
-	uint8_t *out, struct rj_error *err)
+/* The parts of a segment whose body is in OUT, with the blocks if they were COPIED. */
+static int list_parts(const struct rj_seg_draft *d, const struct rj_seghdr *h,
+	bool copied, const struct rj_buf *out, struct iovec *parts)
 {
+	uint32_t i, in_ring = copied ? 0 : d->run_count;
 	size_t len = RJ_SEG_HEADER_BYTES + h->stored_bytes;
+
+	for (i = 0; i < in_ring; i++) {
+		parts[i + 1] = run_in_ring(d, out->data, i);
+		len -= parts[i + 1].iov_len;
+	}
+	parts[0] = (struct iovec){out->data, len};
+	return (int)in_ring + 1;
+}
+
+/* The parts are as they will be stored, but in plain: bind header and body together, and
+ * put the seal into the header. */
+static int bind_all(const struct rj_seg_draft *d, struct rj_seghdr *h,
+	const struct iovec *parts, int count, struct rj_error *err)
+{
+	uint8_t *out = parts->iov_base;
 
 	if (d->key)
 		/* the seal's 16 bytes after the tag stay zero */
@@ -194,12 +229,13 @@ static int bind_all(const struct rj_seg_draft *d, struct rj_seghdr *h,
 			h->stored_bytes, out + BODY_AT,
 			out + RJ_SEG_SEAL_OFFSET, err);
 	/* the seal's own bytes are zero now: one pass over all there is */
-	return rj_checksum(out, len, NULL, 0, out + RJ_SEG_SEAL_OFFSET, err);
+	return rj_checksum_parts(parts, count, out + RJ_SEG_SEAL_OFFSET, err);
 }
 
-/* Header and body into OUT, all but the seal: HEADER is DRAFT's, completed. */
-static int draw_up(const struct rj_seg_draft *draft, struct rj_seghdr *header,
-	struct rj_buf *out, struct rj_error *err)
+/* Header and body into OUT, all but the seal, and the blocks only if they are to be COPIED:
+ * HEADER is DRAFT's, completed. */
+static int draw_up(const struct rj_seg_draft *draft, bool copied,
+	struct rj_seghdr *header, struct rj_buf *out, struct rj_error *err)
 {
 	struct rj_seghdr check;
 	uint64_t raw_bytes = 0;
@@ -210,7 +246,8 @@ static int draw_up(const struct rj_seg_draft *draft, struct rj_seghdr *header,
 	rc = check_draft(draft, &raw_bytes, err);
 	if (rc)
 		return rc;
-	len = RJ_SEG_HEADER_BYTES + raw_bytes;
+	len = copied ? RJ_SEG_HEADER_BYTES + raw_bytes
+		     : RUNS_AT + (size_t)draft->run_count * RJ_SEG_RUN_BYTES;
 	if (rj_buf_reserve(out, len))
 		return rj_fail(err, RJ_E_NOMEM,
 			"out of memory for a segment of %zu bytes", len);
@@ -219,8 +256,10 @@ static int draw_up(const struct rj_seg_draft *draft, struct rj_seghdr *header,
 	header->raw_bytes = raw_bytes;
 	memset(header->seal, 0, sizeof(header->seal));
 	memset(header->key_fingerprint, 0, sizeof(header->key_fingerprint));
-	if (fill_body(draft, out->data, err))
+	if (fill_table(draft, out->data, err))
 		return refuse(err);
+	if (copied)
+		copy_blocks(draft, out->data);
 	rc = pack_body(draft, header, out->data, err);
 	if (rc)
 		return rc;
@@ -238,20 +277,34 @@ static int draw_up(const struct rj_seg_draft *draft, struct rj_seghdr *header,
 	return 0;
 }
 
-int rj_segment_seal(const struct rj_seg_draft *draft, struct rj_buf *out,
+int rj_segment_seal_in_place(const struct rj_seg_draft *draft,
+	struct rj_buf *out, struct iovec *parts, int max, int *count,
 	uint8_t chain[RJ_SEG_HASH_BYTES], struct rj_error *err)
 {
+	bool copied = draft->key || draft->compress ||
+		      draft->run_count >= (uint32_t)max;
 	struct rj_seghdr header;
 	int rc;
 
-	rc = draw_up(draft, &header, out, err);
+	rc = draw_up(draft, copied, &header, out, err);
 	if (rc)
 		return rc;
-	rc = bind_all(draft, &header, out->data, err);
+	*count = list_parts(draft, &header, copied, out, parts);
+	rc = bind_all(draft, &header, parts, *count, err);
 	if (!rc)
 		rc = rj_digest(
 			out->data, RJ_SEG_HEADER_BYTES, NULL, 0, chain, err);
 	if (!rc)
-		out->len = RJ_SEG_HEADER_BYTES + header.stored_bytes;
+		out->len = parts->iov_len;
 	return rc;
+}
+
+int rj_segment_seal(const struct rj_seg_draft *draft, struct rj_buf *out,
+	uint8_t chain[RJ_SEG_HASH_BYTES], struct rj_error *err)
+{
+	struct iovec whole;
+	int count;
+
+	return rj_segment_seal_in_place(
+		draft, out, &whole, 1, &count, chain, err);
 }

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/uio.h>
 
 #include "format/seghdr.h"
 #include "segment/sealkey.h"
@@ -47,6 +48,16 @@ struct rj_seg_draft {
  * header that contradicts itself. RJ_E_NOMEM, RJ_E_IO: OpenSSL.
  */
 int rj_segment_seal(const struct rj_seg_draft *draft, struct rj_buf *out,
+	uint8_t chain[RJ_SEG_HASH_BYTES], struct rj_error *err);
+
+/*
+ * Seal DRAFT as rj_segment_seal(), but leave the blocks in the ring: the segment is *COUNT
+ * parts, one after the other, of OUT and of the ring, which stay as they are as long as PARTS
+ * are used. Encrypted, compressed, or with MAX runs or more the blocks are in OUT, and it is
+ * one part.
+ */
+int rj_segment_seal_in_place(const struct rj_seg_draft *draft,
+	struct rj_buf *out, struct iovec *parts, int max, int *count,
 	uint8_t chain[RJ_SEG_HASH_BYTES], struct rj_error *err);
 
 /* An opened segment: pointers into the bytes it was opened from, or into its

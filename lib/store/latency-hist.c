@@ -68,18 +68,32 @@ uint64_t rj_latency_hist_quantile_us(
 	return upper_us(RJ_LATENCY_HIST_BUCKETS - 1);
 }
 
+int rj_store_put_parts(struct rj_store *s, const struct rj_key *key,
+	const struct iovec *parts, int count, struct rj_error *err)
+{
+	bool segment = key->kind == RJ_KEY_LOG;
+	int64_t begun;
+	size_t len = 0;
+	int i, rc;
+
+	if (s->throttle && segment)
+		rj_put_throttle_pass(s->throttle);
+	begun = rj_monotonic_ns();
+	rc = count == 1 ? s->ops->put_new(s, key, parts->iov_base,
+				  parts->iov_len, err)
+			: s->ops->put_parts(s, key, parts, count, err);
+	for (i = 0; i < count; i++)
+		len += parts[i].iov_len;
+	if (s->latency && segment)
+		rj_latency_hist_add(
+			s->latency, rc, len, rj_monotonic_ns() - begun);
+	return rc;
+}
+
 int rj_store_put_new(struct rj_store *s, const struct rj_key *key,
 	const void *data, size_t len, struct rj_error *err)
 {
-	int64_t begun;
-	int rc;
+	const struct iovec whole = {(void *)data, len};
 
-	if (s->throttle && key->kind == RJ_KEY_LOG)
-		rj_put_throttle_pass(s->throttle);
-	if (!s->latency || key->kind != RJ_KEY_LOG)
-		return s->ops->put_new(s, key, data, len, err);
-	begun = rj_monotonic_ns();
-	rc = s->ops->put_new(s, key, data, len, err);
-	rj_latency_hist_add(s->latency, rc, len, rj_monotonic_ns() - begun);
-	return rc;
+	return rj_store_put_parts(s, key, &whole, 1, err);
 }

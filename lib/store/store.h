@@ -18,6 +18,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/uio.h>
 
 #include "format/object-key.h"
 #include "util/buf.h"
@@ -76,6 +77,8 @@ typedef int (*rj_store_journal_fn)(
 typedef int (*rj_store_stream_fn)(
 	void *arg, uint64_t number, struct rj_buf *object);
 
+#define RJ_STORE_PARTS 16
+
 /* Where a copied segment belongs; for an epoch claim all 0. */
 struct rj_store_place {
 	uint64_t epoch;	 /* the segment's own */
@@ -99,6 +102,10 @@ struct rj_store_ops {
 	 */
 	int (*put_new)(struct rj_store *s, const struct rj_key *key,
 		const void *data, size_t len, struct rj_error *err);
+	/* As put_new, of an object in COUNT parts, 1 to RJ_STORE_PARTS; a segment's whole
+	 * header is in the first. NULL: this store takes whole objects only. */
+	int (*put_parts)(struct rj_store *s, const struct rj_key *key,
+		const struct iovec *parts, int count, struct rj_error *err);
 	/*
 	 * Append the object's bytes to OUT. RJ_E_NOTFOUND: there is none.
 	 * RJ_E_CORRUPT: the store itself says that the object is damaged, or it
@@ -223,6 +230,9 @@ void rj_store_close(struct rj_store *s);
  * histogram; waits while its throttle is closed. */
 int rj_store_put_new(struct rj_store *s, const struct rj_key *key,
 	const void *data, size_t len, struct rj_error *err);
+/* The same of an object in parts; of more than one only with ops->put_parts. */
+int rj_store_put_parts(struct rj_store *s, const struct rj_key *key,
+	const struct iovec *parts, int count, struct rj_error *err);
 
 static inline int rj_store_put_copy(struct rj_store *s,
 	const struct rj_key *key, const struct rj_store_place *place,

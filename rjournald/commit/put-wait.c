@@ -185,6 +185,7 @@ struct rj_log_append rj_pl_gather(
 		.runs = runs,
 		.ring = p->ring->data,
 		.marked = p->marked,
+		.in_place = true,
 	};
 
 	a.run_count = rj_pending_runs(&p->pending, runs, p->ring->blocks);

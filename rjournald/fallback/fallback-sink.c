@@ -360,8 +360,9 @@ static int64_t ship_next(struct rj_fallback_sink *s,
 	rc = rj_fallback_fetch(s->o.fallback, at, &s->bytes, &why);
 	if (!rc)
 		rc = rj_log_put_sealed(s->o.store, s->o.id, at->sequence,
-			rj_log_writer_epoch(s->o.writer), s->bytes.data,
-			s->bytes.len, &s->back, &taken, &why);
+			rj_log_writer_epoch(s->o.writer),
+			&(struct iovec){s->bytes.data, s->bytes.len}, 1,
+			&s->back, &taken, &why);
 	if (!fds)
 		pthread_mutex_lock(&s->lock);
 	return account(s, at->sequence, rc, taken, &why);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * A warm writer appends without allocating: the kernel may wait for this very
- * append to free memory. Counted at malloc itself. OpenSSL 3.0 frees and makes
- * anew its 112 bytes of SHA-256 state each time a context is begun again;
- * malloc serves that from the thread's own cache, so that much is let pass.
+ * append to free memory. Counted at malloc itself. OpenSSL 3.0 frees and allocates
+ * again its 112 bytes of SHA-256 state each time a context is begun again, and xxHash
+ * the 640 of its own for a segment that is left in the ring; malloc serves both from
+ * the thread's own cache (up to 1,032 bytes each), so they are not counted.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +16,7 @@
 #define BLOCK  4096
 #define BLOCKS 1024
 
-#define LET_PASS 128 /* bytes */
+#define LET_PASS 1024 /* bytes */
 
 static unsigned long allocations, small;
 
@@ -53,6 +54,12 @@ static int swallow(struct rj_store *s, const struct rj_key *key,
 	return 0;
 }
 
+static int swallow_parts(struct rj_store *s, const struct rj_key *key,
+	const struct iovec *parts, int count, struct rj_error *err)
+{
+	return 0;
+}
+
 static void a_warm_append_allocates_nothing(void)
 {
 	struct memshelf *shelf = memshelf_new();
@@ -76,6 +83,7 @@ static void a_warm_append_allocates_nothing(void)
 	a.ring = calloc(BLOCKS, BLOCK);
 	CU_ASSERT_EQUAL_FATAL(rj_log_claim(store, &id, NULL, &w, NULL), 0);
 	ops.put_new = swallow;
+	ops.put_parts = swallow_parts;
 	store->ops = &ops;
 	CU_ASSERT_EQUAL(rj_log_append(w, &a, NULL), 0);
 	/* 65 blocks have been; from here on it may be all of them */
@@ -87,10 +95,12 @@ static void a_warm_append_allocates_nothing(void)
 	for (i = 0; i < 100; i++) {
 		a.runs = i % 10 == 3 ? all : runs;
 		a.run_count = i % 10 == 3 ? 1 : i % 2 ? 3 : 2;
+		a.in_place = i % 3 == 0;
 		rc |= rj_log_append(w, &a, NULL);
 	}
 	CU_ASSERT_EQUAL(allocations, before);
-	CU_ASSERT_TRUE(small - before_small <= 100); /* the chain's hash */
+	/* the chain's hash, and each third's checksum */
+	CU_ASSERT_TRUE(small - before_small <= 134);
 	CU_ASSERT_EQUAL(rc, 0);
 	CU_ASSERT_EQUAL(rj_log_writer_tail(w)->sequence, 102);
 	if (!CAN_COUNT)

@@ -399,8 +399,10 @@ static void what_was_kept_is_put_later_in_order(void)
 			    rj_log_writer_epoch(w), 1, &t.err));
 	for (i = 0; i < 6; i++) { /* and again: they are there */
 		T_WORKS(&t, rj_log_put_sealed(t.raw, &t.id, 2 + i % 3,
-				    rj_log_writer_epoch(w), kept[i % 3].data,
-				    kept[i % 3].len, &back, &taken, &t.err));
+				    rj_log_writer_epoch(w),
+				    &(struct iovec){kept[i % 3].data,
+					    kept[i % 3].len},
+				    1, &back, &taken, &t.err));
 		CU_ASSERT_FALSE(taken);
 	}
 	T_WORKS(&t, t_append(&t, w, 9, 1, 0x77)); /* after them */
@@ -434,7 +436,8 @@ static void what_was_kept_is_not_put_over_another_writer(void)
 	rj_fault_clear(t.store);
 	T_WORKS(&t, rj_log_claim(t.raw, &t.id, NULL, &newer, &t.err));
 	T_FAILS(&t, rj_log_put_sealed(t.store, &t.id, 2,
-			    rj_log_writer_epoch(w), kept.data, kept.len, &back,
+			    rj_log_writer_epoch(w),
+			    &(struct iovec){kept.data, kept.len}, 1, &back,
 			    &taken, &t.err),
 		RJ_E_FENCED, "epoch 2");
 	CU_ASSERT_TRUE(taken);
@@ -483,6 +486,56 @@ static void a_lost_answer_is_recognised(void)
 	T_WORKS(&t, t_append(&t, w, 5, 2, 0x45));
 	T_WORKS(&t, t_read(&t, NULL));
 	CU_ASSERT_TRUE(t_same_ring(&t));
+	rj_log_writer_free(w);
+	t_log_end(&t);
+}
+
+/* Two runs that go round the ring's end, left there until they are stored. */
+static int append_in_place(struct t_log *t, struct rj_log_writer *w, uint8_t fill)
+{
+	static const struct rj_seg_run runs[] = {{T_BLOCKS - 2, 2}, {0, 3}};
+	const struct rj_log_append a = {
+		.body = {.block_size = T_BLOCK, .journal_blocks = T_BLOCKS},
+		.runs = runs,
+		.run_count = 2,
+		.ring = t->ring->data,
+		.in_place = true,
+	};
+
+	memset(t->ring->data, fill, (size_t)3 * T_BLOCK);
+	memset(t->ring->data + (size_t)(T_BLOCKS - 2) * T_BLOCK, fill + 1,
+		(size_t)2 * T_BLOCK);
+	return rj_log_append(w, &a, &t->err);
+}
+
+static void what_stays_in_the_ring_is_sent_from_there(void)
+{
+	struct rj_log_sealed sealed;
+	struct rj_log_writer *w;
+	struct t_log t;
+
+	t_log_begin(&t);
+	w = t_claim(&t, NULL);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(w);
+	T_WORKS(&t, append_in_place(&t, w, 0x21));
+	t_fault(&t, RJ_FAULT_PUT, RJ_FAULT_FAIL, 1, 2);
+	T_FAILS(&t, append_in_place(&t, w, 0x31), RJ_E_UNREACHABLE, "segment 3");
+	CU_ASSERT_TRUE(rj_log_pending(w));
+	CU_ASSERT_FALSE(rj_log_sealed(w, &sealed));
+	T_FAILS(&t, rj_log_retry(w, &t.err), RJ_E_UNREACHABLE, "segment 3");
+	T_WORKS(&t, rj_log_retry(w, &t.err));
+	t_fault(&t, RJ_FAULT_PUT, RJ_FAULT_LOST, 1, 1);
+	T_FAILS(&t, append_in_place(&t, w, 0x41), RJ_E_UNREACHABLE, "put");
+	T_WORKS(&t, rj_log_retry(w, &t.err));
+	T_WORKS(&t, t_append(&t, w, 5, 2, 0x51));
+	T_WORKS(&t, t_read(&t, NULL));
+	CU_ASSERT_TRUE(t_same_ring(&t));
+	/* what is stored is compared to its last byte */
+	t_fault(&t, RJ_FAULT_PUT, RJ_FAULT_LOST, 1, 1);
+	T_FAILS(&t, append_in_place(&t, w, 0x61), RJ_E_UNREACHABLE, "put");
+	t.ring->data[T_BLOCKS * T_BLOCK - 1] ^= 1;
+	if (!t_mode_b(&t))
+		T_FAILS(&t, rj_log_retry(w, &t.err), RJ_E_FENCED, "two writers");
 	rj_log_writer_free(w);
 	t_log_end(&t);
 }
@@ -610,6 +663,7 @@ int main(void)
 		RJTEST(what_was_kept_is_not_put_over_another_writer),
 		RJTEST(a_full_store_keeps_the_bytes_too),
 		RJTEST(a_lost_answer_is_recognised),
+		RJTEST(what_stays_in_the_ring_is_sent_from_there),
 		RJTEST(a_lost_answer_and_then_a_takeover),
 		RJTEST(any_single_fault_is_outlasted),
 		RJTEST(a_store_that_stays_away_is_unreachable),

@@ -84,6 +84,48 @@ static void every_combination_opens(void)
 	}
 }
 
+/* Sealed in place with space for MAX parts, D is EXPECTED parts and the same bytes. */
+static void same_in_place(const struct rj_seg_draft *d, int max, int expected)
+{
+	uint8_t chain[2][RJ_SEG_HASH_BYTES];
+	struct rj_buf whole = {0}, out = {0}, joined = {0};
+	struct iovec parts[4];
+	int i, count;
+
+	CU_ASSERT_EQUAL(rj_segment_seal(d, &whole, chain[0], NULL), 0);
+	CU_ASSERT_EQUAL_FATAL(rj_segment_seal_in_place(d, &out, parts, max,
+				      &count, chain[1], NULL),
+		0);
+	CU_ASSERT_EQUAL(count, expected);
+	for (i = 0; i < count; i++)
+		rj_buf_append(&joined, parts[i].iov_base, parts[i].iov_len);
+	CU_ASSERT_EQUAL_FATAL(joined.len, whole.len);
+	CU_ASSERT_EQUAL(memcmp(joined.data, whole.data, whole.len), 0);
+	CU_ASSERT_EQUAL(memcmp(chain[0], chain[1], sizeof(chain[0])), 0);
+	rj_buf_free(&whole);
+	rj_buf_free(&out);
+	rj_buf_free(&joined);
+}
+
+static void in_place_it_is_the_same_segment(void)
+{
+	static const struct rj_seg_run three[] = {{9, 3}, {2, 1}, {5, 2}};
+	struct rj_seg_draft d = draft();
+
+	same_in_place(&d, 3, 3);
+	same_in_place(&d, 2, 1);
+	d.runs = three;
+	d.run_count = 3;
+	same_in_place(&d, 4, 4);
+	same_in_place(&d, 3, 1);
+	d.compress = true;
+	same_in_place(&d, 4, 1);
+	d.key = key;
+	same_in_place(&d, 4, 1);
+	d.compress = false;
+	same_in_place(&d, 4, 1);
+}
+
 static void a_fence_is_encrypted_too(void)
 {
 	struct rj_seg_draft d = draft();
@@ -354,6 +396,7 @@ int main(void)
 {
 	static const struct rjtest tests[] = {
 		RJTEST(every_combination_opens),
+		RJTEST(in_place_it_is_the_same_segment),
 		RJTEST(a_fence_is_encrypted_too),
 		RJTEST(nothing_readable_with_a_key),
 		RJTEST(the_wrong_key),

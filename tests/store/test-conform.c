@@ -108,6 +108,34 @@ static void put_of_a_taken_name_changes_nothing(void)
 	rj_buf_free(&out);
 }
 
+/* One byte, then each part twice the size of the one before. */
+static void an_object_in_parts_is_whole(void)
+{
+	struct rj_key dir = t_new_log(RJ_KEY_LOG), key;
+	struct iovec parts[RJ_STORE_PARTS];
+	uint8_t *data = t_bytes(16 * MiB, 7);
+	struct rj_buf out = {0};
+	size_t len;
+	int i, n;
+
+	for (n = 1; n <= RJ_STORE_PARTS && store->ops->put_parts; n++) {
+		for (i = 0, len = 0; i < n; len += parts[i++].iov_len)
+			parts[i] = (struct iovec){data + len, (size_t)1 << i};
+		key = t_key(&dir, (uint64_t)n);
+		T_WORKS(rj_store_put_parts(store, &key, parts, n, &err));
+		T_FAILS(rj_store_put_parts(store, &key, parts, n, &err),
+			RJ_E_EXISTS, "there already");
+		out.len = 0;
+		T_WORKS(rj_store_get(store, &key, 16 * MiB, &out, &err));
+		CU_ASSERT_EQUAL_FATAL(out.len, len);
+		CU_ASSERT_EQUAL(memcmp(out.data, data, len), 0);
+	}
+	if (!store->ops->put_parts)
+		rjtest_skip("this store takes whole objects only");
+	rj_buf_free(&out);
+	free(data);
+}
+
 static void what_is_not_there(void)
 {
 	struct rj_key dir = t_new_log(RJ_KEY_LOG), key = t_key(&dir, 7);
@@ -648,6 +676,7 @@ int main(void)
 		RJTEST(object_of_16_mib),
 		RJTEST(get_appends_and_failure_leaves_as_it_was),
 		RJTEST(put_of_a_taken_name_changes_nothing),
+		RJTEST(an_object_in_parts_is_whole),
 		RJTEST(what_is_not_there),
 		RJTEST(removed_is_gone_and_may_be_put_again),
 		RJTEST(list_is_ordered_and_starts_after),

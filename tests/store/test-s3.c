@@ -120,11 +120,12 @@ static void a_missing_etag_is_an_answer_that_was_lost(void)
 	struct rj_key dir = t_new_log(RJ_KEY_LOG);
 	struct rj_store *s = open_s3(b);
 	struct rj_buf back = {0};
+	struct iovec data = {(void *)"data", 4};
 	struct rj_log_id id = {0};
 
 	memcpy(id.journal_uuid, dir.journal_uuid, RJ_UUID_BYTES);
-	T_WORKS(rj_log_put_bytes(s, &id, 1, "data", 4, &back, &err));
-	T_FAILS(rj_log_put_bytes(s, &id, 2, "data", 4, &back, &err), RJ_E_EXISTS,
+	T_WORKS(rj_log_put_parts(s, &id, 1, &data, 1, &back, &err));
+	T_FAILS(rj_log_put_parts(s, &id, 2, &data, 1, &back, &err), RJ_E_EXISTS,
 		"another segment");
 	T_WORKS(put(s));
 	T_FAILS(put(s), RJ_E_UNREACHABLE, "status 503");

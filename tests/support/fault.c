@@ -109,6 +109,21 @@ static int fault_put_new(struct rj_store *s, const struct rj_key *key,
 	return fail(fs, &f, "put", err);
 }
 
+/* The store below may take whole objects only. */
+static int fault_put_parts(struct rj_store *s, const struct rj_key *key,
+	const struct iovec *parts, int count, struct rj_error *err)
+{
+	struct rj_buf whole = {0};
+	int i, rc = 0;
+
+	for (i = 0; i < count && !rc; i++)
+		rc = rj_buf_append(&whole, parts[i].iov_base, parts[i].iov_len);
+	rc = rc ? rj_fail(err, RJ_E_NOMEM, "out of memory")
+		: fault_put_new(s, key, whole.data, whole.len, err);
+	rj_buf_free(&whole);
+	return rc;
+}
+
 static int fault_get(struct rj_store *s, const struct rj_key *key, size_t max,
 	struct rj_buf *out, struct rj_error *err)
 {
@@ -243,6 +258,7 @@ static void fault_close(struct rj_store *s)
 
 static const struct rj_store_ops fault_ops = {
 	.put_new = fault_put_new,
+	.put_parts = fault_put_parts,
 	.get = fault_get,
 	.list = fault_list,
 	.remove = fault_remove,

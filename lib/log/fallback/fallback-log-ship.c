@@ -43,7 +43,8 @@ static int ship_one(struct rj_fallback *s, struct rj_store *store,
 	rj_retry_start(&retry, retry_ms);
 	do
 		rc = rj_log_put_sealed(store, id, at.sequence, s->h.epoch,
-			bytes->data, bytes->len, back, taken, err);
+			&(struct iovec){bytes->data, bytes->len}, 1, back, taken,
+			err);
 	while (rj_retry_again(&retry, rc));
 	if (!rc)
 		rj_fallback_shipped(s, at.sequence);

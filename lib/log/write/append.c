@@ -10,8 +10,8 @@
 
 int rj_writer_put(struct rj_log_writer *w, struct rj_error *err)
 {
-	int rc = rj_log_put_bytes(w->store, &w->id, w->next.sequence, w->out.data,
-		w->out.len, &w->back, err);
+	int rc = rj_log_put_parts(w->store, &w->id, w->next.sequence, w->parts,
+		w->part_count, &w->back, err);
 
 	if (!rc)
 		rj_log_mark_stored(w);
@@ -25,7 +25,7 @@ static int send_pending(struct rj_log_writer *w, struct rj_error *err)
 	int rc;
 
 	rc = rj_log_put_sealed(w->store, &w->id, w->next.sequence, w->epoch,
-		w->out.data, w->out.len, &w->back, &taken, &why);
+		w->parts, w->part_count, &w->back, &taken, &why);
 	if (taken) {
 		w->dead = rc;
 		w->dead_why = why;
@@ -65,8 +65,8 @@ static int still_dead(const struct rj_log_writer *w, struct rj_error *err)
 	return w->dead;
 }
 
-int rj_log_seal(struct rj_log_writer *w, const struct rj_log_append *a,
-	struct rj_error *err)
+static int seal(struct rj_log_writer *w, const struct rj_log_append *a,
+	bool in_place, struct rj_error *err)
 {
 	struct rj_seg_draft draft;
 	int rc;
@@ -84,15 +84,21 @@ int rj_log_seal(struct rj_log_writer *w, const struct rj_log_append *a,
 			"before it",
 			(unsigned long long)w->tail.sequence + 1);
 	rj_writer_draft(w, a, &draft);
-	rc = rj_writer_seal(w, &draft, err);
+	rc = rj_writer_seal(w, &draft, in_place, err);
 	w->pending = !rc;
 	return rc;
+}
+
+int rj_log_seal(struct rj_log_writer *w, const struct rj_log_append *a,
+	struct rj_error *err)
+{
+	return seal(w, a, false, err);
 }
 
 int rj_log_append(struct rj_log_writer *w, const struct rj_log_append *a,
 	struct rj_error *err)
 {
-	int rc = rj_log_seal(w, a, err);
+	int rc = seal(w, a, a->in_place, err);
 
 	return rc ? rc : send_pending(w, err);
 }
@@ -131,7 +137,7 @@ bool rj_log_pending(const struct rj_log_writer *w)
 
 bool rj_log_sealed(const struct rj_log_writer *w, struct rj_log_sealed *out)
 {
-	if (!w->pending)
+	if (!w->pending || w->part_count > 1)
 		return false;
 	out->at = w->next;
 	out->bytes = w->out.data;

@@ -180,7 +180,7 @@ static int put_fence_once(struct claim *c, struct rj_error *err)
 	if (c->opts->clean)
 		draft.header.flags |= RJ_SEG_F_CLEAN;
 	draft.header.oldest = w->tail.oldest;
-	rc = rj_writer_seal(w, &draft, err);
+	rc = rj_writer_seal(w, &draft, false, err);
 	if (rc)
 		return rc;
 	rj_retry_start(&retry, c->opts->retry_ms);

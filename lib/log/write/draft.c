@@ -49,7 +49,8 @@ static void fill_header(const struct rj_log_writer *w, struct rj_seg_draft *draf
 	draft->compress = w->id.compress;
 }
 
-int rj_writer_seal(struct rj_log_writer *w, struct rj_seg_draft *draft, struct rj_error *err)
+int rj_writer_seal(struct rj_log_writer *w, struct rj_seg_draft *draft,
+	bool in_place, struct rj_error *err)
 {
 	const struct rj_seghdr *h = &draft->header;
 	int rc;
@@ -58,7 +59,9 @@ int rj_writer_seal(struct rj_log_writer *w, struct rj_seg_draft *draft, struct r
 	w->next.sequence = h->sequence;
 	w->next.epoch = h->epoch;
 	w->next.oldest = h->oldest;
-	rc = rj_segment_seal(draft, &w->out, w->next.chain, err);
+	rc = rj_segment_seal_in_place(draft, &w->out, w->parts,
+		in_place && w->store->ops->put_parts ? RJ_STORE_PARTS : 1,
+		&w->part_count, w->next.chain, err);
 	/* with nothing pending rj_log_retry() would find all done */
 	return rc ? rj_fail_cause(rc, RJ_CAUSE_SEALING, err) : 0;
 }

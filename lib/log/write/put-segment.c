@@ -7,9 +7,23 @@
 #include "log/verify.h"
 #include "log/write/writer.h"
 
+static bool same(const struct rj_buf *b, const struct iovec *parts, int count)
+{
+	size_t at = 0, len;
+	int i;
+
+	for (i = 0; i < count; i++, at += len) {
+		len = parts[i].iov_len;
+		if (b->len - at < len ||
+			memcmp(b->data + at, parts[i].iov_base, len))
+			return false;
+	}
+	return at == b->len;
+}
+
 /* The number is taken: by our own bytes (an answer was lost), or by others'? */
 static int read_back(struct rj_store *store, const struct rj_key *key,
-	const void *data, size_t len, struct rj_buf *back,
+	const struct iovec *parts, int count, struct rj_buf *back,
 	struct rj_error *err)
 {
 	int rc;
@@ -23,21 +37,21 @@ static int read_back(struct rj_store *store, const struct rj_key *key,
 			store->url, (unsigned long long)key->number);
 	if (rc)
 		return rc;
-	if (back->len == len && !memcmp(back->data, data, len))
+	if (same(back, parts, count))
 		return 0;
 	return rj_fail(err, RJ_E_EXISTS, "another segment has that number");
 }
 
-int rj_log_put_bytes(struct rj_store *store, const struct rj_log_id *id,
-	uint64_t sequence, const void *data, size_t len, struct rj_buf *back,
-	struct rj_error *err)
+int rj_log_put_parts(struct rj_store *store, const struct rj_log_id *id,
+	uint64_t sequence, const struct iovec *parts, int count,
+	struct rj_buf *back, struct rj_error *err)
 {
 	struct rj_key key = rj_log_key(id, RJ_KEY_LOG, sequence);
 	int rc;
 
-	rc = rj_store_put_new(store, &key, data, len, err);
+	rc = rj_store_put_parts(store, &key, parts, count, err);
 	if (rc == -RJ_E_EXISTS)
-		rc = read_back(store, &key, data, len, back, err);
+		rc = read_back(store, &key, parts, count, back, err);
 	if (rc && rc != -RJ_E_EXISTS)
 		rj_log_fail_store(store, "cannot append segment", sequence, err);
 	return rc;
@@ -73,7 +87,7 @@ static int taken_over(struct rj_store *store, const struct rj_log_id *id,
 }
 
 int rj_log_put_sealed(struct rj_store *store, const struct rj_log_id *id,
-	uint64_t sequence, uint64_t epoch, const void *data, size_t len,
+	uint64_t sequence, uint64_t epoch, const struct iovec *parts, int count,
 	struct rj_buf *back, bool *taken, struct rj_error *err)
 {
 	struct rj_error unseen = {0};
@@ -82,7 +96,7 @@ int rj_log_put_sealed(struct rj_store *store, const struct rj_log_id *id,
 
 	if (!err)
 		err = &unseen;
-	rc = rj_log_put_bytes(store, id, sequence, data, len, back, err);
+	rc = rj_log_put_parts(store, id, sequence, parts, count, back, err);
 	/* in mode B it is the store that says so */
 	over = rc == -RJ_E_EXISTS || rc == -RJ_E_FENCED;
 	if (rc == -RJ_E_EXISTS)

@@ -67,6 +67,8 @@ int rj_log_writer_restore(struct rj_store *store, const struct rj_log_id *id,
 	memcpy(w->nonce, at->nonce, sizeof(w->nonce));
 	if (at->pending && rj_buf_append(&w->out, pending, len))
 		rc = rj_fail(err, RJ_E_NOMEM, "out of memory for a log");
+	w->parts[0] = (struct iovec){w->out.data, w->out.len};
+	w->part_count = 1;
 	if (!rc && at->pending)
 		rc = check_pending(w, err);
 	if (rc)

@@ -22,7 +22,9 @@ struct rj_log_writer {
 	pthread_mutex_t lock;    /* of TAIL: rj_log_writer_seen() */
 	bool must_base;          /* our fence breaks the log off */
 	uint64_t floor;          /* nothing before it may be called needed */
-	struct rj_buf out;       /* the segment last sealed */
+	struct rj_buf out;       /* the segment last sealed, but for blocks left in the ring */
+	struct iovec parts[RJ_STORE_PARTS]; /* that segment, whole */
+	int part_count;
 	struct rj_buf back;      /* for reading back */
 	int dead;                /* a negated rj_code: never write again */
 	struct rj_error dead_why;
@@ -34,21 +36,21 @@ struct rj_log_writer *rj_writer_new(void);
 void rj_writer_draft(const struct rj_log_writer *w, const struct rj_log_append *a,
 	struct rj_seg_draft *out);
 /*
- * Seal DRAFT as the segment after w->tail into w->out and w->next. The
- * identity, number, epoch, nonce, chain and time are filled in here. Errors as of
- * rj_segment_seal().
+ * Seal DRAFT as the segment after w->tail into w->out, w->parts and w->next; IN_PLACE: its
+ * blocks may stay in the ring. The identity, number, epoch, nonce, chain and time are
+ * filled in here. Errors as of rj_segment_seal().
  */
 int rj_writer_seal(struct rj_log_writer *w, struct rj_seg_draft *draft,
-	struct rj_error *err);
+	bool in_place, struct rj_error *err);
 /*
- * Put LEN bytes DATA as segment SEQUENCE, once. RJ_E_EXISTS: another's segment
+ * Put COUNT parts as segment SEQUENCE, once. RJ_E_EXISTS: another's segment
  * has the number; its bytes are in BACK.
  */
-int rj_log_put_bytes(struct rj_store *store, const struct rj_log_id *id,
-	uint64_t sequence, const void *data, size_t len, struct rj_buf *back,
-	struct rj_error *err);
+int rj_log_put_parts(struct rj_store *store, const struct rj_log_id *id,
+	uint64_t sequence, const struct iovec *parts, int count,
+	struct rj_buf *back, struct rj_error *err);
 /*
- * Put w->out once. 0: it is in the log, and w->tail has moved on. RJ_E_EXISTS:
+ * Put w->parts once. 0: it is in the log, and w->tail has moved on. RJ_E_EXISTS:
  * another's segment has the number; its bytes are in w->back.
  */
 int rj_writer_put(struct rj_log_writer *w, struct rj_error *err);

@@ -33,6 +33,16 @@ static bool is_loopback(const char *host)
 		       strspn(host, "0123456789.") == strlen(host));
 }
 
+size_t rj_http_call_body_bytes(const struct rj_http_call *c)
+{
+	size_t len = c->body_len;
+	int i;
+
+	for (i = 0; i < c->rest_count; i++)
+		len += c->rest[i].iov_len;
+	return len;
+}
+
 void rj_http_call_begin(struct rj_http_call *c)
 {
 	c->status = 0;

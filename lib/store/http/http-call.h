@@ -26,6 +26,9 @@ struct rj_http_call {
 	bool has_body; /* of body_len bytes, perhaps none */
 	const void *body; /* not copied */
 	size_t body_len;
+	/* What of the body follows these bytes, in parts; http1.h only. */
+	const struct iovec *rest;
+	int rest_count; /* less than RJ_STORE_PARTS */
 	/* Header lines, NULL at the end. A constant array: http.c recognises
 	 * it by its address. May be NULL. */
 	const char *const *headers;
@@ -50,6 +53,8 @@ struct rj_http_call {
 	char error[RJ_HTTP_BODY]; /* the beginning of that body, unchanged */
 };
 
+/* Get the length of C's whole body. */
+size_t rj_http_call_body_bytes(const struct rj_http_call *c);
 /* Clear the fields that the answer fills. */
 void rj_http_call_begin(struct rj_http_call *c);
 /* Fill text with the first line of the LEN bytes in error, made harmless for a

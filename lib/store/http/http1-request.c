@@ -78,7 +78,7 @@ size_t rj_http1_request_head(const struct rj_http_call *call, const char *base,
 		put(head, &at, call->extra[i], "\r\n");
 	if (call->has_body) {
 		snprintf(length, sizeof(length), "Content-Length: %zu\r\n",
-			call->body_len);
+			rj_http_call_body_bytes(call));
 		put(head, &at, length, "");
 	}
 	put(head, &at, "\r\n", "");

@@ -149,9 +149,10 @@ static int fail_io(
 static int attempt(struct rj_http1 *h, bool *again, struct rj_error *err)
 {
 	struct rj_http_call *c = h->call;
-	struct iovec iov[2] = {
+	struct iovec iov[1 + RJ_STORE_PARTS] = {
 		{h->head, rj_http1_request_head(c, h->base, h->auth, h->head)},
 		{(void *)c->body, c->has_body ? c->body_len : 0}};
+	int parts = iov[1].iov_len ? 2 + c->rest_count : 1;
 	bool whole = false, keep = false;
 	enum rj_http1_io io;
 	int rc;
@@ -159,13 +160,15 @@ static int attempt(struct rj_http1 *h, bool *again, struct rj_error *err)
 	if (!iov[0].iov_len)
 		return rj_fail(err, RJ_E_INVAL,
 			"%s: the head of the request is too long", h->peer.name);
+	if (c->rest_count)
+		memcpy(iov + 2, c->rest, (size_t)c->rest_count * sizeof(*iov));
 	rj_http1_response_begin(&h->answer, c);
 	h->conn.detail[0] = '\0';
 	h->waited = false;
 	set_limit(h);
 	io = rj_http1_given_up(&h->conn)
 		     ? RJ_IO_AGAIN
-		     : send_request(h, iov, iov[1].iov_len ? 2 : 1, &whole);
+		     : send_request(h, iov, parts, &whole);
 	if (io == RJ_IO_OK)
 		io = receive_answer(h);
 	*again = (io == RJ_IO_CLOSED || io == RJ_IO_LOST) && h->conn.used &&

@@ -299,8 +299,8 @@ static bool is_progress(const struct rj_rj *r, const struct rj_key *key,
 
 static const char *const put_headers[] = {"If-None-Match: *", NULL};
 
-static int put(struct rj_store *s, const struct rj_key *key, const void *data,
-	size_t len, struct rj_error *err)
+static int put_parts(struct rj_store *s, const struct rj_key *key,
+	const struct iovec *parts, int count, struct rj_error *err)
 {
 	struct rj_rj *r = rj_of(s);
 	char *text = rj_key_text(key, r->url + r->prefix);
@@ -314,9 +314,11 @@ static int put(struct rj_store *s, const struct rj_key *key, const void *data,
 	begin_call(r, "PUT", &c, &marks);
 	c.headers = put_headers;
 	c.has_body = true;
-	c.body = data;
-	c.body_len = len;
-	if (is_progress(r, key, data, len, &oldest))
+	c.body = parts->iov_base;
+	c.body_len = parts->iov_len;
+	c.rest = parts + 1;
+	c.rest_count = count - 1;
+	if (is_progress(r, key, c.body, c.body_len, &oldest))
 		c.extra[0] = "RJ-Progress: 1";
 	r->putting = key;
 	rc = rj_http1_perform_checked(
@@ -345,6 +347,14 @@ static int put(struct rj_store *s, const struct rj_key *key, const void *data,
 		return rj_fail(err, RJ_E_EXISTS, "%s: %s is there already",
 			s->url, text);
 	return fail_status(r, &c, "put", text, err);
+}
+
+static int put(struct rj_store *s, const struct rj_key *key, const void *data,
+	size_t len, struct rj_error *err)
+{
+	const struct iovec whole = {(void *)data, len};
+
+	return put_parts(s, key, &whole, 1, err);
 }
 
 static int rj_remove(
@@ -528,6 +538,7 @@ static void rj_close_store(struct rj_store *s)
 
 static const struct rj_store_ops rj_ops = {
 	.put_new = put,
+	.put_parts = put_parts,
 	.get = rj_get,
 	.list = rj_list,
 	.remove = rj_remove,
