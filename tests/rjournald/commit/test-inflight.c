@@ -104,7 +104,7 @@ static void what_is_under_way_stays(void)
 	tk_write(&k, TK_FIRST + PIECE + 5, other); /* another */
 	CU_ASSERT(k.sink->last == 2);
 	tk_write(&k, TK_FIRST + 5, other);
-	CU_ASSERT(k.sink->last == 3);
+	CU_ASSERT_FATAL(k.sink->last == 3);
 	CU_ASSERT(k.sink->segments[3].blocks[5 * TK_SIZE + 20] != 0x77);
 	tk_stop(&k);
 }
