@@ -30,8 +30,10 @@ static enum place place_of(pid_t thread)
 	if (n <= 0)
 		return n ? ELSEWHERE : RUNS;
 	stack[n] = 0;
-	return strstr(stack, "ext4_sync_file+") && !strstr(stack, "jbd2_log_wait_commit+")
-		? LATE : ELSEWHERE;
+	return strstr(stack, "ext4_sync_file+") && !strstr(stack, "jbd2_log_wait_commit+") &&
+			       !strstr(stack, "start_this_handle+")
+		       ? LATE
+		       : ELSEWHERE;
 }
 
 static void add(struct rj_late *l, pid_t thread)

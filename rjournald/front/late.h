@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Threads that are late for their commit: in ext4's fsync, where they wait for their data or
- * for a processor, and not for the commit yet. Of all ext4 file systems of this machine, as the
+ * Find threads that are late for their commit: in ext4's fsync, where they wait for their data
+ * or for a processor, and not for JBD2 (the commit, or space in the journal), which tells them
+ * of the failure. Of all ext4 file systems of this machine, as the
  * kernel's stack of a thread (/proc/TID/stack) does not say which one it is in. Where the
  * kernel does not show that, none is found.
  */
