@@ -39,3 +39,34 @@ left() {
 nothing_left() { [ -z "$(left "$1")" ]; }
 # each fsynced, written to FILE DIR/NAME.N
 put_file() { dd if=/dev/urandom of="$1" bs=1k count="${2:-3}" conv=fsync status=none; }
+# hanging_disk NAME KILL...: KILL makes the journal fail under a commit while an fsync waits for
+# its data, on a disk that hangs: nobody is told before it fails, too, when the disk goes on.
+hanging_disk() {
+	local what=$1 disk=$T_DIR/disk img=$T_DIR/disk/v.img mnt=$T_DIR/disk.mnt late FSTYPE=ext4; shift
+	rm -f "$T_DIR/disk.told"
+	mkdir -p "$disk" && truncate -s 64M "$T_DIR/disk.img" && mke2fs -q -F -t ext4 "$T_DIR/disk.img" &&
+		mount -o loop "$T_DIR/disk.img" "$disk" && at_exit fsfreeze -u "$disk" &&
+		start_server "$T_DIR/disk.srv" && volume "$img" ext4 4096 "$SRV_URL/$RANDOM" on_loss=error &&
+		serve "$img" -q && mount_served "$img" "$mnt" && put_file "$mnt/late" 1 &&
+		mkdir "$mnt/dir" || exit 99
+	kill -STOP "$SRV_PID"
+	echo more >>"$mnt/late"
+	{ sync "$mnt/dir" 2>/dev/null; touch "$T_DIR/disk.told"; } &
+	check "$what: a commit is under way" wait_for 60 lags "$img"
+	check "$what: the disk hangs" fsfreeze -f "$disk"
+	sync "$mnt/late" 2>/dev/null &
+	late=$!
+	check "$what: an fsync waits for it" wait_for 60 grep -q ') D ' "/proc/$late/stat"
+	"$@"
+	check "$what: the file system goes down" wait_for 60 not cat "$mnt/late"
+	sleep 5
+	check "$what: nobody is told meanwhile" test ! -e "$T_DIR/disk.told"
+	fsfreeze -u "$disk"
+	wait $late
+	is "$what: that fsync fails, when the disk goes on" $? 1
+	check "$what: as does the other one" wait_for 60 test -e "$T_DIR/disk.told"
+	check "$what: unmounted" $LIMIT umount "$mnt"
+	kill_pid "$SRV_PID"; kill_pid "$DPID"
+	check "$what: the disk is free" wait_for 60 umount "$disk"
+}
+lags() { $LIMIT "$RJCTL" status --json "$1" | grep -q '"lag_seconds":[1-9]'; }

@@ -60,31 +60,7 @@ check "that it was down before" [ "$early" -ge 500 ]
 umount "$mnt"
 
 # ---- so is who waits for his data until after that, on a disk that hangs ----
-disk=$T_DIR/disk img=$T_DIR/disk/v.img
-mkdir "$disk" && truncate -s 64M "$T_DIR/disk.img" && mke2fs -q -F -t ext4 "$T_DIR/disk.img" &&
-	mount -o loop "$T_DIR/disk.img" "$disk" && at_exit fsfreeze -u "$disk" &&
-	start_server "$T_DIR/srvh" && volume "$img" ext4 4096 "$SRV_URL/v" on_loss=error || exit 99
-serve "$img" -q && mount_served "$img" "$mnt" && put_file "$mnt/late" 1 && mkdir "$mnt/dir" || exit 99
-lag() { $LIMIT "$RJCTL" status --json "$img" | sed 's/.*"lag_seconds":\([0-9]*\).*/\1/'; }
-under_way() { [ "$(lag)" -ge 1 ]; }
-waits() { sed 's/.*) //' "/proc/$1/stat" | grep -q ^D; }
-kill -STOP "$SRV_PID"
-echo more >>"$mnt/late"
-{ sync "$mnt/dir" 2>/dev/null; touch "$T_DIR/told2"; } &
-check "a commit is under way" wait_for 60 under_way
-check "the disk hangs" fsfreeze -f "$disk"
-sync "$mnt/late" 2>/dev/null &
-late=$!
-check "an fsync waits for it" wait_for 60 waits $late
-kill_pid "$SRV_PID"
-check "it goes down then" wait_for 60 not cat "$mnt/late"
-sleep 5
-check "nobody is told meanwhile" test ! -e "$T_DIR/told2"
-fsfreeze -u "$disk"
-wait $late
-is "that fsync fails, when the disk goes on" $? 1
-check "as does the other one" wait_for 60 test -e "$T_DIR/told2"
-umount "$mnt"
+hanging_disk "the server dies" eval 'kill_pid "$SRV_PID"'
 
 # ---- of two mounts of one name the volume's own is meant ----
 start_server "$T_DIR/srv0" || exit 99

@@ -132,3 +132,8 @@ check "it is mounted once more" mounted
 check "with its file" test -s "$mnt/a"
 check "unmounted" $LIMIT umount "$mnt"
 check "no device is left" wait_for 60 no_devices
+
+# ---- the file system is shut down before anybody is told, by the worker and by the warden ----
+hanging_disk "the server dies" eval 'kill_pid "$SRV_PID"'
+hanging_disk "rjournald dies" eval 'kill_pid "$DPID"'
+check "no device is left" wait_for 60 no_devices
