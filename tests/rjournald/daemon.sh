@@ -47,9 +47,9 @@ hanging_disk() {
 	mkdir -p "$disk" && truncate -s 64M "$T_DIR/disk.img" && mke2fs -q -F -t ext4 "$T_DIR/disk.img" &&
 		mount -o loop "$T_DIR/disk.img" "$disk" && at_exit fsfreeze -u "$disk" &&
 		start_server "$T_DIR/disk.srv" && volume "$img" ext4 4096 "$SRV_URL/$RANDOM" on_loss=error &&
-		serve "$img" -q && mount_served "$img" "$mnt" && put_file "$mnt/late" 1 &&
-		mkdir "$mnt/dir" || exit 99
+		serve "$img" -q && mount_served "$img" "$mnt" && put_file "$mnt/late" 1 || exit 99
 	kill -STOP "$SRV_PID"
+	mkdir "$mnt/dir" # now: the kernel commits by itself every five seconds
 	echo more >>"$mnt/late"
 	{ sync "$mnt/dir" 2>/dev/null; touch "$T_DIR/disk.told"; } &
 	check "$what: a commit is under way" wait_for 60 lags "$img"
