@@ -42,10 +42,12 @@ put_file() { dd if=/dev/urandom of="$1" bs=1k count="${2:-3}" conv=fsync status=
 # hanging_disk NAME KILL...: KILL makes the journal fail under a commit while an fsync waits for
 # its data, on a disk that hangs: nobody is told before it fails, too, when the disk goes on.
 hanging_disk() {
-	local what=$1 disk=$T_DIR/disk img=$T_DIR/disk/v.img mnt=$T_DIR/disk.mnt late FSTYPE=ext4; shift
+	local what=$1 disk=$T_DIR/disk img=$T_DIR/disk/v.img mnt=$T_DIR/disk.mnt FSTYPE=ext4 late
+	shift
+	(umask 077; printf '[*]\nrequest_timeout = 100\n' >"$RJ_CONF")
 	rm -f "$T_DIR/disk.told"
-	mkdir -p "$disk" && truncate -s 64M "$T_DIR/disk.img" && mke2fs -q -F -t ext4 "$T_DIR/disk.img" &&
-		mount -o loop "$T_DIR/disk.img" "$disk" && at_exit fsfreeze -u "$disk" &&
+	mkdir -p "$disk" && truncate -s 64M "$T_DIR/disk.img" &&
+		mke2fs -q -F -t ext4 "$T_DIR/disk.img" && mount -o loop "$T_DIR/disk.img" "$disk" && at_exit fsfreeze -u "$disk" &&
 		start_server "$T_DIR/disk.srv" && volume "$img" ext4 4096 "$SRV_URL/$RANDOM" on_loss=error &&
 		serve "$img" -q && mount_served "$img" "$mnt" && put_file "$mnt/late" 1 || exit 99
 	kill -STOP "$SRV_PID"
@@ -56,7 +58,7 @@ hanging_disk() {
 	check "$what: the disk hangs" fsfreeze -f "$disk"
 	sync "$mnt/late" 2>/dev/null &
 	late=$!
-	check "$what: an fsync waits for it" wait_for 60 grep -q ') D ' "/proc/$late/stat"
+	check "$what: an fsync waits for it" wait_for 60 grep -q ext4_sync_file "/proc/$late/stack"
 	"$@"
 	check "$what: the file system goes down" wait_for 60 not cat "$mnt/late"
 	sleep 5

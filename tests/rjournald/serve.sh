@@ -47,7 +47,7 @@ note "$(left "$img")"
 "$RJOURNALD" -f "$img" >"$T_DIR/out" 2>"$T_DIR/err" &
 pid=$!
 kill_at_end "$pid"
-check "-f: the device on stdout" wait_for 30 grep -q '^/dev/loop' "$T_DIR/out"
+check "-f: the device on stdout" wait_for 30 grep -q '^/dev/' "$T_DIR/out"
 like "-f: the log on stderr" "$(cat "$T_DIR/err")" 'serving the journal of .*v.img from file://'
 LOOP=$(cat "$T_DIR/out")
 mount_served "$img" "$mnt" && put_file "$mnt/d" && umount "$mnt"

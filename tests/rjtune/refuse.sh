@@ -115,7 +115,7 @@ like "is called so" "$OUT" "$read_only"
 blockdev --setrw "$V"
 served=$("$RJ_BUILD/rjournald/rjournald" -q "$V" </dev/null 2>"$T_DIR/err" | tail -1)
 at_exit "$RJ_BUILD/rjctl/rjctl" stop "$V"
-like "it is served" "$served" "^/dev/loop"
+like "it is served" "$served" "^/dev/(loop|ublkb)"
 status 3 "served, not mounted" "$rjtune" -q -J none "$V"
 like "rjctl stop is named" "$OUT" "rjctl stop"
 check "stopped" "$RJ_BUILD/rjctl/rjctl" stop "$V"

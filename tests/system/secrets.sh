@@ -45,7 +45,7 @@ OUT=$("$MKRJFS" -q -F -t ext4 -J "remote=$URL,size=4,key=$T_DIR/key" "$img" 32M 
 is "a volume" "$?" 0
 "$RJOURNALD" -f -v "$img" >"$T_DIR/out" 2>"$T_DIR/log" </dev/null &
 at_exit kill_pid $!
-check "served" wait_for 60 grep -q /dev/loop "$T_DIR/out"
+check "served" wait_for 60 grep -q "^/dev/" "$T_DIR/out"
 LOOP=$(cat "$T_DIR/out") DPID=$(daemon_pid "$img")
 mkdir -p "$mnt"
 check "mounted" mount -i -t ext4 -o "loop,journal_path=$LOOP" "$img" "$mnt"

@@ -45,7 +45,7 @@ like "says which volume's log is not there" "$OUT" 'no log of this volume .* at 
 status 32 "an option that XFS does not know" xfs_mount "$dev" "$mnt" "$url" data=journal
 like "is named" "$OUT" 'mount option data=journal'
 check "mount.rj" xfs_mount "$dev" "$mnt" "$url" noatime
-like "XFS, with its log on rjournald's device" "$(grep " $mnt " /proc/mounts)" 'xfs rw,noatime.*logdev=/dev/loop'
+like "XFS, with its log on rjournald's device" "$(grep " $mnt " /proc/mounts)" 'xfs rw,noatime.*logdev=/dev/(loop|ublkb)'
 check "files are fsynced" fsynced "$mnt" 40 "$T_DIR/sums"
 like "rjctl status DIR" "$($LIMIT "$RJCTL" status "$mnt")" "mounted.*$dev|$dev.*mounted"
 status 1 "rjctl stop is refused" $LIMIT "$RJCTL" stop "$mnt"
