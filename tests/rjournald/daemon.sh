@@ -52,13 +52,13 @@ hanging_disk() {
 		serve "$img" -q && mount_served "$img" "$mnt" && put_file "$mnt/late" 1 || exit 99
 	kill -STOP "$SRV_PID"
 	mkdir "$mnt/dir" # now: the kernel commits by itself every five seconds
-	echo more >>"$mnt/late"
 	{ sync "$mnt/dir" 2>/dev/null; touch "$T_DIR/disk.told"; } &
 	check "$what: a commit is under way" wait_for 60 lags "$img"
 	check "$what: the disk hangs" fsfreeze -f "$disk"
+	echo more >>"$mnt/late" # after that: the kernel may write it at any time
 	sync "$mnt/late" 2>/dev/null &
 	late=$!
-	check "$what: an fsync waits for it" wait_for 60 grep -q ext4_sync_file "/proc/$late/stack"
+	check "$what: an fsync waits for it" wait_for 60 grep -q wait_writeback "/proc/$late/stack"
 	"$@"
 	check "$what: the file system goes down" wait_for 60 not cat "$mnt/late"
 	sleep 5
