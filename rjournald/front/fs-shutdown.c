@@ -173,6 +173,7 @@ static bool shut_down(struct rj_fs_shutdown *s)
 	if (!rj_mountinfo_of_volume(s->volume, dir, sizeof(dir), &dev) ||
 		would_panic(dev))
 		return false;
+	s->late.dev = dev;
 	rj_log(RJ_LOG_ERROR,
 		"%s: the file system is shut down, so that nothing more is acknowledged; unmount it",
 		dir);

@@ -106,6 +106,7 @@ static void with_a_segment_under_way(void)
 		CU_ASSERT(rj_log_pending(w));
 		die(&t, w, &l);
 		T_WORKS(&t, again(&t, &l, &w, &t.err));
+		CU_ASSERT_EQUAL(rj_log_writer_reserve(w, 1 << 20, NULL), 0);
 		T_WORKS(&t, rj_log_retry(w, &t.err));
 		CU_ASSERT_EQUAL(rj_log_writer_tail(w)->sequence, 4);
 		T_WORKS(&t, t_append(&t, w, 6, 1, 0x55));

@@ -127,6 +127,7 @@ int rj_log_writer_reserve(
 	if (reserve(&w->out, bytes + OVERHEAD_BYTES))
 		return rj_fail(err, RJ_E_NOMEM,
 			"out of memory for a segment of %zu bytes", bytes);
+	w->parts[0].iov_base = w->out.data;
 	return 0;
 }
 
