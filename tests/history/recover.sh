@@ -67,6 +67,8 @@ renamed() { debugfs -w -R "ssv volume_name n$((++seed))" "$VOL"; }
 written() { echo "$seed" >file && debugfs -w -R "write file debugfs-$((++seed))" "$VOL"; }
 # e2fsck with the journal, as with any external one
 checked() { serve "$VOL" && fsck_with "$LOOP" "$VOL" "$1"; unserve; }
+# the replay has the bitmaps of before the file, which may be the next one's too
+crashed_and_mended() { crashed "$@" && checked -fy; }
 by_hand() {
 	serve "$VOL" && mount -i -t ext4 -o "journal_path=$LOOP,data=journal" "$VOL" mnt &&
 		ops $((++seed)) && history_umount
@@ -85,7 +87,7 @@ wrote="something else wrote to the volume"
 another="unmounted or crashed"
 unknown="the log does not say that this was by mount.rj, with data=journal"
 said() { like "... rjrecover said so" "$(cat recover.said)" "a history of the volume ends with this recovery"; }
-broken "crash, debugfs -w" "$found" crashed written
+broken "crash, debugfs -w" "$found" crashed_and_mended written
 said
 broken "crash, another label" "$found" crashed renamed
 said
