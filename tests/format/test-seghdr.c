@@ -46,11 +46,14 @@ static int try(const struct rj_seghdr *h, struct rj_seghdr *out)
 
 static void header_there_and_back(void)
 {
+	uint8_t there[RJ_SEG_HEADER_BYTES], back[RJ_SEG_HEADER_BYTES];
 	struct rj_seghdr h = sample(), out;
 
-	memset(&out, 0, sizeof(out));
 	CU_ASSERT_EQUAL(try(&h, &out), 0);
-	CU_ASSERT_EQUAL(memcmp(&h, &out, sizeof(h)), 0);
+	/* the bytes of the structures differ between their fields */
+	rj_seghdr_encode(&h, there);
+	rj_seghdr_encode(&out, back);
+	CU_ASSERT_EQUAL(memcmp(there, back, sizeof(there)), 0);
 	h.flags = RJ_SEG_F_BASE | RJ_SEG_F_RECOVERED;
 	h.oldest = h.sequence;
 	CU_ASSERT_EQUAL(try(&h, &out), 0);
