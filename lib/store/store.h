@@ -77,6 +77,7 @@ typedef int (*rj_store_journal_fn)(
 typedef int (*rj_store_stream_fn)(
 	void *arg, uint64_t number, struct rj_buf *object);
 
+/* The most parts of an object that is put in parts. */
 #define RJ_STORE_PARTS 16
 
 /* Where a copied segment belongs; for an epoch claim all 0. */

@@ -121,19 +121,19 @@ static void set_until(struct rj_fs_shutdown *s, int64_t until)
  * it was down and are not where they will be told. */
 static void is_down(struct rj_fs_shutdown *s)
 {
-	int64_t down = rj_monotonic_ns(), now;
+	int64_t down = rj_monotonic_ns();
+	size_t left;
 
 	set_until(s, down + LATE_NS);
-	while ((now = rj_monotonic_ns()) < down + WITHHOLD_NS || rj_late_left(&s->late)) {
-		if (now < down + WITHHOLD_NS) {
-			rj_late_find(&s->late);
-		} else if (now > down + LATE_NS) {
-			rj_log(RJ_LOG_ERROR,
-				"threads wait for their data since before: fsync may tell them that all is well");
-			break;
-		}
+	while (rj_monotonic_ns() < down + WITHHOLD_NS) {
+		rj_late_find(&s->late);
 		rj_sleep_ns(LATE_LOOK_NS);
 	}
+	while ((left = rj_late_left(&s->late)) && rj_monotonic_ns() <= down + LATE_NS)
+		rj_sleep_ns(LATE_LOOK_NS);
+	if (left)
+		rj_log(RJ_LOG_ERROR,
+			"threads wait for their data since before: fsync may tell them that all is well");
 	set_until(s, 0);
 }
 

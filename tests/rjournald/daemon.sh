@@ -39,8 +39,8 @@ left() {
 nothing_left() { [ -z "$(left "$1")" ]; }
 # each fsynced, written to FILE DIR/NAME.N
 put_file() { dd if=/dev/urandom of="$1" bs=1k count="${2:-3}" conv=fsync status=none; }
-# hanging_disk NAME KILL...: KILL makes the journal fail under a commit while an fsync waits for
-# its data, on a disk that hangs: nobody is told before it fails, too, when the disk goes on.
+# hanging_disk NAME KILL...: make the journal fail by KILL under a commit, while an fsync waits for
+# its data on a disk that hangs. No process gets the error before the disk goes on; then both fail.
 hanging_disk() {
 	local what=$1 disk=$T_DIR/disk img=$T_DIR/disk/v.img mnt=$T_DIR/disk.mnt FSTYPE=ext4 late
 	shift
@@ -62,7 +62,7 @@ hanging_disk() {
 	"$@"
 	check "$what: the file system goes down" wait_for 60 not cat "$mnt/late"
 	sleep 5
-	check "$what: nobody is told meanwhile" test ! -e "$T_DIR/disk.told"
+	check "$what: no process gets the error while the disk hangs" test ! -e "$T_DIR/disk.told"
 	fsfreeze -u "$disk"
 	wait $late
 	is "$what: that fsync fails, when the disk goes on" $? 1
