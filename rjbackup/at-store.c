@@ -65,7 +65,8 @@ static int ls_log(struct logs *l, struct rj_error *err)
 	struct json_object *log = l->all ? json_object_new_object() : NULL;
 	char uuid[RJ_UUID_TEXT];
 	uint64_t bytes;
-	int rc = rj_listing_log(l->store, &l->id, 0, 0, &segments, err);
+	int one, rc = kept_look(l->store, &l->id, 0, &segments, &kept, err);
+	bool listed = !rc || segments.last;
 
 	rj_uuid_text(l->id.journal_uuid, uuid);
 	bytes = rj_hold_bytes(&segments, 0, UINT64_MAX);
@@ -75,15 +76,15 @@ static int ls_log(struct logs *l, struct rj_error *err)
 		add_u64(log, "first", segments.first);
 		add_u64(log, "last", segments.last);
 		add_u64(log, "bytes", bytes);
-	} else if (!rc) {
+	} else if (listed) {
 		printf("%s: log %s, segments %" PRIu64 " to %" PRIu64 ", %" PRIu64 " bytes\n",
 			l->store->url, uuid, segments.first, segments.last,
 			bytes);
 	}
-	if (!rc)
-		rc = holds_show(&of, !log, log, err);
-	if (!rc)
-		rc = kept_look(l->store, &l->id, &segments, 0, &kept, err);
+	if (listed) {
+		one = holds_show(&of, !log, log, rc ? NULL : err);
+		rc = rc ? rc : one;
+	}
 	if (!rc) {
 		kept_show_log(&kept, log);
 		kept_show_rate(&kept, log);

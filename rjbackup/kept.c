@@ -13,6 +13,7 @@
 
 #define NS_PER_S 1000000000LL
 #define DAY_S	 86400.0
+#define TRIES	 5
 
 static int look_at_retain(struct rj_store *store, const struct rj_log_id *id,
 	const struct rj_listing *l, struct kept *k, struct rj_error *err)
@@ -51,13 +52,15 @@ static int look_at_base(struct rj_store *store, const struct rj_log_id *id, uint
 	return rc;
 }
 
-int kept_look(struct rj_store *store, const struct rj_log_id *id,
-	const struct rj_listing *l, uint64_t from, struct kept *k,
-	struct rj_error *err)
+static int look_once(struct rj_store *store, const struct rj_log_id *id, uint64_t from,
+	struct rj_listing *l, struct kept *k, struct rj_error *err)
 {
 	struct rj_seghdr last = {0};
-	int rc = rj_hold_list(store, id, 0, &k->holds, err);
+	int rc = rj_listing_log(store, id, 0, 0, l, err);
 
+	k->holds.len = 0;
+	if (!rc)
+		rc = rj_hold_list(store, id, 0, &k->holds, err);
 	if (!rc && l->last)
 		rc = rj_log_fetch_header(store, id, l->last, &last, err);
 	k->needed = last.oldest;
@@ -68,6 +71,17 @@ int kept_look(struct rj_store *store, const struct rj_log_id *id,
 		rc = look_at_retain(store, id, l, k, err);
 	if (!rc && from)
 		rc = look_at_base(store, id, from, k, err);
+	return rc;
+}
+
+int kept_look(struct rj_store *store, const struct rj_log_id *id, uint64_t from,
+	struct rj_listing *l, struct kept *k, struct rj_error *err)
+{
+	int rc, tries = 0;
+
+	do
+		rc = look_once(store, id, from, l, k, err);
+	while (rc == -RJ_E_GAP && ++tries < TRIES);
 	return rc;
 }
 

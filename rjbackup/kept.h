@@ -22,11 +22,14 @@ struct kept {
 	uint64_t needed_bytes;
 };
 
-/* Find that out for the log ID at STORE, whose segments are L. FROM: record.from of a base,
- * or 0. kept_free() in any case. The store's errors. */
-int kept_look(struct rj_store *store, const struct rj_log_id *id,
-	const struct rj_listing *l, uint64_t from, struct kept *k,
-	struct rj_error *err);
+/*
+ * List the segments of the log ID at STORE into L, and find out what keeps them. FROM: the
+ * record.from of a base, or 0. If a listed segment is missing, do it again: the daemon of the
+ * volume may have trimmed the log after the listing. The caller calls kept_free() and
+ * rj_listing_free() in any case. Errors: RJ_E_GAP, a segment is still missing; the store's.
+ */
+int kept_look(struct rj_store *store, const struct rj_log_id *id, uint64_t from,
+	struct rj_listing *l, struct kept *k, struct rj_error *err);
 void kept_free(struct kept *k);
 
 /* Lines on stdout, two spaces before each: of the log, but for its holds (tools/holds.h);

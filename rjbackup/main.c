@@ -69,9 +69,7 @@ static int look_at_log(struct result *r)
 	int rc = rj_base_log_open(&r->facts, o->url, o->keyfile, &log, &r->err);
 
 	if (!rc)
-		rc = rj_listing_log(log.store, &log.id, 0, 0, &l, &r->err);
-	if (!rc)
-		rc = kept_look(log.store, &log.id, &l, r->facts.record.from, &r->kept, &r->err);
+		rc = kept_look(log.store, &log.id, r->facts.record.from, &l, &r->kept, &r->err);
 	if (!rc)
 		rc = rj_point_list(log.store, &log.id, 0, &r->marks, &bad, &r->err);
 	rj_listing_free(&l);

@@ -159,9 +159,25 @@ like "rjbackup ls shows it" "$("$RJBACKUP" ls "$AT")" "hold 8: cannot be read"
 status 0 "expire leaves it" "$RJBACKUP" expire "$AT"
 is "... there" "$(holds)" 1
 check "so the marker is still there" restored "$(cat first.time)" first
+kill -STOP "$(worker_pid "$T_DIR/v.img")"
 status 0 "expire --hold removes it" "$RJBACKUP" expire --hold=8 "$AT"
 status 8 "once" "$RJBACKUP" expire --hold=8 "$AT"
 like "... it says" "$OUT" "there is no hold 8"
+# rjbackup ls stops before its request for the oldest segment with blocks, which is deleted then
+no_wrapper
+if traced -s 300 -e trace=sendmsg "$RJBACKUP" ls "$AT"; then
+	n=$(grep -n "log/$(printf %020d "$(first_data)") " trace | sed -n '1s/:.*//p')
+	traced -e trace=sendmsg -e "inject=sendmsg:signal=STOP:when=$((n - 1))" "$RJBACKUP" ls "$AT" &
+	ls=$!
+	check "rjbackup ls is stopped" wait_for 60 grep -q SIGSTOP trace
+	status 0 "... the log is trimmed" "$RJLOG" prune "$AT"
+	pkill -CONT -P "$(pgrep -P $ls strace)"
+	wait $ls
+	is "... rjbackup ls lists what is left" "$?" 0
+else
+	skip "rjbackup ls while the log is trimmed" "no ptrace here"
+fi
+kill -CONT "$(worker_pid "$T_DIR/v.img")"
 check "rjournald deletes more" wait_for 60 trimmed_to $((from + 1))
 rm -f r.img
 status 4 "the base cannot be restored" "$RJBACKUP" restore --base=base.img -o r.img
