@@ -17,18 +17,10 @@
 
 #include "store/url.h"
 
-/* /sys, or another tree of the same form for tests ($RJ_SYSFS). */
-static const char *sysfs(void)
-{
-	const char *root = getenv("RJ_SYSFS");
-
-	return root && *root ? root : "/sys";
-}
-
 /* IFF_DORMANT: <linux/if.h> does not go with <net/if.h>. */
 #define LINK_DORMANT (1u << 17)
 
-/* The first line of sysfs's DIR/WHICH/FILE; false: there is none. */
+/* Read the first line of /sys/DIR/WHICH/FILE; false: there is none. */
 static bool read_word(const char *dir, const char *which, const char *file,
 	char *out, size_t size)
 {
@@ -36,8 +28,7 @@ static bool read_word(const char *dir, const char *which, const char *file,
 	FILE *f;
 	bool got;
 
-	snprintf(path, sizeof(path), "%s/%s/%s/%s", sysfs(), dir, which,
-		file);
+	snprintf(path, sizeof(path), "/sys/%s/%s/%s", dir, which, file);
 	f = fopen(path, "re");
 	if (!f)
 		return false;
@@ -204,8 +195,7 @@ enum rj_disk rj_disk_state(const char *file)
 		return RJ_DISK_UNKNOWN;
 	dev = S_ISBLK(st.st_mode) ? st.st_rdev : st.st_dev;
 	snprintf(number, sizeof(number), "%u:%u", major(dev), minor(dev));
-	snprintf(path, sizeof(path), "%s/dev/block/%s/partition", sysfs(),
-		number);
+	snprintf(path, sizeof(path), "/sys/dev/block/%s/partition", number);
 	snprintf(up, sizeof(up), "%s%s", number,
 		access(path, F_OK) ? "" : "/..");
 	/* not to be opened: that would resume it */

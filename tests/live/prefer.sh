@@ -1,10 +1,29 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # prefer=: the journal goes to the fallback file and back, by policy, by the link
-# by what sleeps, and by joules, under a writing ext4; and the machine stops.
+# by what sleeps, and by joules, under a writing ext4; and the machine stops. In a mount
+# namespace, for sysfs shall say that a device sleeps.
+if [ -z "${PREFER_INSIDE:-}" ]; then
+	if [ "$(id -u)" = 0 ] && unshare -m true 2>/dev/null; then
+		PREFER_INSIDE=1 exec unshare -m bash "$0" "$@"
+	fi
+	. "$RJ_SRC/tests/support/lib.sh" || exit 99
+	skip_all "no mount namespaces"
+fi
 . "$RJ_SRC/tests/support/lib.sh" || exit 99
 . "$RJ_SRC/tests/live/frame.sh" || exit 99
 need_wire
+# The machine that runs this test is awake, and wire0 has no device: what sysfs says is
+# written over it. writable DIR: lay an overlay on DIR, in memory
+writable() {
+	local up=$T_DIR/sys$1
+	mkdir -p "$up" && mount -t tmpfs none "$up" && mkdir "$up/upper" "$up/work" &&
+		mount -t overlay none -o "lowerdir=$1,upperdir=$up/upper,workdir=$up/work" "$1"
+}
+disk=/sys/dev/block/$(stat -c '%Hd:%Ld' "$T_DIR")
+block=$disk/device/power net=/sys/class/net/wire0/device/power
+writable /sys/dev/block && writable /sys/class/net || skip_all "no overlayfs"
+rm -f "$disk" && mkdir -p "$block" "$net" || exit 99
 RJLOG=$RJ_BUILD/rjlog/rjlog
 seed=${RJ_SEED:-$RANDOM}
 note "RJ_SEED=$seed"
@@ -20,11 +39,6 @@ hosts 2 "$seed" && server 1 || exit 99
 # a loss would take far longer than this test waits: it is the arbiter that acts
 (umask 077; printf '[*]\nloss_timeout = 100\nrequest_timeout = 100\nprefer = remote\n' >"$RJ_CONF")
 volume_on "$(server_url 1)/one" ext4 4096 "size=8,fallback=$T_DIR/fb.file" || exit 99
-# what sleeps is read there; ours, as the machine that runs this test is awake
-export RJ_SYSFS=$T_DIR/sys
-block=$RJ_SYSFS/dev/block/$(stat -c '%Hd:%Ld' "$T_DIR")/device/power
-net=$RJ_SYSFS/class/net/wire0/device/power
-mkdir -p "$block" "$net"
 check "mounted" mount_on
 check "it says what is preferred, and why" status_is '"prefer":"remote","choice":"remote","reason":"preferred"'
 write_history "$seed" 2
