@@ -25,7 +25,8 @@ page() {
 
 Written by \`bench/commit -r $rounds -k "$disks"\` (as root, from a built tree); run it again to remake this page and its plots.
 
-$(date -u +%Y-%m-%d), Linux $(uname -r), $(nproc) CPUs, $load % of the processors busy before, $("$build/rjserver/rjserver" -V | head -n 1). $([ -n "$kept" ] && echo "The last of several runs (-c)" || echo It) took $((SECONDS / 60)) minutes.
+$(date -u +%Y-%m-%d), Linux $(uname -r), $(nproc) CPUs, $load % of the processors busy before, commit $(git -C "$src" rev-parse --short HEAD 2>/dev/null || "$build/rjserver/rjserver" -V | head -n 1).
+$([ -n "$kept" ] && echo "The last of several runs (-c)" || echo It) took $((SECONDS / 60)) minutes.
 
 $(awk -v l="$load" 'BEGIN {if (l >= 15) print "**The machine was busy with other work: only what does not depend on that (the wire) is to be believed.**\n"}')
 All volumes are ext3 with 4 KiB blocks ($image_mb MiB under direct-I/O loop devices, journals of $journal_mb MiB, noatime), mounted at the same
@@ -41,6 +42,7 @@ the network in both directions, with all its headers, to the bytes that the kern
 "External" has its journal on a second disk of the same kind. "Such a disk" for the server is the same disk where that is this machine's own, and one
 more where it is not. The longer wire is \`bench/delay-proxy\`, for this kernel has no netem: 2 x $delay µs, with the proxy's own work${proxy_us:+ $proxy_us µs} per round trip.
 What remains on the volume's own disk at each fsync is one write and a flush: rjournald flushes the volume before the commit block, JBD2 where it sees a reason.
+Nbdkit and nbdfuse leave that flush to JBD2, which is faster, and can show another file's bytes after a power cut ([crash-states.md](crash-states.md)).
 
 END
 	for disk in $disks; do
@@ -53,8 +55,8 @@ one; it is so here, and not on this machine's own disk.
 
 END
 		[ "$disk" != rotating ] || cat <<'END'
-7,200 turns per minute, 60 MB/s, a seek 0.8 ms and up to 7 ms by distance (the volume stands for the third of a disk that a file system uses), a write cache of 16
-MB that is written out in the background and at a flush (`bench/disk/rotating.h`). The bytes are in memory: only the times are a disk's.
+7,200 turns per minute, 60 MB/s, a seek 0.8 ms and up to 7 ms by distance (the volume stands for the third of a disk that a file system uses), a write cache
+of 16 MB that is written out in the background and at a flush (`bench/disk/rotating.h`). The bytes are in memory: only the times are a disk's.
 
 END
 		echo "A 4 KiB write and a flush take ${flush_us[$disk]:-?} µs there (median of 100)."

@@ -143,7 +143,7 @@ function foot(load,    m, line) {
 	# the commit block may be durable only behind that flush: its round trip
 	# cannot be hidden in it
 	if (journals ~ /remote-200/ && far > 0)
-		printf "With a round trip of the longer wire behind the flush it is %.0f per second, %.2f of internal (%s); of it:%s.\n\n", \
+		printf "With a round trip of the longer wire behind the flush it is %.0f per second, %.2f of internal (%s);\nof it:%s.\n\n", \
 			1e6 / (flush + far), 1e6 / (flush + far) / rate(mode[1], "create1", "internal"), \
 			mode[1], of_floor("remote-200", flush + far)
 }
