@@ -225,7 +225,7 @@ static int put(struct rj_store *s, const struct rj_key *key,
 	int rc = rj_store_put_new(s, key, body, BODY, err);
 
 	if (!rc)
-		must(!(mode & EARLY) && says(mode & S3 ? " 200" : " 201"));
+		must(!(mode & EARLY) && (says(" 201") || (mode & S3 && says(" 200"))));
 	if (rc == -RJ_E_EXISTS)
 		must(says(" 412"));
 	return rc;
