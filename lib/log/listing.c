@@ -71,6 +71,12 @@ struct rj_key rj_log_key(
 	return key;
 }
 
+static void empty(struct rj_listing *l)
+{
+	l->first = l->last = 0;
+	l->ranges.len = l->bytes.len = 0;
+}
+
 static int list_up_to(struct rj_store *store, const struct rj_log_id *id,
 	uint64_t after, uint64_t limit, int retry_ms, struct rj_listing *l,
 	struct rj_error *err)
@@ -83,12 +89,13 @@ static int list_up_to(struct rj_store *store, const struct rj_log_id *id,
 
 	rj_retry_start(&retry, retry_ms);
 	do {
-		l->first = l->last = 0;
-		l->ranges.len = l->bytes.len = 0;
+		empty(l);
 		c.seen = after;
 		rc = rj_store_list(
 			store, &dir, after, collect_segment, &c, err);
 	} while (rj_retry_again(&retry, rc));
+	if (rc)
+		empty(l);
 	return rc;
 }
 

@@ -23,8 +23,8 @@ struct rj_range {
 	uint64_t first, last;
 };
 
-/* List log/ for numbers above AFTER into L (zeroed before; rj_listing_free()
- * also after a failure). RJ_E_PROTOCOL: not in ascending order. */
+/* List log/ for numbers above AFTER into L (zeroed before; rj_listing_free() also after a
+ * failure, which leaves L without numbers). RJ_E_PROTOCOL: not in ascending order. */
 int rj_listing_log(struct rj_store *store, const struct rj_log_id *id,
 	uint64_t after, int retry_ms, struct rj_listing *l,
 	struct rj_error *err);
