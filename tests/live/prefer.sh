@@ -3,13 +3,7 @@
 # prefer=: the journal goes to the fallback file and back, by policy, by the link
 # by what sleeps, and by joules, under a writing ext4; and the machine stops. In a mount
 # namespace, for sysfs shall say that a device sleeps.
-if [ -z "${PREFER_INSIDE:-}" ]; then
-	if [ "$(id -u)" = 0 ] && unshare -m true 2>/dev/null; then
-		PREFER_INSIDE=1 exec unshare -m bash "$0" "$@"
-	fi
-	. "$RJ_SRC/tests/support/lib.sh" || exit 99
-	skip_all "no mount namespaces"
-fi
+. "$RJ_SRC/tests/support/own-mounts.sh" || exit 99
 . "$RJ_SRC/tests/support/lib.sh" || exit 99
 . "$RJ_SRC/tests/live/frame.sh" || exit 99
 need_wire

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Where a host keeps fallback files and floors: the paths of rj.conf. */
 #include <limits.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -100,8 +99,7 @@ static void fallback_paths(void)
 /* What may be done to /var/lib: it is one of our own. */
 static bool own_var_lib(void)
 {
-	return !unshare(CLONE_NEWNS) &&
-	       !mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) &&
+	return rjtest_own_mounts() &&
 	       !mount("none", "/var/lib", "tmpfs", 0, NULL);
 }
 

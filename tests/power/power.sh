@@ -9,7 +9,7 @@ need_root
 . "$RJ_SRC/tests/power/cut.sh" || exit 99
 why=$(vm_missing)
 [ -z "$why" ] || skip_all "$why"
-nm -D "$(vm_program "$RJOURNALD")" 2>/dev/null | grep -q __asan &&
+sanitized "$RJOURNALD" &&
 	skip_all "the machine runs the normal build"
 vm_setup || exit 99
 

@@ -2,13 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # The x-rj.* words of a volume's line in fstab, which mount(8) keeps from its
 # helpers. In a mount namespace with an fstab of its own.
-if [ -z "${FSTAB_INSIDE:-}" ]; then
-	if [ "$(id -u)" = 0 ] && unshare -m true 2>/dev/null; then
-		FSTAB_INSIDE=1 exec unshare -m bash "$0" "$@"
-	fi
-	. "$RJ_SRC/tests/support/lib.sh" || exit 99
-	skip_all "no mount namespaces"
-fi
+. "$RJ_SRC/tests/support/own-mounts.sh" || exit 99
 . "$RJ_SRC/tests/support/lib.sh" || exit 99
 . "$RJ_SRC/tests/rjournald/daemon.sh"
 command -v jq >/dev/null || skip_all "needs jq"

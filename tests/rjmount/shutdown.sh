@@ -3,13 +3,7 @@
 # An unmount whose store is away waits; while systemd shuts the machine down only
 # for x-rj.stop-timeout=, and the console says for what. What was fsynced is there
 # after. In a mount namespace whose /run looks as systemd's; systemctl is a script.
-if [ -z "${SHUTDOWN_INSIDE:-}" ]; then
-	if [ "$(id -u)" = 0 ] && unshare -m true 2>/dev/null; then
-		SHUTDOWN_INSIDE=1 exec unshare -m bash "$0" "$@"
-	fi
-	. "$RJ_SRC/tests/support/lib.sh" || exit 99
-	skip_all "no mount namespaces"
-fi
+. "$RJ_SRC/tests/support/own-mounts.sh" || exit 99
 . "$RJ_SRC/tests/support/lib.sh" || exit 99
 . "$RJ_SRC/tests/rjournald/daemon.sh"
 need_fuse_loop

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* What is special about file://: its files, a full disk, a killed writer. */
 #include <fcntl.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -230,8 +229,7 @@ static void fill_disk(void)
 	uint64_t n;
 	int rc = 0;
 
-	if (unshare(CLONE_NEWNS) ||
-		mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
+	if (!rjtest_own_mounts() ||
 		mount("tmpfs", dir, "tmpfs", 0, "size=256k"))
 		_exit(77);
 	s = t_open(url);

@@ -56,6 +56,9 @@ not_ok() { T_NUM=$((T_NUM + 1)); T_BAD=$((T_BAD + 1)); echo "not ok $T_NUM - $1"
 skip() { T_NUM=$((T_NUM + 1)); echo "ok $T_NUM - $1 # SKIP $2"; }
 note() { printf '%s\n' "$@" | sed 's/^/# /'; }
 
+# sanitized PROGRAM: is this built one instrumented by --enable-sanitize?
+sanitized() { "$RJ_BUILD/libtool" --mode=execute grep -q __asan_init "$1"; }
+
 # skip_all WHY: the machine lacks what this file needs. A file that has results
 # already cannot say "1..0" any more: there it is the rest that is skipped.
 skip_all() {

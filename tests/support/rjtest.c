@@ -2,9 +2,10 @@
 #include "support/rjtest.h"
 
 #include <CUnit/TestRun.h>
-#include <stdbool.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mount.h>
 #include <time.h>
 
 static unsigned number;
@@ -36,6 +37,11 @@ static void complete(
 void rjtest_skip(const char *why)
 {
 	skipped = why;
+}
+
+bool rjtest_own_mounts(void)
+{
+	return !unshare(CLONE_NEWNS) && !mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL);
 }
 
 unsigned long rjtest_seed(void)

@@ -8,6 +8,7 @@
 #define RJ_TEST_RJTEST_H
 
 #include <CUnit/CUnit.h>
+#include <stdbool.h>
 
 struct rjtest {
 	const char *name;
@@ -22,6 +23,10 @@ int rjtest_run(const char *suite, const struct rjtest *tests, unsigned count);
 
 /* The running test does not apply on this machine: counted as skipped. */
 void rjtest_skip(const char *why);
+
+/* Give this process a mount namespace of its own, in which its mounts stay. False: there is
+ * none to be had, for want of rights. */
+bool rjtest_own_mounts(void);
 
 /* A seed for a randomised test: $RJ_SEED, or from the clock; printed. */
 unsigned long rjtest_seed(void);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The arbiter: every policy against every state of link, disk and file, what it
  * remembers, and what is read of a disk and a route. */
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -230,8 +229,7 @@ static void write_state(const char *dir, const char *below, const char *word)
 /* Mount the directory DIR on /sys, for this process alone. */
 static bool own_sysfs(const char *dir)
 {
-	return !unshare(CLONE_NEWNS) &&
-	       !mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) &&
+	return rjtest_own_mounts() &&
 	       !mount(dir, "/sys", NULL, MS_BIND, NULL);
 }
 

@@ -13,7 +13,7 @@ if [ ! -e /dev/ublk-control ] && [ -z "${RJ_UBLK_INSIDE:-}" ]; then
 		type $p >/dev/null 2>&1 || skip_all "no ublk, and no $p"
 	done
 	# an emulated sanitizer takes eight minutes: tests/rjournald/ublk/suites, by hand
-	"$RJ_BUILD/libtool" --mode=execute grep -q __asan_init "$RJ_BUILD/rjournald/rjournald" &&
+	sanitized "$RJ_BUILD/rjournald/rjournald" &&
 		skip_all "the emulated machine runs the normal build"
 	for try in 1 2 3; do # QEMU breaks a boot now and then
 		VM_MODULES=ublk_drv timeout -k 5 900 "$RJ_SRC/tests/power/inside" bash "$0" \

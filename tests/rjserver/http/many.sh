@@ -18,7 +18,7 @@ note "$(cat "$T_DIR/many")"
 most=$(rss)
 used=$(du -sk "$D" | cut -f1)
 note "most memory: $most KiB; on disk: $used KiB"
-if "$RJ_BUILD/libtool" --mode=execute grep -q __asan_init "$RJSERVER"; then
+if sanitized "$RJSERVER"; then
 	skip "memory is bounded" "with a sanitizer it is not the server's own"
 else
 	check "memory is bounded" test "$most" -lt 200000

@@ -55,7 +55,7 @@ timeout 300 "$STRANGERS" "$port" $SERVER_PID "$OWN" 200 1000 "${RJ_STRANGERS_PUT
 is "a writer beside 1,200 strangers" $? 0
 note "$(cat "$T_DIR/got")"
 read -r _ before after _ < <(grep ^memory "$T_DIR/got")
-if "$RJ_BUILD/libtool" --mode=execute grep -q __asan_init "$RJSERVER"; then
+if sanitized "$RJSERVER"; then
 	skip "they take less than 64 MiB" "with a sanitizer it is not the server's own"
 else
 	check "they take less than 64 MiB" test $((after - before)) -lt 65536
