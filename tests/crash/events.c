@@ -83,10 +83,3 @@ struct event *events_load(const char *path, size_t *count)
 	*count = n;
 	return all;
 }
-
-void events_free(struct event *e, size_t count)
-{
-	while (count)
-		free(e[--count].data);
-	free(e);
-}

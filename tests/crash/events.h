@@ -38,8 +38,7 @@ void events_begin(const char *path);
 void events_add(enum event_type type, uint64_t off, uint32_t len,
 	const char *name, const void *data);
 void events_end(void);
-/* All of PATH; NULL: it cannot be read. Free events_free(). */
+/* All of PATH; NULL: it cannot be read. */
 struct event *events_load(const char *path, size_t *count);
-void events_free(struct event *e, size_t count);
 
 #endif

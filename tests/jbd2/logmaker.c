@@ -474,7 +474,9 @@ bool lm_cancelled(
 	return false;
 }
 
-bool lm_freed(const struct lm_log *l, uint32_t i, uint32_t target)
+/* Does one of the transactions from I on show TARGET as free, in a log without
+ * revokes? */
+static bool freed(const struct lm_log *l, uint32_t i, uint32_t target)
 {
 	if (l->revokes || !l->p.groups || target >= l->p.targets)
 		return false;
@@ -641,7 +643,7 @@ uint32_t lm_apply_freed(const struct lm_log *l, uint8_t *region)
 	for (i = 0; i < l->transactions; i++)
 		for (j = 0; j < l->txn[i].writes; j++) {
 			w = &l->txn[i].write[j];
-			if (lm_freed(l, i, w->target))
+			if (freed(l, i, w->target))
 				dropped++;
 			else if (!lm_cancelled(l, i, w->target, l->transactions))
 				content(region + (size_t)w->target * bs, bs, w);

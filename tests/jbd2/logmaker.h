@@ -112,9 +112,6 @@ uint64_t lm_rand(uint64_t *state);
 /* Is a copy of TARGET in transaction I revoked by one of I..N-1? */
 bool lm_cancelled(
 	const struct lm_log *l, uint32_t i, uint32_t target, uint32_t n);
-/* Does one of the transactions from I on show TARGET as free, in a log without
- * revokes? */
-bool lm_freed(const struct lm_log *l, uint32_t i, uint32_t target);
 /* Make the checksum of a descriptor, revoke or commit block (v2, v3) right
  * after a change in l->bytes. */
 void lm_seal_block(struct lm_log *l, uint32_t block);

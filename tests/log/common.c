@@ -23,13 +23,6 @@ bool t_mode_b(const struct t_log *t)
 	return !t->raw->caps.put_new;
 }
 
-const char *t_store_name(void)
-{
-	const char *url = getenv("RJ_TEST_STORE");
-
-	return url ? url : "memory";
-}
-
 struct rj_store *t_store(void)
 {
 	const char *url = getenv("RJ_TEST_STORE");
@@ -42,7 +35,7 @@ struct rj_store *t_store(void)
 		if (grove && url[4] == ':') /* see support/treerules.h */
 			s = treerules_store(grove, url + 5);
 		else if (grove)
-			s = memtree_store(grove, NULL, NULL);
+			s = memtree_store(grove);
 		if (!s)
 			bail("out of memory");
 		return s;

@@ -20,7 +20,6 @@
 /* Open another handle of the store under test: in memory, or the one that
  * $RJ_TEST_STORE names. Ends the program on failure. */
 struct rj_store *t_store(void);
-const char *t_store_name(void);
 void t_store_done(void);
 struct t_log;
 /* Is the store under test fenced by folders (doc/log-format.md, mode B)? */

@@ -3,20 +3,20 @@
 
 #include "util/environ.h"
 
-int64_t seeded_now_ns;
+static int64_t now_ns;
 static uint32_t (*chance)(uint32_t below);
 
 static int64_t fake_clock(void *arg)
 {
-	return seeded_now_ns += 1000;
+	return now_ns += 1000;
 }
 
 static void fake_sleep(void *arg, int64_t ns)
 {
-	seeded_now_ns += ns;
+	now_ns += ns;
 }
 
-int seeded_bytes(void *arg, void *out, size_t len)
+static int seeded_bytes(void *arg, void *out, size_t len)
 {
 	uint8_t *p = out;
 

@@ -77,23 +77,6 @@ int program_shell(const char *dir, char *tail, size_t size, const char *fmt, ...
 	return program_run(argv, dir, tail, size);
 }
 
-int program_output(const char *dir, char *line, size_t size)
-{
-	char path[PATH_MAX];
-	FILE *f;
-	int rc = -1;
-
-	snprintf(path, sizeof(path), "%.4000s/output", dir);
-	f = fopen(path, "re");
-	if (f && fgets(line, (int)size, f)) {
-		line[strcspn(line, "\n")] = '\0';
-		rc = 0;
-	}
-	if (f)
-		fclose(f);
-	return rc;
-}
-
 int program_write(const char *path, const void *data, size_t len)
 {
 	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);

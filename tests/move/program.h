@@ -13,8 +13,6 @@ int program_run(const char *const *argv, const char *dir, char *tail,
 /* The same for a line for the shell. */
 int program_shell(const char *dir, char *tail, size_t size, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
-/* The first line of what the last one wrote. */
-int program_output(const char *dir, char *line, size_t size);
 /* A file of these bytes. 0 or -1. */
 int program_write(const char *path, const void *data, size_t len);
 

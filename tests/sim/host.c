@@ -208,7 +208,8 @@ void host_stop(struct sim_host *h)
 	host_release(h, true);
 }
 
-void hosts_meanwhile(void)
+/* What the threads in the background do while time passes. */
+static void hosts_meanwhile(void)
 {
 	struct sim_host *h;
 	int64_t wait;

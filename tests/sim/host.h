@@ -88,7 +88,5 @@ void worker_killed(int host);
 /* The next worker, until one lives. */
 void worker_next(struct sim_host *h);
 void host_stop(struct sim_host *h);
-/* What the threads in the background do while time passes. */
-void hosts_meanwhile(void);
 
 #endif

@@ -36,7 +36,7 @@ static struct rj_store *open_store(void)
 	struct rj_store *s;
 
 	if (!url)
-		return memtree_store(grove, NULL, NULL);
+		return memtree_store(grove);
 	if (rj_store_open(url, NULL, &s, &err)) {
 		printf("Bail out! %s\n", err.msg);
 		exit(99);

@@ -16,7 +16,6 @@ struct object {
 struct memshelf {
 	pthread_mutex_t lock;
 	struct object *first;
-	bool spare; /* rj_store_dup() works */
 };
 
 struct memstore {
@@ -138,22 +137,6 @@ static void mem_close(struct rj_store *s)
 	free(s);
 }
 
-static int mem_dup(
-	struct rj_store *s, struct rj_store **out, struct rj_error *err)
-{
-	*out = memstore_open(((struct memstore *)s)->shelf);
-	return *out ? 0 : rj_fail(err, RJ_E_NOMEM, "out of memory");
-}
-
-static const struct rj_store_ops spare_ops = {
-	.put_new = mem_put_new,
-	.get = mem_get,
-	.list = mem_list,
-	.remove = mem_remove,
-	.dup = mem_dup,
-	.close = mem_close,
-};
-
 static const struct rj_store_ops mem_ops = {
 	.put_new = mem_put_new,
 	.get = mem_get,
@@ -169,11 +152,6 @@ struct memshelf *memshelf_new(void)
 	if (shelf)
 		pthread_mutex_init(&shelf->lock, NULL);
 	return shelf;
-}
-
-void memshelf_spare(struct memshelf *shelf)
-{
-	shelf->spare = true;
 }
 
 void memshelf_free(struct memshelf *shelf)
@@ -196,7 +174,7 @@ struct rj_store *memstore_open(struct memshelf *shelf)
 
 	if (!m)
 		return NULL;
-	m->base.ops = shelf->spare ? &spare_ops : &mem_ops;
+	m->base.ops = &mem_ops;
 	m->base.caps = (struct rj_store_caps){
 		.put_new = true,
 		.list_consistent = true,

@@ -12,8 +12,6 @@ struct memshelf;
 
 /* NULL when memory is short. */
 struct memshelf *memshelf_new(void);
-/* The handles opened from now on have others to spare (rj_store_dup()). */
-void memshelf_spare(struct memshelf *shelf);
 /* After its last handle was closed. NULL-safe. */
 void memshelf_free(struct memshelf *shelf);
 struct rj_store *memstore_open(struct memshelf *shelf);

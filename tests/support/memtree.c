@@ -21,7 +21,6 @@ struct memgrove {
 	pthread_mutex_t lock;
 	struct thing *first; /* the newest one first */
 	struct thing *late;
-	bool stale;
 };
 
 struct memtree {
@@ -208,7 +207,6 @@ static int mem_list(struct rj_tree *t, const char *folder, rj_tree_list_fn fn,
 {
 	struct memtree *m = memtree_of(t);
 	struct memgrove *g = m->grove;
-	bool skip = g->stale;
 	const char *child;
 	struct thing *o;
 	int rc = 0;
@@ -221,9 +219,7 @@ static int mem_list(struct rj_tree *t, const char *folder, rj_tree_list_fn fn,
 			t->url, folder);
 	for (o = g->first; o && !rc; o = o->next) {
 		child = o->name[0] ? NULL : child_of(folder, o->folder);
-		if (child && skip)
-			skip = false;
-		else if (child)
+		if (child)
 			rc = fn(arg, child, 0, true);
 		else if (o->name[0] && !strcmp(o->folder, folder))
 			rc = fn(arg, o->name, o->len, false);
@@ -322,11 +318,6 @@ void memgrove_deliver(struct memgrove *g, unsigned i)
 	free(o);
 }
 
-void memgrove_stale(struct memgrove *g, bool stale)
-{
-	g->stale = stale;
-}
-
 void memgrove_replace(struct memgrove *g, const uint8_t journal[RJ_UUID_BYTES],
 	uint64_t number, const void *data, size_t len)
 {
@@ -373,10 +364,9 @@ struct rj_tree *memtree_open(struct memgrove *g, memtree_judge judge, void *arg)
 	return &m->base;
 }
 
-struct rj_store *memtree_store(
-	struct memgrove *g, memtree_judge judge, void *arg)
+struct rj_store *memtree_store(struct memgrove *g)
 {
-	struct rj_tree *t = memtree_open(g, judge, arg);
+	struct rj_tree *t = memtree_open(g, NULL, NULL);
 	struct rj_store *s = NULL;
 
 	if (!t || rj_mkdir_epoch_open(t, &s, NULL))

@@ -35,8 +35,6 @@ void memgrove_free(struct memgrove *g);
 /* How many calls wait to be done late; do the I-th of them. */
 unsigned memgrove_late(struct memgrove *g);
 void memgrove_deliver(struct memgrove *g, unsigned i);
-/* Lists are made without the newest folder: a store that lags. */
-void memgrove_stale(struct memgrove *g, bool stale);
 /* Put DATA in the place of segment NUMBER, in whichever epoch of JOURNAL it
  * is; in the highest if it is in none, in epoch 1 if there is none. */
 void memgrove_replace(struct memgrove *g, const uint8_t journal[RJ_UUID_BYTES],
@@ -45,8 +43,7 @@ void memgrove_replace(struct memgrove *g, const uint8_t journal[RJ_UUID_BYTES],
 /* JUDGE may be NULL: all is done. */
 struct rj_tree *memtree_open(
 	struct memgrove *g, memtree_judge judge, void *arg);
-/* The same as a store of mode B. NULL when memory is short. */
-struct rj_store *memtree_store(
-	struct memgrove *g, memtree_judge judge, void *arg);
+/* With all done, as a store of mode B. NULL when memory is short. */
+struct rj_store *memtree_store(struct memgrove *g);
 
 #endif

@@ -61,11 +61,8 @@ int linkat(int from_at, const char *from, int to_at, const char *to, int flags)
 {
 	struct trace_event e = {.kind = TRACE_PUT};
 	bool ours = object_name(to_at, to, e.name);
-	int rc;
+	int rc = (int)syscall(SYS_linkat, from_at, from, to_at, to, flags);
 
-	if (ours && !record_step())
-		return -1;
-	rc = (int)syscall(SYS_linkat, from_at, from, to_at, to, flags);
 	if (!rc && ours)
 		note_put(to_at, to, &e);
 	return rc;
@@ -76,11 +73,8 @@ int unlinkat(int at, const char *name, int flags)
 	struct trace_event e = {.kind = TRACE_REMOVE};
 	/* an empty folder that goes is no object */
 	bool ours = !(flags & AT_REMOVEDIR) && object_name(at, name, e.name);
-	int rc;
+	int rc = (int)syscall(SYS_unlinkat, at, name, flags);
 
-	if (ours && !record_step())
-		return -1;
-	rc = (int)syscall(SYS_unlinkat, at, name, flags);
 	if (!rc && ours)
 		record_note(&e, NULL);
 	return rc;

@@ -25,9 +25,8 @@ static struct {
 		ino_t ino;
 	} watched[TRACE_TARGETS];
 	struct trace *into;
-	long left; /* before everything fails; negative: for ever */
 	int lost;
-} R = {.lock = PTHREAD_MUTEX_INITIALIZER, .left = -1};
+} R = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 int record_watch(unsigned n, const char *path)
 {
@@ -51,12 +50,6 @@ void record_forget(void)
 void record_into(struct trace *t)
 {
 	R.into = t;
-	R.left = -1;
-}
-
-void record_fail_after(long n)
-{
-	R.left = n;
 }
 
 int record_lost(void)
@@ -82,25 +75,6 @@ static int target_of(int fd)
 			return i;
 	}
 	return -1;
-}
-
-bool record_step(void)
-{
-	bool yes;
-
-	pthread_mutex_lock(&R.lock);
-	yes = R.left != 0;
-	if (R.left > 0)
-		R.left--;
-	pthread_mutex_unlock(&R.lock);
-	if (!yes)
-		errno = EIO;
-	return yes;
-}
-
-static bool allowed(int target)
-{
-	return target < 0 || record_step();
 }
 
 void record_note(const struct trace_event *e, const void *data)
@@ -139,11 +113,8 @@ static void note_zeroes(int target, uint64_t off, uint64_t len)
 static ssize_t do_pwrite(int fd, const void *data, size_t len, off_t off)
 {
 	int target = target_of(fd);
-	ssize_t n;
+	ssize_t n = syscall(SYS_pwrite64, fd, data, len, off);
 
-	if (!allowed(target))
-		return -1;
-	n = syscall(SYS_pwrite64, fd, data, len, off);
 	if (n > 0)
 		note_write(target, data, (size_t)n, (uint64_t)off);
 	return n;
@@ -165,8 +136,6 @@ ssize_t write(int fd, const void *data, size_t len)
 	ssize_t n;
 	off_t off = 0;
 
-	if (!allowed(target))
-		return -1;
 	if (target >= 0)
 		off = lseek(fd, 0, SEEK_CUR);
 	n = syscall(SYS_write, fd, data, len);
@@ -180,11 +149,8 @@ static ssize_t do_pwritev(int fd, const struct iovec *iov, int count, off_t off)
 	int target = target_of(fd), i;
 	size_t len = 0, at = 0;
 	uint8_t *all;
-	ssize_t n;
+	ssize_t n = syscall(SYS_pwritev, fd, iov, count, off, 0);
 
-	if (!allowed(target))
-		return -1;
-	n = syscall(SYS_pwritev, fd, iov, count, off, 0);
 	if (n <= 0 || target < 0)
 		return n;
 	for (i = 0; i < count; i++)
@@ -214,11 +180,8 @@ static int do_flush(int fd, long call)
 {
 	struct trace_event e = {.kind = TRACE_FLUSH};
 	int target = target_of(fd);
-	int rc;
+	int rc = (int)syscall(call, fd);
 
-	if (!allowed(target))
-		return -1;
-	rc = (int)syscall(call, fd);
 	e.target = (uint32_t)target;
 	if (!rc && target >= 0)
 		record_note(&e, NULL);
@@ -238,11 +201,8 @@ int fdatasync(int fd)
 static int do_fallocate(int fd, int mode, off_t off, off_t len)
 {
 	int target = target_of(fd);
-	int rc;
+	int rc = (int)syscall(SYS_fallocate, fd, mode, off, len);
 
-	if (!allowed(target))
-		return -1;
-	rc = (int)syscall(SYS_fallocate, fd, mode, off, len);
 	if (!rc && mode & (FALLOC_FL_PUNCH_HOLE | FALLOC_FL_ZERO_RANGE))
 		note_zeroes(target, (uint64_t)off, (uint64_t)len);
 	return rc;
@@ -289,8 +249,6 @@ int ioctl(int fd, unsigned long request, ...)
 		target = target_of(fd);
 		memcpy(range, arg, sizeof(range));
 	}
-	if (!allowed(target))
-		return -1;
 	rc = (int)syscall(SYS_ioctl, fd, request, arg);
 	if (!rc && target >= 0)
 		note_zeroes(target, range[0], range[1]);

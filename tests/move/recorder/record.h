@@ -23,15 +23,10 @@ void record_store(const char *root);
 void record_forget(void);
 /* Append to T from now on; NULL stops. */
 void record_into(struct trace *t);
-/* After so many writes, flushes and puts from now on everything fails with
- * EIO; a negative number: never. */
-void record_fail_after(long n);
 /* Something happened that a trace cannot hold (out of memory, ftruncate). */
 int record_lost(void);
 
 /* For the recorder's own files. */
-/* May one more step happen? Else errno is EIO. */
-bool record_step(void);
 void record_note(const struct trace_event *e, const void *data);
 
 #endif
