@@ -24,15 +24,14 @@ int rj_super_open(const char *device)
 				    (S_ISBLK(st.st_mode) ? O_DIRECT : 0));
 }
 
-int rj_super_read(int fd, const char *name, uint8_t raw[RJ_RAW_SUPER_BYTES],
-	struct rj_error *err)
+bool rj_super_read(int fd, uint8_t raw[RJ_RAW_SUPER_BYTES])
 {
 	_Alignas(UNIT) uint8_t unit[UNIT];
-	int rc = rj_pread_all(fd, unit, sizeof(unit), 0, name, err);
 
-	if (!rc)
-		memcpy(raw, unit + RJ_SUPER_OFFSET, RJ_SUPER_BYTES);
-	return rc;
+	if (rj_pread_all(fd, unit, sizeof(unit), 0, "", NULL))
+		return false;
+	memcpy(raw, unit + RJ_SUPER_OFFSET, RJ_SUPER_BYTES);
+	return true;
 }
 
 /* s_kbytes_written and the times of mount and write are whatever they are, and so is the

@@ -14,9 +14,8 @@
  * -1. */
 int rj_super_open(const char *device);
 /* Read the primary superblock as it is on the disk: of a block device past the page cache,
- * where a mounted volume has a newer one. NAME is for the message. RJ_E_IO. */
-int rj_super_read(int fd, const char *name, uint8_t raw[RJ_RAW_SUPER_BYTES],
-	struct rj_error *err);
+ * where a mounted volume has a newer one. False: it cannot be read. */
+bool rj_super_read(int fd, uint8_t raw[RJ_RAW_SUPER_BYTES]);
 
 /*
  * Is NOW what the kernel's mount for writing makes of the superblock BEFORE, in

@@ -94,7 +94,7 @@ static void look_at_mount(struct rj_mount_notes *n)
 
 	if (!n->served || !n->asked || n->began || n->found ||
 		rj_written_since(n->written) ||
-		rj_super_read(n->fd, n->device, now, NULL) ||
+		!rj_super_read(n->fd, now) ||
 		!rj_super_is_mount_of(n->super, now))
 		return;
 	rj_super_marks(now, &m);
@@ -113,7 +113,7 @@ static void look_at_running(struct rj_mount_notes *n)
 
 	if (n->fd == -1)
 		n->fd = rj_super_open(n->device);
-	if (!rj_super_read(n->fd, n->device, now, NULL))
+	if (rj_super_read(n->fd, now))
 		take_running(n, now);
 }
 
@@ -217,7 +217,7 @@ void rj_mount_notes_mounting(struct rj_mount_notes *n)
 		return;
 	pthread_mutex_lock(&n->lock);
 	rj_written_forget(n->written);
-	n->asked = n->served && !rj_super_read(n->fd, n->device, now, NULL) &&
+	n->asked = n->served && rj_super_read(n->fd, now) &&
 		   !memcmp(now, n->super, sizeof(now));
 	n->asked_s = s;
 	pthread_mutex_unlock(&n->lock);

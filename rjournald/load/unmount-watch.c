@@ -87,7 +87,7 @@ static bool try_once(const struct rj_unmount_watch *w, const char *path,
 	if (fd == -1)
 		return false;
 	done = !fstat(fd, &st) && S_ISBLK(st.st_mode) && st.st_rdev == dev &&
-	       !rj_super_read(w->fd, w->volume, raw, NULL);
+	       rj_super_read(w->fd, raw);
 	close(fd);
 	return done;
 }
