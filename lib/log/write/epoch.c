@@ -10,8 +10,7 @@
 #include "segment/sealkey.h"
 #include "util/environ.h"
 
-#define TRIES      16
-#define MAX_OBJECT 4096
+#define TRIES 16
 
 static int add_tag(const struct rj_log_id *id, struct rj_buf *out,
 	struct rj_error *err)

@@ -119,10 +119,9 @@ int rj_http_peer_easy(const struct rj_http_peer *p, char *detail, CURL **out,
 	return rj_fail(err, RJ_E_NOMEM, "%s: out of memory", p->name);
 }
 
-bool rj_http_peer_renew(struct rj_http_peer *p, bool failed)
+bool rj_http_peer_renew(struct rj_http_peer *p)
 {
-	return (failed || p->failed) &&
-	       rj_conf_renew(&p->opts.conf, &p->looked_ns);
+	return p->failed && rj_conf_renew(&p->opts.conf, &p->looked_ns);
 }
 
 bool rj_http_is_success(int status)

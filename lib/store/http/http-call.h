@@ -97,9 +97,9 @@ int rj_http_peer_check(const struct rj_http_peer *p, struct rj_error *err);
  * environment's proxy is not used. */
 int rj_http_peer_easy(const struct rj_http_peer *p, char *detail, CURL **out,
 	struct rj_error *err);
-/* If FAILED, or the last request: read rj.conf again if it changed. True: other
- * settings hold now, for another connection. */
-bool rj_http_peer_renew(struct rj_http_peer *p, bool failed);
+/* If the last request failed: read rj.conf again if it changed. True: other settings
+ * hold now, for another connection. */
+bool rj_http_peer_renew(struct rj_http_peer *p);
 /* Must an answer with STATUS be complete to be of use? Not one that only says
  * "refused" or "not now": proxies send those, often without a length. */
 bool rj_http_needs_end(int status);

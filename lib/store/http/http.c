@@ -422,7 +422,7 @@ int rj_http_renew(struct rj_http *h, struct rj_error *err)
 {
 	int rc;
 
-	if (rj_http_peer_renew(&h->peer, false)) {
+	if (rj_http_peer_renew(&h->peer)) {
 		rj_curl_cleanup(h->easy);
 		h->easy = NULL;
 	}

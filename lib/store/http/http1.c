@@ -228,7 +228,7 @@ int rj_http1_perform_checked(struct rj_http1 *h, struct rj_http_call *call,
 	bool again = true;
 	int rc = 0, tries;
 
-	if (rj_http_peer_renew(&h->peer, false))
+	if (rj_http_peer_renew(&h->peer))
 		rj_http1_disconnect(&h->conn);
 	h->passed = false;
 	for (tries = 0; tries < 2 + h->passed && again; tries++) {
