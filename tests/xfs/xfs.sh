@@ -3,9 +3,7 @@
 # XFS with a remote log: made, mounted, crashed, recovered by rjrecover and by the mount;
 # and what is refused: another volume's log, an older one, a lost one, one that is taken over.
 # In a mount namespace of its own: one that another test makes keeps no mount of this one.
-if [ -z "${XFS_INSIDE:-}" ] && [ "$(id -u)" = 0 ] && unshare -m true 2>/dev/null; then
-	XFS_INSIDE=1 exec unshare -m bash "$0" "$@"
-fi
+. "$RJ_SRC/tests/support/own-mounts.sh" || exit 99
 . "$RJ_SRC/tests/support/lib.sh" || exit 99
 . "$RJ_SRC/tests/xfs/common.sh" || exit 99
 start_server "$T_DIR/srv" || exit 99
