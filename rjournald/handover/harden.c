@@ -28,15 +28,15 @@ static void refused(const char *what)
 		strerror(errno));
 }
 
-static void spare_from_oom(void)
+static bool spare_from_oom(void)
 {
 	static const char never[] = "-1000";
 	int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+	bool done = fd != -1 && write(fd, never, sizeof(never) - 1) != -1;
 
-	if (fd == -1 || write(fd, never, sizeof(never) - 1) == -1)
-		refused("cannot set the OOM score");
 	if (fd != -1)
 		close(fd);
+	return done;
 }
 
 void rj_harden(void)
@@ -49,20 +49,15 @@ void rj_harden(void)
 	/* PF_MEMALLOC_NOIO and PF_LOCAL_THROTTLE, Linux 5.6 */
 	if (prctl(PR_SET_IO_FLUSHER, 1, 0, 0, 0) == -1)
 		refused("cannot become an I/O flusher");
-	spare_from_oom();
+	if (!spare_from_oom())
+		refused("cannot set the OOM score");
 }
 
 void rj_harden_supervisor(void)
 {
-	static const char never[] = "-1000";
-	int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
-
 	/* what it has touched, and its few pages to come */
-	if (mlockall(MCL_CURRENT | MCL_ONFAULT) == -1 ||
-		(fd != -1 && write(fd, never, sizeof(never) - 1) == -1))
+	if (mlockall(MCL_CURRENT | MCL_ONFAULT) == -1 || !spare_from_oom())
 		rj_log(RJ_LOG_DEBUG, "supervisor: %s", strerror(errno));
-	if (fd != -1)
-		close(fd);
 }
 
 void rj_harden_ring(const struct rj_ring *ring)
