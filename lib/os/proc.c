@@ -7,6 +7,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -174,6 +175,24 @@ int rj_proc_exit_status(const struct rj_proc_result *result)
 		return WEXITSTATUS(result->status);
 	return 128 +
 	       (WIFSIGNALED(result->status) ? WTERMSIG(result->status) : 0);
+}
+
+char rj_proc_state(long pid)
+{
+	char path[32], text[128];
+	const char *name_end;
+	size_t n;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%ld/stat", pid);
+	f = fopen(path, "re");
+	if (!f)
+		return 0;
+	n = fread(text, 1, sizeof(text) - 1, f);
+	fclose(f);
+	text[n] = 0;
+	name_end = strrchr(text, ')');
+	return name_end && name_end[1] ? name_end[2] : 0;
 }
 
 static bool executable(const char *path)

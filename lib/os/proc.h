@@ -37,6 +37,9 @@ void rj_proc_release(struct rj_proc_result *result);
  */
 int rj_proc_exit_status(const struct rj_proc_result *result);
 
+/* The state of the process PID, as a letter of ps(1) ('D', 'Z'); 0: there is none. */
+char rj_proc_state(long pid);
+
 /*
  * Find the executable NAME in $PATH, then in /sbin and /usr/sbin (which are
  * not in every administrator's PATH), then in /bin and /usr/bin (a helper that

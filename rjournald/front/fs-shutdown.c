@@ -18,6 +18,7 @@
 
 #include "late.h"
 #include "os/mountinfo.h"
+#include "os/proc.h"
 #include "os/thread.h"
 #include "util/environ.h"
 #include "util/log.h"
@@ -89,26 +90,6 @@ static pid_t begin(const char *dir, dev_t dev, atomic_bool *calls)
 	_exit(ioctl(fd, EXT4_IOC_SHUTDOWN, &how) ? errno : 0);
 }
 
-/* Does CHILD sleep in the kernel, as it does when the file system is down and
- * the journal's superblock is to be written? */
-static bool sleeps(pid_t child)
-{
-	char path[32], text[128];
-	const char *name_end;
-	size_t n;
-	FILE *f;
-
-	snprintf(path, sizeof(path), "/proc/%ld/stat", (long)child);
-	f = fopen(path, "re");
-	if (!f)
-		return false;
-	n = fread(text, 1, sizeof(text) - 1, f);
-	fclose(f);
-	text[n] = 0;
-	name_end = strrchr(text, ')');
-	return name_end && !strncmp(name_end, ") D", 3);
-}
-
 static void set_until(struct rj_fs_shutdown *s, int64_t until)
 {
 	pthread_mutex_lock(&s->lock);
@@ -137,7 +118,8 @@ static void is_down(struct rj_fs_shutdown *s)
 	set_until(s, 0);
 }
 
-/* Wait for CHILD, and for its ioctl to have begun. Returns its status. */
+/* Wait for CHILD, and for its ioctl to have begun: it sleeps in the kernel when the file
+ * system is down and the journal's superblock is to be written. Returns its status. */
 static int see_down(
 	struct rj_fs_shutdown *s, pid_t child, const atomic_bool *calls)
 {
@@ -150,7 +132,7 @@ static int see_down(
 		rc = waitpid(child, &status, down ? 0 : WNOHANG);
 		if (rc == child || (rc == -1 && errno != EINTR))
 			break;
-		if (!down && *calls && sleeps(child)) {
+		if (!down && *calls && rj_proc_state(child) == 'D') {
 			is_down(s);
 			down = true;
 		} else if (!down) {

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "os/proc.h"
 #include "os/ublk/ublkdev.h"
 #include "rjournald/front/fs-shutdown.h"
 #include "util/bytes.h"
@@ -130,26 +131,14 @@ int rj_claimed_dir_again(const uint8_t volume_uuid[RJ_UUID_BYTES], int lock,
 /* Is the process that wrote itself into the lock file gone, or all but? */
 static bool holder_is_dead(const struct rj_claimed_dir *d)
 {
-	char path[64], line[512], *p;
-	bool dead;
 	FILE *f = fopen(d->lock_path, "re");
 	long pid = 0;
 
-	if (f && !fgets(line, sizeof(line), f))
-		line[0] = 0;
+	if (f && fscanf(f, "%ld", &pid) != 1)
+		pid = 0;
 	if (f)
 		fclose(f);
-	pid = f ? strtol(line, NULL, 10) : 0;
-	if (pid <= 0)
-		return false;
-	snprintf(path, sizeof(path), "/proc/%ld/stat", pid);
-	f = fopen(path, "re");
-	if (!f)
-		return true;
-	p = fgets(line, sizeof(line), f) ? strrchr(line, ')') : NULL;
-	dead = p && (p[2] == 'Z' || p[2] == 'X');
-	fclose(f);
-	return dead;
+	return pid > 0 && strchr("ZX", rj_proc_state(pid)); /* or 0 */
 }
 
 /* Write which daemon serves which device, a line each. */
