@@ -61,12 +61,10 @@ static int ls_log(struct logs *l, struct rj_error *err)
 {
 	struct rj_listing segments = {0};
 	struct kept kept = {0};
-	const struct holds_of of = {l->store, &l->id, &segments};
 	struct json_object *log = l->all ? json_object_new_object() : NULL;
 	char uuid[RJ_UUID_TEXT];
 	uint64_t bytes;
-	int one, rc = kept_look(l->store, &l->id, 0, &segments, &kept, err);
-	bool listed = !rc || segments.last;
+	int rc = kept_look(l->store, &l->id, 0, &segments, &kept, err);
 
 	rj_uuid_text(l->id.journal_uuid, uuid);
 	bytes = rj_hold_bytes(&segments, 0, UINT64_MAX);
@@ -76,15 +74,13 @@ static int ls_log(struct logs *l, struct rj_error *err)
 		add_u64(log, "first", segments.first);
 		add_u64(log, "last", segments.last);
 		add_u64(log, "bytes", bytes);
-	} else if (listed) {
+	} else if (!rc || segments.last) {
 		printf("%s: log %s, segments %" PRIu64 " to %" PRIu64 ", %" PRIu64 " bytes\n",
 			l->store->url, uuid, segments.first, segments.last,
 			bytes);
 	}
-	if (listed) {
-		one = holds_show(&of, !log, log, rc ? NULL : err);
-		rc = rc ? rc : one;
-	}
+	if (!rc || kept.needed)
+		holds_show(&kept.holds, &segments, kept.needed, !log, log);
 	if (!rc) {
 		kept_show_log(&kept, log);
 		kept_show_rate(&kept, log);

@@ -43,7 +43,8 @@ static int ls_log(const struct options *o, struct target *t,
 {
 	struct json_object *log;
 	struct rj_listing l = {0};
-	const struct holds_of holds = {t->store, &t->id, &l};
+	struct rj_seghdr newest = {0};
+	struct rj_buf holds = {0};
 	uint64_t epoch, segments, bytes, fences = 0;
 	char uuid[RJ_UUID_TEXT];
 	int rc;
@@ -69,8 +70,13 @@ static int ls_log(const struct options *o, struct target *t,
 	add_u64(log, "fences", fences);
 	add_u64(log, "epochs_claimed", epoch);
 	json_object_array_add(logs, log);
-	rc = holds_show(&holds, !o->json && !o->quiet, log, err);
+	rc = rj_hold_list(t->store, &t->id, 0, &holds, err);
+	if (!rc && holds.len && l.last)
+		rc = rj_log_fetch_header(t->store, &t->id, l.last, &newest, err);
+	if (!rc)
+		holds_show(&holds, &l, newest.oldest, !o->json && !o->quiet, log);
 out:
+	rj_buf_free(&holds);
 	rj_listing_free(&l);
 	return rc;
 }

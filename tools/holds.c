@@ -71,25 +71,17 @@ static void tell(const struct rj_hold_seen *s, const struct rj_listing *l,
 		add_json(all, s, bytes);
 }
 
-int holds_show(const struct holds_of *of, bool text, struct json_object *log,
-	struct rj_error *err)
+void holds_show(const struct rj_buf *holds, const struct rj_listing *l, uint64_t needed,
+	bool text, struct json_object *log)
 {
 	struct json_object *all = log ? json_object_new_array() : NULL;
-	struct rj_seghdr last = {0};
 	struct rj_hold_seen s;
-	struct rj_buf holds = {0};
 	size_t i;
-	int rc = rj_hold_list(of->store, of->id, 0, &holds, err);
 
 	if (log)
 		json_object_object_add(log, "holds", all);
-	if (!rc && holds.len && of->segments->last)
-		rc = rj_log_fetch_header(of->store, of->id,
-			of->segments->last, &last, err);
-	for (i = 0; !rc && i < holds.len; i += sizeof(s)) {
-		memcpy(&s, holds.data + i, sizeof(s));
-		tell(&s, of->segments, last.oldest, text, all);
+	for (i = 0; i < holds->len; i += sizeof(s)) {
+		memcpy(&s, holds->data + i, sizeof(s));
+		tell(&s, l, needed, text, all);
 	}
-	rj_buf_free(&holds);
-	return rc;
 }

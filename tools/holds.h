@@ -8,20 +8,13 @@
 
 #include "log/hold.h"
 
-/* The log whose holds are to be told, and its segments. */
-struct holds_of {
-	struct rj_store *store;
-	const struct rj_log_id *id;
-	const struct rj_listing *segments;
-};
-
 /*
- * Print a line on stdout for each hold of the log, two spaces before it, if TEXT; and
- * add them to LOG as "holds", unless that is NULL. The bytes are those of the
- * segments that a hold keeps and no replay needs. Those of the store's errors.
+ * Print a line on stdout for each of HOLDS, as rj_hold_list() found them, two spaces before
+ * it, if TEXT; and add them to LOG as "holds", unless that is NULL. The bytes are those of
+ * the segments L that a hold keeps and no replay needs: it needs them from NEEDED on.
  */
-int holds_show(const struct holds_of *of, bool text, struct json_object *log,
-	struct rj_error *err);
+void holds_show(const struct rj_buf *holds, const struct rj_listing *l, uint64_t needed,
+	bool text, struct json_object *log);
 /* "hold N of PROGRAM at HOST, until TIME", or that it cannot be read. Returns OUT. */
 char *hold_text(const struct rj_hold_seen *s, char out[256]);
 
