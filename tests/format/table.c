@@ -2,7 +2,6 @@
 #include "format/table.h"
 
 #include <CUnit/CUnit.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,4 +28,29 @@ unsigned read_table(const char *name, const char *heading, struct row *rows,
 	}
 	fclose(f);
 	return n;
+}
+
+void check_cover(const struct row *rows, unsigned n, unsigned len)
+{
+	unsigned i, end = 0;
+
+	for (i = 0; i < n; i++) {
+		CU_ASSERT_EQUAL(rows[i].offset, end);
+		end += rows[i].bytes;
+	}
+	CU_ASSERT_EQUAL(end, len);
+}
+
+bool differ_in(
+	const struct row *row, const uint8_t *a, const uint8_t *b, unsigned len)
+{
+	unsigned i;
+
+	for (i = 0; i < len; i++) {
+		bool inside = i >= row->offset && i < row->offset + row->bytes;
+
+		if ((a[i] != b[i]) != inside)
+			return false;
+	}
+	return true;
 }

@@ -77,12 +77,15 @@ static int try_record(
 
 static void there_and_back(void)
 {
+	uint8_t there[RJ_FALLBACK_HEADER_BYTES], back[RJ_FALLBACK_HEADER_BYTES];
 	struct rj_fallback_record r = sample_record(), rec;
 	struct rj_fallback_header h = sample(), out;
 
-	memset(&out, 0, sizeof(out));
 	CU_ASSERT_EQUAL(try(&h, &out), 0);
-	CU_ASSERT_EQUAL(memcmp(&h, &out, sizeof(h)), 0);
+	/* the bytes of the structures differ between their fields */
+	rj_fallback_header_encode(&h, there);
+	rj_fallback_header_encode(&out, back);
+	CU_ASSERT_EQUAL(memcmp(there, back, sizeof(there)), 0);
 	h.state = RJ_FALLBACK_GIVEN_UP;
 	CU_ASSERT_EQUAL(try(&h, &out), 0);
 	CU_ASSERT_EQUAL(out.state, RJ_FALLBACK_GIVEN_UP);
@@ -220,33 +223,6 @@ static bool change_record(struct rj_fallback_record *h, const char *field)
 	CHANGE(bytes)
 	CHANGE(payload)
 	return false;
-}
-
-/* Up to LEN, A and B differ in every byte of ROW and in no other. */
-static bool differ_in(
-	const struct row *row, const uint8_t *a, const uint8_t *b, unsigned len)
-{
-	unsigned i;
-
-	for (i = 0; i < len; i++) {
-		bool inside = i >= row->offset && i < row->offset + row->bytes;
-
-		if ((a[i] != b[i]) != inside)
-			return false;
-	}
-	return true;
-}
-
-/* The rows follow on each other without a hole, up to LEN. */
-static void check_cover(const struct row *rows, unsigned n, unsigned len)
-{
-	unsigned i, end = 0;
-
-	for (i = 0; i < n; i++) {
-		CU_ASSERT_EQUAL(rows[i].offset, end);
-		end += rows[i].bytes;
-	}
-	CU_ASSERT_EQUAL(end, len);
 }
 
 /* What is the same in each: RAW is one, its CRC at CRC_AT. */

@@ -237,33 +237,6 @@ static bool change_body(struct rj_segbody *h, const char *field)
 #undef CHANGE
 }
 
-/* A and B differ in every byte of ROW and in no other. */
-static bool differ_in(
-	const struct row *row, const uint8_t *a, const uint8_t *b, unsigned len)
-{
-	unsigned i;
-
-	for (i = 0; i < len; i++) {
-		bool inside = i >= row->offset && i < row->offset + row->bytes;
-
-		if ((a[i] != b[i]) != inside)
-			return false;
-	}
-	return true;
-}
-
-/* The rows follow on each other without a hole, up to LEN. */
-static void check_cover(const struct row *rows, unsigned n, unsigned len)
-{
-	unsigned i, end = 0;
-
-	for (i = 0; i < n; i++) {
-		CU_ASSERT_EQUAL(rows[i].offset, end);
-		end += rows[i].bytes;
-	}
-	CU_ASSERT_EQUAL(end, len);
-}
-
 static void check_header_row(const struct row *row)
 {
 	struct rj_seghdr h = sample(), changed = h, out;
