@@ -11,6 +11,7 @@
 #include "tools/bases.h"
 #include "tools/drill-note.h"
 #include "tools/holds.h"
+#include "tools/json.h"
 
 struct logs {
 	const struct options *o;
@@ -45,16 +46,6 @@ static int each_log(struct logs *l,
 	rj_buf_free(&uuids);
 	rj_store_close(l->store);
 	return rc;
-}
-
-static void add_u64(struct json_object *o, const char *key, uint64_t v)
-{
-	json_object_object_add(o, key, json_object_new_uint64(v));
-}
-
-static void add_text(struct json_object *o, const char *key, const char *text)
-{
-	json_object_object_add(o, key, json_object_new_string(text));
 }
 
 static int ls_log(struct logs *l, struct rj_error *err)

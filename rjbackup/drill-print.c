@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Print what came of a drill, as text or JSON; and for Prometheus. */
 #include <inttypes.h>
-#include <json-c/json.h>
 #include <stdio.h>
 
 #include "drill.h"
 #include "os/fileio.h"
 #include "print.h"
+#include "tools/json.h"
 #include "tools/prometheus.h"
 
 #define NS_PER_S 1e9
@@ -33,11 +33,6 @@ static void print_text(const struct drill *d)
 		printf("  command: status %d\n", l->exec_status);
 }
 
-static void add_u64(struct json_object *o, const char *key, uint64_t v)
-{
-	json_object_object_add(o, key, json_object_new_uint64(v));
-}
-
 static void add_seconds(struct json_object *o, const char *key, int64_t ns)
 {
 	json_object_object_add(o, key, json_object_new_double((double)ns / NS_PER_S));
@@ -48,9 +43,9 @@ static void print_json(const struct drill *d)
 	struct json_object *o = json_object_new_object();
 	const struct looked *l = d->looked;
 
-	json_object_object_add(o, "ok", json_object_new_boolean(!d->rc));
+	add_bool(o, "ok", !d->rc);
 	if (d->rc)
-		json_object_object_add(o, "error", json_object_new_string(d->err.msg));
+		add_text(o, "error", d->err.msg);
 	if (d->rto_ns) {
 		add_u64(o, "segment", d->report.reached.segment);
 		add_u64(o, "commit_ns", (uint64_t)d->report.reached.time_ns);
@@ -65,9 +60,7 @@ static void print_json(const struct drill *d)
 			json_object_object_add(o, "exec_status",
 				json_object_new_int(l->exec_status));
 	}
-	puts(json_object_to_json_string_ext(
-		o, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_NOSLASHESCAPE));
-	json_object_put(o);
+	json_show(o, JSON_C_TO_STRING_PRETTY);
 }
 
 void drill_print(const struct drill *d)

@@ -13,6 +13,7 @@
 #include "format/claim-text.h"
 #include "history/base.h"
 #include "os/fileio.h"
+#include "tools/json.h"
 #include "tools/keep-rules.h"
 
 struct base {
@@ -98,14 +99,14 @@ static void show(const struct base *b, bool dry_run, struct json_object *json)
 		return;
 	}
 	o = json_object_new_object();
-	json_object_object_add(o, "base", json_object_new_string(b->path));
-	json_object_object_add(o, "volume", json_object_new_string(rj_uuid_text(b->uuid, uuid)));
-	json_object_object_add(o, "made", json_object_new_int64(b->keep.time));
+	add_text(o, "base", b->path);
+	add_text(o, "volume", rj_uuid_text(b->uuid, uuid));
+	add_i64(o, "made", b->keep.time);
 	keep_json(&b->keep, o);
 	if (b->hold)
-		json_object_object_add(o, "hold", json_object_new_uint64(b->hold));
+		add_u64(o, "hold", b->hold);
 	if (b->last)
-		json_object_object_add(o, "hold_of_use", json_object_new_boolean(false));
+		add_bool(o, "hold_of_use", false);
 	json_object_array_add(json, o);
 }
 

@@ -4,12 +4,12 @@
 #include "follow.h"
 
 #include <inttypes.h>
-#include <json-c/json.h>
 #include <stdio.h>
 
 #include "format/claim-text.h"
 #include "os/fileio.h"
 #include "print.h"
+#include "tools/json.h"
 #include "tools/prometheus.h"
 #include "util/environ.h"
 
@@ -57,16 +57,6 @@ static void print_hold(const struct rj_hold *h)
 		h->first, rj_claim_time_text(h->until, until));
 }
 
-static void add_u64(struct json_object *o, const char *key, uint64_t v)
-{
-	json_object_object_add(o, key, json_object_new_uint64(v));
-}
-
-static void add_text(struct json_object *o, const char *key, const char *text)
-{
-	json_object_object_add(o, key, json_object_new_string(text));
-}
-
 static void print_json(const struct followed *p)
 {
 	const struct rj_follow_state *s = &p->state;
@@ -98,9 +88,7 @@ static void print_json(const struct followed *p)
 		add_u64(o, "break_segment", s->break_segment);
 		add_text(o, "break", s->break_why);
 	}
-	puts(json_object_to_json_string_ext(
-		o, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE));
-	json_object_put(o);
+	json_show(o, JSON_C_TO_STRING_PLAIN);
 }
 
 void follow_print(struct followed *p)
@@ -201,11 +189,11 @@ static void promote_json(const struct options *o, const struct rj_promote_report
 {
 	struct json_object *top = json_object_new_object();
 
-	json_object_object_add(top, "base", json_object_new_string(o->base));
-	json_object_object_add(top, "promoted", json_object_new_boolean(!rc && !o->dry_run));
-	json_object_object_add(top, "needs_recovery", json_object_new_boolean(rc && r->volume));
+	add_text(top, "base", o->base);
+	add_bool(top, "promoted", !rc && !o->dry_run);
+	add_bool(top, "needs_recovery", rc && r->volume);
 	if (rc)
-		json_object_object_add(top, "error", json_object_new_string(err->msg));
+		add_text(top, "error", err->msg);
 	if (r->state.at.segment) {
 		add_u64(top, "segment", r->state.at.segment);
 		add_u64(top, "tid", r->state.at.tid);
@@ -215,9 +203,7 @@ static void promote_json(const struct options *o, const struct rj_promote_report
 		add_u64(top, "fence", r->fence);
 	if (r->recovery.epoch)
 		add_u64(top, "epoch", r->recovery.epoch);
-	puts(json_object_to_json_string_ext(
-		top, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_NOSLASHESCAPE));
-	json_object_put(top);
+	json_show(top, JSON_C_TO_STRING_PRETTY);
 }
 
 void promote_print(const struct options *o, const struct rj_promote_report *r, int rc,

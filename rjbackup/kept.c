@@ -9,6 +9,7 @@
 #include "log/trim.h"
 #include "store/conf.h"
 #include "tools/holds.h"
+#include "tools/json.h"
 #include "util/environ.h"
 
 #define NS_PER_S 1000000000LL
@@ -90,17 +91,12 @@ void kept_free(struct kept *k)
 	rj_buf_free(&k->holds);
 }
 
-static void add(struct json_object *o, const char *key, uint64_t v)
-{
-	json_object_object_add(o, key, json_object_new_uint64(v));
-}
-
 static void add_keeper(struct json_object *json, const char *key, uint64_t first, uint64_t bytes)
 {
 	struct json_object *o = json_object_new_object();
 
-	add(o, "first", first);
-	add(o, "bytes", bytes);
+	add_u64(o, "first", first);
+	add_u64(o, "bytes", bytes);
 	json_object_object_add(json, key, o);
 }
 
@@ -147,10 +143,10 @@ void kept_show_rate(const struct kept *k, struct json_object *json)
 		return;
 	if (json) {
 		o = json_object_new_object();
-		add(o, "last", rj_log_rate_last(r));
-		add(o, "average", rj_log_rate_average(r));
-		add(o, "seconds", (uint64_t)all);
-		add(o, "bytes", r->bytes);
+		add_u64(o, "last", rj_log_rate_last(r));
+		add_u64(o, "average", rj_log_rate_average(r));
+		add_u64(o, "seconds", (uint64_t)all);
+		add_u64(o, "bytes", r->bytes);
 		json_object_object_add(json, "a_day", o);
 	} else if (all < DAY_S) {
 		printf("  it grows by %" PRIu64 " bytes a day (by its %" PRIu64 " bytes of %s)\n",
@@ -192,11 +188,10 @@ void kept_show_base(const struct kept *k, struct json_object *json)
 	char text[RJ_CLAIM_VALUE];
 
 	if (json) {
-		add(json, "needs", k->base);
+		add_u64(json, "needs", k->base);
 		json_object_object_add(json, "held_by", all);
 		if (retained)
-			json_object_object_add(
-				json, "retained_until", json_object_new_int64(until));
+			add_i64(json, "retained_until", until);
 		return;
 	}
 	if (retained)
@@ -216,7 +211,7 @@ void kept_show_cost(const struct kept *k, uint64_t seconds, struct json_object *
 	if (!rj_log_rate_last(&k->rate))
 		return;
 	if (json)
-		add(json, "cost_bytes", (uint64_t)bytes);
+		add_u64(json, "cost_bytes", (uint64_t)bytes);
 	else
 		printf("  to keep it for %s would cost %.0f bytes, if it goes on like that\n",
 			span((double)seconds, text), bytes);
@@ -234,12 +229,12 @@ void mark_show(const struct rj_point *p, bool gone, struct json_object *all)
 		return;
 	}
 	o = json_object_new_object();
-	json_object_object_add(o, "mark", json_object_new_string(p->name));
-	json_object_object_add(o, "segment", json_object_new_uint64(p->segment));
-	json_object_object_add(o, "made", json_object_new_int64(p->time));
-	json_object_object_add(o, "program", json_object_new_string(p->program));
-	json_object_object_add(o, "host", json_object_new_string(p->host));
-	json_object_object_add(o, "gone", json_object_new_boolean(gone));
+	add_text(o, "mark", p->name);
+	add_u64(o, "segment", p->segment);
+	add_i64(o, "made", p->time);
+	add_text(o, "program", p->program);
+	add_text(o, "host", p->host);
+	add_bool(o, "gone", gone);
 	json_object_array_add(all, o);
 }
 
@@ -262,7 +257,7 @@ int marks_show(struct rj_store *store, const struct rj_log_id *id,
 	if (!rc && bad && !log)
 		printf("  %u mark%s cannot be read\n", bad, bad == 1 ? "" : "s");
 	if (!rc && bad && log)
-		json_object_object_add(log, "marks_bad", json_object_new_int64(bad));
+		add_i64(log, "marks_bad", bad);
 	rj_buf_free(&found);
 	return rc;
 }

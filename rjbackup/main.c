@@ -15,6 +15,7 @@
 #include "os/fileio.h"
 #include "print.h"
 #include "tools/ask-daemon.h"
+#include "tools/json.h"
 #include "tools/progress.h"
 #include "tools/stop-signal.h"
 #include "util/environ.h"
@@ -137,13 +138,9 @@ static int run_holds(const struct options *o)
 	if (rc)
 		complain(err.msg);
 	if (rc && top)
-		json_object_object_add(
-			top, "error", json_object_new_string(err.msg));
+		add_text(top, "error", err.msg);
 	if (top)
-		puts(json_object_to_json_string_ext(top,
-			JSON_C_TO_STRING_PRETTY |
-				JSON_C_TO_STRING_NOSLASHESCAPE));
-	json_object_put(top);
+		json_show(top, JSON_C_TO_STRING_PRETTY);
 	return rc;
 }
 

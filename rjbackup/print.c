@@ -3,12 +3,12 @@
 #include "print.h"
 
 #include <inttypes.h>
-#include <json-c/json.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "format/claim-text.h"
 #include "kept.h"
+#include "tools/json.h"
 
 void complain(const char *msg)
 {
@@ -135,16 +135,6 @@ static void print_text(const struct result *r)
 	}
 }
 
-static void add_u64(struct json_object *o, const char *key, uint64_t v)
-{
-	json_object_object_add(o, key, json_object_new_uint64(v));
-}
-
-static void add_text(struct json_object *o, const char *key, const char *text)
-{
-	json_object_object_add(o, key, json_object_new_string(text));
-}
-
 static void add_place(struct json_object *top, const char *key,
 	const struct rj_history_place *p)
 {
@@ -211,9 +201,7 @@ static void print_json(const struct result *r)
 		kept_show_rate(&r->kept, top);
 		kept_show_cost(&r->kept, r->o->hold ? r->o->hold : r->kept.retain_s, top);
 	}
-	puts(json_object_to_json_string_ext(
-		top, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_NOSLASHESCAPE));
-	json_object_put(top);
+	json_show(top, JSON_C_TO_STRING_PRETTY);
 }
 
 void print_result(const struct result *r)

@@ -11,14 +11,10 @@
 #include "ext4/volume.h"
 #include "os/mountinfo.h"
 #include "os/rundir.h"
+#include "tools/json.h"
 #include "volume.h"
 
 #define WHY_BYTES (PATH_MAX + RJ_ERROR_BYTES)
-
-static void put_text(struct json_object *o, const char *key, const char *text)
-{
-	json_object_object_add(o, key, json_object_new_string(text));
-}
 
 /* DEVICE could not be opened as a volume: has the volume left it? */
 static bool has_left(const char *device, const struct rj_error *err)
@@ -98,13 +94,13 @@ struct json_object *dead_status(const uint8_t uuid[RJ_UUID_BYTES])
 	o = json_object_new_object();
 	if (!o)
 		return NULL;
-	put_text(o, "state", "dead");
-	put_text(o, "mode", "dead");
-	put_text(o, "why", why);
-	put_text(o, "next", next);
-	put_text(o, "device", device);
-	put_text(o, "volume_uuid", rj_uuid_text(uuid, text));
-	json_object_object_add(o, "pid", json_object_new_int64(pid));
+	add_text(o, "state", "dead");
+	add_text(o, "mode", "dead");
+	add_text(o, "why", why);
+	add_text(o, "next", next);
+	add_text(o, "device", device);
+	add_text(o, "volume_uuid", rj_uuid_text(uuid, text));
+	add_i64(o, "pid", pid);
 	return o;
 }
 

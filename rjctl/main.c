@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* rjctl: ask or tell a running rjournald. */
-#include <json-c/json.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -15,6 +14,7 @@
 #include "status.h"
 #include "tools/ask-daemon.h"
 #include "tools/drill-state.h"
+#include "tools/json.h"
 #include "util/environ.h"
 #include "volume.h"
 
@@ -64,8 +64,7 @@ static int show_status(const struct rj_ctl_options *o,
 		return 1;
 	}
 	if (volume_held(uuid, &h))
-		json_object_object_add(json, "held",
-			json_object_new_string(rj_holder_text(&h, held)));
+		add_text(json, "held", rj_holder_text(&h, held));
 	part = base_state(uuid, json_object_get_string(json_object_object_get(json, "store")));
 	if (part)
 		json_object_object_add(json, "base", part);

@@ -9,7 +9,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <json-c/json.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -21,6 +20,7 @@
 #include "os/mountinfo.h"
 #include "os/rundir.h"
 #include "tools/ask-daemon.h"
+#include "tools/json.h"
 #include "util/environ.h"
 
 #define SYNC_MS	  300000
@@ -144,16 +144,14 @@ static void print_json(const struct marking *m, const char *error)
 {
 	struct json_object *o = json_object_new_object();
 
-	json_object_object_add(o, "mark", json_object_new_string(m->o->name));
+	add_text(o, "mark", m->o->name);
 	if (error)
-		json_object_object_add(o, "error", json_object_new_string(error));
+		add_text(o, "error", error);
 	else
-		json_object_object_add(o, "segment", json_object_new_uint64(m->point.segment));
+		add_u64(o, "segment", m->point.segment);
 	if (!error)
-		json_object_object_add(o, "time", json_object_new_int64(m->point.time));
-	puts(json_object_to_json_string_ext(
-		o, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE));
-	json_object_put(o);
+		add_i64(o, "time", m->point.time);
+	json_show(o, JSON_C_TO_STRING_PLAIN);
 }
 
 static bool is_dir(const char *path)

@@ -257,11 +257,8 @@ static void print_as_json(
 
 	add_text(top, "url", c->from->text);
 	add_text(top, "to", c->to.text);
-	json_object_object_add(
-		top, "dry_run", json_object_new_boolean(c->o->dry_run));
-	json_object_object_add(top, "whole",
-		json_object_new_boolean(
-			status == STATUS_GOOD && !c->o->dry_run));
+	add_bool(top, "dry_run", c->o->dry_run);
+	add_bool(top, "whole", status == STATUS_GOOD && !c->o->dry_run);
 	json_object_object_add(
 		top, "status", json_object_new_int((int)status));
 	add_u64(top, "first", count ? m[0].number : 0);
@@ -275,7 +272,7 @@ static void print_as_json(
 	add_u64(top, "epochs", c->claims.len / sizeof(uint64_t));
 	if (error)
 		add_text(top, "error", error);
-	print_json(top);
+	json_show(top, JSON_C_TO_STRING_PRETTY);
 }
 
 /* Read and check the source, compare the target with it, put what is missing, and read it back;

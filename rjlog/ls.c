@@ -105,7 +105,7 @@ static enum status ls_store(const struct options *o, struct target *t)
 	}
 	rj_buf_free(&uuids);
 	if (o->json)
-		print_json(top);
+		json_show(top, JSON_C_TO_STRING_PRETTY);
 	else
 		json_object_put(top);
 	return status_of(rc);
@@ -261,7 +261,7 @@ static enum status ls_segments(const struct options *o, struct target *t)
 	progress_clear(&ls.progress);
 out:
 	if (o->json)
-		print_json(top);
+		json_show(top, JSON_C_TO_STRING_PRETTY);
 	else
 		json_object_put(top);
 	rj_listing_free(&l);

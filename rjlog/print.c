@@ -25,23 +25,6 @@ const char *plural(uint64_t count)
 	return count == 1 ? "" : "s";
 }
 
-void add_u64(struct json_object *o, const char *key, uint64_t v)
-{
-	json_object_object_add(o, key, json_object_new_uint64(v));
-}
-
-void add_text(struct json_object *o, const char *key, const char *text)
-{
-	json_object_object_add(o, key, json_object_new_string(text));
-}
-
-void print_json(struct json_object *top)
-{
-	puts(json_object_to_json_string_ext(
-		top, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_NOSLASHESCAPE));
-	json_object_put(top);
-}
-
 void complain(const char *msg)
 {
 	fprintf(stderr, "rjlog: %s\n", msg);

@@ -1,21 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Print what the commands have in common: numbers, JSON, progress. */
+/* Print what the commands have in common: numbers, progress. */
 #ifndef RJLOG_PRINT_H
 #define RJLOG_PRINT_H
 
-#include <json-c/json.h>
-
 #include "options.h"
 #include "target.h"
+#include "tools/json.h"
 
 const char *kind_text(const struct rj_seghdr *h);
 
 /* Get the ending of a noun after COUNT: "" or "s". */
 const char *plural(uint64_t count);
-void add_u64(struct json_object *o, const char *key, uint64_t v);
-void add_text(struct json_object *o, const char *key, const char *text);
-/* Print TOP on stdout, and free it. */
-void print_json(struct json_object *top);
 /* Print MSG on stderr. */
 void complain(const char *msg);
 

@@ -86,9 +86,8 @@ static void print_as_json(const char *url, const struct rj_probe *p)
 	add_u64(o, "put_p99_us", p->put_p99_us);
 	add_u64(o, "put_max_us", p->put_max_us);
 	add_u64(o, "get_p50_us", p->get_p50_us);
-	json_object_object_add(
-		o, "left_behind", json_object_new_boolean(p->left_behind));
-	print_json(o);
+	add_bool(o, "left_behind", p->left_behind);
+	json_show(o, JSON_C_TO_STRING_PRETTY);
 }
 
 static void on_progress(void *arg, const char *step)

@@ -62,11 +62,10 @@ enum status run_prune(const struct options *o, struct target *t)
 		add_u64(top, "below", r.limit);
 		if (r.hold.number)
 			add_u64(top, "hold", r.hold.number);
-		json_object_object_add(
-			top, "dry_run", json_object_new_boolean(o->dry_run));
+		add_bool(top, "dry_run", o->dry_run);
 		if (rc)
 			add_text(top, "error", err.msg);
-		print_json(top);
+		json_show(top, JSON_C_TO_STRING_PRETTY);
 	} else if (!rc && !o->quiet) {
 		print_text(o, t, limit, &r);
 	}

@@ -217,14 +217,12 @@ static void print_as_json(const struct target *t, const struct rm_log *l,
 		add_u64(top, "held", l->held);
 		add_u64(top, "held_bytes", l->held_bytes);
 	}
-	json_object_object_add(
-		top, "closed", json_object_new_boolean(l->closed));
-	json_object_object_add(
-		top, "removing", json_object_new_boolean(removed));
+	add_bool(top, "closed", l->closed);
+	add_bool(top, "removing", removed);
 	add_u64(top, "removed", r->segments);
 	if (error)
 		add_text(top, "error", error);
-	print_json(top);
+	json_show(top, JSON_C_TO_STRING_PRETTY);
 }
 
 enum status run_rm(const struct options *o, struct target *t)

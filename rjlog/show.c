@@ -51,7 +51,7 @@ static void print_as_json(const struct target *t,
 			plan_json(rj_jbd2_plan_info(plan), list));
 	if (message)
 		add_text(top, "error", message);
-	print_json(top);
+	json_show(top, JSON_C_TO_STRING_PRETTY);
 }
 
 enum status run_show(const struct options *o, struct target *t)

@@ -42,12 +42,8 @@ static void print_as_json(struct check *c, const char *error)
 	struct json_object *top = json_object_new_object();
 
 	add_text(top, "url", c->t->text);
-	json_object_object_add(
-		top, "good", json_object_new_boolean(c->status == STATUS_GOOD));
-	json_object_object_add(top, "replay_good",
-		json_object_new_boolean(
-			!c->live_bad && !c->headers &&
-			c->status != STATUS_FAILED));
+	add_bool(top, "good", c->status == STATUS_GOOD);
+	add_bool(top, "replay_good", !c->live_bad && !c->headers && c->status != STATUS_FAILED);
 	json_object_object_add(
 		top, "status", json_object_new_int((int)c->status));
 	add_u64(top, "first", c->listing.first);
@@ -57,15 +53,14 @@ static void print_as_json(struct check *c, const char *error)
 	add_u64(top, "bytes", c->bytes);
 	add_u64(top, "epochs", c->epochs);
 	add_u64(top, "trimmed", c->trimmed);
-	json_object_object_add(top, "headers_only",
-		json_object_new_boolean(c->headers != 0));
+	add_bool(top, "headers_only", c->headers != 0);
 	if (c->have_plan)
 		add_u64(top, "transactions",
 			rj_jbd2_plan_info(c->journal.plan)->transactions);
 	json_object_object_add(top, "problems", json_object_get(c->problems));
 	if (error)
 		add_text(top, "error", error);
-	print_json(top);
+	json_show(top, JSON_C_TO_STRING_PRETTY);
 }
 
 enum status run_verify(const struct options *o, struct target *t)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Print rjrecover's result, as text or JSON. */
 #include "report.h"
+#include "tools/json.h"
 
 #include <inttypes.h>
-#include <json-c/json.h>
 #include <stdio.h>
 
 
@@ -74,16 +74,11 @@ static void print_text(const struct options *o,
 			full ? list : NULL);
 }
 
-static void add_u64(struct json_object *o, const char *key, uint64_t v)
-{
-	json_object_object_add(o, key, json_object_new_uint64(v));
-}
-
 static struct json_object *json_log(const struct rj_recover_report *r)
 {
 	struct json_object *o = json_object_new_object();
 
-	json_object_object_add(o, "url", json_object_new_string(r->url));
+	add_text(o, "url", r->url);
 	add_u64(o, "first", r->log.first);
 	add_u64(o, "last", r->log.last);
 	add_u64(o, "start", r->log.start);
@@ -99,16 +94,12 @@ static struct json_object *json_floor(const struct rj_recover_report *r)
 {
 	struct json_object *o = json_object_new_object();
 
-	json_object_object_add(
-		o, "url", json_object_new_string(r->floor_url));
-	json_object_object_add(
-		o, "asked", json_object_new_boolean(!r->floor_why[0]));
+	add_text(o, "url", r->floor_url);
+	add_bool(o, "asked", !r->floor_why[0]);
 	if (r->floor_why[0])
-		json_object_object_add(
-			o, "error", json_object_new_string(r->floor_why));
+		add_text(o, "error", r->floor_why);
 	if (!r->floor_why[0])
-		json_object_object_add(o, "noted",
-			json_object_new_boolean(r->floor_sequence != 0));
+		add_bool(o, "noted", r->floor_sequence != 0);
 	if (r->floor_sequence) {
 		add_u64(o, "epoch", r->floor_epoch);
 		add_u64(o, "segment", r->floor_sequence);
@@ -122,25 +113,18 @@ static void print_json(const struct options *o,
 {
 	struct json_object *top = json_object_new_object();
 
-	json_object_object_add(
-		top, "device", json_object_new_string(o->device));
-	json_object_object_add(top, "outcome",
-		json_object_new_string(rj_outcome_name(r->outcome)));
+	add_text(top, "device", o->device);
+	add_text(top, "outcome", rj_outcome_name(r->outcome));
 	json_object_object_add(
 		top, "status", json_object_new_int(r->fsck_status));
-	json_object_object_add(top, "needs_recovery",
-		json_object_new_boolean(r->needs_recovery));
-	json_object_object_add(
-		top, "log_void", json_object_new_boolean(r->log_void));
+	add_bool(top, "needs_recovery", r->needs_recovery);
+	add_bool(top, "log_void", r->log_void);
 	if (r->epoch)
 		add_u64(top, "epoch", r->epoch);
 	if (r->orphans_left)
-		json_object_object_add(
-			top, "orphans_left", json_object_new_boolean(true));
+		add_bool(top, "orphans_left", true);
 	if (r->placement)
-		json_object_object_add(top, "placement",
-			json_object_new_string(
-				rj_placement_name(r->placement)));
+		add_text(top, "placement", rj_placement_name(r->placement));
 	if (r->placement == RJ_PLACE_REMOTE && r->url[0])
 		json_object_object_add(top, "log", json_log(r));
 	if (r->floor_url[0] || r->floor_why[0])
@@ -150,11 +134,8 @@ static void print_json(const struct options *o,
 			plan_json(&r->plan,
 				o->verbose || o->dry_run ? list : NULL));
 	if (message)
-		json_object_object_add(
-			top, "error", json_object_new_string(message));
-	puts(json_object_to_json_string_ext(
-		top, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_NOSLASHESCAPE));
-	json_object_put(top);
+		add_text(top, "error", message);
+	json_show(top, JSON_C_TO_STRING_PRETTY);
 }
 
 int report_print(const struct options *o, const struct rj_recover_report *r,

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* -l: what there is to know of a volume's journal. */
 #include <inttypes.h>
-#include <json-c/json.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 
 #include "journal/info.h"
 #include "rjtune.h"
+#include "tools/json.h"
 #include "util/hex.h"
 
 static bool all_zero(const uint8_t *bytes, size_t count)
@@ -154,32 +154,17 @@ static void print_text(const struct options *o, const struct rj_journal_info *i)
 			time_text(f->sbx.moved_at, text));
 }
 
-static void add(struct json_object *o, const char *key, const char *value)
-{
-	json_object_object_add(o, key, json_object_new_string(value));
-}
-
-static void add_u64(struct json_object *o, const char *key, uint64_t v)
-{
-	json_object_object_add(o, key, json_object_new_uint64(v));
-}
-
-static void add_bool(struct json_object *o, const char *key, bool v)
-{
-	json_object_object_add(o, key, json_object_new_boolean(v));
-}
-
 static struct json_object *json_probed(const struct rj_sbx *s)
 {
 	struct json_object *p = json_object_new_object();
 	char text[64];
 
-	add(p, "mode", probed_mode(s));
+	add_text(p, "mode", probed_mode(s));
 	add_bool(p, "raced", s->probed & RJ_SBX_PROBED_RACED);
-	add(p, "durability",
+	add_text(p, "durability",
 		s->probed & RJ_SBX_PROBED_DURABLE ? "durable" : "received");
 	if (s->probed_day)
-		add(p, "day", day_text(s->probed_day, text));
+		add_text(p, "day", day_text(s->probed_day, text));
 	return p;
 }
 
@@ -189,41 +174,41 @@ static struct json_object *json_journal(const struct rj_journal_info *i)
 	const struct rj_sbx *s = &i->volume.sbx;
 	char text[256];
 
-	add(j, "placement", rj_placement_name(i->journal.placement));
+	add_text(j, "placement", rj_placement_name(i->journal.placement));
 	if (!rj_uuid_is_null(i->journal.uuid))
-		add(j, "uuid", rj_uuid_text(i->journal.uuid, text));
+		add_text(j, "uuid", rj_uuid_text(i->journal.uuid, text));
 	if (i->journal.placement == RJ_PLACE_DEVICE && i->journal.where[0])
-		add(j, "device", i->journal.where);
+		add_text(j, "device", i->journal.where);
 	if (i->journal.blocks) {
 		add_u64(j, "blocks", i->journal.blocks);
 		add_u64(j, "bytes",
 			(uint64_t)i->journal.blocks * i->volume.block_size);
 	}
 	if (i->have_super) {
-		add(j, "features", features(&i->super, text, sizeof(text)));
+		add_text(j, "features", features(&i->super, text, sizeof(text)));
 		add_u64(j, "fast_commit_blocks", i->super.num_fc_blocks);
 		add_u64(j, "users", i->super.nr_users);
 	}
 	if (i->journal.placement == RJ_PLACE_REMOTE) {
-		add(j, "url", s->url);
+		add_text(j, "url", s->url);
 		add_u64(j, "epoch", s->epoch);
 		add_u64(j, "epoch_at_store", i->epochs);
 		add_u64(j, "floor", s->floor);
 		if (!all_zero(s->key_fingerprint, 16))
-			add(j, "key_fingerprint",
+			add_text(j, "key_fingerprint",
 				rj_hex_text(s->key_fingerprint, 16, text));
-		add(j, "on_loss", on_loss_name(s->on_loss));
+		add_text(j, "on_loss", on_loss_name(s->on_loss));
 		if (s->fallback[0]) {
-			add(j, "fallback", s->fallback);
+			add_text(j, "fallback", s->fallback);
 			add_bool(j, "fallback_empty", s->fallback_empty);
 		}
-		add(j, "ack", s->ack_received ? "received" : "durable");
+		add_text(j, "ack", s->ack_received ? "received" : "durable");
 		if (s->probed)
 			json_object_object_add(j, "probed", json_probed(s));
 	}
 	add_bool(j, "reachable", i->reachable);
 	if (!i->reachable)
-		add(j, "why_not", i->why_not.msg);
+		add_text(j, "why_not", i->why_not.msg);
 	return j;
 }
 
@@ -233,12 +218,12 @@ static void print_json(const struct options *o, const struct rj_journal_info *i)
 	const struct rj_volume_facts *f = &i->volume;
 	char text[256];
 
-	add(top, "device", o->device);
-	add(top, "uuid", rj_uuid_text(f->uuid, text));
+	add_text(top, "device", o->device);
+	add_text(top, "uuid", rj_uuid_text(f->uuid, text));
 	add_u64(top, "block_size", f->block_size);
 	add_u64(top, "blocks", f->blocks);
 	json_object_object_add(top, "journal", json_journal(i));
-	add(top, "mount_options",
+	add_text(top, "mount_options",
 		rj_mount_opts_text(f->mount_opts, text, sizeof(text)));
 	add_bool(top, "needs_recovery", f->needs_recovery);
 	add_bool(top, "clean", f->clean);
@@ -246,14 +231,12 @@ static void print_json(const struct options *o, const struct rj_journal_info *i)
 	add_bool(top, "move_under_way", i->pending);
 	if (f->has_sbx && f->sbx.moved_at) {
 		m = json_object_new_object();
-		add(m, "from", rj_placement_name(f->sbx.moved_from));
-		add(m, "to", rj_placement_name(f->sbx.moved_to));
-		add(m, "at", time_text(f->sbx.moved_at, text));
+		add_text(m, "from", rj_placement_name(f->sbx.moved_from));
+		add_text(m, "to", rj_placement_name(f->sbx.moved_to));
+		add_text(m, "at", time_text(f->sbx.moved_at, text));
 		json_object_object_add(top, "last_move", m);
 	}
-	puts(json_object_to_json_string_ext(
-		top, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_NOSLASHESCAPE));
-	json_object_put(top);
+	json_show(top, JSON_C_TO_STRING_PRETTY);
 }
 
 enum status list(const struct options *o)

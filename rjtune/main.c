@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* rjtune: put a volume's journal elsewhere, and say where it is. */
-#include <json-c/json.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,6 +7,7 @@
 #include "os/fileio.h"
 #include "rjtune.h"
 #include "segment/sealkey.h"
+#include "tools/json.h"
 #include "util/log.h"
 
 /* What an error's line ends with: how to go on. */
@@ -66,18 +66,13 @@ static struct json_object *json_end(const struct rj_move_end *e)
 	struct json_object *o = json_object_new_object();
 	char uuid[RJ_UUID_TEXT];
 
-	json_object_object_add(o, "placement",
-		json_object_new_string(rj_placement_name(e->placement)));
+	add_text(o, "placement", rj_placement_name(e->placement));
 	if (e->where[0])
-		json_object_object_add(o,
-			e->placement == RJ_PLACE_REMOTE ? "url" : "device",
-			json_object_new_string(e->where));
+		add_text(o, e->placement == RJ_PLACE_REMOTE ? "url" : "device", e->where);
 	if (!rj_uuid_is_null(e->uuid))
-		json_object_object_add(o, "uuid",
-			json_object_new_string(rj_uuid_text(e->uuid, uuid)));
+		add_text(o, "uuid", rj_uuid_text(e->uuid, uuid));
 	if (e->blocks)
-		json_object_object_add(
-			o, "blocks", json_object_new_int64(e->blocks));
+		add_i64(o, "blocks", e->blocks);
 	return o;
 }
 
@@ -85,27 +80,19 @@ static void print_json(const struct options *o, const struct result *r)
 {
 	struct json_object *top = json_object_new_object();
 
-	json_object_object_add(
-		top, "device", json_object_new_string(o->device));
+	add_text(top, "device", o->device);
 	json_object_object_add(top, "status", json_object_new_int(r->status));
-	json_object_object_add(
-		top, "result", json_object_new_string(status_name(r->status)));
+	add_text(top, "result", status_name(r->status));
 	if (r->moved) {
-		json_object_object_add(top, "outcome",
-			json_object_new_string(
-				rj_move_outcome_name(r->move.outcome)));
+		add_text(top, "outcome", rj_move_outcome_name(r->move.outcome));
 		json_object_object_add(top, "from", json_end(&r->move.from));
 		json_object_object_add(top, "to", json_end(&r->move.to));
 		if (r->move.warning[0])
-			json_object_object_add(top, "warning",
-				json_object_new_string(r->move.warning));
+			add_text(top, "warning", r->move.warning);
 	}
 	if (r->failed)
-		json_object_object_add(
-			top, "error", json_object_new_string(r->err.msg));
-	puts(json_object_to_json_string_ext(
-		top, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_NOSLASHESCAPE));
-	json_object_put(top);
+		add_text(top, "error", r->err.msg);
+	json_show(top, JSON_C_TO_STRING_PRETTY);
 }
 
 static enum status change(const struct options *o)

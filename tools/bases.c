@@ -10,6 +10,7 @@
 #include "history/base/stored.h"
 #include "log/hold.h"
 #include "log/sealing.h"
+#include "tools/json.h"
 
 static void show(const struct rj_stored_seen *s)
 {
@@ -33,11 +34,6 @@ static void show(const struct rj_stored_seen *s)
 	printf("\n");
 }
 
-static void add_u64(struct json_object *o, const char *key, uint64_t v)
-{
-	json_object_object_add(o, key, json_object_new_uint64(v));
-}
-
 static void add(const struct rj_stored_seen *s, struct json_object *all)
 {
 	struct json_object *o = json_object_new_object();
@@ -45,7 +41,7 @@ static void add(const struct rj_stored_seen *s, struct json_object *all)
 	json_object_array_add(all, o);
 	add_u64(o, "base", s->number);
 	add_u64(o, "bytes", s->bytes);
-	json_object_object_add(o, "finished", json_object_new_boolean(s->finished));
+	add_bool(o, "finished", s->finished);
 	if (!s->known)
 		return;
 	add_u64(o, "volume_bytes", s->volume_bytes);

@@ -12,6 +12,7 @@
 
 #include "os/fileio.h"
 #include "store/conf.h"
+#include "tools/json.h"
 #include "util/environ.h"
 
 #define NOTE_BYTES 65536
@@ -175,12 +176,12 @@ struct json_object *drill_note_json(const struct drill_note *n)
 	for (i = 0; o && i < TEXTS; i++) {
 		text = (const char *)n + texts[i].at;
 		if (*text)
-			json_object_object_add(o, texts[i].key, json_object_new_string(text));
+			add_text(o, texts[i].key, text);
 	}
 	for (i = 0; o && i < NUMBERS; i++) {
 		v = *(const int64_t *)((const char *)n + numbers[i].at);
 		if (v)
-			json_object_object_add(o, numbers[i].key, json_object_new_int64(v));
+			add_i64(o, numbers[i].key, v);
 	}
 	return o;
 }

@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "store/conf.h"
+#include "tools/json.h"
 #include "util/environ.h"
 
 #define NS_PER_S 1000000000LL
@@ -82,18 +83,13 @@ static int put_text(const struct drill_note *n, enum state state, struct rj_buf 
 		n->success_s ? ago(n->success_s, success) : "", n->error);
 }
 
-static void add_text(struct json_object *o, const char *key, const char *text)
-{
-	json_object_object_add(o, key, json_object_new_string(text));
-}
-
 static struct json_object *unknown(const struct rj_error *err)
 {
 	struct json_object *o = json_object_new_object();
 
 	add_text(o, "state", "unknown");
 	add_text(o, "text", err->msg);
-	json_object_object_add(o, "well", json_object_new_boolean(false));
+	add_bool(o, "well", false);
 	return o;
 }
 
@@ -116,11 +112,9 @@ struct json_object *drill_state(const uint8_t volume[RJ_UUID_BYTES])
 	if (o) {
 		add_text(o, "state", names[state]);
 		add_text(o, "text", (char *)text.data);
-		json_object_object_add(o, "well",
-			json_object_new_boolean(state != FAILED && !overdue));
+		add_bool(o, "well", state != FAILED && !overdue);
 		if (n.success_s)
-			json_object_object_add(o, "age_seconds",
-				json_object_new_int64(now_s() - n.success_s));
+			add_i64(o, "age_seconds", now_s() - n.success_s);
 	}
 	rj_buf_free(&text);
 	return o;
@@ -190,7 +184,7 @@ static int put_base(const struct drill_note *n, enum kept state, int64_t until,
 static void add_number(struct json_object *o, const char *key, int64_t v)
 {
 	if (v)
-		json_object_object_add(o, key, json_object_new_int64(v));
+		add_i64(o, key, v);
 }
 
 struct json_object *base_state(const uint8_t volume[RJ_UUID_BYTES], const char *store)
@@ -216,7 +210,7 @@ struct json_object *base_state(const uint8_t volume[RJ_UUID_BYTES], const char *
 		add_number(o, "kept_until", until);
 		add_text(o, "state", names[state]);
 		add_text(o, "text", (char *)text.data);
-		json_object_object_add(o, "well", json_object_new_boolean(state == KEPT));
+		add_bool(o, "well", state == KEPT);
 	}
 	rj_buf_free(&text);
 	return o;

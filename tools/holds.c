@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "format/claim-text.h"
+#include "tools/json.h"
 
 char *hold_text(const struct rj_hold_seen *s, char out[256])
 {
@@ -24,32 +25,23 @@ char *hold_text(const struct rj_hold_seen *s, char out[256])
 	return out;
 }
 
-static void add(struct json_object *o, const char *key, uint64_t v)
-{
-	json_object_object_add(o, key, json_object_new_uint64(v));
-}
-
 static void add_json(struct json_object *all, const struct rj_hold_seen *s,
 	uint64_t bytes)
 {
 	struct json_object *o = json_object_new_object();
 	const struct rj_hold *h = &s->hold;
 
-	add(o, "hold", h->number);
+	add_u64(o, "hold", h->number);
 	if (s->bad) {
-		json_object_object_add(o, "error",
-			json_object_new_string("cannot be read"));
+		add_text(o, "error", "cannot be read");
 	} else {
-		add(o, "first", h->first);
-		add(o, "bytes", bytes);
-		add(o, "made", (uint64_t)h->time);
-		add(o, "until", (uint64_t)h->until);
-		json_object_object_add(o, "expired",
-			json_object_new_boolean(rj_hold_expired(h)));
-		json_object_object_add(
-			o, "program", json_object_new_string(h->program));
-		json_object_object_add(
-			o, "host", json_object_new_string(h->host));
+		add_u64(o, "first", h->first);
+		add_u64(o, "bytes", bytes);
+		add_u64(o, "made", (uint64_t)h->time);
+		add_u64(o, "until", (uint64_t)h->until);
+		add_bool(o, "expired", rj_hold_expired(h));
+		add_text(o, "program", h->program);
+		add_text(o, "host", h->host);
 	}
 	json_object_array_add(all, o);
 }

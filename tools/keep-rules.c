@@ -3,6 +3,7 @@
  * As with other programs that rotate backups: "7d" keeps the newest base of each of the last 7
  * days that have any.
  */
+#include "tools/json.h"
 #include "tools/keep-rules.h"
 
 #include <errno.h>
@@ -109,6 +110,6 @@ const char *keep_text(const struct keep_item *item, bool dry_run, char out[KEEP_
 
 void keep_json(const struct keep_item *item, struct json_object *json)
 {
-	json_object_object_add(json, "kept", json_object_new_boolean(item->why[0]));
-	json_object_object_add(json, "why", json_object_new_string(item->why));
+	add_bool(json, "kept", item->why[0]);
+	add_text(json, "why", item->why);
 }

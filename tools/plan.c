@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include "tools/json.h"
 #include "tools/plan.h"
 
 #include <inttypes.h>
@@ -145,28 +146,13 @@ void plan_print(const struct rj_jbd2_info *p, bool done, bool full,
 		printf("  (no memory to list the transactions)\n");
 }
 
-static void add_u64(struct json_object *o, const char *key, uint64_t v)
-{
-	json_object_object_add(o, key, json_object_new_uint64(v));
-}
-
-static void add_ns(struct json_object *o, const char *key, int64_t ns)
-{
-	json_object_object_add(o, key, json_object_new_int64(ns));
-}
-
-static void add_bool(struct json_object *o, const char *key, bool v)
-{
-	json_object_object_add(o, key, json_object_new_boolean(v));
-}
-
 static struct json_object *transaction_json(
 	const struct rj_jbd2_transaction *t, uint32_t block_size)
 {
 	struct json_object *o = json_object_new_object();
 
 	add_u64(o, "tid", t->tid);
-	add_ns(o, "commit_ns", t->commit_ns);
+	add_i64(o, "commit_ns", t->commit_ns);
 	add_u64(o, "first_block", t->first_block);
 	add_u64(o, "tags", t->tags);
 	add_u64(o, "blocks", t->blocks);
@@ -182,25 +168,22 @@ static struct json_object *super_json(const struct rj_jbd2_sb *sb)
 	struct json_object *o = json_object_new_object();
 	char text[128], uuid[RJ_UUID_TEXT];
 
-	json_object_object_add(
-		o, "uuid", json_object_new_string(rj_uuid_text(sb->uuid, uuid)));
+	add_text(o, "uuid", rj_uuid_text(sb->uuid, uuid));
 	add_u64(o, "version", (uint64_t)sb->version);
 	add_u64(o, "block_size", sb->block_size);
 	add_u64(o, "blocks", sb->maxlen);
 	add_u64(o, "first", sb->first);
 	add_u64(o, "start", sb->start);
 	add_u64(o, "sequence", sb->sequence);
-	add_ns(o, "error", sb->fs_errno);
+	add_i64(o, "error", sb->fs_errno);
 	add_u64(o, "fast_commit_blocks", sb->num_fc_blocks);
-	json_object_object_add(o, "features",
-		json_object_new_string(features_text(sb, text)));
+	add_text(o, "features", features_text(sb, text));
 	return o;
 }
 
 static void add_damage(struct json_object *o, const struct rj_jbd2_info *p)
 {
-	json_object_object_add(
-		o, "damage", json_object_new_string(p->damage_text));
+	add_text(o, "damage", p->damage_text);
 	add_u64(o, "damage_block", p->damage_block);
 	add_u64(o, "damage_tid", p->damage_tid);
 	add_bool(o, "damage_committed", p->damage_committed);
@@ -227,8 +210,8 @@ struct json_object *plan_json(
 	add_u64(o, "escapes", p->escapes);
 	add_u64(o, "zeroed", p->zeroed);
 	add_bool(o, "wrapped", p->wrapped);
-	add_ns(o, "first_commit_ns", p->first_commit_ns);
-	add_ns(o, "last_commit_ns", p->last_commit_ns);
+	add_i64(o, "first_commit_ns", p->first_commit_ns);
+	add_i64(o, "last_commit_ns", p->last_commit_ns);
 	json_object_object_add(o, "journal", super_json(&p->sb));
 	if (p->damage)
 		add_damage(o, p);
