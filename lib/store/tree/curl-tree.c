@@ -159,21 +159,19 @@ static int check_url(const struct rj_net_kind *kind, const struct rj_url *url,
 	return 0;
 }
 
-int rj_net_init(struct rj_net *n, const struct rj_net_kind *kind,
+/* Fill N. URL was checked. rj_net_fini() is called also after a failure. */
+static int init(struct rj_net *n, const struct rj_net_kind *kind,
 	const struct rj_url *url, const struct rj_store_opts *opts,
 	struct rj_error *err)
 {
 	bool tls = kind->tls && !strcmp(url->scheme, kind->tls);
 	unsigned port = url->port;
 	size_t len;
-	int rc;
 
-	rc = check_url(kind, url, err);
-	if (rc)
-		return rc;
 	if (!port)
 		port = tls ? kind->tls_port : kind->plain_port;
 	n->kind = kind;
+	n->base.ops = kind->ops;
 	n->url = *url;
 	n->opts = *opts;
 	n->opts.conf = rj_conf_ref(opts->conf);
@@ -357,11 +355,27 @@ int rj_net_fail(struct rj_net *n, CURLcode code, struct rj_error *err)
 
 /* ---- opening and closing ---- */
 
+static int open_tree(const struct rj_net_kind *kind, const struct rj_url *url,
+	const struct rj_store_opts *opts, struct rj_tree **out, struct rj_error *err)
+{
+	struct rj_net *n = calloc(1, kind->bytes);
+	int rc;
+
+	if (!n)
+		return rj_fail(err, RJ_E_NOMEM, "out of memory");
+	rc = init(n, kind, url, opts, err);
+	if (rc)
+		kind->ops->close(&n->base);
+	else
+		*out = &n->base;
+	return rc;
+}
+
 int rj_net_dup(struct rj_tree *t, struct rj_tree **out, struct rj_error *err)
 {
-	struct rj_net *n = (struct rj_net *)t;
+	const struct rj_net *n = (const struct rj_net *)t;
 
-	return n->kind->open(&n->url, &n->opts, out, err);
+	return open_tree(n->kind, &n->url, &n->opts, out, err);
 }
 
 void rj_net_close(struct rj_tree *t)
@@ -380,7 +394,7 @@ int rj_net_open_store(const struct rj_net_kind *kind, const struct rj_url *url,
 	rc = check_url(kind, url, err);
 	if (rc || !out)
 		return rc;
-	rc = kind->open(url, opts, &t, err);
+	rc = open_tree(kind, url, opts, &t, err);
 	return rc ? rc : rj_mkdir_epoch_open(t, out, err);
 }
 

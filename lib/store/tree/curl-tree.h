@@ -26,8 +26,8 @@ struct rj_net_kind {
 	/* Sets more options of a new handle than user and password; NULL: none */
 	CURLcode (*set_options)(CURL *e, const struct rj_conf *c);
 	const char *box;		 /* the URL's path must name one ("mailbox") */
-	int (*open)(const struct rj_url *url, const struct rj_store_opts *opts,
-		struct rj_tree **out, struct rj_error *err);
+	const struct rj_tree_ops *ops;
+	size_t bytes;			 /* of a tree, which begins with struct rj_net */
 };
 
 /* The head of every such tree's own struct. */
@@ -70,13 +70,6 @@ struct rj_net_call {
 	int reply; /* last reply code (FTP) */
 };
 
-/*
- * Fill N, all but base.ops. RJ_E_INVAL: the URL's path has characters that are not
- * allowed. Sends no request. Call rj_net_fini() also after a failure.
- */
-int rj_net_init(struct rj_net *n, const struct rj_net_kind *kind,
-	const struct rj_url *url, const struct rj_store_opts *opts,
-	struct rj_error *err);
 void rj_net_fini(struct rj_net *n);
 /* For rj_tree_ops: dup; and close, for a tree that has nothing else to free. */
 int rj_net_dup(struct rj_tree *t, struct rj_tree **out, struct rj_error *err);

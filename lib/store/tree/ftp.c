@@ -23,25 +23,6 @@
 
 #define MAX_LIST (256u << 20)
 
-static int ftp_open_tree(const struct rj_url *url,
-	const struct rj_store_opts *opts, struct rj_tree **out,
-	struct rj_error *err);
-
-static CURLcode set_options(CURL *e, const struct rj_conf *c);
-
-static const struct rj_net_kind ftp_kind = {
-	.plain = "ftp",
-	.tls = "ftps",
-	.plain_port = 21,
-	.tls_port = 990,
-	.protocols = "ftp,ftps",
-	.peer = "FTP server",
-	.starttls = true,
-	.short_poll = true,
-	.set_options = set_options,
-	.open = ftp_open_tree,
-};
-
 struct ftp {
 	struct rj_net net;
 	bool no_stat; /* the server does not list with it */
@@ -495,25 +476,19 @@ static CURLcode set_options(CURL *e, const struct rj_conf *c)
 		(long)(CURL_SSLVERSION_TLSv1_2 | CURL_SSLVERSION_MAX_TLSv1_2));
 }
 
-static int ftp_open_tree(const struct rj_url *url,
-	const struct rj_store_opts *opts, struct rj_tree **out,
-	struct rj_error *err)
-{
-	struct ftp *f = calloc(1, sizeof(*f));
-	struct rj_net *n = &f->net;
-	int rc;
-
-	if (!f)
-		return rj_fail(err, RJ_E_NOMEM, "out of memory");
-	n->base.ops = &ftp_ops;
-	rc = rj_net_init(n, &ftp_kind, url, opts, err);
-	if (rc) {
-		rj_net_close(&n->base);
-		return rc;
-	}
-	*out = &n->base;
-	return 0;
-}
+static const struct rj_net_kind ftp_kind = {
+	.plain = "ftp",
+	.tls = "ftps",
+	.plain_port = 21,
+	.tls_port = 990,
+	.protocols = "ftp,ftps",
+	.peer = "FTP server",
+	.starttls = true,
+	.short_poll = true,
+	.set_options = set_options,
+	.ops = &ftp_ops,
+	.bytes = sizeof(struct ftp),
+};
 
 int rj_store_ftp_open(const struct rj_url *url,
 	const struct rj_store_opts *opts, struct rj_store **out,

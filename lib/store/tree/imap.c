@@ -20,22 +20,6 @@
 
 #define MAX_LIST (256u << 20)
 
-static int imap_open_tree(const struct rj_url *url,
-	const struct rj_store_opts *opts, struct rj_tree **out,
-	struct rj_error *err);
-
-static const struct rj_net_kind imap_kind = {
-	.plain = "imap",
-	.tls = "imaps",
-	.plain_port = 143,
-	.tls_port = 993,
-	.protocols = "imap,imaps",
-	.peer = "IMAP server",
-	.starttls = true,
-	.box = "mailbox",
-	.open = imap_open_tree,
-};
-
 struct imap {
 	struct rj_net net;
 	char separator; /* between mailbox levels; 0: not asked yet */
@@ -518,24 +502,18 @@ static const struct rj_tree_ops imap_ops = {
 	.close = imap_close,
 };
 
-static int imap_open_tree(const struct rj_url *url,
-	const struct rj_store_opts *opts, struct rj_tree **out,
-	struct rj_error *err)
-{
-	struct imap *m = calloc(1, sizeof(*m));
-	int rc;
-
-	if (!m)
-		return rj_fail(err, RJ_E_NOMEM, "out of memory");
-	m->net.base.ops = &imap_ops;
-	rc = rj_net_init(&m->net, &imap_kind, url, opts, err);
-	if (rc) {
-		imap_close(&m->net.base);
-		return rc;
-	}
-	*out = &m->net.base;
-	return 0;
-}
+static const struct rj_net_kind imap_kind = {
+	.plain = "imap",
+	.tls = "imaps",
+	.plain_port = 143,
+	.tls_port = 993,
+	.protocols = "imap,imaps",
+	.peer = "IMAP server",
+	.starttls = true,
+	.box = "mailbox",
+	.ops = &imap_ops,
+	.bytes = sizeof(struct imap),
+};
 
 int rj_store_imap_open(const struct rj_url *url,
 	const struct rj_store_opts *opts, struct rj_store **out,

@@ -20,21 +20,6 @@
 
 #define MAX_LIST (256u << 20)
 
-static int sftp_open_tree(const struct rj_url *url,
-	const struct rj_store_opts *opts, struct rj_tree **out,
-	struct rj_error *err);
-
-static CURLcode set_keys(CURL *e, const struct rj_conf *c);
-
-static const struct rj_net_kind sftp_kind = {
-	.plain = "sftp",
-	.plain_port = 22,
-	.protocols = "sftp",
-	.peer = "SSH server",
-	.set_options = set_keys,
-	.open = sftp_open_tree,
-};
-
 static struct rj_net *net_of(struct rj_tree *t)
 {
 	return (struct rj_net *)t;
@@ -350,24 +335,15 @@ static CURLcode set_keys(CURL *e, const struct rj_conf *c)
 	return code;
 }
 
-static int sftp_open_tree(const struct rj_url *url,
-	const struct rj_store_opts *opts, struct rj_tree **out,
-	struct rj_error *err)
-{
-	struct rj_net *n = calloc(1, sizeof(*n));
-	int rc;
-
-	if (!n)
-		return rj_fail(err, RJ_E_NOMEM, "out of memory");
-	n->base.ops = &sftp_ops;
-	rc = rj_net_init(n, &sftp_kind, url, opts, err);
-	if (rc) {
-		rj_net_close(&n->base);
-		return rc;
-	}
-	*out = &n->base;
-	return 0;
-}
+static const struct rj_net_kind sftp_kind = {
+	.plain = "sftp",
+	.plain_port = 22,
+	.protocols = "sftp",
+	.peer = "SSH server",
+	.set_options = set_keys,
+	.ops = &sftp_ops,
+	.bytes = sizeof(struct rj_net),
+};
 
 int rj_store_sftp_open(const struct rj_url *url,
 	const struct rj_store_opts *opts, struct rj_store **out,
