@@ -12,28 +12,6 @@
 
 #define CLAIM_BYTES 65536
 
-static int take_number(void *arg, uint64_t number, uint64_t bytes)
-{
-	(void)bytes;
-	return rj_buf_append(arg, &number, sizeof(number));
-}
-
-int copy_list_claims(struct target *t, struct rj_buf *out, struct rj_error *err)
-{
-	struct rj_key dir = rj_log_key(&t->id, RJ_KEY_EPOCH, 0);
-	struct rj_retry retry;
-	int rc;
-
-	rj_retry_start(&retry, 0);
-	do {
-		out->len = 0;
-		rc = rj_store_list(t->store, &dir, 0, take_number, out, err);
-		if (rc == -RJ_E_NOMEM)
-			rj_fail(err, RJ_E_NOMEM, "out of memory for a listing");
-	} while (rj_retry_again(&retry, rc));
-	return rc;
-}
-
 /* The text of claim EPOCH; RJ_E_NOTFOUND: it has none. */
 static int get_claim(struct target *t, uint64_t epoch, struct rj_buf *out,
 	struct rj_error *err)
@@ -140,7 +118,7 @@ int copy_compare(struct copy *c, struct rj_error *err)
 	int rc;
 
 	c->present = c->older = 0;
-	rc = copy_list_claims(&c->to, &claims, err);
+	rc = rj_log_list_own(c->to.store, &c->to.id, RJ_KEY_EPOCH, 0, &claims, err);
 	n = (const void *)claims.data;
 	for (i = 0; !rc && i < claims.len / sizeof(*n); i++)
 		rc = compare_claim(c, n[i], err);

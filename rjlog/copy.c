@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "check.h"
+#include "log/own.h"
 #include "store/probe.h"
 #include "store/url.h"
 
@@ -45,7 +46,7 @@ static int note_claims(struct copy *c, struct rj_error *err)
 	struct copy_mark *m;
 	size_t count = copy_marks(c, &m), i, listed;
 	uint64_t last = 0;
-	int rc = copy_list_claims(c->from, &c->claims, err);
+	int rc = rj_log_list_own(c->from->store, &c->from->id, RJ_KEY_EPOCH, 0, &c->claims, err);
 
 	listed = c->claims.len / sizeof(last);
 	for (i = 0; !rc && i < count; i++) {

@@ -43,9 +43,6 @@ int copy_put_points(struct copy *c, struct rj_error *err);
 
 /* ---- copy-target.c ---- */
 
-/* The epochs of T's log into OUT, of uint64_t, ascending. */
-int copy_list_claims(
-	struct target *t, struct rj_buf *out, struct rj_error *err);
 /*
  * Check that what the target has of the log is a part of the source, byte for byte. Marks
  * and counts these segments. RJ_E_FOREIGN: it is not; nothing was changed.

@@ -13,6 +13,7 @@
 
 #include "check.h"
 #include "copy.h"
+#include "log/own.h"
 #include "log/retry.h"
 #include "util/environ.h"
 #include "util/error-class.h"
@@ -169,8 +170,10 @@ static int put_next(void *arg, const struct segment_seen *s)
 static int put_claims(struct follow *f, struct rj_error *err)
 {
 	struct copy *c = f->c;
-	int rc = copy_list_claims(c->from, &c->claims, err);
+	int rc;
 
+	c->claims.len = 0;
+	rc = rj_log_list_own(c->from->store, &c->from->id, RJ_KEY_EPOCH, 0, &c->claims, err);
 	if (!rc && c->claims.len != f->claims)
 		rc = copy_put_claims(c, err);
 	f->claims = rc ? 0 : c->claims.len;
