@@ -184,15 +184,22 @@ int rj_fallback_begin(struct rj_fallback *s, const struct rj_log_tail *tail,
 	return 0;
 }
 
-/* Say on disk what was shipped, so that its space can be used. */
-static int release_shipped(struct rj_fallback *s, struct rj_error *err)
+static int change_state(struct rj_fallback *s, enum rj_fallback_state state,
+	struct rj_error *err)
 {
 	struct rj_fallback_header h = s->h;
 
+	h.state = state;
 	h.next = s->next;
 	h.position = keep_from(s);
 	h.last = s->last;
 	return advance(s, &h, err);
+}
+
+/* Say on disk what was shipped, so that its space can be used. */
+static int release_shipped(struct rj_fallback *s, struct rj_error *err)
+{
+	return change_state(s, s->h.state, err);
 }
 
 int rj_fallback_note(struct rj_fallback *s, struct rj_error *err)
@@ -336,18 +343,6 @@ void rj_fallback_noted_tail(
 	out->epoch = s->h.floor_epoch;
 	out->sequence = s->h.floor_sequence;
 	memcpy(out->chain, s->h.floor_chain, sizeof(out->chain));
-}
-
-static int change_state(struct rj_fallback *s, enum rj_fallback_state state,
-	struct rj_error *err)
-{
-	struct rj_fallback_header h = s->h;
-
-	h.state = state;
-	h.next = s->next;
-	h.position = keep_from(s);
-	h.last = s->last;
-	return advance(s, &h, err);
 }
 
 int rj_fallback_idle(struct rj_fallback *s, struct rj_error *err)
