@@ -13,6 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "commit.h"
 #include "os/fileio.h"
 #include "os/thread.h"
 #include "rjserver/log.h"
@@ -92,7 +93,8 @@ static bool in_the_way(const struct store *s)
 	       pos_file(s->end) > pos_file(s->checkpoint_pos);
 }
 
-/* While objects are lost, each start shall read everything and say so. */
+/* While objects are lost, each start shall read everything and say so. The index has what
+ * is in a batch, too, which is not written yet: the end of its flush asks again. */
 static bool wanted(const struct store *s)
 {
 	uint64_t least = s->checkpoint_bytes * 4;
@@ -100,7 +102,8 @@ static bool wanted(const struct store *s)
 	if (least < s->file_bytes)
 		least = s->file_bytes;
 	return !s->scan_all && !s->lost && !s->failed && s->file_count &&
-	       !s->dirty && (s->appended >= least || in_the_way(s));
+	       !s->dirty && !commit_pending(s->commit) &&
+	       (s->appended >= least || in_the_way(s));
 }
 
 void store_checkpoint_tick(struct store *s)

@@ -362,6 +362,46 @@ static unsigned there(struct store *s, unsigned last)
 	return count;
 }
 
+/* Copy the store as a crash would leave it now, for fresh(NAME). */
+static void copy_as(const char *name)
+{
+	char command[600];
+
+	snprintf(command, sizeof(command), "cp -r %s %s/%s", dir, top, name);
+	CU_ASSERT_EQUAL_FATAL(system(command), 0);
+}
+
+/* A checkpoint that is due while a put waits for its flush has nothing of that put: the
+ * crash that comes first leaves a store that starts. */
+static void a_checkpoint_has_what_is_written_only(void)
+{
+	struct store *s = with_checkpoint("pending");
+	uint64_t before = s->checkpoint_pos;
+	static uint8_t data[BODY];
+	struct okey k = key_of(300);
+	struct commit_body body = {data, BODY, 0, false};
+	int result = 1;
+
+	content(300, data);
+	body.crc = rj_crc32c(~0u, data, BODY);
+	s->appended = s->file_bytes;
+	CU_ASSERT_EQUAL(
+		commit_put(s->commit, &k, &body, done, &result, &err), 0);
+	store_checkpoint_tick(s);
+	store_checkpoint_end(s);
+	copy_as("crashed");
+	commit_flush(s->commit);
+	CU_ASSERT_EQUAL(result, 0);
+	store_checkpoint_end(s);
+	CU_ASSERT_TRUE(s->checkpoint_pos > before);
+	CU_ASSERT_EQUAL(store_close(s, &err), 0);
+	fresh("crashed");
+	CU_ASSERT_EQUAL_FATAL(try_open(&s), 0);
+	CU_ASSERT_EQUAL(there(s, 210), 210);
+	CU_ASSERT_EQUAL(get(s, 300), -RJ_E_NOTFOUND);
+	CU_ASSERT_EQUAL(store_close(s, &err), 0);
+}
+
 /* A start reads from the checkpoint's file on, also if nothing lives there any more. */
 static void a_checkpoint_keeps_its_files(void)
 {
@@ -541,6 +581,7 @@ int main(void)
 		RJTEST(a_full_first_file_is_cleaned),
 		RJTEST(one_mark_is_enough),
 		RJTEST(damage_is_set_aside),
+		RJTEST(a_checkpoint_has_what_is_written_only),
 		RJTEST(a_checkpoint_keeps_its_files),
 		RJTEST(a_file_that_is_gone_is_missed),
 		RJTEST(all_files_gone_are_missed),
