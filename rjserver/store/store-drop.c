@@ -44,12 +44,20 @@ void store_drop_oldest(struct store *s)
  * file can not be missed (what it deleted lay in files that are gone), and a
  * file missing between others is always damage. Those from the checkpoint's
  * place on are what a start reads, and those of a store that lost something
- * say so.
+ * say so. With received the tombstones are to be made durable first: a checkpoint
+ * may name what they delete.
  */
 void store_drop_dead(struct store *s)
 {
-	while (s->file_count > 1 && !s->files[0].live && !s->lost &&
+	struct rj_error err;
+
+	while (s->file_count > 1 && !s->files[0].live && !s->lost && !s->failed &&
 		(!s->checkpoint_pos ||
-			s->files[0].number < pos_file(s->checkpoint_pos)))
+			s->files[0].number < pos_file(s->checkpoint_pos))) {
+		if (store_sync(s, &err)) {
+			log_error("%s; no more writes until restart", err.msg);
+			return;
+		}
 		store_drop_oldest(s);
+	}
 }

@@ -428,6 +428,26 @@ static void a_checkpoint_keeps_its_files(void)
 	CU_ASSERT_EQUAL(store_close(s, &err), 0);
 }
 
+/* With received a tombstone may not be durable when the file is dropped whose last object
+ * it deletes: a cut would leave a checkpoint that names objects of a file that is gone. */
+static void a_file_goes_after_its_tombstones(void)
+{
+	struct store_opts opts = {.file_bytes = FILE_SMALL, .received = true};
+	struct store *s;
+	unsigned n;
+
+	store_close(with_checkpoint("received"), &err);
+	opts.dir = dir;
+	CU_ASSERT_EQUAL_FATAL(store_open(&opts, &s, &err), 0);
+	for (n = 1; s->files[0].number == 1 && n <= 210; n++)
+		CU_ASSERT_EQUAL(del(s, n), 0);
+	CU_ASSERT_EQUAL(s->files[0].number, 2);
+	CU_ASSERT_FALSE(s->dirty);
+	CU_ASSERT_EQUAL(del(s, 210), 0);
+	CU_ASSERT_TRUE(s->dirty);
+	CU_ASSERT_EQUAL(store_close(s, &err), 0);
+}
+
 static void a_file_that_is_gone_is_missed(void)
 {
 	char path[256], kept[256];
@@ -583,6 +603,7 @@ int main(void)
 		RJTEST(damage_is_set_aside),
 		RJTEST(a_checkpoint_has_what_is_written_only),
 		RJTEST(a_checkpoint_keeps_its_files),
+		RJTEST(a_file_goes_after_its_tombstones),
 		RJTEST(a_file_that_is_gone_is_missed),
 		RJTEST(all_files_gone_are_missed),
 		RJTEST(a_damaged_checkpoint_costs_time_only),
