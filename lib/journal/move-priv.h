@@ -98,6 +98,10 @@ int rj_move_check_fallback(const struct rj_move_ctx *m, bool switched,
  * and only gets a file. */
 int rj_move_make_fallback(struct rj_move_ctx *m, bool switched,
 	struct rj_error *err);
+/* Remove the fallback file that a move to a log had made before it was taken back. If it was
+ * in the place of the old log's file, which was empty, M's extension says so. A failure is a
+ * warning. */
+void rj_move_unmake_fallback(struct rj_move_ctx *m);
 /* Remove the old log's fallback file, unless the new log uses it. A failure is a warning. */
 void rj_move_drop_fallback(struct rj_move_ctx *m);
 

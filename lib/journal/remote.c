@@ -197,6 +197,22 @@ int rj_move_make_fallback(struct rj_move_ctx *m, bool switched,
 			    err);
 }
 
+void rj_move_unmake_fallback(struct rj_move_ctx *m)
+{
+	const char *path = m->sbx.fallback;
+	struct rj_log_id id = {0};
+	struct rj_error err;
+	bool gone;
+
+	if (!path[0] || m->opts->dry_run)
+		return;
+	memcpy(id.journal_uuid, m->sbx.intent_uuid, RJ_UUID_BYTES);
+	if (rj_fallback_file_unmake(path, &id, &gone, &err))
+		rj_move_warn(m, "%s", err.msg);
+	else if (gone && m->sbx.placement == RJ_PLACE_REMOTE)
+		m->sbx.fallback_empty = true; /* the next start makes it again */
+}
+
 void rj_move_drop_fallback(struct rj_move_ctx *m)
 {
 	const char *path = m->f.sbx.fallback;

@@ -67,6 +67,7 @@ static int roll_back(struct rj_move_ctx *m, struct rj_error *err)
 	if (m->sbx.intent_placement == RJ_PLACE_REMOTE) {
 		rj_move_say(m, "the volume keeps its journal; a new, empty log %s may be left at its store",
 			uuid);
+		rj_move_unmake_fallback(m);
 		return 0;
 	}
 	rc = find_device(m, m->sbx.intent_uuid, err);

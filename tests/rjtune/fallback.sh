@@ -45,6 +45,34 @@ is "no file is left" "$(files)" ""
 status 0 "and back" "$rjtune" -J "remote=$D,size=4,fallback=$first,fallback_size=40" "$img"
 is "with its file" "$(files)" "one/f"
 
+# ---- cut off when the new file is in the old one's place: the volume keeps its log, and works ----
+big=$T_DIR/big.img third=$T_DIR/three.f
+truncate -s 64M "$big"
+"$MKRJFS" -q -F -t ext4 -b 1024 -J "remote=$SRV_URL/e,size=4,fallback=$third,fallback_size=40" \
+	"$big" || exit 99
+# the process is killed when it writes to a file beyond KIB
+cut() { # KIB RJTUNE-ARGUMENT...
+	{ (ulimit -f "$1"; exec "$rjtune" "${@:2}" "$big"); } >/dev/null 2>&1
+}
+taken_back() { # WHAT
+	like "$1: under way" "$("$rjtune" -l "$big")" "^Move under way: +yes"
+	status 0 "$1: taken back" "$rjtune" --resume "$big"
+	check "$1: the volume is served" serve "$big"
+	check "$1: and stopped" eval 'kill -TERM "$DPID" && wait_for 60 gone "$DPID"'
+	check "$1: with a file of its own" test -s "$third"
+}
+to=remote=$SRV_URL/g,size=4,fallback=$third,fallback_size=40
+cut 36000 -J "$to"
+taken_back "while the file is made"
+cut 45000 -J "$to" # a backup superblock lies beyond that
+check "the file was there" test "$(stat -c %s "$third")" = 41943040
+taken_back "after that"
+cut 36000 -U random
+taken_back "a new UUID"
+status 0 "the same moves, not cut off" "$rjtune" -J "$to" "$big"
+check "and it is served" serve "$big"
+kill -TERM "$DPID"
+
 # ---- segments that only the file has ----
 check "stopped while degraded" eval 'degraded_file d.file && unmount_and_stop'
 cp --sparse=always "$img" "$T_DIR/before.img"

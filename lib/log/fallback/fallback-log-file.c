@@ -477,6 +477,52 @@ int rj_fallback_file_remove(
 	return rc;
 }
 
+/* Does the file hold nothing yet, or is it JOURNAL's, and idle? */
+static bool unused(struct rj_bio *bio, const struct stat *st,
+	const uint8_t journal[RJ_UUID_BYTES])
+{
+	uint8_t raw[RJ_FALLBACK_HEADER_BYTES];
+	struct rj_fallback_header h;
+	bool theirs = false;
+	int i;
+
+	if (!st->st_size || blank(bio))
+		return true;
+	for (i = 0; i < 2; i++) {
+		if (bio->read(bio, raw, sizeof(raw), (uint64_t)i * RJ_FALLBACK_ALIGN, NULL) ||
+			rj_fallback_header_decode(raw, &h, NULL))
+			continue;
+		if (h.state != RJ_FALLBACK_IDLE || !rj_uuid_equal(h.journal_uuid, journal))
+			return false;
+		theirs = true;
+	}
+	return theirs;
+}
+
+int rj_fallback_file_unmake(const char *path, const struct rj_log_id *id,
+	bool *gone, struct rj_error *err)
+{
+	struct rj_fallback_path file;
+	struct rj_bio *bio = NULL;
+	struct stat st;
+	int rc = rj_fallback_path_find(path, id, &file, err);
+
+	*gone = false;
+	if (!rc)
+		rc = open_file(&file, NULL, USE_WRITE, &bio, &st, err);
+	if (!rc && S_ISREG(st.st_mode) && unused(bio, &st, id->journal_uuid)) {
+		if (unlinkat(file.dir, file.name, 0))
+			rc = rj_fail_errno(err, errno, "%s", file.path);
+		else
+			rc = rj_fallback_path_sync(&file, err);
+		*gone = !rc;
+	}
+	rj_bio_free(bio);
+	rj_fallback_path_close(&file);
+	*gone |= rc == -RJ_E_NOTFOUND;
+	return rc == -RJ_E_NOTFOUND ? 0 : rc;
+}
+
 /* Never over what was put aside before. */
 static int rename_new(int dir, const char *from, const char *to)
 {

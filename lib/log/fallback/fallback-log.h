@@ -187,6 +187,11 @@ void rj_fallback_file_close(struct rj_fallback_file *f);
  * block device, stays. 0: it is gone, or there was none. */
 int rj_fallback_file_remove(const char *path, const struct rj_log_id *id,
 	struct rj_error *err);
+/* Undo a rj_fallback_make() of ID's journal that was cut off: remove what it left at PATH, a
+ * file that holds nothing yet, or is that journal's and idle. Of ID only the journal counts.
+ * *GONE: there is no file at PATH now. Another's file, or a block device, stays. */
+int rj_fallback_file_unmake(const char *path, const struct rj_log_id *id,
+	bool *gone, struct rj_error *err);
 /* Space for PATH.kept-EPOCH, or PATH.kept-EPOCH.N. */
 #define RJ_FALLBACK_ASIDE_BYTES (RJ_FALLBACK_PATH_BYTES + 32)
 /* Rename the file to such a name that is free (KEPT gets it), its bytes as they
