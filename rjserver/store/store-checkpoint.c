@@ -21,6 +21,9 @@
 #include "util/crc32c.h"
 #include "util/environ.h"
 
+/* On a full disk one that makes space is tried again so often, not at each turn. */
+#define RETRY_NS 1000000000ll
+
 struct checkpoint {
 	pthread_t thread;
 	bool threaded;
@@ -73,6 +76,7 @@ static int finish(struct store *s)
 	if (c->threaded)
 		pthread_join(c->thread, NULL);
 	rc = c->rc;
+	s->checkpoint_failed_ns = rc ? rj_monotonic_ns() : 0;
 	if (rc) {
 		log_warning("%s; the next start reads more of the log",
 			c->err.msg);
@@ -90,7 +94,9 @@ static bool in_the_way(const struct store *s)
 {
 	return s->tight && s->file_count > 1 && !s->files[0].live &&
 	       s->checkpoint_pos &&
-	       pos_file(s->end) > pos_file(s->checkpoint_pos);
+	       pos_file(s->end) > pos_file(s->checkpoint_pos) &&
+	       (!s->checkpoint_failed_ns ||
+		       rj_monotonic_ns() > s->checkpoint_failed_ns + RETRY_NS);
 }
 
 /* While objects are lost, each start shall read everything and say so. The index has what

@@ -76,6 +76,7 @@ struct store {
 	bool scan_all;           /* without checkpoints */
 	uint64_t checkpoint_pos; /* of the durable one; 0: none */
 	uint64_t checkpoint_bytes;
+	int64_t checkpoint_failed_ns; /* monotonic: the last one did; 0: it did not */
 	uint64_t appended; /* bytes, since the last checkpoint was begun */
 	struct checkpoint *checkpoint; /* being written */
 	struct clean *clean;

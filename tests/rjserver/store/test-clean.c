@@ -428,6 +428,44 @@ static void a_checkpoint_keeps_its_files(void)
 	CU_ASSERT_EQUAL(store_close(s, &err), 0);
 }
 
+/* On a disk without space for it a checkpoint that would make space is not tried again at
+ * once: the server asks each few milliseconds. */
+static void a_checkpoint_that_fails_waits(void)
+{
+	struct store *s = with_checkpoint("fails");
+	uint32_t file = pos_file(s->checkpoint_pos);
+	unsigned last = 210;
+	struct okey below;
+	int result = 1;
+	char path[256];
+	size_t count;
+
+	while (s->files[s->file_count - 1].number == file)
+		CU_ASSERT_EQUAL_FATAL(put(s, ++last), 0);
+	below = key_of(last);
+	CU_ASSERT_EQUAL(commit_delete_below(s->commit, &below, last, 0, &count,
+				done, &result, &err),
+		0);
+	commit_flush(s->commit);
+	path_in(path, "checkpoint.tmp");
+	CU_ASSERT_EQUAL(mkdir(path, 0700), 0);
+	s->tight = true;
+	quiet(true);
+	store_checkpoint_tick(s);
+	CU_ASSERT_PTR_NOT_NULL(s->checkpoint);
+	store_checkpoint_end(s);
+	store_checkpoint_tick(s);
+	CU_ASSERT_PTR_NULL(s->checkpoint);
+	store_checkpoint_end(s);
+	quiet(false);
+	CU_ASSERT_EQUAL(rmdir(path), 0);
+	s->checkpoint_failed_ns -= 2000000000;
+	store_checkpoint_tick(s);
+	store_checkpoint_end(s);
+	CU_ASSERT_TRUE(pos_file(s->checkpoint_pos) > file);
+	CU_ASSERT_EQUAL(store_close(s, &err), 0);
+}
+
 /* With received a tombstone may not be durable when the file is dropped whose last object
  * it deletes: a cut would leave a checkpoint that names objects of a file that is gone. */
 static void a_file_goes_after_its_tombstones(void)
@@ -603,6 +641,7 @@ int main(void)
 		RJTEST(damage_is_set_aside),
 		RJTEST(a_checkpoint_has_what_is_written_only),
 		RJTEST(a_checkpoint_keeps_its_files),
+		RJTEST(a_checkpoint_that_fails_waits),
 		RJTEST(a_file_goes_after_its_tombstones),
 		RJTEST(a_file_that_is_gone_is_missed),
 		RJTEST(all_files_gone_are_missed),
