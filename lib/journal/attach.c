@@ -320,7 +320,7 @@ int rj_attach_remote(const char *device, const struct rj_journal_opts *opts,
 	rc = rj_attach_begin_log(
 		store, &id, f->block_size, blocks, 0, &w, &seen, err);
 	if (!rc && opts->fallback[0])
-		rc = rj_fallback_make(opts->fallback, &id, device,
+		rc = rj_fallback_make(opts->fallback, &id, NULL, device,
 			rj_attach_fallback_bytes(opts, f->block_size, blocks),
 			err);
 	if (rc)

@@ -176,6 +176,7 @@ int rj_move_check_fallback(const struct rj_move_ctx *m, bool switched,
 int rj_move_make_fallback(struct rj_move_ctx *m, bool switched,
 	struct rj_error *err)
 {
+	const struct rj_log_id *given_up = m->opts->given_up;
 	const char *path = new_fallback(m);
 	struct rj_log_id id, old;
 	int rc = 0;
@@ -191,7 +192,7 @@ int rj_move_make_fallback(struct rj_move_ctx *m, bool switched,
 	if (!switched && !strcmp(path, m->f.sbx.fallback))
 		rc = rj_fallback_file_remove(path, &old, err);
 	return rc ? rc
-		  : rj_fallback_make(path, &id, m->path,
+		  : rj_fallback_make(path, &id, given_up ? given_up : &old, m->path,
 			    rj_attach_fallback_bytes(&m->opts->to,
 				    m->f.block_size, m->blocks),
 			    err);
@@ -200,16 +201,19 @@ int rj_move_make_fallback(struct rj_move_ctx *m, bool switched,
 void rj_move_unmake_fallback(struct rj_move_ctx *m)
 {
 	const char *path = m->sbx.fallback;
-	struct rj_log_id id = {0};
+	bool back = m->sbx.placement == RJ_PLACE_REMOTE;
+	struct rj_log_id id = {0}, old = {0};
 	struct rj_error err;
 	bool gone;
 
 	if (!path[0] || m->opts->dry_run)
 		return;
 	memcpy(id.journal_uuid, m->sbx.intent_uuid, RJ_UUID_BYTES);
-	if (rj_fallback_file_unmake(path, &id, &gone, &err))
+	memcpy(old.volume_uuid, m->f.uuid, RJ_UUID_BYTES);
+	memcpy(old.journal_uuid, m->sbx.journal_uuid, RJ_UUID_BYTES);
+	if (rj_fallback_file_unmake(path, &id, back ? &old : NULL, &gone, &err))
 		rj_move_warn(m, "%s", err.msg);
-	else if (gone && m->sbx.placement == RJ_PLACE_REMOTE)
+	else if (gone && back)
 		m->sbx.fallback_empty = true; /* the next start makes it again */
 }
 

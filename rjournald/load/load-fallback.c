@@ -27,7 +27,7 @@ static int open_file(struct rj_loaded *l, const struct rj_log_id *id,
 	/* another host, or a move that was cut off: nothing is in it */
 	rj_log(RJ_LOG_NOTICE, "%s: making the fallback file %s", l->device,
 		sbx->fallback);
-	rc = rj_fallback_make(sbx->fallback, id, l->device,
+	rc = rj_fallback_make(sbx->fallback, id, NULL, l->device,
 		rj_attach_fallback_bytes(
 			NULL, l->facts.block_size, sbx->journal_blocks),
 		err);

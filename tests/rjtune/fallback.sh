@@ -59,7 +59,7 @@ taken_back() { # WHAT
 	status 0 "$1: taken back" "$rjtune" --resume "$big"
 	check "$1: the volume is served" serve "$big"
 	check "$1: and stopped" eval 'kill -TERM "$DPID" && wait_for 60 gone "$DPID"'
-	check "$1: with a file of its own" test -s "$third"
+	check "$1: with a file of its own" eval '[ -s "$third" ] || [ -b "$third" ]'
 }
 to=remote=$SRV_URL/g,size=4,fallback=$third,fallback_size=40
 cut 36000 -J "$to"
@@ -71,7 +71,21 @@ cut 36000 -U random
 taken_back "a new UUID"
 status 0 "the same moves, not cut off" "$rjtune" -J "$to" "$big"
 check "and it is served" serve "$big"
-kill -TERM "$DPID"
+check "and stopped" eval 'kill -TERM "$DPID" && wait_for 60 gone "$DPID"'
+
+# ---- the same on a block device, which cannot be removed ----
+truncate -s 44M "$T_DIR/disk"
+loop_over "$T_DIR/disk" || exit 99
+third=$DEV
+local_conf "$T_DIR" "$DEV"
+to=remote=$SRV_URL/h,size=4,fallback=$DEV
+status 0 "to a block device" "$rjtune" -J "$to" "$big"
+status 0 "a new UUID" "$rjtune" -U random "$big"
+check "it is served" serve "$big"
+check "and stopped" eval 'kill -TERM "$DPID" && wait_for 60 gone "$DPID"'
+cut 45000 -J "remote=$SRV_URL/i,size=4,fallback=$DEV"
+taken_back "on a block device"
+local_conf "$T_DIR"
 
 # ---- segments that only the file has ----
 check "stopped while degraded" eval 'degraded_file d.file && unmount_and_stop'

@@ -364,19 +364,20 @@ static int check_folder(const struct rj_fallback_path *p, const char *volume,
 	return 0;
 }
 
-/* Is the file that of journal OLD, which it leaves before a new one is made?
- * *NEEDS_SPACE: it is renamed, not removed. */
+/* Is the file that of journal OLD, which it leaves before a new one is made? On a block
+ * device the new one is made over it, if it is idle. *NEEDS_SPACE: it is renamed, not removed. */
 static bool goes_away(struct rj_bio *bio, const struct stat *st,
 	const struct rj_log_id *old, bool *needs_space)
 {
 	struct rj_fallback_facts facts;
 	struct rj_fallback *s = NULL;
 
-	if (!old || !S_ISREG(st->st_mode) ||
-		rj_fallback_open(bio, old, &s, NULL))
+	if (!old || rj_fallback_open(bio, old, &s, NULL))
 		return false;
 	rj_fallback_facts(s, &facts);
 	rj_fallback_close(s);
+	if (S_ISBLK(st->st_mode))
+		return facts.state == RJ_FALLBACK_IDLE;
 	*needs_space = facts.state != RJ_FALLBACK_IDLE;
 	return true;
 }
@@ -424,7 +425,7 @@ int rj_fallback_check(const char *path, const struct rj_log_id *id,
 }
 
 int rj_fallback_make(const char *path, const struct rj_log_id *id,
-	const char *volume, uint64_t bytes, struct rj_error *err)
+	const struct rj_log_id *old, const char *volume, uint64_t bytes, struct rj_error *err)
 {
 	struct rj_fallback_path file;
 	struct rj_bio *bio = NULL;
@@ -434,7 +435,7 @@ int rj_fallback_make(const char *path, const struct rj_log_id *id,
 
 	if (!bytes)
 		bytes = RJ_FALLBACK_MIN_BYTES;
-	rc = look(path, id, NULL, volume, bytes, &file, &ours, &fresh, err);
+	rc = look(path, id, old, volume, bytes, &file, &ours, &fresh, err);
 	if (rc || ours)
 		goto out;
 	if (fresh)
@@ -486,7 +487,7 @@ static bool unused(struct rj_bio *bio, const struct stat *st,
 	bool theirs = false;
 	int i;
 
-	if (!st->st_size || blank(bio))
+	if (S_ISREG(st->st_mode) && (!st->st_size || blank(bio)))
 		return true;
 	for (i = 0; i < 2; i++) {
 		if (bio->read(bio, raw, sizeof(raw), (uint64_t)i * RJ_FALLBACK_ALIGN, NULL) ||
@@ -500,7 +501,7 @@ static bool unused(struct rj_bio *bio, const struct stat *st,
 }
 
 int rj_fallback_file_unmake(const char *path, const struct rj_log_id *id,
-	bool *gone, struct rj_error *err)
+	const struct rj_log_id *back, bool *gone, struct rj_error *err)
 {
 	struct rj_fallback_path file;
 	struct rj_bio *bio = NULL;
@@ -515,6 +516,9 @@ int rj_fallback_file_unmake(const char *path, const struct rj_log_id *id,
 			rc = rj_fail_errno(err, errno, "%s", file.path);
 		else
 			rc = rj_fallback_path_sync(&file, err);
+		*gone = !rc;
+	} else if (!rc && back && S_ISBLK(st.st_mode) && unused(bio, &st, id->journal_uuid)) {
+		rc = rj_fallback_format(bio, back, err);
 		*gone = !rc;
 	}
 	rj_bio_free(bio);

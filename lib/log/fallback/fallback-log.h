@@ -154,13 +154,14 @@ struct rj_fallback_path {
  * 0600, BYTES (0: RJ_FALLBACK_MIN_BYTES) written with zeros; or take an empty file,
  * a blank block device (its first and last MiB are zeros), or one that is this
  * journal's already and idle.
+ * OLD (may be NULL): a block device with an idle one of that journal is taken, too.
  * VOLUME is the volume's device: it must not be on it (RJ_E_INVAL).
  * RJ_E_EXISTS: it holds something else. RJ_E_BUSY: a block device that is mounted,
  * or otherwise in use. RJ_E_REFUSED: segments that may be needed; or rj.conf does
  * not allow PATH. RJ_E_NOSPACE: too small, or no space; a file made here is removed.
  */
 int rj_fallback_make(const char *path, const struct rj_log_id *id,
-	const char *volume, uint64_t bytes, struct rj_error *err);
+	const struct rj_log_id *old, const char *volume, uint64_t bytes, struct rj_error *err);
 /* Check whether rj_fallback_make() can succeed. Changes nothing. Same errors. OLD
  * (may be NULL): a regular file of that journal is removed or renamed before. */
 int rj_fallback_check(const char *path, const struct rj_log_id *id,
@@ -188,10 +189,11 @@ void rj_fallback_file_close(struct rj_fallback_file *f);
 int rj_fallback_file_remove(const char *path, const struct rj_log_id *id,
 	struct rj_error *err);
 /* Undo a rj_fallback_make() of ID's journal that was cut off: remove what it left at PATH, a
- * file that holds nothing yet, or is that journal's and idle. Of ID only the journal counts.
- * *GONE: there is no file at PATH now. Another's file, or a block device, stays. */
+ * file that holds nothing yet, or is that journal's and idle; a block device becomes an empty
+ * one of BACK (may be NULL). Of ID only the journal counts. *GONE: that was done, or there is no
+ * file at PATH. Another's file stays. */
 int rj_fallback_file_unmake(const char *path, const struct rj_log_id *id,
-	bool *gone, struct rj_error *err);
+	const struct rj_log_id *back, bool *gone, struct rj_error *err);
 /* Space for PATH.kept-EPOCH, or PATH.kept-EPOCH.N. */
 #define RJ_FALLBACK_ASIDE_BYTES (RJ_FALLBACK_PATH_BYTES + 32)
 /* Rename the file to such a name that is free (KEPT gets it), its bytes as they
