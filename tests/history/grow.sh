@@ -32,7 +32,8 @@ each_moment() {
 
 may_grow || skip_all "it takes CAP_SYS_RESOURCE (tests/power/inside)"
 
-for kind in "ext4 4096" "ext3 1024"; do
+kinds "$seed" "ext4 4096" "ext3 1024"
+for kind in "${KINDS[@]}"; do
 	bs=${kind#* }
 	rm -f ./*.img
 	check "$kind: a volume" history_volume $kind journal ""

@@ -12,8 +12,9 @@ frozen_and_thawed() { fsfreeze -f mnt && fsfreeze -u mnt; }
 seed=${RJ_SEED:-$RANDOM}
 note "RJ_SEED=$seed"
 "$RJ_BUILD/rjtune/rjtune" --genkey "$T_DIR/key" >/dev/null
-for kind in "image ext3 1024 ,key=$T_DIR/key" "image ext4 4096 ,fallback=$T_DIR/fb" "device ext4 1024" \
-	"device ext3 4096" "image ext4 4096 ,on_loss=block -O ^orphan_file"; do
+kinds "$seed" "image ext3 1024 ,key=$T_DIR/key" "image ext4 4096 ,fallback=$T_DIR/fb" "device ext4 1024" \
+	"device ext3 4096" "image ext4 4096 ,on_loss=block -O ^orphan_file"
+for kind in "${KINDS[@]}"; do
 	history_conf "keyfile = $T_DIR/key"
 	# shellcheck disable=SC2086
 	check "$kind: a base" new_history $kind

@@ -37,7 +37,8 @@ wrote="is not as the unmount left it that the log ends with: e2fsck, "
 seed=${RJ_SEED:-$RANDOM}
 note "RJ_SEED=$seed"
 
-for kind in "image ext3 1024 ,key=$T_DIR/key" "device ext4 4096 "; do
+kinds "$seed" "image ext3 1024 ,key=$T_DIR/key" "device ext4 4096 "
+for kind in "${KINDS[@]}"; do
 	read -r form type bs words <<<"$kind"
 	history_conf "keyfile = $T_DIR/key"
 	[ "$form" = image ] || sed -i '/^retain/d' "$RJ_CONF"

@@ -20,7 +20,8 @@ file_alone() {
 		mark f && rj_crash && again
 }
 back() { start_server "$T_DIR/srv" "$SRV_PORT"; }
-for kind in "image ext4 4096" "device ext3 1024"; do
+kinds "$seed" "image ext4 4096" "device ext3 1024"
+for kind in "${KINDS[@]}"; do
 	# shellcheck disable=SC2086
 	check "$kind: a volume" new_history $kind ",fallback=$T_DIR/fb,on_loss=local"
 	check "... recovered from the file alone" file_alone

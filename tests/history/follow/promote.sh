@@ -50,7 +50,8 @@ used() {
 		"$HISTORY" check new record "$seed" && fsynced new 20 sums && other_host "$UMOUNT_RJ" new
 }
 
-for kind in "ext4 4096" "ext3 1024"; do
+kinds "$seed" "ext4 4096" "ext3 1024"
+for kind in "${KINDS[@]}"; do
 	rm -f ./*.img
 	history_conf ""
 	check "$kind: a volume" history_volume $kind journal ""
