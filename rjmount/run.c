@@ -18,7 +18,9 @@
 #include "util/environ.h"
 
 #define ASK_MS 5000
-#define MOUNTING_MS 1000 /* without that answer the volume is mounted just the same */
+/* The daemon, which has just begun, first notes its floor: on a busy disk that takes seconds.
+ * Without that answer the volume is mounted just the same, and its history ends. */
+#define MOUNTING_MS 30000
 /* A daemon of the mount before may still be on its way out. */
 #define LEAVING_NS   10000000000LL
 #define LEAVING_TICK 20000000LL
@@ -92,8 +94,8 @@ static void announce(const uint8_t uuid[RJ_UUID_BYTES])
 static int try_mount(const struct rj_mount_options *o, const char *const *argv,
 	const uint8_t *with, int *status, struct rj_error *err)
 {
-	int64_t end = rj_monotonic_ns() + BUSY_NS;
 	struct rj_proc_result r = {0};
+	int64_t end = 0;
 	bool again;
 	int rc;
 
@@ -102,6 +104,8 @@ static int try_mount(const struct rj_mount_options *o, const char *const *argv,
 		rj_proc_release(&r);
 		if (with)
 			announce(with);
+		if (!end)
+			end = rj_monotonic_ns() + BUSY_NS;
 		rc = rj_proc_run(argv, RJ_PROC_CAPTURE, &r, err);
 		if (rc)
 			return rc;

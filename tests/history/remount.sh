@@ -102,6 +102,20 @@ with_mount() {
 		rj_umount && PATH=$T_DIR/bin:$PATH rj_mount
 }
 REAL_MOUNT=$(command -v mount)
+# the daemon's first floor takes its time
+slow_floor() {
+	local rc
+	mkdir floors && truncate -s 16M floors.img && mke2fs -q -F floors.img &&
+		mount -o loop floors.img floors && rj_umount && fsfreeze -f floors || return 1
+	(sleep 4; exec fsfreeze -u floors) &
+	FLOOR_DIR=$T_DIR/floors
+	local_conf "$T_DIR"
+	rj_mount; rc=$?
+	unset FLOOR_DIR
+	local_conf "$T_DIR"
+	wait $!
+	return $rc
+}
 lost() {
 	local pid rc; pid=$(daemon_pid "$VOL")
 	exec 9<"$(journal_loop)" && umount -l mnt && sleep 0.5 && kill -STOP "$SRV_PID"
@@ -136,6 +150,7 @@ broken "the same, and debugfs -w" "$another" held eval 'sleep 0.2; written'
 broken "the same, and debugfs -w at once" "$another" held written
 broken "the same, and a killed worker" "$another" killed_between
 goes_on "used before mount.rj knows" with_mount '' 'echo >mnt/early-$RANDOM; sync -f mnt; true'
+goes_on "a disk for floors that is slow" slow_floor
 broken "debugfs -w before the mount" "$unknown" with_mount "echo >f; debugfs -w -R 'write f now-$RANDOM' $VOL" ''
 broken "the store away at the end" "$another" lost
 broken "resize2fs" "$wrote" between grown
