@@ -11,8 +11,8 @@ COMPARE=$RJ_BUILD/tests/history/blocks/compare
 history_conf() {
 	(umask 077; printf '[*]\nretain = 1d\ntrim_interval = 1\nship_early = 64k\n%s\n' "$1" >"$RJ_CONF")
 }
-# kinds SEED KIND...: the kinds of volumes to be tried, in $KINDS: each. Under a sanitizer, where they
-# take three times as long and run the same code, one, by SEED.
+# kinds SEED KIND...: the kinds of volumes to be tried, in $KINDS: each. Under a sanitizer, where
+# they take three times as long and run the same code, one, by SEED.
 kinds() {
 	local seed=$1; shift
 	KINDS=("$@")
