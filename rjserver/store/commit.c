@@ -116,7 +116,7 @@ static void finish_item(struct store *s, const struct item *it, int rc)
 	} else if (rc) {
 		/* for DAMAGED and LIVE alike, reading checks the bytes */
 		e->state = IDX_LIVE;
-	} else {
+	} else if (e) { /* else finish_below() saw it deleted, and took it along */
 		count_dead(s, &it->rec.okey, e);
 		idx_remove(s->index, &it->rec.okey);
 	}

@@ -574,6 +574,38 @@ static void within_a_batch(void)
 	store_close(s, &err);
 }
 
+/* A small object, which DELETE below with a least size spares, is deleted in the same batch. */
+static void spared_and_deleted(void)
+{
+	struct okey small = key_of(1), below = key_of(10); /* of 38 bytes */
+	char *dir = dir_of("spared");
+	struct rj_error err;
+	struct store *s = open_at(dir);
+	unsigned round;
+	size_t count;
+
+	CU_ASSERT_EQUAL(put(s, 1), 0);
+	CU_ASSERT_EQUAL(put_now(s, 4), 0);
+	CU_ASSERT_EQUAL(commit_delete_below(s->commit, &below, 10, 1000, &count,
+				done, NULL, &err),
+		0);
+	CU_ASSERT_EQUAL(count, 1);
+	CU_ASSERT_EQUAL(
+		commit_delete(s->commit, &small, done, NULL, &err), 0);
+	result = 1;
+	commit_flush(s->commit);
+	CU_ASSERT_EQUAL(result, 0);
+	for (round = 0; round < 2; round++) {
+		CU_ASSERT_EQUAL(s->files[0].live, 0);
+		CU_ASSERT_EQUAL(s->files[0].live_bytes, 0);
+		CU_ASSERT_EQUAL(get(s, 1), -RJ_E_NOTFOUND);
+		CU_ASSERT_EQUAL(get(s, 4), -RJ_E_NOTFOUND);
+		store_close(s, &err);
+		s = open_at(dir);
+	}
+	store_close(s, &err);
+}
+
 static void answered_after_the_sync(void)
 {
 	struct store *s = open_at(dir_of("sync"));
@@ -596,6 +628,7 @@ int main(void)
 	static const struct rjtest tests[] = {
 		RJTEST(answered_after_the_sync),
 		RJTEST(within_a_batch),
+		RJTEST(spared_and_deleted),
 		RJTEST(flip_after_clean_stop),
 		RJTEST(flip_after_crash),
 		RJTEST(torn_batch),
