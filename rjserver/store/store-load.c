@@ -302,6 +302,8 @@ static int cut(struct store *s, uint64_t from, struct rj_error *err)
 		rc = rj_pwrite_all(f->fd, data, len, off, f->path, err);
 	if (!rc)
 		rc = rj_fsync(f->fd, f->path, err);
+	if (!rc)
+		f->data_end = off; /* once is enough: what was kept stays */
 	free(data);
 	return rc;
 }

@@ -291,6 +291,19 @@ int scan_file(struct scan *sc, struct scan_file *sf, struct rj_error *err)
 	return 0;
 }
 
+/* Where what is missing before H begins. If H names a record of its own file, the first
+ * of which is missing: at the start of that, as the file before was synced when it began. */
+static uint64_t gap_start(const struct scan *sc, const struct held *h)
+{
+	const struct datafile *f = store_file(sc->s, pos_file(h->rec.pos));
+
+	if (f && f > sc->s->files && h->last_seen &&
+		pos_file(h->gap_from) == f[-1].number &&
+		pos_file(h->rec.prev) == f->number)
+		return pos_make(f->number, FILE_HEAD_BYTES);
+	return h->gap_from;
+}
+
 /* What no later record vouches for: the last batch, or all since the last
  * sync when the server runs with --durability=received. */
 int scan_finish(struct scan *sc, struct scan_end *end, struct rj_error *err)
@@ -306,8 +319,8 @@ int scan_finish(struct scan *sc, struct scan_end *end, struct rj_error *err)
 		h = &sc->held[i];
 		/* All from the first torn record on belongs to a batch that
 		 * was not synced, so none of it was acknowledged. */
-		if (h->gap_from && h->rec.durable <= h->gap_from) {
-			end->cut = h->gap_from;
+		if (h->gap_from && h->rec.durable <= gap_start(sc, h)) {
+			end->cut = gap_start(sc, h);
 		} else if (!h->body_ok && h->torn) {
 			end->cut = h->rec.pos;
 		} else {

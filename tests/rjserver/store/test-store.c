@@ -409,6 +409,64 @@ static void torn_batch(void)
 	CU_ASSERT_TRUE(absent > ROUNDS);
 }
 
+/* The same of the first batch of a file, whose records name none before them in it. */
+static void torn_first_batch(void)
+{
+	enum { BATCH = 9, ROUNDS = 100 };
+	char *dir = dir_of("first"), *live = dir_of("first.live");
+	static const uint8_t zeros[512];
+	unsigned round, n = 0, done_before, wrong = 0, lost = 0, absent = 0;
+	char work[140], path[200];
+	uint64_t to, off;
+	struct rj_error err;
+	struct store *s;
+	int fd, rc;
+
+	srandom((unsigned)rjtest_seed());
+	snprintf(work, sizeof(work), "%s.work", dir);
+	s = open_at(live);
+	do {
+		done_before = n;
+		while (n < done_before + BATCH)
+			put(s, ++n);
+		commit_flush(s->commit);
+	} while (s->file_count == 1);
+	CU_ASSERT_EQUAL(pos_file(s->end), 2);
+	to = pos_offset(s->end);
+	copy_store(live, dir);
+	store_close(s, &err);
+	quiet_stderr(true);
+	for (round = 0; round < ROUNDS; round++) {
+		copy_store(dir, work);
+		snprintf(path, sizeof(path), "%s/store/00000002.rjd", work);
+		fd = open(path, O_RDWR | O_CLOEXEC);
+		for (off = FILE_HEAD_BYTES; off < to; off += 512)
+			if (random() % 8 < 1 + round % 8)
+				if (pwrite(fd, zeros, 512, (off_t)off) != 512)
+					abort();
+		close(fd);
+		s = open_at(work);
+		lost += s->lost;
+		for (n = 1; n <= done_before + BATCH; n++) {
+			rc = get(s, n);
+			wrong += rc && !(n > done_before &&
+					       rc == -RJ_E_NOTFOUND);
+			absent += rc == -RJ_E_NOTFOUND;
+		}
+		if (get(s, n - 1))
+			wrong += put_now(s, n - 1) != 0;
+		store_close(s, &err);
+		s = open_at(work);
+		lost += s->lost;
+		wrong += get(s, n - 1) != 0;
+		store_close(s, &err);
+	}
+	quiet_stderr(false);
+	CU_ASSERT_EQUAL(wrong, 0);
+	CU_ASSERT_EQUAL(lost, 0);
+	CU_ASSERT_TRUE(absent > ROUNDS);
+}
+
 /* Sectors gone below what a later record calls durable: more than one byte,
  * and names may be lost. Then nothing is "not found" any more. */
 static void lost_middle(void)
@@ -632,6 +690,7 @@ int main(void)
 		RJTEST(flip_after_clean_stop),
 		RJTEST(flip_after_crash),
 		RJTEST(torn_batch),
+		RJTEST(torn_first_batch),
 		RJTEST(lost_middle),
 		RJTEST(truncated),
 		RJTEST(as_a_table),
