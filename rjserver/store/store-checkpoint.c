@@ -51,8 +51,12 @@ static void *run(void *arg)
 
 static struct checkpoint *make(struct store *s)
 {
-	struct checkpoint *c = calloc(1, sizeof(*c));
+	struct checkpoint *c;
 
+	/* a last file without a record is removed at the next start */
+	if (pos_file(s->last) != pos_file(s->end))
+		return NULL;
+	c = calloc(1, sizeof(*c));
 	if (!c)
 		return NULL;
 	c->pos = s->end;
