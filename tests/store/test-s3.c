@@ -161,12 +161,56 @@ static void a_deletion_at_the_same_time(void)
 	bad_stop(b);
 }
 
+static int count(void *arg, uint64_t number, uint64_t bytes)
+{
+	++*(int *)arg;
+	return 0;
+}
+
+static int count_journal(void *arg, const uint8_t uuid[RJ_UUID_BYTES])
+{
+	++*(int *)arg;
+	return 0;
+}
+
+/* A proxy's page has status 200 and may be XML: it does not say that a log is empty. */
+static void only_a_listing_says_what_is_there(void)
+{
+	static const char *const pages[] = {
+		"HTTP/1.1 200 OK\r\nContent-Length: 13\r\n\r\n<html></html>",
+		"HTTP/1.1 200 OK\r\nContent-Length: 41\r\n\r\n"
+		"<Error><Code>InternalError</Code></Error>",
+	};
+	struct bad_act act = {NULL, BAD_KEEP, 0, 0};
+	struct rj_key dir = t_new_log(RJ_KEY_LOG);
+	struct bad_server *b;
+	struct rj_store *s;
+	int counted = 0;
+	size_t i;
+
+	for (i = 0; i < sizeof(pages) / sizeof(pages[0]); i++) {
+		act.answer = pages[i];
+		b = bad_start(&act, 1);
+		s = open_s3(b);
+		T_FAILS(rj_store_list(s, &dir, 0, count, &counted, &err),
+			RJ_E_PROTOCOL, "not one of S3");
+		T_FAILS(rj_store_list_journals(s, count_journal, &counted, &err),
+			RJ_E_PROTOCOL, "not one of S3");
+		T_FAILS(rj_store_remove_below(s, &dir, 9, 0, NULL, &err),
+			RJ_E_PROTOCOL, "not one of S3");
+		rj_store_close(s);
+		bad_stop(b);
+	}
+	CU_ASSERT_EQUAL(counted, 0);
+}
+
 int main(void)
 {
 	static const struct rjtest tests[] = {
 		RJTEST(only_an_etag_acknowledges),
 		RJTEST(a_missing_etag_is_an_answer_that_was_lost),
 		RJTEST(a_deletion_at_the_same_time),
+		RJTEST(only_a_listing_says_what_is_there),
 	};
 
 	unsetenv("http_proxy");

@@ -24,6 +24,7 @@ struct page {
 	const char *prefix; /* what each key begins with */
 	bool keys;	    /* collect keys, else common prefixes */
 	bool more;
+	bool listing; /* it is one */
 	struct rj_buf found; /* struct entry */
 	char key[RJ_URL_BYTES + RJ_KEY_TEXT];
 	uint64_t size;
@@ -51,7 +52,9 @@ static int on_start(void *arg, const char *name)
 {
 	struct page *p = arg;
 
-	if (!strcmp(name, "Contents")) {
+	if (!strcmp(name, "ListBucketResult")) {
+		p->listing = true;
+	} else if (!strcmp(name, "Contents")) {
 		p->key[0] = '\0';
 		p->size = 0;
 	} else if (!strcmp(name, "CommonPrefixes")) {
@@ -132,7 +135,7 @@ static int get_page(struct rj_s3 *s, struct page *p, const char *what,
 	int rc;
 
 	p->found.len = 0;
-	p->more = false;
+	p->more = p->listing = false;
 	rc = set_query(s, p, after, err);
 	if (!rc)
 		rc = rj_s3_perform(s, &c, err);
@@ -147,6 +150,11 @@ static int get_page(struct rj_s3 *s, struct page *p, const char *what,
 			err);
 	if (rc == -RJ_E_NOMEM)
 		rj_fail(err, RJ_E_NOMEM, "%s: out of memory", s->base.url);
+	/* a proxy's page would be a listing of nothing */
+	if (!rc && !p->listing)
+		rc = rj_fail(err, RJ_E_PROTOCOL,
+			"%s: list of %s: the answer is not one of S3",
+			s->base.url, what);
 	rj_buf_free(&body);
 	return rc;
 }
