@@ -23,14 +23,19 @@ struct clean {
 	bool wanted, stopped;
 };
 
-void clean_free(struct clean *cl)
+static void free_bodies(struct clean *cl)
 {
 	size_t i;
 
-	if (!cl)
-		return;
 	for (i = 0; i < sizeof(cl->bodies) / sizeof(cl->bodies[0]); i++)
 		rj_buf_free(&cl->bodies[i]);
+}
+
+void clean_free(struct clean *cl)
+{
+	if (!cl)
+		return;
+	free_bodies(cl);
 	rj_buf_free(&cl->keys);
 	read_wait_end(&cl->wait);
 	free(cl);
@@ -154,6 +159,7 @@ static bool add(struct store *s, uint64_t most)
 
 	if (!cl)
 		return false;
+	free_bodies(cl); /* of the batch before: each could become as large as any object */
 	for (cl->body_count = 0; cl->at < cl->keys.len && bytes < most &&
 		cl->body_count < sizeof(cl->bodies) / sizeof(cl->bodies[0]);
 		cl->at += sizeof(okey)) {

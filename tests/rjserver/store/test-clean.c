@@ -6,6 +6,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -249,6 +250,53 @@ static void a_full_first_file_is_cleaned(void)
 	for (n = 1; n < first; n++)
 		CU_ASSERT_EQUAL(get(s, n), 0);
 	CU_ASSERT_EQUAL(get(s, last), 0);
+	CU_ASSERT_EQUAL(store_close(s, &err), 0);
+}
+
+static size_t memory(void)
+{
+	struct mallinfo2 m = mallinfo2(); /* all zero with a sanitizer */
+
+	return m.uordblks + m.hblkhd;
+}
+
+/* A copy gives back its memory, whatever place a large object has in its batch. */
+static void copies_keep_no_memory(void)
+{
+	enum { LARGE = 400000, ROUNDS = 20 };
+	static uint8_t data[LARGE];
+	struct commit_body small = {data, 64, rj_crc32c(~0u, data, 64), false};
+	struct commit_body large = {
+		data, LARGE, rj_crc32c(~0u, data, LARGE), false};
+	unsigned round, n = 0, i;
+	size_t before = 0, count;
+	int result = 1;
+	struct store *s;
+	uint32_t file;
+	struct okey k;
+
+	fresh("memory");
+	s = open_store();
+	s->tight = true; /* then a file is cleaned of which less than half lives */
+	for (round = 0; round < ROUNDS; round++) {
+		file = s->files[s->file_count - 1].number;
+		for (i = 0; i <= round; i++) {
+			k = key_of(++n);
+			commit_put(s->commit, &k, i < round ? &small : &large,
+				done, &result, &err);
+		}
+		commit_flush(s->commit);
+		CU_ASSERT_EQUAL_FATAL(result, 0);
+		while (s->files[s->file_count - 1].number == file)
+			CU_ASSERT_FALSE_FATAL(put(s, ++n) || del(s, n));
+		while (clean_step(s))
+			;
+		k = key_of(++n);
+		commit_delete_below(
+			s->commit, &k, n, 0, &count, done, &result, &err);
+		before = round ? before : memory();
+	}
+	CU_ASSERT_TRUE(memory() < before + 2 * LARGE);
 	CU_ASSERT_EQUAL(store_close(s, &err), 0);
 }
 
@@ -690,6 +738,7 @@ int main(void)
 		RJTEST(what_lives_is_copied),
 		RJTEST(idle_steps_come_to_an_end),
 		RJTEST(a_full_first_file_is_cleaned),
+		RJTEST(copies_keep_no_memory),
 		RJTEST(one_mark_is_enough),
 		RJTEST(damage_is_set_aside),
 		RJTEST(a_checkpoint_has_what_is_written_only),
