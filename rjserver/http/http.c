@@ -58,18 +58,19 @@ static void bound_address(struct http *http, const struct sockaddr *address)
 
 /* End a connection that will hardly be missed: the oldest stranger, else the member
  * that has asked for nothing longest, and not for IDLE_S seconds. False: there
- * is none. */
+ * is none. (One that is being read would only end later, and be found again.) */
 static bool end_one(struct http *http, int idle_s)
 {
 	int64_t due = rj_monotonic_ns() + (IDLE_SECONDS - idle_s) * 1000000000ll;
 	struct conn *c;
 
 	TAILQ_FOREACH(c, &http->strangers, place)
-		if (c->state != CONN_ANSWER)
+		if (c->state != CONN_ANSWER && !c->busy)
 			break;
 	if (!c) {
 		TAILQ_FOREACH(c, &http->members, place)
-			if (c->state == CONN_HEAD && !c->got && c->due_ns <= due)
+			if (c->state == CONN_HEAD && !c->busy && !c->got &&
+				c->due_ns <= due)
 				break;
 	}
 	if (c)

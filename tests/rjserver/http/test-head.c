@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include <event2/event.h>
+#include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include "rjserver/http/http-body.h"
 #include "rjserver/http/http-head.h"
+#include "rjserver/http/http.h"
 #include "support/rjtest.h"
 
 #define PATH "/a/0fedcba9-8765-4321-0123-456789abcdef/log/00000000000000000001"
@@ -239,6 +244,66 @@ static void bodies_have_bounds(void)
 	bodies_free(&b);
 }
 
+static struct http *http;
+static unsigned shrunk;
+
+static bool answer(void *arg, const struct http_request *req)
+{
+	struct http_reply reply = {.status = 404, .text = "none"};
+
+	http_answer(req->exchange, &reply);
+	return false;
+}
+
+/* What the server may do there: it writes a batch, for which it needs another file, and
+ * may have fewer connections then. */
+static void shrink(void *arg)
+{
+	const struct http_limits none = {.connections = 0};
+
+	if (http_count(http)) {
+		shrunk++;
+		http_set_limits(http, &none);
+	}
+}
+
+/* A limit that falls while a connection is read does not wait for that one to end. */
+static void a_connection_that_is_read_stays(void)
+{
+	struct sockaddr_in at = {
+		.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	struct http_handlers handlers = {.request = answer, .work = shrink};
+	struct http_limits limits = {.connections = 10};
+	const struct timeval soon = {0, 10000};
+	struct event_base *base = event_base_new();
+	int fd = socket(AF_INET, SOCK_STREAM, 0), us;
+	socklen_t len = sizeof(at);
+	char got[13] = "";
+	unsigned i;
+
+	us = socket(AF_INET, SOCK_STREAM, 0);
+	CU_ASSERT_FALSE_FATAL(bind(fd, (struct sockaddr *)&at, len) ||
+			      getsockname(fd, (struct sockaddr *)&at, &len) ||
+			      listen(fd, 5) ||
+			      evutil_make_socket_nonblocking(fd));
+	http = http_new(base, fd, &handlers, &limits);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(http);
+	CU_ASSERT_EQUAL_FATAL(connect(us, (struct sockaddr *)&at, len), 0);
+	CU_ASSERT_EQUAL(send(us, "GET / HTTP/1.1\r\n\r\n", 18, 0), 18);
+	alarm(60); /* should it wait for ever */
+	for (i = 0; i < 1000 && !*got; i++) {
+		event_base_loopexit(base, &soon);
+		event_base_dispatch(base);
+		recv(us, got, 12, MSG_DONTWAIT);
+	}
+	alarm(0);
+	CU_ASSERT_STRING_EQUAL(got, "HTTP/1.1 404");
+	CU_ASSERT_TRUE(shrunk > 0);
+	close(us);
+	http_free(http);
+	event_base_free(base);
+}
+
 int main(void)
 {
 	static const struct rjtest tests[] = {
@@ -248,6 +313,7 @@ int main(void)
 		RJTEST(one_byte_changed),
 		RJTEST(rooms_are_used_again),
 		RJTEST(bodies_have_bounds),
+		RJTEST(a_connection_that_is_read_stays),
 	};
 
 	return RJTEST_RUN("rjserver-head", tests);
