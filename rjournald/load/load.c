@@ -59,27 +59,40 @@ static int check_facts(const char *device, const struct rj_volume_facts *f,
 	return f->needs_recovery ? 0 : rj_attach_features(device, f, err);
 }
 
-/* Opened for writing although nothing is written yet: that refuses a volume
- * that is mounted or held by another program. */
-static int look_at_volume(struct rj_loaded *l, struct rj_error *err)
+/* What is known of the volume, opened with FLAGS, into l->facts. */
+static int take_facts(struct rj_loaded *l, unsigned flags, struct rj_error *err)
 {
 	struct rj_volume *v = NULL;
-	int rc;
+	int rc = rj_volume_open(l->device, flags, NULL, &v, err);
 
-	rc = rj_volume_open(l->device, 0, NULL, &v, err);
 	if (rc)
 		return rc;
 	l->facts = *rj_volume_facts(v);
 	rc = rj_volume_close(v, err);
-	if (!rc)
-		rc = check_facts(l->device, &l->facts, err);
+	return rc ? rc : check_facts(l->device, &l->facts, err);
+}
+
+/*
+ * Opened for writing although nothing is written yet: that refuses a volume
+ * that is mounted or held by another program. And only what it says then counts: before,
+ * it may have been mounted, and served by a daemon that has ended since.
+ */
+static int look_at_volume(struct rj_loaded *l, struct rj_error *err)
+{
+	uint8_t uuid[RJ_UUID_BYTES];
+	int rc = take_facts(l, 0, err);
+
 	if (rc)
 		return rc;
-	rc = rj_claim_dir(l->facts.uuid, getppid(), l->device, &l->dir, err);
+	memcpy(uuid, l->facts.uuid, RJ_UUID_BYTES);
+	rc = rj_claim_dir(uuid, getppid(), l->device, &l->dir, err);
 	if (rc)
 		return rj_fail_prefix(err, "%s", l->device);
-	rc = rj_volume_open(l->device, RJ_VOLUME_WRITE, NULL, &v, err);
-	return rc ? rc : rj_volume_close(v, err);
+	rc = take_facts(l, RJ_VOLUME_WRITE, err);
+	if (!rc && !rj_uuid_equal(uuid, l->facts.uuid))
+		rc = rj_fail(err, RJ_E_BUSY,
+			"%s: its UUID was changed just now: try again", l->device);
+	return rc;
 }
 
 struct reading {

@@ -44,4 +44,32 @@ check "rjctl stop ends it" wait_for 60 nothing_left "$img"
 check "then the next mount recovers" $LIMIT "$MOUNT_RJ" "$img" "$mnt"
 check "what was fsynced is there once more" there
 check "unmounted in order again" $LIMIT "$UMOUNT_RJ" "$mnt"
+check "nothing is left again" wait_for 60 nothing_left "$img"
+
+# ---- a daemon looks at the volume, and only then both the mount and its daemon end ----
+strace -o "$T_DIR/trace" -e trace=none true 2>/dev/null || exit 0
+export ASAN_OPTIONS=detect_leaks=0
+FSTYPE=ext4
+uuid=$(dumpe2fs -h "$img" 2>/dev/null | awk '/^Filesystem UUID/ {print $3}')
+check "served and mounted" eval 'serve "$img" --until-unmount && mount_served "$img" "$mnt"'
+first=$DPID
+strace -f -I 1 -qq -o "$T_DIR/trace" -P "$RJ_RUN/$uuid" -e trace=mkdir,mkdirat \
+	-e inject=mkdir,mkdirat:delay_enter=8000000:when=1 "$RJOURNALD" -q "$img" >"$T_DIR/loop" 2>/dev/null &
+tracer=$!
+kill_at_end "$tracer"
+check "another daemon has looked at it" wait_for 60 grep -q mkdir "$T_DIR/trace"
+check "unmounted" $LIMIT umount "$mnt"
+check "its daemon ends" wait_for 60 gone "$first"
+check "the other one serves" wait_for 60 test -s "$T_DIR/loop"
+kill "$tracer" # it detaches
+wait_for 60 gone "$tracer"
+LOOP=$(cat "$T_DIR/loop")
+check "mounted" mount_served "$img" "$mnt"
+check "files" fsynced "$mnt" 3 "$T_DIR/sums"
+check "the machine stops" crash "$img" "$mnt" "$T_DIR/crashed.img"
+img=$T_DIR/crashed.img
+kill_daemons_at_end "$img"
+status 0 "the next mount recovers" $LIMIT "$MOUNT_RJ" "$img" "$mnt"
+check "what was fsynced is there" there
+check "unmounted in order" $LIMIT "$UMOUNT_RJ" "$mnt"
 exit 0
