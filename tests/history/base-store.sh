@@ -130,6 +130,22 @@ for kind in plain key; do
 	status 0 "the other too" "$RJBACKUP" expire --base="$second" "$AT"
 	is "... and no object is left" "$(objects base)" 0
 	status 8 "then there is none" "$RJBACKUP" restore --base="$AT" -o r2.img
+
+	# ---- two at a time: the second takes the first one for what a cut has left ----
+	if [ $kind = plain ]; then
+		history_conf ""
+		(timeout 120 "$RJBACKUP" base --rate=2 -o "$AT" mnt >slow.out 2>&1; echo $? >slow.status) &
+		slow=$!
+		check "some of a base that takes its time is there" wait_for 60 eval '[ "$(objects base)" -ge 2 ]'
+		status 0 "another one, with a hold" timeout 120 "$RJBACKUP" base --hold=1h -o "$AT" mnt
+		wait "$slow"
+		is "... the first one is none" "$(cat slow.status)" 1
+		like "... and says why" "$(cat slow.out)" "^rjbackup: .*: another rjbackup removed base [0-9]+ while it was made"
+		RJ_SEED=5 "$WORK" ops mnt 5 200 >/dev/null
+		mark last
+		check "... the other one is restored" back --base="$AT"
+		check "... as the moment now" same_as r.img last
+	fi
 	check "unmounted" history_umount
 	rm -f ./*.img
 done

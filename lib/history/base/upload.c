@@ -208,13 +208,55 @@ int rj_upload_copy(struct rj_upload *u, const struct rj_copy *c, struct rj_copie
 	return rc;
 }
 
+struct there {
+	const struct rj_upload *u;
+	uint64_t chunks; /* of those that were put */
+	bool begun;
+};
+
+static int count_there(void *arg, uint64_t number, uint64_t bytes)
+{
+	struct there *t = arg;
+	uint64_t place = number % RJ_BASE_PLACES;
+
+	(void)bytes;
+	if (number / RJ_BASE_PLACES != t->u->base.number || !place)
+		return 0;
+	if (place == RJ_BASE_PLACES - 1)
+		t->begun = true;
+	else
+		t->chunks += rj_base_has_chunk(&t->u->m, place - 1);
+	return 0;
+}
+
+/* Is all still there that was put? To another process this was an unfinished base, which it may
+ * have removed. */
+static int check_there(struct rj_upload *u, struct rj_error *err)
+{
+	struct rj_key dir = rj_log_key(&u->base.id, RJ_KEY_BASE, 0);
+	struct there t = {.u = u};
+	uint64_t put = 0, i;
+	int rc = rj_store_list(u->base.store, &dir, 0, count_there, &t, err);
+
+	for (i = 0; i < 8 * u->m.chunks.len; i++)
+		put += rj_base_has_chunk(&u->m, i);
+	if (!rc && (!t.begun || t.chunks < put))
+		rc = rj_fail(err, RJ_E_REFUSED,
+			"%s: another rjbackup removed base %llu while it was made: one at a time",
+			u->base.store->url, (unsigned long long)u->base.number);
+	return rc;
+}
+
 int rj_upload_finish(struct rj_upload *u, const uint8_t head[RJ_BASE_HEAD], uint64_t whole,
 	struct rj_error *err)
 {
+	int rc;
+
 	memcpy(u->m.head, head, RJ_BASE_HEAD);
 	u->m.record.whole = whole;
 	u->m.time = (uint64_t)(rj_realtime_ns() / 1000000000);
-	return rj_stored_put_manifest(&u->base, false, &u->m, err);
+	rc = check_there(u, err);
+	return rc ? rc : rj_stored_put_manifest(&u->base, false, &u->m, err);
 }
 
 int rj_upload_drop(struct rj_upload *u, struct rj_error *err)

@@ -22,7 +22,8 @@ int rj_upload_begin(struct rj_upload *u, uint64_t from, uint64_t hold, struct rj
 /* Put the chunks that are not there, as C says; C's target is not used. */
 int rj_upload_copy(struct rj_upload *u, const struct rj_copy *c, struct rj_copied *done,
 	struct rj_error *err);
-/* Make it a base, that begins with HEAD and is whole at WHOLE. */
+/* Make it a base, that begins with HEAD and is whole at WHOLE. RJ_E_REFUSED: another process
+ * has removed some of it. */
 int rj_upload_finish(struct rj_upload *u, const uint8_t head[RJ_BASE_HEAD], uint64_t whole,
 	struct rj_error *err);
 /* Remove the unfinished one, or what was begun. */
