@@ -161,6 +161,10 @@ void commit_flush(struct commit *c)
 		err.code = RJ_E_REFUSED;
 		rc = -RJ_E_REFUSED;
 	}
+	if (rc == -RJ_E_EXISTS || rc == -RJ_E_NOTFOUND) { /* a data file, no object */
+		err.code = RJ_E_IO;
+		rc = -RJ_E_IO;
+	}
 	for (i = 0; i < count; i++) {
 		finish_item(c->s, &c->items[i], rc);
 		tell[i].done = c->items[i].done;

@@ -669,6 +669,37 @@ static void a_damaged_checkpoint_costs_time_only(void)
 	store_close(s, &err);
 }
 
+/* That there is a file where the next one is to be made, or no directory for it, is not
+ * said of the object: it would be taken for another's, or for one that was deleted. */
+static void a_file_is_no_object(void)
+{
+	char path[256], away[256];
+	struct store *s;
+	unsigned n = 0;
+	int rc;
+
+	fresh("file");
+	s = open_store();
+	quiet(true);
+	while (pos_offset(s->end) < FILE_SMALL / 2)
+		CU_ASSERT_EQUAL(put(s, ++n), 0);
+	store_ahead_end(s); /* which removes the file that was made ahead */
+	path_in(path, "00000002.rjd");
+	CU_ASSERT_EQUAL(mkdir(path, 0700), 0);
+	while (!(rc = put(s, ++n)))
+		;
+	CU_ASSERT_EQUAL(rc, -RJ_E_IO);
+	CU_ASSERT_EQUAL(rmdir(path), 0);
+	path_in(path, "");
+	snprintf(away, sizeof(away), "%s/away", dir);
+	CU_ASSERT_EQUAL(rename(path, away), 0);
+	CU_ASSERT_EQUAL(put(s, n), -RJ_E_IO);
+	CU_ASSERT_EQUAL(rename(away, path), 0);
+	CU_ASSERT_EQUAL(put(s, n), 0);
+	quiet(false);
+	CU_ASSERT_EQUAL(store_close(s, &err), 0);
+}
+
 /* What a checkpoint of an earlier version does not say is read once. */
 static void an_age_is_read_once(void)
 {
@@ -749,6 +780,7 @@ int main(void)
 		RJTEST(a_file_that_is_gone_is_missed),
 		RJTEST(all_files_gone_are_missed),
 		RJTEST(a_damaged_checkpoint_costs_time_only),
+		RJTEST(a_file_is_no_object),
 		RJTEST(an_age_is_read_once),
 		RJTEST(each_kind_is_its_own),
 	};
