@@ -26,15 +26,11 @@ static void answer(struct http_exchange *x, int status, const char *text)
 	http_answer(x, &reply);
 }
 
-static void answer_body(struct http_exchange *x, struct rj_buf *body,
-	const char *type, bool more)
+static void answer_body(
+	struct http_exchange *x, struct rj_buf *body, const char *type)
 {
 	struct http_reply reply = {.status = 200, .body = body, .type = type};
 
-	if (more) {
-		reply.header = "RJ-More";
-		reply.value = "1";
-	}
 	http_answer(x, &reply);
 }
 
@@ -118,7 +114,7 @@ static void got(
 	if (rc)
 		answer_error(arg, rc, err);
 	else
-		answer_body(arg, body, "application/octet-stream", false);
+		answer_body(arg, body, "application/octet-stream");
 }
 
 static void get(struct store *s, const struct http_request *req,
@@ -200,6 +196,23 @@ static bool list_query(const char *query, uint64_t *after, uint64_t *limit)
 	return *limit > 0;
 }
 
+/* The lines of a list. MORE: there are others; LOST: that one is not there says nothing. */
+static void answer_list(
+	struct http_exchange *x, struct rj_buf *body, bool more, bool lost)
+{
+	static const char *const damaged[] = {"RJ-Damaged", "1", NULL};
+	struct http_reply reply = {.status = 200,
+		.body = body,
+		.type = "text/plain",
+		.more = lost ? damaged : NULL};
+
+	if (more) {
+		reply.header = "RJ-More";
+		reply.value = "1";
+	}
+	http_answer(x, &reply);
+}
+
 static void list(struct store *s, const struct http_request *req,
 	const struct okey *okey)
 {
@@ -235,7 +248,7 @@ static void list(struct store *s, const struct http_request *req,
 	if (rc)
 		answer(req->exchange, 500, "out of memory");
 	else
-		answer_body(req->exchange, &body, "text/plain", e != NULL);
+		answer_list(req->exchange, &body, e != NULL, s->lost);
 	rj_buf_free(&body);
 }
 
@@ -323,7 +336,7 @@ static void list_journals(struct store *s, const struct http_request *req,
 	if (rc)
 		answer(req->exchange, 500, "out of memory");
 	else
-		answer_body(req->exchange, &body, "text/plain", false);
+		answer_body(req->exchange, &body, "text/plain");
 	rj_buf_free(&body);
 }
 

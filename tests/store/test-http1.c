@@ -269,6 +269,24 @@ static void a_server_without_the_log_gets_nothing(void)
 	bad_stop(b);
 }
 
+/* A server that lost what it cannot name does not know where a log ends. */
+static void a_list_that_may_lack_the_end(void)
+{
+	static const struct bad_act act = {
+		"HTTP/1.1 200 OK\r\nRJ-Damaged: 1\r\nContent-Length: 23\r\n\r\n"
+		"00000000000000000001 9\n",
+		BAD_KEEP, 0, 0};
+	struct rj_key dir = t_new_log(RJ_KEY_LOG);
+	struct bad_server *b = bad_start(&act, 1);
+	struct rj_store *s = open_bad(b);
+	struct t_list l = {0};
+
+	T_FAILS(rj_store_list(s, &dir, 0, t_list_add, &l, &err), RJ_E_CORRUPT,
+		"there may have been more");
+	rj_store_close(s);
+	bad_stop(b);
+}
+
 static void a_server_that_keeps_no_connection(void)
 {
 	static const struct bad_act acts[] = {
@@ -543,6 +561,7 @@ int main(void)
 		RJTEST(this_machine_needs_no_proxy),
 		RJTEST(a_connection_is_checked_once),
 		RJTEST(a_server_without_the_log_gets_nothing),
+		RJTEST(a_list_that_may_lack_the_end),
 		RJTEST(a_server_that_keeps_no_connection),
 		RJTEST(a_server_that_closes_without_a_word),
 		RJTEST(streams),

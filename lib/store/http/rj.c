@@ -178,15 +178,15 @@ static int read_page(struct rj_rj *r, const struct rj_buf *page,
 }
 
 static int get_page(struct rj_rj *r, const char *dir, uint64_t after,
-	unsigned limit, struct rj_buf *page, bool *more, struct rj_error *err)
+	unsigned limit, struct rj_buf *page, struct marks *marks,
+	struct rj_error *err)
 {
 	struct rj_http_call c;
-	struct marks marks;
 	int rc;
 
 	snprintf(r->url + r->prefix, sizeof(r->url) - r->prefix,
 		"%s?after=%llu&limit=%u", dir, (unsigned long long)after, limit);
-	rc = get_body(r, page, PAGE_BYTES, &c, &marks, err);
+	rc = get_body(r, page, PAGE_BYTES, &c, marks, err);
 	if (rc == -RJ_E_CORRUPT)
 		return rj_fail(err, RJ_E_PROTOCOL,
 			"%s: list of %s: a page longer than %u bytes",
@@ -195,7 +195,6 @@ static int get_page(struct rj_rj *r, const char *dir, uint64_t after,
 		return rc;
 	if (c.status != 200)
 		return fail_status(r, &c, "list of", dir, err);
-	*more = marks.more;
 	return 0;
 }
 
@@ -204,19 +203,23 @@ static int rj_list(struct rj_store *s, const struct rj_key *dir, uint64_t after,
 {
 	struct rj_rj *r = rj_of(s);
 	struct rj_buf page = {0};
+	struct marks marks = {.more = true};
 	char text[RJ_KEY_TEXT];
-	bool more = true;
 	uint64_t from;
 	int rc = 0;
 
 	rj_key_text(dir, text);
-	while (!rc && more) {
+	while (!rc && marks.more) {
 		page.len = 0;
 		from = after;
-		rc = get_page(r, text, after, PAGE_OBJECTS, &page, &more, err);
+		rc = get_page(r, text, after, PAGE_OBJECTS, &page, &marks, err);
 		if (!rc)
 			rc = read_page(r, &page, text, &after, fn, arg, err);
-		if (!rc && more && after == from)
+		if (!rc && marks.damaged)
+			rc = rj_fail(err, RJ_E_CORRUPT,
+				"%s: list of %s: the journal server lost objects it cannot name: there may have been more",
+				s->url, text);
+		if (!rc && marks.more && after == from)
 			rc = rj_fail(err, RJ_E_PROTOCOL,
 				"%s: list of %s: an empty page that promises "
 				"more",
@@ -256,7 +259,7 @@ static int reaches(void *arg, struct rj_error *err)
 	struct rj_buf page = {0};
 	char text[RJ_KEY_TEXT];
 	uint64_t after = key->number - 2;
-	bool more;
+	struct marks marks;
 	int rc;
 
 	if (key->number < 2)
@@ -264,7 +267,7 @@ static int reaches(void *arg, struct rj_error *err)
 	dir.number = 0;
 	rj_key_text(&dir, text);
 	/* if it was trimmed since, later ones are there */
-	rc = get_page(r, text, after, 2, &page, &more, err);
+	rc = get_page(r, text, after, 2, &page, &marks, err);
 	if (!rc)
 		rc = read_page(r, &page, text, &after, see, &b, err);
 	if (!rc && !b.there)

@@ -100,12 +100,16 @@ for i in 1 2 3; do check "object $i is served" served $i; done
 is "what was behind the cut is not just missing" \
 	"$(code "$BASE/n/$UUID/log/$(seq20 5)")" 500
 is "a new key is refused" "$(code -T "$T_DIR/obj.1" "$BASE/n/$UUID/log/$(seq20 9)")" 500
+is "a list shows what is left" "$(code "$BASE/n/$UUID/log/?limit=2") $(wc -l <"$T_DIR/body")" "200 2"
+check "and says that there may have been more" head_has 'rj-damaged: 1'
+check "and that there is more" head_has 'rj-more: 1'
 stop
 is "stopped in order" $? 0
 accept=$(grep -o "echo [0-9:]* >>[^ ]*" "$LOG")
 eval "$accept"
 start "$D"
 is "the loss accepted: not found" "$(code "$BASE/n/$UUID/log/$(seq20 5)")" 404
+is "a list is one of all" "$(code "$BASE/n/$UUID/log/") $(grep -ci rj-damaged "$T_DIR/head")" "200 0"
 is "and writable" "$(code -T "$T_DIR/obj.5" "$BASE/n/$UUID/log/$(seq20 5)")" 201
 stop
 start "$D"
