@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What commit.c and commit-write.c share: the batch. */
+/* What commit.c, commit-write.c and store-checkpoint.c share: the batch. */
 #ifndef RJSERVER_COMMIT_PRIV_H
 #define RJSERVER_COMMIT_PRIV_H
 

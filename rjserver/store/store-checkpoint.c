@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "commit.h"
+#include "commit-priv.h"
 #include "os/fileio.h"
 #include "os/thread.h"
 #include "rjserver/log.h"
@@ -112,7 +112,7 @@ static bool wanted(const struct store *s)
 	if (least < s->file_bytes)
 		least = s->file_bytes;
 	return !s->scan_all && !s->lost && !s->failed && s->file_count &&
-	       !s->dirty && !commit_pending(s->commit) &&
+	       !s->dirty && !s->commit->count &&
 	       (s->appended >= least || in_the_way(s));
 }
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The data file that is appended to: roll over to the next one, sync. */
-#include <errno.h>
+/* The data file that is appended to: roll over to the next one. */
 #include <stdio.h>
 #include <unistd.h>
 
@@ -88,22 +87,6 @@ static bool give_up_spares(struct store *s)
 		store_drop_dead(s);
 	any |= !unlink(spare);
 	return any || s->file_count < before;
-}
-
-int store_sync(struct store *s, struct rj_error *err)
-{
-	struct datafile *f;
-
-	if (!s->dirty)
-		return 0;
-	f = &s->files[s->file_count - 1];
-	if (fdatasync(f->fd)) {
-		s->failed = true;
-		return rj_fail_errno(
-			err, errno, "%s: cannot fdatasync", f->path);
-	}
-	s->dirty = false;
-	return 0;
 }
 
 uint64_t store_next_batch(const struct store *s, uint64_t end)

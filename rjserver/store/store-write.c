@@ -73,3 +73,19 @@ int store_write(struct store *s, const struct datafile *f, uint8_t *data,
 	}
 	return write_all(f->fd, data, len, off, done);
 }
+
+int store_sync(struct store *s, struct rj_error *err)
+{
+	struct datafile *f;
+
+	if (!s->dirty)
+		return 0;
+	f = &s->files[s->file_count - 1];
+	if (fdatasync(f->fd)) {
+		s->failed = true;
+		return rj_fail_errno(
+			err, errno, "%s: cannot fdatasync", f->path);
+	}
+	s->dirty = false;
+	return 0;
+}
