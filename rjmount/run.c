@@ -83,9 +83,12 @@ static void show_said(const struct rj_mount_options *o, int status, bool with, c
  * an unmount only if it is, and the mount comes at once. */
 static void announce(const uint8_t uuid[RJ_UUID_BYTES])
 {
+	int64_t end = rj_monotonic_ns() + MOUNTING_MS * 1000000LL;
 	struct rj_buf answer = {0};
 
-	rj_rundir_ask(uuid, "mounting", MOUNTING_MS, &answer, NULL);
+	while (rj_rundir_ask(uuid, "mounting", MOUNTING_MS, &answer, NULL) == -RJ_E_UNREACHABLE &&
+		rj_monotonic_ns() < end)
+		answer.len = 0;
 	rj_buf_free(&answer);
 }
 

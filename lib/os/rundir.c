@@ -100,9 +100,12 @@ static int receive(int fd, const char *what, int64_t deadline,
 		else if (errno != EAGAIN && errno != EINTR)
 			return rj_fail_errno(err, errno, "%s", what);
 	}
-	if (out->len && out->data[out->len - 1] == '\n')
-		out->len--;
-	out->data[out->len] = 0;
+	/* each answer ends with a newline */
+	if (!out->len || out->data[out->len - 1] != '\n')
+		return rj_fail(err, RJ_E_UNREACHABLE,
+			"%s: rjournald closed the connection before its answer was complete: try again",
+			what);
+	out->data[--out->len] = 0;
 	return 0;
 }
 

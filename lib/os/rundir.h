@@ -41,7 +41,7 @@ bool rj_rundir_left(const uint8_t volume_uuid[RJ_UUID_BYTES], long *pid,
 /*
  * Send LINE (without a newline) to the daemon of this volume and append its
  * answer to OUT (a NUL follows, final newline removed). RJ_E_NOTFOUND: no
- * daemon serves the volume; RJ_E_UNREACHABLE: no answer within TIMEOUT_MS.
+ * daemon serves the volume; RJ_E_UNREACHABLE: no whole answer within TIMEOUT_MS.
  */
 int rj_rundir_ask(const uint8_t volume_uuid[RJ_UUID_BYTES], const char *line,
 	int timeout_ms, struct rj_buf *out, struct rj_error *err);

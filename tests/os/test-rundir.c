@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Asking a rjournald that does not answer. */
+/* Asking a rjournald that does not answer, or not in whole. */
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,6 +35,14 @@ static int frozen(char path[RJ_RUNDIR_PATH])
 	return fd;
 }
 
+static void remove_socket(char path[RJ_RUNDIR_PATH], const char *root)
+{
+	unlink(path);
+	*strrchr(path, '/') = '\0';
+	rmdir(path);
+	rmdir(root);
+}
+
 /* Each one that gave up stays in the queue, until that is full. */
 static void a_frozen_daemon_is_not_waited_for(void)
 {
@@ -57,14 +66,59 @@ static void a_frozen_daemon_is_not_waited_for(void)
 	alarm(0);
 	rj_buf_free(&answer);
 	close(fd);
-	unlink(path);
-	*strrchr(path, '/') = '\0';
-	rmdir(path);
-	rmdir(root);
+	remove_socket(path, root);
+}
+
+static const char *const answers[] = {"", "{\"state\": \"onl", "ok", "ok\n"};
+enum { ANSWERS = sizeof(answers) / sizeof(answers[0]) };
+
+static void *answer_each(void *arg)
+{
+	char line[64];
+	int i, client;
+
+	for (i = 0; i < ANSWERS; i++) {
+		client = accept(*(int *)arg, NULL, NULL);
+		if (recv(client, line, sizeof(line), 0) <= 0 ||
+			send(client, answers[i], strlen(answers[i]), MSG_NOSIGNAL) < 0)
+			abort();
+		close(client);
+	}
+	return NULL;
+}
+
+/* A daemon that is killed, or that gives a client up, leaves a part of its answer, or none:
+ * that is no answer, from which rjlog rm would take that the log is not in use. */
+static void a_part_is_no_answer(void)
+{
+	char root[] = "/tmp/rjrundir.XXXXXX", path[RJ_RUNDIR_PATH];
+	struct rj_buf answer = {0};
+	struct rj_error err;
+	pthread_t thread;
+	int fd, i;
+
+	CU_ASSERT_FATAL(mkdtemp(root) != NULL);
+	setenv("RJ_RUN", root, 1);
+	fd = frozen(path);
+	CU_ASSERT_EQUAL_FATAL(pthread_create(&thread, NULL, answer_each, &fd), 0);
+	for (i = 0; i < ANSWERS - 1; i++) {
+		answer.len = 0;
+		CU_ASSERT_EQUAL(rj_rundir_ask(uuid, "status", 60000, &answer, &err),
+			-RJ_E_UNREACHABLE);
+		CU_ASSERT_PTR_NOT_NULL(strstr(err.msg, "before its answer was complete"));
+	}
+	answer.len = 0;
+	CU_ASSERT_EQUAL(rj_rundir_ask(uuid, "status", 60000, &answer, &err), 0);
+	CU_ASSERT_STRING_EQUAL((char *)answer.data, "ok");
+	pthread_join(thread, NULL);
+	rj_buf_free(&answer);
+	close(fd);
+	remove_socket(path, root);
 }
 
 static const struct rjtest tests[] = {
 	RJTEST(a_frozen_daemon_is_not_waited_for),
+	RJTEST(a_part_is_no_answer),
 };
 
 int main(void)
