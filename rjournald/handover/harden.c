@@ -55,8 +55,10 @@ void rj_harden(void)
 
 void rj_harden_supervisor(void)
 {
+	bool spared = spare_from_oom();
+
 	/* what it has touched, and its few pages to come */
-	if (mlockall(MCL_CURRENT | MCL_ONFAULT) == -1 || !spare_from_oom())
+	if (mlockall(MCL_CURRENT | MCL_ONFAULT) == -1 || !spared)
 		rj_log(RJ_LOG_DEBUG, "supervisor: %s", strerror(errno));
 }
 
