@@ -93,6 +93,9 @@ static int open_file(struct store *s, uint32_t number, struct rj_error *err)
 	else
 		rc = store_file_add(
 			s, number, fd, path, (uint64_t)st.st_size, err);
+	/* the page cache may have what a failed sync did not get to the disk */
+	if (!rc && !s->read_only)
+		posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
 	if (rc)
 		close(fd);
 	return rc;
