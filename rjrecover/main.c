@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* rjrecover: bring a volume back from its remote journal. */
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "options.h"
@@ -104,6 +106,13 @@ static int recover_xfs(const struct options *o)
 	return fflush(stdout) ? status | RJ_FSCK_ERROR : status;
 }
 
+/* At boot -f means a check, no more: systemd-fsck gives it for fsck.mode=force, beside -a or
+ * -y, to each volume. */
+static bool as_fsck(void)
+{
+	return !strcmp(program_invocation_short_name, "fsck.rj");
+}
+
 int main(int argc, char **argv)
 {
 	static struct context c;
@@ -126,7 +135,8 @@ int main(int argc, char **argv)
 		.dry_run = c.options.dry_run,
 		.yes = c.options.yes,
 		.preen = c.options.preen,
-		.force = c.options.force,
+		.check_clean = c.options.force,
+		.force = c.options.force && !c.options.preen && !as_fsck(),
 		.accept_loss = c.options.accept_loss,
 		.quiet = c.options.quiet || c.options.json,
 		.verify = c.options.verify,

@@ -37,9 +37,11 @@ int rj_recovery_judge_clean(struct rj_recovery *r, struct rj_error *err)
 	bool same = false;
 	int rc = 0;
 
-	if (info->empty || r->opts->force ||
-		(r->facts.needs_recovery && !r->broken_unmount))
+	if (info->empty || (r->facts.needs_recovery && !r->broken_unmount))
 		return 0;
+	/* gather.c judged the age of what needs recovery only */
+	if (r->opts->force)
+		return r->store ? rj_recovery_judge_age(r, err) : 0;
 	if (after_the_log(r))
 		rc = same_mount(r, &same, err);
 	if (rc)

@@ -385,7 +385,7 @@ static int check_result(struct rj_recovery *r, struct rj_error *err)
 		/* the next mount does what fails here */
 		rj_recovery_say(r, "%s", orphans.msg);
 	}
-	if (r->report->outcome == RJ_OUTCOME_CLEAN && !r->opts->force)
+	if (r->report->outcome == RJ_OUTCOME_CLEAN && !r->opts->check_clean)
 		return 0;
 	rc = rj_recovery_check(r, err);
 	if (rc == -RJ_E_CORRUPT)

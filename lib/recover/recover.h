@@ -33,8 +33,9 @@ struct rj_recover_opts {
 	bool dry_run; /* tell, change nothing: neither volume nor log */
 	bool yes;     /* if the log cannot be used, e2fsck may mend the volume */
 	bool preen;   /* never ask for or do anything but a safe replay */
-	bool force;   /* check a clean volume too; replay a log although the
-		       * volume says that it needs none */
+	bool check_clean; /* check a clean volume too */
+	bool force;   /* replay a log although the volume says that it needs none; with yes:
+		       * use a backup that may be of an earlier volume */
 	bool accept_loss; /* go on without what only a fallback file holds */
 	bool quiet;   /* e2fsck's own output is not passed on */
 	enum rj_verify_level verify;

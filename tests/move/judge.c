@@ -94,6 +94,7 @@ static int device_blocks(
 static int remote_log(struct judge *j)
 {
 	struct rj_recover_opts o = {.dry_run = true,
+		.check_clean = true,
 		.force = true,
 		.quiet = true,
 		.verify = RJ_VERIFY_NONE,

@@ -75,6 +75,28 @@ for type in ext3 ext4; do
 	rm "$img" "$T_DIR/early" "$T_DIR/late" "$T_DIR/stopped"
 done
 
+# ---- a copy of the clean volume, which goes on and crashes ----
+img=$T_DIR/v.img FSTYPE=ext4
+truncate -s 256M "$img" && "$MKRJFS" -q -F -t ext4 -b 4096 -J "remote=$SRV_URL/clean,size=4" "$img" &&
+	serve "$img" && mount_served "$img" "$mnt" data=journal && fsynced "$mnt" 10 "$T_DIR/sums" &&
+	umount "$mnt" && unserve && cp --sparse=always "$img" "$T_DIR/early" || exit 99
+serve "$img" && mount_served "$img" "$mnt" data=journal || exit 99
+at=$(oldest "$img")
+check "clean: the log moves on" wait_for 60 moved "$img" "$((at + 10))"
+status 0 "clean: the machine stops" crash "$img" "$mnt" "$T_DIR/late"
+needs_none='the volume says that it needs no recovery, but the log'
+refused "clean: -p" 4 "$T_DIR/early" clean "$needs_none" "$RJRECOVER" -p "$T_DIR/early"
+refused "clean: -p -f, of systemd for fsck.mode=force" 4 "$T_DIR/early" clean "$needs_none" "$RJRECOVER" -p -f "$T_DIR/early"
+as_fsck() {
+	local program=$RJRECOVER
+	[ ! -x "$RJ_BUILD/rjrecover/.libs/rjrecover" ] || program=$RJ_BUILD/rjrecover/.libs/rjrecover
+	# shellcheck disable=SC2016
+	LD_LIBRARY_PATH=$RJ_BUILD/lib/.libs timeout 120 bash -c 'exec -a fsck.rj "$@"' - "$program" "$@"
+}
+LIMIT='' refused "clean: -y -f, the same with fsck.repair=yes" 4 "$T_DIR/early" clean "$needs_none" as_fsck -y -f "$T_DIR/early"
+refused "clean: -f" 4 "$T_DIR/early" clean '-f --accept-loss' "$RJRECOVER" -f "$T_DIR/early"
+rm "$img" "$T_DIR/early" "$T_DIR/late"
+
 # ---- one group of blocks: no backup superblock, and so no mark ----
 img=$T_DIR/v.img FSTYPE=ext3
 volume "$img" ext3 4096 "$SRV_URL/small" || exit 99
