@@ -47,8 +47,9 @@ int rj_log_since(struct rj_store *store, const struct rj_log_id *id,
 	const struct rj_listing *l, uint64_t limit, int64_t cut_ns,
 	uint64_t *out, int64_t *time_ns, struct rj_error *err)
 {
-	uint64_t low = 0, high, mid;
+	uint64_t low = 0, high, at, step = 1;
 	struct rj_seghdr h;
+	bool found = false;
 	struct numbers n;
 	int rc;
 
@@ -56,16 +57,20 @@ int rj_log_since(struct rj_store *store, const struct rj_log_id *id,
 	high = n.count;
 	*time_ns = 0;
 	while (low < high) {
-		mid = low + (high - low) / 2;
+		at = low + (found ? (high - low) / 2 : step - 1);
+		if (at >= high)
+			at = high - 1;
 		rc = rj_log_fetch_header(
-			store, id, number_at(&n, mid), &h, err);
+			store, id, number_at(&n, at), &h, err);
 		if (rc)
 			return rc;
 		if ((int64_t)h.time_ns >= cut_ns) {
-			high = mid;
+			high = at;
+			found = true;
 			*time_ns = (int64_t)h.time_ns;
 		} else {
-			low = mid + 1;
+			low = at + 1;
+			step *= 2;
 		}
 	}
 	*out = low < n.count ? number_at(&n, low) : limit;

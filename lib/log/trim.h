@@ -59,8 +59,10 @@ int rj_log_trim(struct rj_store *store, const struct rj_log_id *id,
 
 /*
  * Find the first segment that L lists below LIMIT and that was sealed at CUT_NS (since 1970) or
- * later, by halving, and its time; LIMIT and time 0: there is none. By the headers alone,
- * whose seals are not checked. Errors as of rj_log_fetch_header().
+ * later, and its time; LIMIT and time 0: there is none. From the lowest on in growing steps,
+ * and then by halving, so that segments that a wrong clock sealed do not make the many below
+ * them look old. By the headers alone, whose seals are not checked. Errors as of
+ * rj_log_fetch_header().
  */
 int rj_log_since(struct rj_store *store, const struct rj_log_id *id,
 	const struct rj_listing *l, uint64_t limit, int64_t cut_ns,

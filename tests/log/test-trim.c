@@ -269,6 +269,33 @@ static void what_is_young_is_kept(void)
 	rj_environ_set(NULL);
 }
 
+/* Segments in the middle that were sealed with a clock that was behind do not make what is
+ * below them old. */
+static void a_wrong_clock_ages_nothing(void)
+{
+	struct rj_log_trim_opts o = {.below = 41, .retain_s = 3500, .dry_run = true};
+	struct rj_log_writer *w;
+	struct t_log t;
+	int i, behind;
+
+	rj_environ_set(&fake);
+	t_log_begin(&t);
+	w = t_claim(&t, NULL);
+	for (i = 0; i < 40; i++) {
+		behind = i >= 18 && i < 23;
+		now_ns += 100 * SECOND - (behind ? 90000 * SECOND : 0);
+		CU_ASSERT_EQUAL(t_append(&t, w, (unsigned)i, 1, 3), 0);
+		now_ns += behind ? 90000 * SECOND : 0;
+	}
+	/* of 3,900 seconds the last 3,500, from 6 on; no deletion is too early */
+	CU_ASSERT_EQUAL(trim(&t, &o).limit, 6);
+	now_ns -= 500 * SECOND;
+	CU_ASSERT_EQUAL(trim(&t, &o).segments, 0);
+	rj_log_writer_free(w);
+	t_log_end(&t);
+	rj_environ_set(NULL);
+}
+
 static uint64_t limit_of(struct t_log *t)
 {
 	uint64_t limit = 99;
@@ -344,6 +371,7 @@ int main(void)
 		RJTEST(a_later_epoch_is_not_trimmed),
 		RJTEST(a_dry_run_counts),
 		RJTEST(what_is_young_is_kept),
+		RJTEST(a_wrong_clock_ages_nothing),
 		RJTEST(the_limit),
 		RJTEST(a_store_that_goes_away),
 	};
