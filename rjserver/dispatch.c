@@ -91,8 +91,8 @@ static bool admit(struct access_control *g, const struct http_request *req,
 
 /* May the objects be deleted yet? Else answers. A deletion of many names the
  * number below which all are meant; the youngest of them decides, and one whose
- * age cannot be told is young. A hold and a named mark may always go: the
- * segments have an age of their own. */
+ * age cannot be told is young. A hold, a named mark, a drill and a base may always go:
+ * the segments have an age of their own, and a base that was cut off is in the way. */
 static bool old_enough(struct access_control *g, const struct http_request *req,
 	const struct account *x, const struct okey *okey)
 {
