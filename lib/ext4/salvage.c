@@ -19,7 +19,9 @@
 #include "os/fileio.h"
 
 /* Backups that are looked at: one that is lost need not mean anything. */
-#define LOOKED_AT 3
+#define LOOKED_AT     3
+#define CLUSTERS_MOST 65528u
+#define BLOCKS_MOST   65536u
 
 /* What neither the kernel nor a recovery changes, and backups have too. */
 static const struct field {
@@ -134,14 +136,19 @@ static bool find_listed(struct rj_volume *v)
 	return false;
 }
 
-/* Where mke2fs puts the first one, whatever the size of a block. */
+/* Where mke2fs puts the first one, whatever the size of a block and of a cluster: at the end
+ * of group 0, which has as many clusters as a block has bits, and no more than 65528
+ * (EXT2_MAX_CLUSTERS_PER_GROUP). With bigalloc a group of 1 KiB blocks begins at block 0, too. */
 static bool find_by_rule(struct rj_volume *v)
 {
-	uint64_t bs;
+	uint64_t bs, clusters, blocks; /* of a group, of a cluster */
 
-	for (bs = EXT2_MIN_BLOCK_SIZE; bs <= EXT2_MAX_BLOCK_SIZE; bs *= 2)
-		if (try_backup(v, (bs * 8 + (bs == 1024)) * bs))
-			return true;
+	for (bs = EXT2_MIN_BLOCK_SIZE; bs <= EXT2_MAX_BLOCK_SIZE; bs *= 2) {
+		clusters = bs * 8 < CLUSTERS_MOST ? bs * 8 : CLUSTERS_MOST;
+		for (blocks = 1; blocks <= BLOCKS_MOST; blocks *= 2)
+			if (try_backup(v, (clusters * blocks + (bs == 1024 && blocks == 1)) * bs))
+				return true;
+	}
 	return false;
 }
 

@@ -116,6 +116,18 @@ again single && tear
 refused 'no copy in the log and no backup' "no backup" -p
 refused 'no copy in the log and no backup' "no backup, -y" -y
 
+# groups of another size than eight blocks for each byte of one
+for kind in "-b 4096 -O bigalloc -C 32768" "-b 65536"; do
+	rm -rf "$V" "$STORE" && mkdir -p "$STORE/v" && truncate -s 5G "$V"
+	# shellcheck disable=SC2086
+	check "$kind: a volume" "$MKRJFS" -q -F -t ext4 $kind -O ^resize_inode \
+		-J "remote=file://$STORE/v,size=64" "$V"
+	wipe 0 512
+	status 4 "$kind: no magic number" "$RJRECOVER" -p "$V"
+	like "$kind: a backup is found" "$OUT" "rjrecover -y -f uses the backup of group 1"
+done
+rm "$V"
+
 # e2fsck does what a superblock of a volume with an internal journal needs
 mke2fs -q -F -t ext4 -b 1024 "$V" 20M >"$T_DIR/mke2fs" 2>&1 && tear
 status 8 "an internal journal: left to e2fsck" "$RJRECOVER" -y "$V"
