@@ -14,8 +14,8 @@ idle() { rj_mount && sync -f mnt && rj_umount; }
 seed=${RJ_SEED:-$RANDOM}
 note "RJ_SEED=$seed"
 "$RJ_BUILD/rjtune/rjtune" --genkey "$T_DIR/key" >/dev/null
-kinds "$seed" "image ext3 1024 ,key=$T_DIR/key" "image ext4 4096 ,fallback=$T_DIR/fb" "device ext4 4096"
-for kind in "${KINDS[@]}"; do
+kinds "$seed" "image ext3 1024 ,key=$T_DIR/key" "image ext4 4096 ,fallback=$T_DIR/fb"
+for kind in "${KINDS[@]}" "device ext4 4096"; do
 	history_conf "keyfile = $T_DIR/key"
 	# shellcheck disable=SC2086
 	check "$kind: a base" new_history $kind
