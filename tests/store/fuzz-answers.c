@@ -327,6 +327,11 @@ static void write_seeds(const char *dir)
 		"Connection: close\r\n\r\nnot now\r\n");
 	write_seed(dir, PUT | TWICE,
 		"HTTP/1.1 201 Created\r\nContent-Length: 0\r\n\r\n");
+	/* no object, and nothing of it is left to the caller */
+	write_seed(dir, GET | TWICE,
+		"HTTP/1.1 207 OK\r\nContent-Length: 5\r\n\r\nhello");
+	write_seed(dir, GET | S3,
+		"HTTP/1.1 207 OK\r\nContent-Length: 5\r\n\r\nhello");
 	write_seed(dir, PUT | TWICE | EARLY,
 		"HTTP/1.1 201 Created\r\nTransfer-Encoding: chunked\r\n\r\n"
 		"3\r\nno\n\r\n0\r\n\r\n");

@@ -159,7 +159,8 @@ static size_t on_body(char *data, size_t one, size_t len, void *arg)
 	long status = status_of(h);
 	curl_off_t whole = -1;
 
-	if (status != 200 && status != 207) {
+	/* a listing of WebDAV has 207, and nothing else has */
+	if (status != (strcmp(h->call->method, "PROPFIND") ? 200 : 207)) {
 		keep_error(h, data, len);
 		return len;
 	}

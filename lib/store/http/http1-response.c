@@ -125,7 +125,7 @@ static bool take_head(struct rj_http1_response *a, const char *at, size_t len)
 /* Has the answer the body that was asked for? */
 static bool is_content(const struct rj_http1_response *a)
 {
-	return a->call->status == 200 || a->call->status == 207;
+	return a->call->status == 200;
 }
 
 static void keep_error(struct rj_http1_response *a, const char *at, size_t len)
