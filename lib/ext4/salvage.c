@@ -20,8 +20,8 @@
 
 /* Backups that are looked at: one that is lost need not mean anything. */
 #define LOOKED_AT     3
-#define CLUSTERS_MOST 65528u
-#define BLOCKS_MOST   65536u
+#define CLUSTERS_MOST 65528u /* of a group: EXT2_MAX_CLUSTERS_PER_GROUP */
+#define BLOCKS_MOST   65536u /* of a cluster */
 
 /* What neither the kernel nor a recovery changes, and backups have too. */
 static const struct field {
@@ -137,8 +137,8 @@ static bool find_listed(struct rj_volume *v)
 }
 
 /* Where mke2fs puts the first one, whatever the size of a block and of a cluster: at the end
- * of group 0, which has as many clusters as a block has bits, and no more than 65528
- * (EXT2_MAX_CLUSTERS_PER_GROUP). With bigalloc a group of 1 KiB blocks begins at block 0, too. */
+ * of group 0, which has as many clusters as a block has bits, and at most CLUSTERS_MOST.
+ * With bigalloc a group of 1 KiB blocks begins at block 0, too. */
 static bool find_by_rule(struct rj_volume *v)
 {
 	uint64_t bs, clusters, blocks; /* of a group, of a cluster */

@@ -18,13 +18,16 @@
 
 static const uint8_t uuid[RJ_UUID_BYTES] = {7, 4, 9};
 
-/* The control socket of one that was stopped: it listens, and never accepts. */
-static int frozen(char path[RJ_RUNDIR_PATH])
+/* The control socket of one that was stopped, in a new directory ROOT: it listens, and never
+ * accepts. */
+static int frozen(char *root, char path[RJ_RUNDIR_PATH])
 {
 	struct sockaddr_un addr = {.sun_family = AF_UNIX};
 	struct rj_error err;
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
+	CU_ASSERT_FATAL(mkdtemp(root) != NULL);
+	setenv("RJ_RUN", root, 1);
 	CU_ASSERT_FATAL(rj_rundir_path(uuid, NULL, path, &err) == 0);
 	CU_ASSERT_FATAL(mkdir(path, 0700) == 0);
 	CU_ASSERT_FATAL(rj_rundir_path(uuid, "control", path, &err) == 0);
@@ -52,9 +55,7 @@ static void a_frozen_daemon_is_not_waited_for(void)
 	int64_t begun;
 	int fd, i;
 
-	CU_ASSERT_FATAL(mkdtemp(root) != NULL);
-	setenv("RJ_RUN", root, 1);
-	fd = frozen(path);
+	fd = frozen(root, path);
 	alarm(300); /* else this hangs for good when it fails */
 	for (i = 0; i < 6; i++) {
 		begun = rj_monotonic_ns();
@@ -97,9 +98,7 @@ static void a_part_is_no_answer(void)
 	pthread_t thread;
 	int fd, i;
 
-	CU_ASSERT_FATAL(mkdtemp(root) != NULL);
-	setenv("RJ_RUN", root, 1);
-	fd = frozen(path);
+	fd = frozen(root, path);
 	CU_ASSERT_EQUAL_FATAL(pthread_create(&thread, NULL, answer_each, &fd), 0);
 	for (i = 0; i < ANSWERS - 1; i++) {
 		answer.len = 0;

@@ -24,8 +24,8 @@ int rjtest_run(const char *suite, const struct rjtest *tests, unsigned count);
 /* The running test does not apply on this machine: counted as skipped. */
 void rjtest_skip(const char *why);
 
-/* Give this process a mount namespace of its own, in which its mounts stay. False: there is
- * none to be had, for want of rights. */
+/* Give this process a mount namespace of its own, in which its mounts stay. False: the process
+ * may not have one. */
 bool rjtest_own_mounts(void);
 
 /* A seed for a randomised test: $RJ_SEED, or from the clock; printed. */

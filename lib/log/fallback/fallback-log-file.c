@@ -507,17 +507,19 @@ int rj_fallback_file_unmake(const char *path, const struct rj_log_id *id,
 	struct rj_bio *bio = NULL;
 	struct stat st;
 	int rc = rj_fallback_path_find(path, id, &file, err);
+	bool goes;
 
 	*gone = false;
 	if (!rc)
 		rc = open_file(&file, NULL, USE_WRITE, &bio, &st, err);
-	if (!rc && S_ISREG(st.st_mode) && unused(bio, &st, id->journal_uuid)) {
+	goes = !rc && unused(bio, &st, id->journal_uuid);
+	if (goes && S_ISREG(st.st_mode)) {
 		if (unlinkat(file.dir, file.name, 0))
 			rc = rj_fail_errno(err, errno, "%s", file.path);
 		else
 			rc = rj_fallback_path_sync(&file, err);
 		*gone = !rc;
-	} else if (!rc && back && S_ISBLK(st.st_mode) && unused(bio, &st, id->journal_uuid)) {
+	} else if (goes && back && S_ISBLK(st.st_mode)) {
 		rc = rj_fallback_format(bio, back, err);
 		*gone = !rc;
 	}

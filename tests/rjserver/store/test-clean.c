@@ -424,6 +424,21 @@ static unsigned there(struct store *s, unsigned last)
 	return count;
 }
 
+/* Delete all below number N, at once. Returns how many there were. */
+static size_t del_below(struct store *s, unsigned n)
+{
+	struct okey below = key_of(n);
+	int result = 1;
+	size_t count;
+
+	CU_ASSERT_EQUAL(commit_delete_below(s->commit, &below, n, 0, &count,
+				done, &result, &err),
+		0);
+	commit_flush(s->commit);
+	CU_ASSERT_EQUAL(result, 0);
+	return count;
+}
+
 /* Copy the store as a crash would leave it now, for fresh(NAME). */
 static void copy_as(const char *name)
 {
@@ -470,19 +485,10 @@ static void a_checkpoint_keeps_its_files(void)
 	struct store *s = with_checkpoint("keeps");
 	uint32_t file = pos_file(s->checkpoint_pos);
 	unsigned last = 210;
-	struct okey below;
-	int result = 1;
-	size_t count;
 
 	while (s->files[s->file_count - 1].number == file)
 		CU_ASSERT_EQUAL_FATAL(put(s, ++last), 0);
-	below = key_of(last);
-	CU_ASSERT_EQUAL(commit_delete_below(s->commit, &below, last, 0, &count,
-				done, &result, &err),
-		0);
-	commit_flush(s->commit);
-	CU_ASSERT_EQUAL(result, 0);
-	CU_ASSERT_EQUAL(count, last - 1);
+	CU_ASSERT_EQUAL(del_below(s, last), last - 1);
 	CU_ASSERT_EQUAL(pos_file(s->checkpoint_pos), file);
 	CU_ASSERT_EQUAL(store_close(s, &err), 0);
 	CU_ASSERT_EQUAL_FATAL(try_open(&s), 0);
@@ -497,18 +503,11 @@ static void a_checkpoint_that_fails_waits(void)
 	struct store *s = with_checkpoint("fails");
 	uint32_t file = pos_file(s->checkpoint_pos);
 	unsigned last = 210;
-	struct okey below;
-	int result = 1;
 	char path[256];
-	size_t count;
 
 	while (s->files[s->file_count - 1].number == file)
 		CU_ASSERT_EQUAL_FATAL(put(s, ++last), 0);
-	below = key_of(last);
-	CU_ASSERT_EQUAL(commit_delete_below(s->commit, &below, last, 0, &count,
-				done, &result, &err),
-		0);
-	commit_flush(s->commit);
+	del_below(s, last);
 	path_in(path, "checkpoint.tmp");
 	CU_ASSERT_EQUAL(mkdir(path, 0700), 0);
 	s->tight = true;
@@ -556,16 +555,8 @@ static void a_checkpoint_needs_a_record(void)
 	struct store *s = with_checkpoint("needs");
 	uint32_t file = pos_file(s->checkpoint_pos);
 	unsigned last = 210;
-	struct okey below;
-	int result = 1;
-	size_t count;
 
-	below = key_of(last + 1);
-	CU_ASSERT_EQUAL(commit_delete_below(s->commit, &below, last + 1, 0,
-				&count, done, &result, &err),
-		0);
-	commit_flush(s->commit);
-	CU_ASSERT_EQUAL(result, 0);
+	del_below(s, last + 1);
 	quiet(true);
 	while (pos_file(s->end) == file) {
 		full = pos_offset(s->end) + rec_total(BODY) >

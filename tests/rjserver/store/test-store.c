@@ -344,6 +344,19 @@ static void flip_after_crash(void)
 	flip_every_byte(false, getenv("RJ_FLIP_ALL") ? 1 : 71);
 }
 
+/* Make OF_8 of 8 sectors from FROM to TO zero, as those that were not written. Closes FD. */
+static void lose_sectors(int fd, uint64_t from, uint64_t to, unsigned of_8)
+{
+	static const uint8_t zeros[512];
+	uint64_t off;
+
+	for (off = from; off < to; off += sizeof(zeros))
+		if (random() % 8 < of_8)
+			if (pwrite(fd, zeros, sizeof(zeros), (off_t)off) != sizeof(zeros))
+				abort();
+	close(fd);
+}
+
 /*
  * A power cut while the last batch was written: any of its sectors may be
  * missing. All before is there, of the batch each object is whole or absent,
@@ -354,9 +367,8 @@ static void torn_batch(void)
 	enum { DONE = 6, BATCH = 9, ROUNDS = 300 };
 	char *dir = dir_of("torn"), *live = dir_of("torn.live");
 	char *again = dir_of("torn.again");
-	static const uint8_t zeros[512];
 	unsigned round, n, wrong = 0, lost = 0, refused = 0, absent = 0;
-	uint64_t from, to, off;
+	uint64_t from, to;
 	struct rj_error err;
 	struct store *s;
 	char work[140];
@@ -380,11 +392,7 @@ static void torn_batch(void)
 	for (round = 0; round < ROUNDS; round++) {
 		copy_store(dir, work);
 		fd = data_file(work);
-		for (off = from; off < to; off += 512)
-			if (random() % 8 < round % 9)
-				if (pwrite(fd, zeros, 512, (off_t)off) != 512)
-					abort();
-		close(fd);
+		lose_sectors(fd, from, to, round % 9);
 		s = open_at(work);
 		lost += s->lost;
 		for (n = 1; n <= DONE + BATCH; n++) {
@@ -414,10 +422,9 @@ static void torn_first_batch(void)
 {
 	enum { BATCH = 9, ROUNDS = 100 };
 	char *dir = dir_of("first"), *live = dir_of("first.live");
-	static const uint8_t zeros[512];
 	unsigned round, n = 0, done_before, wrong = 0, lost = 0, absent = 0;
 	char work[140], path[200];
-	uint64_t to, off;
+	uint64_t to;
 	struct rj_error err;
 	struct store *s;
 	int fd, rc;
@@ -440,11 +447,7 @@ static void torn_first_batch(void)
 		copy_store(dir, work);
 		snprintf(path, sizeof(path), "%s/store/00000002.rjd", work);
 		fd = open(path, O_RDWR | O_CLOEXEC);
-		for (off = FILE_HEAD_BYTES; off < to; off += 512)
-			if (random() % 8 < 1 + round % 8)
-				if (pwrite(fd, zeros, 512, (off_t)off) != 512)
-					abort();
-		close(fd);
+		lose_sectors(fd, FILE_HEAD_BYTES, to, 1 + round % 8);
 		s = open_at(work);
 		lost += s->lost;
 		for (n = 1; n <= done_before + BATCH; n++) {
