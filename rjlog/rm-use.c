@@ -109,7 +109,7 @@ static int ask_daemon(const struct target *t, struct rj_error *err)
 	rj_buf_free(&answer);
 	return other ? 0
 		     : rj_fail(err, RJ_E_REFUSED,
-			       "%s: an rjournald of this machine serves its volume from it (see rjctl status)",
+			       "%s: an rjournald of this machine serves its volume from it, or cannot be asked (see rjctl status, as root)",
 			       t->text);
 }
 

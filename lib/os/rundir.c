@@ -51,9 +51,9 @@ bool rj_rundir_served(const uint8_t volume_uuid[RJ_UUID_BYTES])
 		return false;
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd == -1)
-		return false;
+		return errno != ENOENT && errno != ENOTDIR;
 	/* only asks: does not get into a starting daemon's way */
-	served = fcntl(fd, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
+	served = fcntl(fd, F_OFD_GETLK, &lock) != 0 || lock.l_type != F_UNLCK;
 	close(fd);
 	return served;
 }

@@ -30,7 +30,7 @@ const char *rj_rundir_root(void);
  */
 int rj_rundir_path(const uint8_t volume_uuid[RJ_UUID_BYTES], const char *name,
 	char out[RJ_RUNDIR_PATH], struct rj_error *err);
-/* Is a daemon alive for this volume? */
+/* Is a daemon alive for this volume? Where that cannot be told (no right to look), true. */
 bool rj_rundir_served(const uint8_t volume_uuid[RJ_UUID_BYTES]);
 /*
  * What the lock of a daemon that did not remove it says: PID, and the DEVICE that

@@ -115,9 +115,26 @@ static void a_part_is_no_answer(void)
 	remove_socket(path, root);
 }
 
+/* "No daemon" is a licence to remove a log. */
+static void what_cannot_be_seen_is_served(void)
+{
+	char root[] = "/tmp/rjrundir.XXXXXX", path[RJ_RUNDIR_PATH];
+	struct rj_error err;
+
+	CU_ASSERT_FATAL(mkdtemp(root) != NULL);
+	setenv("RJ_RUN", root, 1);
+	CU_ASSERT_FALSE(rj_rundir_served(uuid));
+	CU_ASSERT_FATAL(rj_rundir_path(uuid, NULL, path, &err) == 0);
+	CU_ASSERT_FATAL(symlink(path, path) == 0); /* for root as well: ELOOP */
+	CU_ASSERT_TRUE(rj_rundir_served(uuid));
+	unlink(path);
+	rmdir(root);
+}
+
 static const struct rjtest tests[] = {
 	RJTEST(a_frozen_daemon_is_not_waited_for),
 	RJTEST(a_part_is_no_answer),
+	RJTEST(what_cannot_be_seen_is_served),
 };
 
 int main(void)
