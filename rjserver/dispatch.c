@@ -91,20 +91,26 @@ static bool admit(struct access_control *g, const struct http_request *req,
 
 /* May the objects be deleted yet? Else answers. A deletion of many names the
  * number below which all are meant; the youngest of them decides, and one whose
- * age cannot be told is young. A hold, a named mark, a drill and a base may always go:
- * the segments have an age of their own, and a base that was cut off is in the way. */
+ * age cannot be told is young. A hold, a named mark and a drill may always go: the segments
+ * have an age of their own. A piece of a base is as old as its manifest; without one, which
+ * is put last, the base was cut off, and is in the way. */
 static bool old_enough(struct access_control *g, const struct http_request *req,
 	const struct account *x, const struct okey *okey)
 {
 	const struct volume_rule *rule = settings_rule(g->set, okey->name);
 	int64_t now = rj_realtime_ns();
+	struct okey decides = *okey;
 	uint64_t time_ns;
 	char text[100];
 	int rc;
 
-	if (!rule || !rule->keep_s || rj_key_unclaimed(okey->key.kind))
+	if (okey->key.kind == RJ_KEY_BASE)
+		decides.key.number -= okey->key.number % RJ_BASE_PLACES;
+	else if (rj_key_unclaimed(okey->key.kind))
 		return true;
-	rc = store_newest(g->store, okey, req->query, &time_ns);
+	if (!rule || !rule->keep_s)
+		return true;
+	rc = store_newest(g->store, &decides, req->query, &time_ns);
 	if (rc == -RJ_E_NOTFOUND ||
 		(!rc && (int64_t)time_ns + (int64_t)rule->keep_s * 1000000000 <
 				now))

@@ -206,6 +206,10 @@ int bases_keep(struct rj_store *store, const struct rj_log_id *id, const struct 
 	for (i = 0; !rc && i < n; i++) {
 		if (!c[i].keep.why[0] && !dry_run)
 			rc = remove_one(store, id, &c[i].seen, err);
+		if (rc == -RJ_E_REFUSED) { /* the next one is older */
+			snprintf(c[i].keep.why, KEEP_WHY_BYTES, "too young for its store");
+			rc = 0;
+		}
 		if (!rc)
 			show_kept(&c[i], dry_run, array);
 	}

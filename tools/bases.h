@@ -21,14 +21,14 @@ uint64_t bases_with_hold(struct rj_store *store, const struct rj_log_id *id, uin
 /*
  * Remove base NUMBER of the log ID with its hold, or, if DRY_RUN, only look. *FOUND: it was
  * there; *WITH_HOLD: it names a hold. One that cannot be read names none: its hold stays until
- * it expires. The store's errors.
+ * it expires. RJ_E_REFUSED: the store keeps it yet; else the store's errors.
  */
 int bases_remove(struct rj_store *store, const struct rj_log_id *id, uint64_t number,
 	bool dry_run, bool *found, bool *with_hold, struct rj_error *err);
 /*
  * Remove the bases of the log ID that RULES do not keep, with their holds, and print all of them,
  * or add them to ARRAY, unless that is NULL; with DRY_RUN only that. One that is not finished,
- * or cannot be read, stays. The store's errors.
+ * or cannot be read, or that the store keeps yet, stays. The store's errors.
  */
 int bases_keep(struct rj_store *store, const struct rj_log_id *id, const struct keep_rules *rules,
 	bool dry_run, struct json_object *array, struct rj_error *err);

@@ -20,7 +20,7 @@ enum rj_key_kind {
 	RJ_KEY_EPOCH,
 	RJ_KEY_HOLD,
 	RJ_KEY_POINT, /* a named mark, rjctl mark */
-	RJ_KEY_BASE,  /* a piece of a base: history/base/manifest.h */
+	RJ_KEY_BASE,  /* a piece of base N: N * RJ_BASE_PLACES and more, history/base/manifest.h */
 	RJ_KEY_DRILL, /* that a drill succeeded: log/past/drill.h */
 	RJ_KEY_KINDS, /* how many there are */
 };
@@ -30,6 +30,8 @@ struct rj_key {
 	uint8_t journal_uuid[RJ_UUID_BYTES];
 	uint64_t number; /* 1 .. UINT64_MAX; 0 names the directory itself */
 };
+
+#define RJ_BASE_PLACES 10000000u /* the first is the manifest, which is put last */
 
 /* May any client put and remove objects of that kind, without a claim: holds, named
  * marks, bases, drills? */

@@ -126,8 +126,8 @@ struct rj_store_ops {
 	 * whose list costs more the more objects it shows. May be NULL. */
 	int (*last)(struct rj_store *s, const struct rj_key *dir,
 		uint64_t *number, struct rj_error *err);
-	/* Delete an object. RJ_E_NOTFOUND: there was none. Not durable: after a
-	 * power cut of the store the object may be there again. */
+	/* Delete an object. RJ_E_NOTFOUND: there was none; RJ_E_REFUSED: the store keeps it
+	 * yet. Not durable: after a power cut of the store the object may be there again. */
 	int (*remove)(struct rj_store *s, const struct rj_key *key,
 		struct rj_error *err);
 	/*

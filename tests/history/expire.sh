@@ -14,6 +14,14 @@ check "unmounted" history_umount
 check "a volume of another UUID" history_volume ext4 4096 journal ""
 check "... and its base" timeout 120 "$RJBACKUP" base -o other.img mnt
 check "... another one, with a hold" timeout 120 "$RJBACKUP" base --hold=1h -o held.img mnt
+# another store, of which nothing goes for an hour
+printf '[volume *]\nkeep = 1h\n' >srv.conf
+SRV_CONF=srv.conf start_server "$T_DIR/kept" || exit 99
+KEPT=$SRV_URL/v
+for n in 1 2 3; do
+	status 0 "... with base $n" timeout 120 "$RJBACKUP" base -o "$KEPT" mnt
+done
+number=$(sed -n 's/.*#\([0-9]*\): base of.*/\1/p' <<<"$OUT")
 check "unmounted" history_umount
 # at TIME NAME [OF]: a base of that time
 at() { cp --sparse=always "${3:-base.img}" "$2" && touch -d "$1" "$2"; }
@@ -79,4 +87,11 @@ is "... the other one is removed" "$(echo b-*)" "b-copy b-new"
 is "... and its hold is of use" "$(grep -c "its hold" <<<"$OUT")" 0
 status 0 "that goes, too" "$RJBACKUP" expire --keep=1d b-*
 like "... and its hold is named" "$OUT" "$of_no_use"
+
+# ---- a store that keeps them ----
+status 1 "a base is not removed" "$RJBACKUP" expire --base="$number" "$KEPT"
+like "... as it is too young" "$OUT" "the journal server refuses it: kept for 3600 seconds: too young to go"
+status 0 "by rules" "$RJBACKUP" expire --keep=1y "$KEPT"
+is "... neither of the two older ones" "$(grep -c "kept: too young for its store$" <<<"$OUT")" 2
+is "... all are there" "$("$RJBACKUP" ls "$KEPT" | grep -c "whole at segment")" 3
 exit 0

@@ -10,11 +10,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "format/object-key.h"
 #include "format/sbx-base.h"
 #include "util/buf.h"
 #include "util/error.h"
 
-#define RJ_BASE_PLACES	    10000000u
 #define RJ_BASE_NUMBERS	    1000000000000u /* bases are numbered from 1, below this */
 #define RJ_BASE_CHUNK_BYTES 8388608u	   /* of the volume; the last one may be shorter */
 #define RJ_BASE_HEAD	    4096u

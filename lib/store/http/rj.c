@@ -85,6 +85,9 @@ static int fail_status(struct rj_rj *r, const struct rj_http_call *c,
 			"damaged (status %d%s%s)",
 			r->base.url, verb, key, c->status,
 			c->text[0] ? ": " : "", c->text);
+	if (c->status == 409) /* a rule of its settings */
+		return rj_fail(err, RJ_E_REFUSED, "%s: %s %s: the journal server refuses it: %s",
+			r->base.url, verb, key, c->text);
 	snprintf(doing, sizeof(doing), "%s %s", verb, key);
 	return rj_http_fail_status(
 		rj_http1_peer_of(r->http), c, doing, NULL, err);

@@ -56,6 +56,17 @@ gone() { [ "$(below "$HOST" host 1000000)" = 204 ]; }
 check "after their time all go" wait_for 60 gone
 is "all of them" "$(as "$HOST" "$(url host 1)")$(as "$HOST" "$(url host 999999)")" 404404
 
+# A base is as old as its manifest, place 0; one without a manifest is not finished.
+piece() { echo "$BASE/kept/$UUID/base/$(printf %013d%07d "$1" "$2")"; }
+put_pieces() { local p; for p in "${@:2}"; do as "$HOST" -T "$T_DIR/a" "$(piece "$1" "$p")"; done; }
+is "two bases, one of which is finished" "$(put_pieces 3 9999999 1 0)$(put_pieces 4 9999999 1)" 201201201201201
+for p in 0 1 9999999; do
+	is "a piece of that one, $p: 409" "$(as "$HOST" -X DELETE "$(piece 3 $p)")" 409
+done
+is "all below, too" "$(as "$ADMIN" -X DELETE "$BASE/kept/$UUID/base/?below=9999999999")" 409
+is "of the other one they go" "$(as "$HOST" -X DELETE "$(piece 4 1)")$(as "$HOST" -X DELETE "$(piece 4 9999999)")" 204204
+is "no piece of nothing" "$(as "$HOST" -X DELETE "$(piece 0 1)")" 404
+
 # by the checkpoint and by the log, which a start reads
 stop
 ACCESS="--config $CONF" start "$D"
