@@ -116,8 +116,7 @@ static int prepare(const struct rj_mount_options *o, struct rj_volume_facts *f,
 
 	if ((rc = run_wait_for_leaving(f->uuid, o->device, err)))
 		return rc;
-	if (f->super == RJ_SUPER_GOOD && !f->needs_recovery &&
-		!f->broken_unmount &&
+	if (f->super == RJ_SUPER_GOOD && !f->needs_recovery && !f->has_errors &&
 		!(f->sbx.incompat & RJ_SBX_INCOMPAT_LOG_VOID))
 		return 0;
 	if (o->verbose)

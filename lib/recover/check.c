@@ -146,21 +146,30 @@ int rj_recovery_judge(const struct rj_recovery *r, const char *command, int stat
 		status);
 }
 
+/* e2fsck -p, with another option. */
+static int preen(struct rj_recovery *r, const char *option, bool capture, int *status,
+	struct rj_error *err)
+{
+	const char *undo = r->opts->undo_file;
+	const char *const args[] = {"-p", option, undo ? "-z" : NULL, undo, NULL};
+	int rc = rj_recovery_e2fsck(r, args, capture, status, err);
+
+	return rc ? rc
+		  : rj_recovery_judge(r, "e2fsck -p",
+			    *status & ~(RJ_FSCK_CORRECTED | RJ_FSCK_REBOOT), err);
+}
+
 int rj_recovery_orphans(struct rj_recovery *r, struct rj_orphan_attrs *hidden,
 	struct rj_error *err)
 {
 	const char *undo = r->opts->undo_file;
-	const char *args[] = {"-p", "-E", "journal_only", undo ? "-z" : NULL, undo, NULL};
-	int status = 0, rc;
+	int status, rc;
 
 	/* e2fsck looks at them before it ends, without a check */
 	rc = rj_volume_orphans(r->device, undo, false, hidden, err);
 	r->report->orphans_left = rc == -RJ_E_REFUSED;
 	if (!rc)
-		rc = rj_recovery_e2fsck(r, args, true, &status, err);
-	if (!rc)
-		rc = rj_recovery_judge(r, "e2fsck -p",
-			status & ~(RJ_FSCK_CORRECTED | RJ_FSCK_REBOOT), err);
+		rc = preen(r, "-Ejournal_only", true, &status, err);
 	if (rc) {
 		rj_fail_prefix(err, hidden ? "cannot release orphan inodes"
 					   : "orphan inodes are left to the next mount");
@@ -173,6 +182,29 @@ int rj_recovery_orphans(struct rj_recovery *r, struct rj_orphan_attrs *hidden,
 	return rc;
 }
 
+int rj_recovery_patch(
+	struct rj_recovery *r, const struct rj_volume_patch *p, struct rj_error *err)
+{
+	struct rj_volume *v = NULL;
+	int rc, rc2;
+
+	rc = rj_volume_open(r->device, RJ_VOLUME_WRITE, r->opts->undo_file, &v, err);
+	if (!rc)
+		rc = rj_volume_patch(v, p, err);
+	rc2 = rj_volume_close(v, rc ? NULL : err);
+	return rc ? rc : rc2;
+}
+
+void rj_recovery_damaged(struct rj_recovery *r)
+{
+	const struct rj_volume_patch p = {.set_error_flag = true, .primary_only = true};
+	struct rj_error err;
+
+	r->report->fsck_status |= RJ_FSCK_UNCORRECTED;
+	if (rj_recovery_patch(r, &p, &err))
+		rj_recovery_say(r, "the volume is damaged, and cannot be marked so: %s", err.msg);
+}
+
 static int check_progress(void *arg, uint64_t done, uint64_t total)
 {
 	struct rj_recovery *r = arg;
@@ -182,11 +214,24 @@ static int check_progress(void *arg, uint64_t done, uint64_t total)
 	return r->opts->progress(r->opts->arg, RJ_PHASE_CHECK, done, total);
 }
 
+/* What fsck does at boot. An orphan list e2fsck forgets here, and finds its inodes. */
+static int check_flagged(struct rj_recovery *r, struct rj_error *err)
+{
+	int status = 0, rc;
+
+	rj_recovery_say(r, "its error flag is set: checking the whole volume with e2fsck -p");
+	rc = preen(r, "-f", r->opts->quiet, &status, err);
+	r->report->fsck_status |= status & (RJ_FSCK_CORRECTED | RJ_FSCK_REBOOT);
+	return rc;
+}
+
 int rj_recovery_check(struct rj_recovery *r, struct rj_error *err)
 {
 	const char *const full[] = {"-fn", NULL};
 	int status, rc;
 
+	if (r->check_all && r->opts->verify != RJ_VERIFY_NONE)
+		return check_flagged(r, err);
 	switch (r->opts->verify) {
 	case RJ_VERIFY_NONE:
 		return 0;

@@ -13,20 +13,6 @@
 #include "recover/session.h"
 #include "util/environ.h"
 
-static int patch(struct rj_recovery *r, const struct rj_volume_patch *p,
-	struct rj_error *err)
-{
-	struct rj_volume *v = NULL;
-	int rc, rc2;
-
-	rc = rj_volume_open(
-		r->device, RJ_VOLUME_WRITE, r->opts->undo_file, &v, err);
-	if (!rc)
-		rc = rj_volume_patch(v, p, err);
-	rc2 = rj_volume_close(v, rc ? NULL : err);
-	return rc ? rc : rc2;
-}
-
 /* No journal, and "with errors" until e2fsck has been through: a cut in
  * between leaves a volume that says what it needs. */
 static int take_away(struct rj_recovery *r, struct rj_error *err)
@@ -41,7 +27,7 @@ static int take_away(struct rj_recovery *r, struct rj_error *err)
 	p.sbx.moved_from = r->report->placement;
 	p.sbx.moved_to = RJ_PLACE_NONE;
 	p.sbx.moved_at = (uint64_t)(rj_realtime_ns() / 1000000000);
-	return patch(r, &p, err);
+	return rj_recovery_patch(r, &p, err);
 }
 
 /* e2undo: as it was before take_away(). */
@@ -83,7 +69,7 @@ static int drop_orphan_file(struct rj_recovery *r, struct rj_error *err)
 	if (rc)
 		return rc;
 	r->report->fsck_status |= status & ~RJ_FSCK_UNCORRECTED;
-	return patch(r, &p, err);
+	return rj_recovery_patch(r, &p, err);
 }
 
 static const char *old_fallback(const struct rj_recovery *r)
@@ -153,7 +139,6 @@ static int drop(struct rj_recovery *r, struct rj_error *err)
 	r->report->placement = RJ_PLACE_NONE;
 	if (!rc) {
 		r->report->outcome = RJ_OUTCOME_FSCK;
-		r->report->fsck_status |= RJ_FSCK_CORRECTED;
 		leave_fallback(r);
 		return 0;
 	}

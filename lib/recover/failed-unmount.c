@@ -51,6 +51,7 @@ int rj_recovery_judge_clean(struct rj_recovery *r, struct rj_error *err)
 			rj_recovery_say(r,
 				"the kernel could not empty the journal at the last unmount, but cleared needs_recovery: recovering as after a crash");
 		r->broken_unmount = r->facts.needs_recovery = true;
+		r->check_all = false; /* it set the flag; mark_volume() takes that back */
 		r->report->needs_recovery = true;
 		return 0;
 	}

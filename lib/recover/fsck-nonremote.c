@@ -52,13 +52,14 @@ int rj_recovery_fsck_nonremote(struct rj_recovery *r,
 		return rc;
 	rc = give_up_log(r, v, err);
 	rc = rj_recovery_close(r, v, rc, err);
-	if (!rc)
-		rc = rj_recovery_verified_e2fsck(r, err);
 	if (rc) {
 		r->report->fsck_status |= RJ_FSCK_UNCORRECTED;
 		return rc;
 	}
-	r->report->outcome = RJ_OUTCOME_FSCK;
-	r->report->fsck_status |= RJ_FSCK_CORRECTED;
-	return 0;
+	rc = rj_recovery_verified_e2fsck(r, err);
+	if (rc) /* the first e2fsck may have cleared the flag */
+		rj_recovery_damaged(r);
+	else
+		r->report->outcome = RJ_OUTCOME_FSCK;
+	return rc;
 }

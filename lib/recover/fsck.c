@@ -31,6 +31,8 @@ static int patch_extension(
 		 * volume whose journal it believes it must recover */
 		.set_needs_recovery = true,
 		.needs_recovery = false,
+		/* a cut must not hide that the check is due */
+		.set_error_flag = r->check_all,
 		.set_journal = state == FSCK_DONE,
 		.has_journal = true,
 		.journal_device = RJ_JOURNAL_DEVICE_REMOTE,
@@ -147,9 +149,11 @@ int rj_recovery_verified_e2fsck(struct rj_recovery *r, struct rj_error *err)
 	if (!rc)
 		rc = rj_recovery_judge(r, "a second e2fsck", status, err);
 	if (rc)
-		rj_fail_suffix(err, "; run e2fsck -f by hand, the log at %s is kept",
+		return rj_fail_suffix(err, "; run e2fsck -f by hand, the log at %s is kept",
 			r->report->url);
-	return rc;
+	r->check_all = false;
+	r->report->fsck_status |= RJ_FSCK_CORRECTED;
+	return 0;
 }
 
 int rj_recovery_fsck(struct rj_recovery *r, const struct rj_error *cause,
@@ -169,7 +173,6 @@ int rj_recovery_fsck(struct rj_recovery *r, const struct rj_error *cause,
 		return rc;
 	}
 	r->report->outcome = RJ_OUTCOME_FSCK;
-	r->report->fsck_status |= RJ_FSCK_CORRECTED;
 	if (!r->writer && cause->code == RJ_E_FOREIGN)
 		rc = claim_new_log(r, err);
 	if (!rc && r->writer)

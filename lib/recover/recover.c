@@ -99,6 +99,7 @@ static int open_volume(struct rj_recovery *r, struct rj_error *err)
 	r->facts = *rj_volume_facts(r->volume);
 	rj_recovery_found(r);
 	r->report->needs_recovery = r->facts.needs_recovery;
+	r->check_all = r->facts.has_errors;
 	r->orphans = r->facts.orphans;
 	r->report->block_size = r->facts.block_size;
 	return find_placement(r, err);
@@ -371,13 +372,14 @@ static int check_result(struct rj_recovery *r, struct rj_error *err)
 	struct rj_error orphans;
 	int rc;
 
+	if (r->opts->dry_run && r->check_all)
+		rj_recovery_say(r, "its error flag is set: e2fsck is to check the whole volume");
 	if (r->opts->dry_run || r->report->outcome == RJ_OUTCOME_FSCK)
 		return 0;
 	if (r->check_all) {
-		r->report->fsck_status |= RJ_FSCK_CORRECTED;
-		return rj_recovery_verified_e2fsck(r, err);
-	}
-	if (r->orphans && rj_recovery_leaves_orphans(r)) {
+		if (r->proven)
+			rj_recovery_history_ends(r, "its error flag is set");
+	} else if (r->orphans && rj_recovery_leaves_orphans(r)) {
 		r->report->orphans_left = true;
 		rj_recovery_say(r,
 			"orphan inodes are left to the next mount, so that a history of the volume goes on");
@@ -385,14 +387,15 @@ static int check_result(struct rj_recovery *r, struct rj_error *err)
 		/* the next mount does what fails here */
 		rj_recovery_say(r, "%s", orphans.msg);
 	}
-	if (r->report->outcome == RJ_OUTCOME_CLEAN && !r->opts->check_clean)
+	if (r->report->outcome == RJ_OUTCOME_CLEAN && !r->opts->check_clean && !r->check_all)
 		return 0;
-	rc = rj_recovery_check(r, err);
+	rc = r->check_all && r->opts->yes ? rj_recovery_verified_e2fsck(r, err)
+					  : rj_recovery_check(r, err);
 	if (rc == -RJ_E_CORRUPT)
-		r->report->fsck_status |= RJ_FSCK_UNCORRECTED;
+		rj_recovery_damaged(r);
 	if (rc)
 		rj_fail_prefix(err, "the check afterwards failed%s",
-			rc == -RJ_E_CORRUPT ? " (e2fsck -f repairs)" : "");
+			rc == -RJ_E_CORRUPT && !r->opts->yes ? " (rjrecover -y repairs)" : "");
 	return rc;
 }
 

@@ -124,6 +124,7 @@ static int replay_into(
 		rc = mark_volume(r, v, err);
 	if (!rc) {
 		r->orphans = rj_volume_facts(v)->orphans;
+		r->check_all = rj_volume_facts(v)->has_errors;
 		rj_recovery_left(r, v);
 	}
 	return rc;

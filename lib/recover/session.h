@@ -20,7 +20,7 @@ struct rj_recovery {
 	struct rj_volume_facts facts;
 	bool super_said; /* that it is damaged, and the log has a good one */
 	bool age_said;	 /* that the volume is an older copy */
-	bool check_all;	 /* a backup of it was needed: e2fsck -f afterwards */
+	bool check_all;	 /* its error flag is set, or is to be: e2fsck -f afterwards */
 	struct rj_log_id id;
 	/* remote: the store, and the log rebuilt in memory */
 	struct rj_store *store;
@@ -165,8 +165,14 @@ int rj_recovery_fsck_nonremote(struct rj_recovery *r,
 /* Give a volume whose log is void a new journal. */
 int rj_recovery_renew_log(struct rj_recovery *r, struct rj_error *err);
 
-/* check.c */
+/* check.c: look at the volume as opts->verify says; with check_all let e2fsck -p mend what
+ * it can, and clear the error flag. */
 int rj_recovery_check(struct rj_recovery *r, struct rj_error *err);
+/* It, or e2fsck, found damage: set the error flag, so that the next run knows. */
+void rj_recovery_damaged(struct rj_recovery *r);
+/* Patch the superblock, which is recorded in opts->undo_file, by a handle of its own. */
+int rj_recovery_patch(
+	struct rj_recovery *r, const struct rj_volume_patch *p, struct rj_error *err);
 /*
  * Free the inodes that were deleted while open, and finish the truncates that the crash
  * cut off, as the kernel's recovery does: e2fsck -fn takes them for damage. HIDDEN as in

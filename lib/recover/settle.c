@@ -35,7 +35,7 @@ int rj_recover_settle(const char *device, uint32_t journal_blocks,
 	int rc = count(&r, err);
 
 	r.facts.sbx.journal_blocks = journal_blocks;
-	if (!rc && r.facts.orphans)
+	if (!rc && r.facts.orphans && !r.facts.has_errors) /* or e2fsck would forget them */
 		rc = rj_recovery_orphans(&r, &hidden, err);
 	free(hidden.inodes);
 	return rc ? rc : rj_recovery_check(&r, err);

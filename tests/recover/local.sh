@@ -122,4 +122,15 @@ check "damaged: untouched" cmp "$T_DIR/damaged" "$T_DIR/a"
 status 1 "damaged: -y" "$RJRECOVER" -q -y "$T_DIR/a"
 status 0 "damaged: the volume is whole" e2fsck -fn "$T_DIR/a"
 is "damaged: the log was saved" "$(ls "$RJ_STATE" | wc -l)" 1
+mkdir "$T_DIR/stub"
+while read -r name script; do
+	printf '#!/bin/sh\n%s\n' "$script" >"$T_DIR/stub/e2fsck" && chmod +x "$T_DIR/stub/e2fsck"
+	cp "$T_DIR/damaged" "$T_DIR/a"; rm "$RJ_STATE"/*
+	PATH=$T_DIR/stub:$PATH status "${name#*:}" "damaged: -y, ${name%:*}" "$RJRECOVER" -q -y "$T_DIR/a"
+	"$RJRECOVER" -p "$T_DIR/a" >"$T_DIR/out" 2>&1
+	check "... the next run checks the volume" grep -q 'its error flag is set' "$T_DIR/out"
+done <<END
+cut-before-its-check:137 kill -KILL \$PPID
+the-second-e2fsck-finds-more:4 [ "\$1" = -fn ] && exit 4; exec $(command -v e2fsck) "\$@"
+END
 exit 0

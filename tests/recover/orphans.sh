@@ -47,6 +47,11 @@ kind() {
 	check "... e2fsck finds nothing" e2fsck -fn u.img
 	check "... and it is undone" e2undo undo u.img
 	check "... to the byte" cmp u.img c.img
+	# with the error flag e2fsck forgets the list, and finds their blocks in a whole check
+	cp --sparse=always c.img u.img; debugfs -w -R "ssv state 3" u.img >/dev/null 2>&1
+	status 4 "... with the error flag: a whole check, which a yes is for" "$RJRECOVER" -q -p u.img
+	status 1 "... -y" "$RJRECOVER" -q -y u.img
+	released u.img
 }
 kind -O ^orphan_file
 cp --sparse=always r.img d.img

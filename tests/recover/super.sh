@@ -76,6 +76,13 @@ status 1 "torn: -y goes on, and checks it all" "$RJRECOVER" -q -y "$V"
 check "all is there" whole without
 status 0 "and nothing is left to do" "$RJRECOVER" "$V"
 
+# cut behind the replay: the check is not forgotten
+mkdir "$T_DIR/cut" && printf '#!/bin/sh\nkill -KILL $PPID\n' >"$T_DIR/cut/e2fsck" && chmod +x "$T_DIR/cut/e2fsck"
+again without && tear
+PATH=$T_DIR/cut:$PATH status 137 "torn, -y: cut before its check" "$RJRECOVER" -q -y "$V"
+status 1 "the next run has it done" "$RJRECOVER" -p "$V"
+like "and says so" "$OUT" "error flag is set: checking the whole volume"
+
 # what never changes differs from the backup: the number of inodes
 again with && wipe 0 1
 refused 'rjrecover -y uses the backup of group 1' "damaged" -p

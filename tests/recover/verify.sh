@@ -23,12 +23,14 @@ at() { # VOLUME GROUP block_bitmap|inode_bitmap|inode_table: its byte offset
 		/^ *Group/ {on = $2 == g ":"}
 		on && (i = index($0, what)) {split(substr($0, i), w, " "); print w[4] * 1024; exit}'
 }
-# seen NAME VOLUME TEXT: quick says so, status 4, and changes nothing
+state() { dumpe2fs -h "$1" 2>/dev/null | sed -n 's/^Filesystem state: *//p'; }
+# seen NAME VOLUME TEXT: quick says so, status 4, and changes nothing but the error flag
 seen() {
 	cp "$2" was
 	status 4 "$1: quick sees it" "$RJRECOVER" -f "$2"
 	like "$1: and says what" "$OUT" "$3"
-	check "$1: and changes nothing" cmp was "$2"
+	check "$1: and changes nothing else" same_blocks was "$2"
+	is "$1: but the error flag" "$(state "$2")" "clean with errors"
 	status 0 "$1: none does not look" "$RJRECOVER" -f --verify=none "$2"
 }
 
@@ -63,18 +65,39 @@ like "the superblock: says so" "$OUT" "superblock"
 cp n v; debugfs -w -R "unlink f3" v >/dev/null 2>&1
 status 0 "a lost inode: quick does not see it" "$RJRECOVER" -f v
 status 4 "a lost inode: full does" "$RJRECOVER" -f --verify=full v
+like "... and names what mends it" "$OUT" "\(rjrecover -y repairs\): v: e2fsck -fn finds errors"
+
+# ---- the error flag: its volume is checked in whole, as by fsck ----
+status 4 "the next run knows: e2fsck -p" "$RJRECOVER" -p v
+like "... which may not mend it" "$OUT" "\(rjrecover -y repairs\): v: e2fsck -p finds errors"
+status 4 "without -p the same" "$RJRECOVER" v
+status 0 "-n says what is due" "$RJRECOVER" -n v
+like "... the check" "$OUT" "error flag is set: e2fsck is to check the whole volume"
+status 0 "with --verify=none it stays due" "$RJRECOVER" --verify=none v
+status 1 "-y mends it" "$RJRECOVER" -q -y v
+is "... and the flag is clear" "$(state v)" clean
+check "... rightly" e2fsck -fn v
+for v in c n; do
+	cp $v v; debugfs -w -R "ssv state 3" v >/dev/null 2>&1
+	status 0 "the flag alone ($v)" "$RJRECOVER" -p v
+	is "... is cleared" "$(state v)" clean
+done
+flip v $(($(at v 1 block_bitmap) + 500)) 4; debugfs -w -R "ssv state 3" v >/dev/null 2>&1
+status 1 "what fsck -p mends" "$RJRECOVER" -p v
+is "... is mended" "$(state v)" clean
 
 # ---- what e2fsck's exit status means: 4 is damage, the others say that it could not look ----
 mkdir stub
 while read -r e2fsck want text; do
 	printf '#!/bin/sh\nexit %s\n' "$e2fsck" >stub/e2fsck && chmod +x stub/e2fsck
-	PATH=$T_DIR/stub:$PATH status "$want" "e2fsck -fn ends with $e2fsck" "$RJRECOVER" -f --verify=full c
+	cp c was
+	PATH=$T_DIR/stub:$PATH status "$want" "e2fsck -fn ends with $e2fsck" "$RJRECOVER" -f --verify=full was
 	like "... is told" "$OUT" "the check afterwards failed$text \\(status $e2fsck\\)$"
 done <<'END'
-4 4 .\(e2fsck -f repairs\): c: e2fsck -fn finds errors
-12 4 .\(e2fsck -f repairs\): c: e2fsck -fn finds errors
-8 8 : c: e2fsck -fn could not check it: an operational error
-16 8 : c: e2fsck -fn could not check it: it does not know one of its options
-32 8 : c: e2fsck -fn could not check it: it was cancelled
+4 4 .\(rjrecover -y repairs\): was: e2fsck -fn finds errors
+12 4 .\(rjrecover -y repairs\): was: e2fsck -fn finds errors
+8 8 : was: e2fsck -fn could not check it: an operational error
+16 8 : was: e2fsck -fn could not check it: it does not know one of its options
+32 8 : was: e2fsck -fn could not check it: it was cancelled
 END
 exit 0

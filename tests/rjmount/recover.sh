@@ -44,3 +44,13 @@ check "every fsynced file is there" sh -c "cd '$mnt' && sha256sum --quiet -c '$T
 check "unmount" $LIMIT "$UMOUNT_RJ" "$mnt"
 check "nothing is left" wait_for 30 nothing_left "$img"
 check "the volume is in order" served_fsck "$img" -fn
+
+# ---- clean, but for the error flag: checked first ----
+debugfs -w -R "ssv state 3" "$img" >/dev/null 2>&1
+status 0 "the error flag" mountrj "$img" "$mnt"
+like "e2fsck -p checks all" "$OUT" "error flag is set: checking the whole volume"
+check "unmount" $LIMIT "$UMOUNT_RJ" "$mnt"
+status 0 "once" mountrj "$img" "$mnt"
+is "and not again" "$OUT" ""
+check "unmount" $LIMIT "$UMOUNT_RJ" "$mnt"
+
