@@ -52,15 +52,17 @@ generate() {
 	exec {lock}<&-
 }
 
-# build DIR [CONFIGURE-ARGUMENT...]: configure and make in DIR
+# build DIR [CONFIGURE-ARGUMENT...]: configure and make in DIR; $MAKE_WITH is an argument of make
 build() {
 	local dir=$1; shift
 	mkdir -p "$dir" && generate "$dir" && cd "$dir" || return 1
 	logged "configure $*" "$dir/configure.out" "$SRC/configure" "$@" &&
-		logged "make -j$JOBS" "$dir/make.out" make -j"$JOBS"
+		logged "make -j$JOBS" "$dir/make.out" make -j"$JOBS" \
+			${MAKE_WITH:+"$MAKE_WITH"}
 }
 
 # build_tests DIR: the test programs of a build, none of them run
 build_tests() {
-	(cd "$1" && logged "make -j$JOBS check TESTS=" "$1/tests.out" make -j"$JOBS" check TESTS=)
+	(cd "$1" && logged "make -j$JOBS check TESTS=" "$1/tests.out" make -j"$JOBS" check TESTS= \
+		${MAKE_WITH:+"$MAKE_WITH"})
 }
