@@ -26,9 +26,11 @@ static bool hash(const uint8_t raw[RJ_RAW_SUPER_BYTES], uint8_t out[RJ_MOUNT_NOT
 	return !rj_digest(raw, RJ_RAW_SUPER_BYTES, NULL, 0, out, NULL);
 }
 
-void rj_recovery_found(struct rj_recovery *r)
+int rj_recovery_found(struct rj_recovery *r, struct rj_error *err)
 {
-	r->found_known = read_super(r->volume, r->found);
+	struct rj_bio *b = rj_volume_bio(r->volume);
+
+	return b->read(b, r->found, sizeof(r->found), RJ_RAW_SUPER_BYTES, err);
 }
 
 void rj_recovery_logged(void *arg, const uint8_t *block)
@@ -111,9 +113,9 @@ static void put_note(struct rj_recovery *r, enum rj_mount_note_kind kind,
 	memset(raw + RJ_MOUNT_NOTE_RUNNING, 0, RJ_MOUNT_NOTE_BYTES);
 }
 
-void rj_recovery_prove(struct rj_recovery *r, struct rj_volume *v)
+void rj_recovery_prove(struct rj_recovery *r)
 {
-	uint8_t now[RJ_RAW_SUPER_BYTES], sum[RJ_MOUNT_NOTE_HASH];
+	uint8_t sum[RJ_MOUNT_NOTE_HASH];
 	struct rj_mount_note n;
 
 	if (!r->writer || !running(r, &n))
@@ -121,13 +123,12 @@ void rj_recovery_prove(struct rj_recovery *r, struct rj_volume *v)
 	if (!whole(r) || !of_mount(r, n.epoch))
 		rj_recovery_history_ends(r,
 			"it has to do more than to replay the whole log of the last mount");
-	else if (!r->found_known || !read_super(v, now) ||
-		 memcmp(now, r->found, sizeof(now)) != 0 || !hash(now, sum) ||
+	else if (!hash(r->found, sum) ||
 		 (memcmp(sum, n.super, sizeof(sum)) != 0 && !r->found_logged))
 		rj_recovery_history_ends(r,
 			"the superblock is not as the mount had left it: something else wrote to the volume since the crash, or the crash came right after a freeze or an error");
 	else
-		put_note(r, RJ_NOTE_CRASHED, now);
+		put_note(r, RJ_NOTE_CRASHED, r->found);
 }
 
 void rj_recovery_left(struct rj_recovery *r, struct rj_volume *v)
@@ -150,7 +151,7 @@ static bool left_before(const struct rj_recovery *r)
 	uint8_t sum[RJ_MOUNT_NOTE_HASH];
 	struct rj_mount_note n;
 
-	return r->report->outcome == RJ_OUTCOME_CLEAN && r->ring && r->found_known &&
+	return r->report->outcome == RJ_OUTCOME_CLEAN && r->ring &&
 	       rj_mount_note_decode(r->ring->data, &n) && n.kind == RJ_NOTE_RECOVERED &&
 	       hash(r->found, sum) && !memcmp(sum, n.super, sizeof(sum));
 }

@@ -43,14 +43,12 @@ static int give_up_log(
 int rj_recovery_fsck_nonremote(struct rj_recovery *r,
 	const struct rj_error *cause, struct rj_error *err)
 {
-	struct rj_volume *v = NULL;
+	struct rj_volume *v = r->volume;
 	int rc;
 
 	rj_recovery_say(r, "the log is not used: %s", cause->msg);
-	rc = rj_volume_open(r->device, RJ_VOLUME_WRITE, NULL, &v, err);
-	if (rc)
-		return rc;
 	rc = give_up_log(r, v, err);
+	r->volume = NULL;
 	rc = rj_recovery_close(r, v, rc, err);
 	if (rc) {
 		r->report->fsck_status |= RJ_FSCK_UNCORRECTED;

@@ -18,12 +18,11 @@ enum fallback_state {
 	FSCK_DONE,	   /* the log ends with a fresh journal */
 };
 
-/* Patch the extension in a handle of its own: e2fsck must not find the volume
- * open for writing. */
+/* Patch the extension, and close the volume: e2fsck must not find it open for writing. */
 static int patch_extension(
 	struct rj_recovery *r, enum fallback_state state, struct rj_error *err)
 {
-	struct rj_volume *v = NULL;
+	struct rj_volume *v = r->volume; /* held, before e2fsck */
 	struct rj_volume_patch p = {
 		.set_sbx = true,
 		.sbx = r->facts.sbx,
@@ -37,7 +36,7 @@ static int patch_extension(
 		.has_journal = true,
 		.journal_device = RJ_JOURNAL_DEVICE_REMOTE,
 	};
-	int rc;
+	int rc = 0;
 
 	memcpy(p.journal_uuid, r->id.journal_uuid, RJ_UUID_BYTES);
 	memcpy(p.sbx.journal_uuid,
@@ -51,11 +50,10 @@ static int patch_extension(
 	if (state != FSCK_DONE)
 		p.sbx.incompat |= RJ_SBX_INCOMPAT_LOG_VOID;
 
-	/* the first mark is not undone with the rest: a volume put back to
-	 * before the check must not be trusted either */
-	rc = rj_volume_open(r->device, RJ_VOLUME_WRITE | RJ_VOLUME_SALVAGE,
-		state == FSCK_CHECKING ? NULL : r->opts->undo_file, &v,
-		err);
+	if (!v)
+		rc = rj_volume_open(r->device, RJ_VOLUME_WRITE | RJ_VOLUME_SALVAGE,
+			r->opts->undo_file, &v, err);
+	r->volume = NULL;
 	if (rc)
 		return rc;
 	if (r->writer) {

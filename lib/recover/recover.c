@@ -97,7 +97,9 @@ static int open_volume(struct rj_recovery *r, struct rj_error *err)
 	if (rc)
 		return rc;
 	r->facts = *rj_volume_facts(r->volume);
-	rj_recovery_found(r);
+	rc = rj_recovery_found(r, err);
+	if (rc)
+		return rc;
 	r->report->needs_recovery = r->facts.needs_recovery;
 	r->check_all = r->facts.has_errors;
 	r->orphans = r->facts.orphans;
@@ -190,23 +192,18 @@ static int take_over(struct rj_recovery *r, struct rj_error *err)
 /* The log is good: take it over, read what arrived since, replay. */
 static int replay(struct rj_recovery *r, struct rj_error *err)
 {
-	int rc;
+	int rc = r->store ? 0 : rj_recovery_close_nonremote(r, err);
 
-	if (r->alone)
-		rc = 0;
-	else
-		rc = r->store ? take_over(r, err)
-			      : rj_recovery_close_nonremote(r, err);
+	if (!rc)
+		rc = rj_recovery_hold(r, r->opts->undo_file, err);
+	if (!rc && r->store && !r->alone)
+		rc = take_over(r, err);
 	if (!rc && r->store)
 		rc = judge_damage(r, err);
 	if (!rc)
 		rc = rj_recovery_judge_super(r, err);
 	if (!rc)
 		rc = rj_recovery_judge_clean(r, err);
-	/* libext2fs must not read stale facts while we write beside it */
-	if (!rc)
-		rc = rj_volume_close(r->volume, err);
-	r->volume = NULL;
 	if (!rc)
 		rc = rj_recovery_replay(r, err);
 	if (rc)
@@ -235,12 +232,9 @@ static int begin_anew(
 		r->report->outcome = RJ_OUTCOME_WOULD_RESET;
 		return 0;
 	}
-	rc = claim(r, allow_break, err);
-	if (rc)
-		rj_volume_close(r->volume, NULL);
-	else
-		rc = rj_volume_close(r->volume, err);
-	r->volume = NULL;
+	rc = rj_recovery_hold(r, r->opts->undo_file, err);
+	if (!rc)
+		rc = claim(r, allow_break, err);
 	if (!rc)
 		rc = rj_recovery_renew_log(r, err);
 	if (rc)
@@ -492,8 +486,7 @@ static int run(struct rj_recovery *r, struct rj_error *err)
 	}
 	if (rc == -RJ_E_REFUSED)
 		r->report->fsck_status |= RJ_FSCK_UNCORRECTED;
-	if (!log_unusable(r, rc) || r->report->outcome != RJ_OUTCOME_FAILED ||
-		!r->volume)
+	if (!log_unusable(r, rc) || r->report->outcome != RJ_OUTCOME_FAILED || r->held)
 		return rc;
 	/* a log given up before, its check done: only the server is missing */
 	if (r->report->log_void && -rc == RJ_E_UNREACHABLE)
@@ -508,8 +501,10 @@ static int run(struct rj_recovery *r, struct rj_error *err)
 	if (rc)
 		return rc;
 	rj_recovery_close_nonremote(r, NULL);
-	rj_volume_close(r->volume, NULL);
-	r->volume = NULL;
+	/* without the undo file: a volume put back to before the check must not be trusted */
+	rc = rj_recovery_hold(r, NULL, err);
+	if (rc)
+		return rc;
 	if (r->report->placement == RJ_PLACE_REMOTE)
 		return rj_recovery_fsck(r, &cause, err);
 	return rj_recovery_fsck_nonremote(r, &cause, err);

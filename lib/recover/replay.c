@@ -109,7 +109,7 @@ static int replay_into(
 	if (!r->ring)
 		rc = rj_recovery_open_nonremote(r, v, true, err);
 	if (!rc && r->ring && !r->report->plan.empty) {
-		rj_recovery_prove(r, v);
+		rj_recovery_prove(r);
 		keep_mark(r);
 	}
 	if (!rc && !r->report->plan.empty)
@@ -130,16 +130,31 @@ static int replay_into(
 	return rc;
 }
 
+int rj_recovery_hold(struct rj_recovery *r, const char *undo_file, struct rj_error *err)
+{
+	uint8_t read[sizeof(r->found)];
+	int rc = rj_volume_close(r->volume, err);
+
+	r->held = true;
+	r->volume = NULL;
+	if (!rc)
+		rc = rj_volume_open(r->device, RJ_VOLUME_WRITE | RJ_VOLUME_SALVAGE, undo_file,
+			&r->volume, err);
+	memcpy(read, r->found, sizeof(read));
+	if (!rc)
+		rc = rj_recovery_found(r, err);
+	if (!rc && memcmp(read, r->found, sizeof(read)) != 0)
+		rc = rj_fail(err, RJ_E_BUSY,
+			"%s: the volume changed since it was read: run rjrecover again; nothing was changed",
+			r->device);
+	return rc;
+}
+
 int rj_recovery_replay(struct rj_recovery *r, struct rj_error *err)
 {
-	struct rj_volume *v = NULL;
-	int rc;
+	struct rj_volume *v = r->volume;
+	int rc = replay_into(r, v, err);
 
-	rc = rj_volume_open(
-		r->device, RJ_VOLUME_WRITE | RJ_VOLUME_SALVAGE,
-		r->opts->undo_file, &v, err);
-	if (rc)
-		return rc;
-	rc = replay_into(r, v, err);
+	r->volume = NULL;
 	return rj_recovery_close(r, v, rc, err);
 }

@@ -16,7 +16,8 @@ struct rj_recovery {
 	const char *device;
 	const struct rj_recover_opts *opts;
 	struct rj_recover_report *report;
-	struct rj_volume *volume; /* open for reading, or NULL */
+	struct rj_volume *volume; /* open for reading, or HELD, or NULL */
+	bool held;	 /* it was opened for writing: see rj_recovery_hold() */
 	struct rj_volume_facts facts;
 	bool super_said; /* that it is damaged, and the log has a good one */
 	bool age_said;	 /* that the volume is an older copy */
@@ -51,7 +52,7 @@ struct rj_recovery {
 	uint64_t clean_epoch; /* of the last fence with RJ_SEG_F_CLEAN; 0: none */
 	/* The primary superblock: as it was at first, and whether the transactions to be
 	 * replayed have a copy that is the same; and as it was left. */
-	bool found_known, found_logged;
+	bool found_logged;
 	uint8_t found[1024], left[1024];
 	bool proven; /* up to now a history can go on over this recovery */
 };
@@ -127,7 +128,10 @@ int rj_recovery_logged_super(
 /* Do the same where nothing will be replayed: only a backup can replace it. */
 int rj_recovery_need_backup(struct rj_recovery *r, struct rj_error *err);
 
-/* replay.c */
+/* replay.c: open r->volume for writing, exclusively, with UNDO_FILE; from here on nothing else
+ * mounts or recovers it. RJ_E_BUSY: since it was read something did. */
+int rj_recovery_hold(struct rj_recovery *r, const char *undo_file, struct rj_error *err);
+/* Replay into it, and close it. */
 int rj_recovery_replay(struct rj_recovery *r, struct rj_error *err);
 /* Put a base segment: the journal's superblocks as they are in the ring, emptied, and the
  * notes before them. */
@@ -136,12 +140,12 @@ int rj_recovery_put_emptied(struct rj_recovery *r, struct rj_error *err);
 /* ---- crash-note.c: notes for a history; where they are not put, it ends ---- */
 
 /* Keep the superblock of r->volume, which was opened and not changed. */
-void rj_recovery_found(struct rj_recovery *r);
+int rj_recovery_found(struct rj_recovery *r, struct rj_error *err);
 /* For each copy of the superblock's block in the log: is it the one that was found? */
 void rj_recovery_logged(void *arg, const uint8_t *block);
-/* V, open for writing, is about to get the replay: is it as the crashed mount left it? Puts
- * the note of that into the ring. */
-void rj_recovery_prove(struct rj_recovery *r, struct rj_volume *v);
+/* The volume is about to get the replay: is it as the crashed mount left it? Puts the note of
+ * that into the ring. */
+void rj_recovery_prove(struct rj_recovery *r);
 /* The superblock of V was written, for the last time as far as is known; and is about to be
  * written again. */
 void rj_recovery_left(struct rj_recovery *r, struct rj_volume *v);
