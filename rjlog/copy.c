@@ -322,6 +322,7 @@ enum status run_copy(const struct options *o, struct target *t)
 		print_text(&c);
 	rj_buf_free(&c.marks);
 	rj_buf_free(&c.claims);
+	rj_buf_free(&c.points);
 	target_close(&c.to);
 	return status;
 }

@@ -24,7 +24,7 @@ struct copy {
 	uint64_t present, copied, bytes; /* segments; bytes of the copied */
 	uint64_t older; /* at the target only: trimmed at the source since */
 	bool writing;	/* something may have been put */
-	size_t points;	/* bytes of the list of named marks that the target has */
+	struct rj_buf points; /* the texts of the named marks that the target has from us */
 	uint64_t last;	/* --follow: the target's last segment */
 	uint64_t later; /* arrived at the source during the copy */
 };
@@ -38,7 +38,7 @@ int copy_hash(const struct segment_seen *s, uint8_t hash[RJ_SEG_HASH_BYTES],
  * until SIGTERM or SIGINT. What fails is told. */
 enum status copy_follow(struct copy *c,
 	enum status (*all)(struct copy *c, struct rj_error *err), struct rj_error *err);
-/* Put the named marks that the target lacks. */
+/* Put the named marks that the target lacks, or has of another moment. */
 int copy_put_points(struct copy *c, struct rj_error *err);
 
 /* ---- copy-target.c ---- */

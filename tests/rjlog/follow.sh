@@ -50,6 +50,14 @@ check "... and nothing is changed" cmp base.img was.img
 marked() { "$RJBACKUP" ls "$ARCHIVE" | grep -q "mark named: "; }
 check "the mark comes, too" wait_for 60 marked
 check "... and is restored" from_archive mark:named first
+# the name is used again, and as many marks are there as before
+curl -sf -X DELETE "http${AT#rj}/$UUID/mark/$(curl -sf "http${AT#rj}/$UUID/mark/" | awk '{print $1}')"
+mark second
+check "another mark of that name" "$RJCTL" mark -q named mnt
+mark_at() { curl -sf "http${1#rj}/$UUID/mark/$(curl -sf "http${1#rj}/$UUID/mark/" | awk '{print $1}')"; }
+again() { [ "$(mark_at "$AT")" = "$(mark_at "$ARCHIVE")" ]; }
+check "... comes to the archive, too" wait_for 20 again
+check "... and is restored" from_archive mark:named second
 
 # ---- away, killed, stopped ----
 kill_pid "$AR_PID"
