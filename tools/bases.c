@@ -111,7 +111,7 @@ static int remove_one(struct rj_store *store, const struct rj_log_id *id,
 	const struct rj_stored_seen *s, struct rj_error *err)
 {
 	const struct rj_stored_base b = {.store = store, .id = *id, .number = s->number};
-	int rc = rj_stored_remove(&b, err);
+	int rc = rj_stored_remove(&b, true, err);
 
 	if (!rc && s->hold)
 		rc = rj_hold_remove(store, id, s->hold, err);

@@ -20,8 +20,8 @@ void rj_base_hold_drop(const struct rj_base_log *l, struct rj_base_facts *f,
 
 /*
  * Go on with U's unfinished base, if there is one and LOG still is what it needs (WITH_HOLD: it
- * must have a hold): F gets its record.from and hold. Else it is removed, with its hold, and
- * F's record.from is 0.
+ * must have a hold): F gets its record.from and hold. Else it is removed, with its hold, unless
+ * it is finished by now, and F's record.from is 0.
  */
 int rj_base_resume(struct rj_upload *u, const struct rj_base_log *log, bool with_hold,
 	struct rj_base_facts *f, struct rj_error *err);

@@ -395,14 +395,18 @@ static int check(struct making *m, const char *given, struct rj_error *err)
 static void give_up(struct making *m, int rc, struct rj_error *err)
 {
 	bool lost = rc == -RJ_E_REFUSED || rc == -RJ_E_GAP || rc == -RJ_E_CORRUPT;
+	uint64_t number = m->up ? rj_upload_number(m->up) : 0;
 
-	if (m->up && rj_upload_number(m->up) && !lost) {
+	if (number && !lost) {
 		rj_fail_suffix(err, "; the same command goes on with base %llu",
-			(unsigned long long)rj_upload_number(m->up));
+			(unsigned long long)number);
 		return;
 	}
-	if (m->up)
-		rj_upload_drop(m->up, NULL);
+	if (m->up && rj_upload_drop(m->up, NULL) == -RJ_E_EXISTS) {
+		rj_fail_suffix(err, "; base %llu, which another rjbackup has finished, stays",
+			(unsigned long long)number);
+		return;
+	}
 	rj_base_hold_drop(&m->log, m->facts, err);
 	if (m->begun)
 		rj_base_discard(m->out, err);

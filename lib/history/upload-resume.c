@@ -62,7 +62,9 @@ int rj_base_resume(struct rj_upload *u, const struct rj_base_log *log, bool with
 	}
 	f->hold.number = m->hold;
 	f->record.from = 0;
-	rj_base_hold_drop(log, f, NULL);
+	rc = rj_upload_drop(u, err);
+	if (rc != -RJ_E_EXISTS)
+		rj_base_hold_drop(log, f, NULL);
 	memset(&f->hold, 0, sizeof(f->hold));
-	return rj_upload_drop(u, err);
+	return rc == -RJ_E_EXISTS ? 0 : rc;
 }

@@ -145,6 +145,26 @@ for kind in plain key; do
 		mark last
 		check "... the other one is restored" back --base="$AT"
 		check "... as the moment now" same_as r.img last
+
+		# ---- two that go on with one base: the slower one is refused, and leaves it ----
+		was=$(objects base)
+		(timeout 300 "$RJBACKUP" base --hold=1h --rate=2 -o "$AT" mnt >slow.out 2>&1 &
+			echo $! >pid; wait $!; echo $? >slow.status) &
+		slow=$!
+		check "some of a base is there" wait_for 60 eval '[ "$(objects base)" -gt $((was + 1)) ]'
+		pkill -STOP -P "$(cat pid)"
+		status 0 "another one goes on with it" timeout 120 "$RJBACKUP" base --hold=1h -o "$AT" mnt
+		number=$(base_number)
+		is "... into one more base" "$("$RJBACKUP" ls "$AT" | grep -c "  base ")" 2
+		holds=$(objects hold)
+		curl -sf -X DELETE "http${AT#rj}/$JOURNAL/base/$(printf %013d9999999 "$number")"
+		pkill -CONT -P "$(cat pid)"
+		wait "$slow"
+		is "... the first one is refused" "$(cat slow.status)" 1
+		like "... and says what stays" "$(cat slow.out)" "; base $number, which another rjbackup has finished, stays$"
+		is "... and so does its hold" "$(objects hold)" "$holds"
+		check "... it is restored" back --base="$AT#$number"
+		check "... as the moment now" same_as r.img last
 	fi
 	check "unmounted" history_umount
 	rm -f ./*.img

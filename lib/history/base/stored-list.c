@@ -89,7 +89,7 @@ int rj_stored_list(struct rj_store *store, const struct rj_log_id *id, struct rj
 	return rc;
 }
 
-int rj_stored_remove(const struct rj_stored_base *b, struct rj_error *err)
+int rj_stored_remove(const struct rj_stored_base *b, bool finished, struct rj_error *err)
 {
 	struct rj_buf objects = {0};
 	const struct entry *e;
@@ -104,6 +104,11 @@ int rj_stored_remove(const struct rj_stored_base *b, struct rj_error *err)
 		if (e[i].number / RJ_BASE_PLACES != b->number)
 			continue;
 		found = true;
+		if (!finished && !(e[i].number % RJ_BASE_PLACES)) {
+			rc = rj_fail(err, RJ_E_EXISTS, "%s: base %llu is finished", b->store->url,
+				(unsigned long long)b->number);
+			break;
+		}
 		key = rj_log_key(&b->id, RJ_KEY_BASE, e[i].number);
 		rc = rj_log_remove_own(b->store, &key, err);
 		if (rc == -RJ_E_NOTFOUND) /* another process removed it */

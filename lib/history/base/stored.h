@@ -33,8 +33,9 @@ struct rj_stored_seen {
  * key what they say is read. The store's errors. */
 int rj_stored_list(struct rj_store *store, const struct rj_log_id *id, struct rj_buf *out,
 	struct rj_error *err);
-/* Remove the base, first what makes it one. Its hold stays. RJ_E_NOTFOUND: no such base. */
-int rj_stored_remove(const struct rj_stored_base *b, struct rj_error *err);
+/* Remove the base, first what makes it one. Its hold stays. RJ_E_NOTFOUND: no such base;
+ * RJ_E_EXISTS: it is finished, and one that is was not meant (FINISHED). The store's errors. */
+int rj_stored_remove(const struct rj_stored_base *b, bool finished, struct rj_error *err);
 
 /*
  * Seal the manifest M (BEGUN: the note of a base that is begun) and put it.

@@ -261,7 +261,7 @@ int rj_upload_finish(struct rj_upload *u, const uint8_t head[RJ_BASE_HEAD], uint
 
 int rj_upload_drop(struct rj_upload *u, struct rj_error *err)
 {
-	int rc = u->base.number ? rj_stored_remove(&u->base, err) : 0;
+	int rc = u->base.number ? rj_stored_remove(&u->base, false, err) : 0;
 
 	u->unfinished = false;
 	u->base.number = 0;

@@ -26,7 +26,8 @@ int rj_upload_copy(struct rj_upload *u, const struct rj_copy *c, struct rj_copie
  * has removed some of it. */
 int rj_upload_finish(struct rj_upload *u, const uint8_t head[RJ_BASE_HEAD], uint64_t whole,
 	struct rj_error *err);
-/* Remove the unfinished one, or what was begun. */
+/* Remove the unfinished one, or what was begun. RJ_E_EXISTS: it is finished by now, by another
+ * process or as an answer was lost, and stays; its hold is to stay, too. The store's errors. */
 int rj_upload_drop(struct rj_upload *u, struct rj_error *err);
 /* The base's number; 0: none was begun. */
 uint64_t rj_upload_number(const struct rj_upload *u);
