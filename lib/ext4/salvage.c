@@ -166,15 +166,19 @@ void rj_ext4_super_promote(uint8_t raw[RJ_SUPER_BYTES])
 static void stand_in(struct rj_volume *v, const uint8_t primary[RJ_SUPER_BYTES])
 {
 	struct rj_sbx sbx;
+	bool newer;
 
 	/* of the two extensions the primary's is the newer one */
-	if (!rj_sbx_decode(primary + RJ_SBX_OFFSET, &sbx, NULL) &&
+	newer = !rj_sbx_decode(primary + RJ_SBX_OFFSET, &sbx, NULL) &&
 		sbx.placement == RJ_PLACE_REMOTE &&
-		rj_uuid_equal(sbx.journal_uuid, v->facts.sbx.journal_uuid))
+		rj_uuid_equal(sbx.journal_uuid, v->facts.sbx.journal_uuid);
+	if (newer)
 		memcpy(v->super + RJ_SBX_OFFSET, primary + RJ_SBX_OFFSET,
 			RJ_SBX_BYTES);
 	rj_ext4_super_promote(v->super);
 	rj_ext4_facts_from_super(v);
+	if (!newer) /* a mount clears it in the primary only */
+		v->facts.sbx.fallback_empty = false;
 }
 
 int rj_ext4_salvage(struct rj_volume *v, uint64_t device_bytes,

@@ -46,15 +46,14 @@ static int no_file(struct rj_recovery *r, int rc, struct rj_error *err)
 }
 
 /* It is idle, and yet not the one that the volume was last served with. */
-static int not_that_one(struct rj_recovery *r, struct rj_error *err)
+static int not_that_one(struct rj_recovery *r, uint64_t epoch, struct rj_error *err)
 {
-	const struct rj_sbx *sbx = &r->facts.sbx;
 	struct rj_fallback_facts f;
 
 	rj_fallback_facts(r->fallback.log, &f);
 	rj_fail(err, RJ_E_REFUSED,
 		"%s: its fallback file %s is not the one that it was last served with (in epoch %llu, this one is of %llu): the right file, on another host, may hold segments that were acknowledged",
-		r->device, r->fallback.path, (unsigned long long)sbx->epoch,
+		r->device, r->fallback.path, (unsigned long long)epoch,
 		(unsigned long long)f.epoch);
 	if (r->opts->accept_loss)
 		return give_up(r, err->msg);
@@ -125,7 +124,7 @@ static int bring(struct rj_recovery *r, struct rj_error *err)
 	if (count)
 		rj_recovery_say(r, "the store got %llu segment%s that only %s had",
 			(unsigned long long)count, count == 1 ? "" : "s", r->fallback.path);
-	if (rc && taken)
+	if (rc && (taken || (rj_code_damage(rc) && r->opts->accept_loss)))
 		return overtaken(r, "the log went on", err);
 	if (rj_code_away(rc)) {
 		rj_recovery_say(r, "%s", err->msg);
@@ -134,14 +133,18 @@ static int bring(struct rj_recovery *r, struct rj_error *err)
 	return rc;
 }
 
-int rj_recovery_open_fallback(struct rj_recovery *r, struct rj_error *err)
+static int use_fallback(struct rj_recovery *r, struct rj_error *err)
 {
 	const struct rj_sbx *sbx = &r->facts.sbx;
+	uint64_t epoch = sbx->epoch;
 	struct rj_fallback_facts f;
 	int rc;
 
 	if (!sbx->fallback[0])
 		return 0;
+	/* a backup's extension is as old as the last move or recovery */
+	if (r->facts.super == RJ_SUPER_LOST || r->facts.super == RJ_SUPER_GONE)
+		rj_listing_epoch(r->store, &r->id, r->opts->retry_ms, &epoch, NULL);
 	rc = rj_fallback_file_open(sbx->fallback, &r->id, r->device,
 		r->opts->dry_run, &r->fallback, err);
 	if (rc)
@@ -149,8 +152,8 @@ int rj_recovery_open_fallback(struct rj_recovery *r, struct rj_error *err)
 	rj_recovery_floor_of_fallback(r);
 	rj_fallback_facts(r->fallback.log, &f);
 	if (!r->report->log_void && !sbx->fallback_empty &&
-		rj_fallback_was_elsewhere(r->fallback.log, sbx->epoch))
-		return not_that_one(r, err);
+		rj_fallback_was_elsewhere(r->fallback.log, epoch))
+		return not_that_one(r, epoch, err);
 	if (f.state == RJ_FALLBACK_IDLE)
 		return 0;
 	/* a check of the whole volume, or a replay, took its place */
@@ -158,9 +161,22 @@ int rj_recovery_open_fallback(struct rj_recovery *r, struct rj_error *err)
 		return r->opts->dry_run ? 0 : rj_fallback_idle(r->fallback.log, err);
 	if (f.state == RJ_FALLBACK_GIVEN_UP)
 		return overtaken(r, "others went on", err);
-	if (sbx->epoch > f.epoch)
+	if (epoch > f.epoch)
 		return overtaken(r, "the volume went on in a later epoch", err);
 	return r->opts->dry_run ? look_only(r, err) : bring(r, err);
+}
+
+int rj_recovery_open_fallback(struct rj_recovery *r, struct rj_error *err)
+{
+	int rc = use_fallback(r, err);
+	struct rj_error why;
+
+	if (!rj_code_log_lost(rc))
+		return rc;
+	/* of the log that says nothing: -y must not give it up */
+	why = *err;
+	return rj_fail(err, RJ_E_REFUSED,
+		"%s; --accept-loss goes on without that file", why.msg);
 }
 
 int rj_recovery_claimed(struct rj_recovery *r, struct rj_error *err)

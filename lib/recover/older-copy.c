@@ -8,6 +8,7 @@
  * volume that is not, is found in lib/ext4/super-stale.c.
  */
 #include "format/mark.h"
+#include "log/listing.h"
 #include "recover/session.h"
 
 /* The mark speaks for the volume only where the log holds something for it: of a log
@@ -78,4 +79,35 @@ int rj_recovery_judge_age(struct rj_recovery *r, struct rj_error *err)
 		r->report->url, (unsigned long long)r->report->log.start,
 		(unsigned long long)r->first_epoch);
 	return 0;
+}
+
+/* Its log was given up, maybe while the store was away: did another host go on with it? */
+int rj_recovery_judge_void(struct rj_recovery *r, struct rj_error *err)
+{
+	uint64_t since = r->facts.sbx.epoch, n;
+	struct rj_listing l = {0};
+	struct rj_seghdr h = {0};
+	int rc;
+
+	if (r->opts->accept_loss)
+		return 0;
+	rc = rj_listing_end(r->store, &r->id, false, r->opts->retry_ms, &l, err);
+	n = l.last;
+	rj_listing_free(&l);
+	if (rc)
+		return rc;
+	do { /* a recovery that was cut off leaves a fence, or its base */
+		h.epoch = 0;
+		if (n && rj_log_fetch_header(r->store, &r->id, n--, &h, err))
+			break; /* damaged: that may be why it was given up */
+	} while (h.epoch > since && (h.kind == RJ_SEG_FENCE || (h.flags & RJ_SEG_F_RECOVERED)));
+	if (h.epoch > since)
+		rc = rj_log_served_since(
+			r->store, &r->id, h.epoch, r->opts->retry_ms, &since, err);
+	if (rc || since <= r->facts.sbx.epoch)
+		return rc;
+	return rj_fail(err, RJ_E_REFUSED,
+		"%s: this volume went on without its log in epoch %llu, and another host with the log at %s in epoch %llu: use that host's copy, or --accept-loss gives up what it wrote; nothing was changed",
+		r->device, (unsigned long long)r->facts.sbx.epoch, r->report->url,
+		(unsigned long long)h.epoch);
 }

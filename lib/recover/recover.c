@@ -256,7 +256,8 @@ static int revive(struct rj_recovery *r, struct rj_error *err)
 		return rj_fail(err, RJ_E_CORRUPT,
 			"%s: its log was given up for a whole-volume check, and that check did not finish",
 			r->device);
-	return begin_anew(r, true, err);
+	rc = rj_recovery_judge_void(r, err);
+	return rc ? rc : begin_anew(r, true, err);
 }
 
 /*

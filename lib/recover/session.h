@@ -105,6 +105,9 @@ void rj_recovery_drop_ring(struct rj_recovery *r);
 /* older-copy.c: refuse an older copy of the volume, into which what the log still has
  * cannot be replayed. The log was read. RJ_E_REFUSED. */
 int rj_recovery_judge_age(struct rj_recovery *r, struct rj_error *err);
+/* The same for a volume whose log was given up: refuse it if another host has served it from
+ * that log since. RJ_E_REFUSED; errors of the store. */
+int rj_recovery_judge_void(struct rj_recovery *r, struct rj_error *err);
 
 /*
  * failed-unmount.c: judge a volume that needs no recovery while its log has transactions.

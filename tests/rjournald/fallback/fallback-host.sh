@@ -18,7 +18,7 @@ printf '[%s]\nloss_timeout = 1\n' "$SRV_URL" >"$RJ_CONF"
 chmod 600 "$RJ_CONF"
 mkdir "$T_DIR/fb" "$T_DIR/host.b"
 host=a img=$T_DIR/v.img FSTYPE=ext4
-volume "$img" ext4 4096 "$SRV_URL/one" "fallback=$T_DIR/fb,fallback_size=48" || exit 99
+volume "$img" ext4 1024 "$SRV_URL/one" "fallback=$T_DIR/fb,fallback_size=48" || exit 99
 
 # each host has served it once, and stopped
 check "served here" up
@@ -46,6 +46,13 @@ like "and why" "$OUT" 'not the one that it was last served with.*--accept-loss'
 status 4 "nor recovered" "$RJRECOVER" "$img"
 like "and why" "$OUT" 'not the one that it was last served with.*--accept-loss'
 check "nothing was changed" cmp "$img" "$T_DIR/was.img"
+# the backup's extension does not know of the last mounts
+dd if=/dev/zero of="$T_DIR/was.img" bs=1k seek=1 count=1 conv=notrunc status=none
+status 4 "nor with the backup superblock" "$RJRECOVER" -y -f "$T_DIR/was.img"
+like "and why" "$OUT" 'not the one that it was last served with.*--accept-loss'
+rm "$T_DIR"/fb/*
+status 4 "nor without a file" "$RJRECOVER" -y -f "$T_DIR/was.img"
+like "and why" "$OUT" 'is not there: it may hold segments that were acknowledged'
 to a
 check "here it is recovered" "$RJRECOVER" "$img"
 check "and served" up
@@ -66,4 +73,37 @@ check "and serves" up
 check "nothing was lost" test -s "$mnt/e"
 status 0 "the machine stops" crash "$img" "$mnt" "$T_DIR/e.img"
 img=$T_DIR/e.img
+# a file that cannot be used says nothing of the log, which is whole
+cp --sparse=always "$img" "$T_DIR/was.img"
+for file in "$T_DIR"/fb/*; do mv "$file" "$T_DIR/whole"; done
+head -c 20M "$T_DIR/whole" >"$file"
+status 4 "its file is cut off: -y does not give up the log" "$RJRECOVER" -y "$img"
+like "and why" "$OUT" 'cut off: .*--accept-loss goes on without that file'
+check "nothing was changed" cmp "$img" "$T_DIR/was.img"
+mv "$T_DIR/whole" "$file"
 check "the host that served it last recovers it" "$RJRECOVER" "$img"
+
+# recovered here from the file alone, while another host went on without it
+check "served" up
+lose_server
+put_file "$mnt/f"
+check "on in the file" wait_for 30 mode degraded
+check "which needs nothing before it" eval 'mount -o remount,ro "$mnt" && mount -o remount,rw "$mnt"'
+put_file "$mnt/g"
+status 0 "the machine stops" crash "$img" "$mnt" "$T_DIR/f.img"
+cp --sparse=always "$T_DIR/f.img" "$T_DIR/g.img"
+status 0 "recovered from the file alone" "$RJRECOVER" -p "$T_DIR/f.img"
+mv "$T_DIR/floor" "$T_DIR/floor.a"
+to b
+restart_server
+img=$T_DIR/g.img
+status 0 "the other host goes on when told so" "$RJRECOVER" --accept-loss "$img"
+check "and serves" up
+put_file "$mnt/h"
+to a
+status 4 "the first one does not take that away" "$RJRECOVER" -p "$T_DIR/f.img"
+like "and why" "$OUT" 'went on without its log in epoch [0-9]+, and another host with the log'
+check "the other one goes on" put_file "$mnt/i"
+status 0 "what it wrote is given up when told so" "$RJRECOVER" --accept-loss "$T_DIR/f.img"
+check "that one is stopped" eval '! timeout 60 dd if=/dev/zero of="$mnt/j" count=1 conv=fsync status=none'
+umount -l "$mnt"
