@@ -6,10 +6,10 @@
 #include "history/base.h"
 
 /*
- * Put a hold of SECONDS for the base at PATH, of which BASE says that it is whole where the log is
- * read from, and which an older hold or "retain" keeps, and remove its earlier ones; not if the
- * last one is younger than a minute, or will keep the same for half of SECONDS yet. HOLD gets the
- * last one. Holds of other programs, and that of rjbackup base, stay.
+ * Put a hold of SECONDS for the base at PATH, of which BASE says where the log is read from, which
+ * an older hold or "retain" keeps, and remove its earlier ones; not if the last one is younger than
+ * a minute, or will keep the same for half of SECONDS yet. HOLD gets the last one. Holds of other
+ * programs, and that of rjbackup base, stay.
  * RJ_E_GAP: the log does not have what the base needs any more. The store's errors.
  */
 int rj_follow_move_hold(const struct rj_base_log *log, const char *path,

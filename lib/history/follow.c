@@ -131,16 +131,36 @@ static int put_place(struct rj_follow *f, struct rj_error *err)
 	return 0;
 }
 
+/* Where the base is now: also if it is not whole there, it needs the log from there on. */
+static int move_hold(struct rj_follow *f, struct rj_error *err)
+{
+	int64_t now = rj_monotonic_ns();
+	int rc;
+
+	if (!f->opts.hold_s || f->opts.dry_run ||
+		(f->hold.number && now < f->hold_ns + HOLD_NS))
+		return 0;
+	rc = rj_follow_move_hold(&f->log, f->opts.base, &f->facts.record, f->opts.hold_s,
+		&f->hold, err);
+	if (!rc)
+		f->hold_ns = now;
+	return rc;
+}
+
 static int settled(void *arg, uint64_t segment, struct rj_error *err)
 {
 	struct rj_follow *f = arg;
+	int rc;
 
 	f->settled = f->report.reached;
 	f->settled.segment = segment;
 	if (f->report.bytes < f->place_bytes + PLACE_BYTES &&
 		rj_monotonic_ns() < f->place_ns + PLACE_NS)
 		return 0;
-	return put_place(f, err);
+	rc = put_place(f, err);
+	if (!rc && f->facts.record.from == segment) /* a failure is told when the pass ends */
+		move_hold(f, NULL);
+	return rc;
 }
 
 static int grow(void *arg, uint64_t end, uint64_t to, struct rj_error *err)
@@ -263,18 +283,6 @@ static int look_behind(struct rj_follow *f, struct rj_follow_state *out, struct 
 	return rc;
 }
 
-static int move_hold(struct rj_follow *f, struct rj_error *err)
-{
-	int64_t now = rj_monotonic_ns();
-
-	if (!f->opts.hold_s || f->opts.dry_run || f->facts.record.from != f->facts.record.whole ||
-		(f->hold.number && now < f->hold_ns + HOLD_NS))
-		return 0;
-	f->hold_ns = now;
-	return rj_follow_move_hold(&f->log, f->opts.base, &f->facts.record, f->opts.hold_s,
-		&f->hold, err);
-}
-
 static void tell(const struct rj_follow *f, struct rj_follow_state *out)
 {
 	const struct rj_history_report *r = &f->report, *before = &f->before;
@@ -340,7 +348,10 @@ int rj_follow_pass(struct rj_follow *f, int64_t not_after_ns, uint64_t upto,
 	rc2 = look_behind(f, out, rc ? NULL : err);
 	if (!rc)
 		rc = rc2;
-	return rc ? rc : move_hold(f, err);
+	if (rc && rc != -RJ_E_BUSY) /* who reads the base needs the hold, too */
+		return rc;
+	rc2 = move_hold(f, rc ? NULL : err);
+	return rc ? rc : rc2;
 }
 
 int rj_follow_news(struct rj_follow *f, bool *news, struct rj_error *err)

@@ -13,8 +13,8 @@ struct rj_follow_opts {
 	const char *url;     /* of the log's store; NULL: as the base says */
 	const char *keyfile; /* NULL: rj.conf's */
 	bool dry_run;	     /* only look: the base is read, and locked as for that */
-	/* Put a hold for so long at each new place, and remove the earlier ones of this base; 0:
-	 * none. */
+	/* Put a hold for so long at each new place, and remove the earlier ones of this base; it is
+	 * renewed in a long pass, and when a pass is RJ_E_BUSY. 0: none. */
 	uint64_t hold_s;
 	/* May be NULL; non-zero ends a pass, which is then RJ_E_CANCELLED. */
 	int (*stop)(void *arg);

@@ -191,10 +191,29 @@ check "... for rjctl the one that lasts longer counts" jq -e '.hold_until - .hol
 line=$("$RJBACKUP" ls "$AT" | grep "of rjbackup-follow")
 like "... of the place where the base is" "$line" "hold [0-9]+ of rjbackup-follow-[0-9a-f]{16}-[0-9a-f]{8} at .*from segment [0-9]+ on"
 name=$(sed 's/.* of \(rjbackup-follow-[0-9a-f-]*\) at.*/\1/' <<<"$line")
-number=$(sed 's/.*hold \([0-9]*\) of.*/\1/' <<<"$line")
+drop_hold() {
+	"$RJBACKUP" expire --hold="$("$RJBACKUP" ls "$AT" | sed -n 's/.*hold \([0-9]*\) of rjbackup-follow.*/\1/p')" "$AT" >/dev/null
+}
 status 0 "again, within a minute" follow --once --hold=1h
 is "... no other hold is put" "$(holds)" 2
-"$RJBACKUP" expire --hold="$number" "$AT" >/dev/null
+drop_hold
+two_holds() { [ "$(holds)" = 2 ]; }
+if strace -o trace -e trace=none true 2>/dev/null; then
+	traced -e inject=flock:error=EAGAIN:when=2+ "$RJBACKUP" follow --once --hold=1h --base=base.img
+	is "a reader has the base" $? 8
+	check "... it gets its hold all the same" two_holds
+	drop_hold
+	for n in 27 28 29 30 31 32 33 34; do ops $n 20; sync -f mnt; done
+	ASAN_OPTIONS=detect_leaks=0 strace -q -o trace -e inject=fsync:delay_enter=3000000 \
+		"$RJBACKUP" follow --once --hold=1h --base=base.img >out 2>&1 &
+	pid=$!
+	check "in a long pass it gets a hold" wait_for 60 two_holds
+	check "... before that ends" pkill -KILL -P $pid
+	wait $pid
+	drop_hold
+else
+	skip "a hold while the base is in use, and in a long pass" "no strace, or no ptrace here"
+fi
 printf 'rj-hold 1\nhold 5\njournal %s\nfirst 1\nhost h\nprogram %s\ntime 2026-01-31T23:59:59Z\nuntil 2036-01-31T23:59:59Z\n' \
 	"$(journal)" "$name" >hold.text
 check "an older hold of this base" curl -sf -T hold.text "http${AT#rj}/$(journal)/hold/00000000000000000005"
