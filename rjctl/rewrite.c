@@ -30,20 +30,20 @@ struct rewriting {
 	const char *path;
 	char copy[4096 + sizeof(NEW_NAME)]; /* beside PATH; "" if there is none */
 	int fd; /* PATH, with a read lease */
+	int flags; /* of chattr(1) */
 };
 
 static int check(struct rewriting *r, struct rj_error *err)
 {
 	struct stat st;
-	int flags = 0;
 
-	if (fstat(r->fd, &st) || ioctl(r->fd, FS_IOC_GETFLAGS, &flags))
+	if (fstat(r->fd, &st) || ioctl(r->fd, FS_IOC_GETFLAGS, &r->flags))
 		return rj_fail_errno(err, errno, "%s", r->path);
 	if (st.st_nlink != 1)
 		return rj_fail(err, RJ_E_INVAL,
 			"%s: it has %lu names, and a copy would be another file: copy it by hand", r->path,
 			(unsigned long)st.st_nlink);
-	if (flags & (FS_IMMUTABLE_FL | FS_APPEND_FL))
+	if (r->flags & (FS_IMMUTABLE_FL | FS_APPEND_FL))
 		return rj_fail(err, RJ_E_INVAL,
 			"%s: immutable or append-only: chattr -ia first", r->path);
 	if (fcntl(r->fd, F_SETLEASE, F_RDLCK))
@@ -53,7 +53,20 @@ static int check(struct rewriting *r, struct rj_error *err)
 	return 0;
 }
 
-/* With cp: it knows all that a file has. */
+/* Those that each owner may set; "j" is as in its directory. */
+static int copy_flags(const struct rewriting *r, int fd, struct rj_error *err)
+{
+	int flags;
+
+	if (ioctl(fd, FS_IOC_GETFLAGS, &flags))
+		return rj_fail_errno(err, errno, "%s", r->copy);
+	flags = (flags & ~FS_FL_USER_MODIFIABLE) | (r->flags & FS_FL_USER_MODIFIABLE);
+	if (ioctl(fd, FS_IOC_SETFLAGS, &flags))
+		return rj_fail_errno(err, errno, "%s: cannot change its flags", r->copy);
+	return 0;
+}
+
+/* With cp: it knows all that a file has but the flags. */
 static int copy(struct rewriting *r, struct rj_error *err)
 {
 	const char *argv[] = {NULL, "--archive", "--reflink=never", "--sparse=always", "-T", "--",
@@ -77,7 +90,9 @@ static int copy(struct rewriting *r, struct rj_error *err)
 	fd = open(r->copy, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
 	if (fd < 0)
 		return rj_fail_errno(err, errno, "%s", r->copy);
-	rc = rj_fsync(fd, r->copy, err);
+	rc = copy_flags(r, fd, err);
+	if (!rc)
+		rc = rj_fsync(fd, r->copy, err);
 	rc2 = rj_close(&fd, r->copy, rc ? NULL : err);
 	return rc ? rc : rc2;
 }

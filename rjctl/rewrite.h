@@ -7,9 +7,9 @@
 
 /*
  * Replace the regular file PATH by a copy that is made in its directory, and so gets the
- * directory's flags: content, holes, owner, mode, times, extended attributes and ACLs stay.
- * The copy is on stable storage before it takes the name; each open(2) of the name gets the
- * whole old or the whole new file.
+ * directory's flag "j": content, holes, owner, mode, times, extended attributes, ACLs and the other
+ * flags of chattr(1) stay. The copy is on stable storage before it takes the name; each open(2) of
+ * the name gets the whole old or the whole new file.
  *
  * RJ_E_BUSY: a process has the file open, or opened it before the copy was complete; it
  * is as it was. RJ_E_INVAL: it has more than one name, or is immutable or append-only.

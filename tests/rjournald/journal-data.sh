@@ -46,12 +46,22 @@ head -c 9000 /dev/urandom >mnt/d/e/data
 setfattr -n user.colour -v blue mnt/d/e/data
 chmod 640 mnt/d/e/data
 touch -d 2020-01-01 mnt/d/e/data
+chattr +Ad mnt/d/e/data
+flags_of() { lsattr "$1" | awk '{gsub("[^Adj]", "", $1); print $1}'; }
 ln mnt/d/f mnt/d/g
 before=$(stat -c '%a %u %g %s %y' mnt/d/e/data) sum=$(sha256sum <mnt/d/e/data) number=$(stat -c %i mnt/d/e/data)
 if ! chattr +j mnt/d 2>/dev/null || ! chattr -j mnt/d; then
 	status 1 "without the capability" data on mnt/d
 	like "... it is named" "$OUT" "CAP_SYS_RESOURCE"
 	is "... and nothing was changed" "$(stat -c %i mnt/d/e/data)" "$number"
+	# where the directories have the flag, files can be rewritten without it
+	check "unmounted" eval 'umount mnt && unserve'
+	for dir in d/e d/e/sub; do
+		check "the flag of $dir" debugfs -w -R "set_inode_field $dir flags 0x84000" v.img
+	done
+	check "mounted again" remount nodelalloc
+	status 0 "on, for files" data on mnt/d/e
+	is "... the copy has the flags of the file, and the new one" "$(flags_of mnt/d/e/data)" dAj
 	skip "the flag" "CAP_SYS_RESOURCE is not there"
 	exit 0
 fi
@@ -65,6 +75,7 @@ status 0 "on" data on mnt/d
 is "... the copy has all that the file had" "$(stat -c '%a %u %g %s %y' mnt/d/e/data)" "$before"
 is "... its content" "$(sha256sum <mnt/d/e/data)" "$sum"
 like "... its attributes" "$(getfattr -n user.colour mnt/d/e/data)" 'user.colour="blue"'
+is "... its flags" "$(flags_of mnt/d/e/data)" dAj
 check "... and is another file" test "$(stat -c %i mnt/d/e/data)" != "$number"
 is "... no file is left of it" "$(find mnt/d -name '.rjctl*')" ""
 is "ls" "$(data ls mnt/d)" "mnt/d
