@@ -102,7 +102,10 @@ static int replay(const struct job *j, const char *loop, struct rj_error *err)
 	pid = fork();
 	if (!pid)
 		_exit(mount_once(j->o->device, loop));
-	if (pid == -1 || waitpid(pid, &status, 0) != pid)
+	while (pid != -1 && waitpid(pid, &status, 0) != pid)
+		if (errno != EINTR) /* SIGINT waits until it is done */
+			pid = -1;
+	if (pid == -1)
 		return rj_fail_errno(err, errno, "%s: fork", j->o->device);
 	if (status)
 		return rj_fail(err, RJ_E_IO,

@@ -67,7 +67,11 @@ status 0 "rjrecover -n after it" $LIMIT "$RJRECOVER" -n -J "remote=$url" "$dev"
 like "would have the kernel replay" "$OUT" 'the kernel will replay it'
 status 8 "rjrecover without a URL" $LIMIT "$RJRECOVER" "$dev"
 like "asks for it" "$OUT" '-J remote=URL says it'
-status 0 "rjrecover" $LIMIT "$RJRECOVER" -p --verify=full -J "remote=$url" "$dev"
+interrupted=()
+! strace -o "$T_DIR/trace" -e trace=none true 2>/dev/null ||
+	interrupted=(env ASAN_OPTIONS=detect_leaks=0 strace -q -o "$T_DIR/trace"
+		-e inject=wait4:error=EINTR:when=1+2)
+status 0 "rjrecover, with signals in between" $LIMIT "${interrupted[@]}" "$RJRECOVER" -p --verify=full -J "remote=$url" "$dev"
 like "replays" "$OUT" 'replayed by the kernel'
 status 0 "once more" $LIMIT "$RJRECOVER" -p -J "remote=$url" "$dev"
 like "is nothing to do" "$OUT" 'clean, nothing to recover'
