@@ -88,17 +88,20 @@ static int ls_log(struct logs *l, struct rj_error *err)
 static int expire_base(struct logs *l, struct rj_error *err)
 {
 	uint64_t number = l->o->base_number;
+	struct base_removed removed;
 	struct json_object *o;
-	bool found, with_hold;
-	int rc = bases_remove(l->store, &l->id, number, l->o->dry_run, &found, &with_hold, err);
+	int rc = bases_remove(l->store, &l->id, number, l->o->dry_run, &removed, err);
 
-	if (rc || !found)
+	if (rc || !removed.found)
 		return rc;
 	l->found++;
 	if (!l->all) {
-		printf("%s: base %" PRIu64 "%s: %s\n", l->store->url, number,
-			with_hold ? ", with its hold" : "",
+		printf("%s: base %" PRIu64 "%s: %s", l->store->url, number,
+			removed.with_hold ? ", with its hold" : "",
 			l->o->dry_run ? "would be removed" : "removed");
+		if (removed.hold && !removed.with_hold)
+			printf("; its hold %" PRIu64 " is not at this store", removed.hold);
+		printf("\n");
 		return 0;
 	}
 	o = json_object_new_object();

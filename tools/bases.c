@@ -107,19 +107,25 @@ uint64_t bases_with_hold(struct rj_store *store, const struct rj_log_id *id, uin
 	return found;
 }
 
+/* The hold, too, if it is at this store. With DRY_RUN only look. */
 static int remove_one(struct rj_store *store, const struct rj_log_id *id,
-	const struct rj_stored_seen *s, struct rj_error *err)
+	const struct rj_stored_seen *s, bool dry_run, bool *with_hold, struct rj_error *err)
 {
 	const struct rj_stored_base b = {.store = store, .id = *id, .number = s->number};
-	int rc = rj_stored_remove(&b, true, err);
+	struct rj_hold_seen hold = {.hold.number = s->hold};
+	int rc = dry_run ? 0 : rj_stored_remove(&b, true, err);
 
-	if (!rc && s->hold)
-		rc = rj_hold_remove(store, id, s->hold, err);
+	*with_hold = false;
+	if (!rc && s->hold) {
+		rc = dry_run ? rj_hold_look(store, id, 0, &hold, err)
+			     : rj_hold_remove(store, id, s->hold, err);
+		*with_hold = !rc;
+	}
 	return rc == -RJ_E_NOTFOUND ? 0 : rc;
 }
 
 int bases_remove(struct rj_store *store, const struct rj_log_id *id, uint64_t number,
-	bool dry_run, bool *found, bool *with_hold, struct rj_error *err)
+	bool dry_run, struct base_removed *out, struct rj_error *err)
 {
 	struct rj_stored_seen s = {.number = 0};
 	struct rj_buf all = {0};
@@ -129,9 +135,11 @@ int bases_remove(struct rj_store *store, const struct rj_log_id *id, uint64_t nu
 	for (i = 0; !rc && s.number != number && i < all.len; i += sizeof(s))
 		memcpy(&s, all.data + i, sizeof(s));
 	rj_buf_free(&all);
-	*found = !rc && s.number == number;
-	*with_hold = *found && s.hold;
-	return rc || !*found || dry_run ? rc : remove_one(store, id, &s, err);
+	*out = (struct base_removed){.found = !rc && s.number == number};
+	if (!out->found)
+		return rc;
+	out->hold = s.hold;
+	return remove_one(store, id, &s, dry_run, &out->with_hold, err);
 }
 
 struct candidate {
@@ -189,6 +197,7 @@ int bases_keep(struct rj_store *store, const struct rj_log_id *id, const struct 
 	struct rj_buf all = {0};
 	int rc = list(store, id, &all, err);
 	size_t n = all.len / sizeof(c->seen), i;
+	bool with_hold;
 
 	if (!rc && n) {
 		c = calloc(n, sizeof(*c));
@@ -205,7 +214,7 @@ int bases_keep(struct rj_store *store, const struct rj_log_id *id, const struct 
 		judge(c, items, n, rules);
 	for (i = 0; !rc && i < n; i++) {
 		if (!c[i].keep.why[0] && !dry_run)
-			rc = remove_one(store, id, &c[i].seen, err);
+			rc = remove_one(store, id, &c[i].seen, false, &with_hold, err);
 		if (rc == -RJ_E_REFUSED) { /* the next one is older */
 			snprintf(c[i].keep.why, KEEP_WHY_BYTES, "too young for its store");
 			rc = 0;

@@ -18,13 +18,20 @@ int bases_show(struct rj_store *store, const struct rj_log_id *id, struct json_o
 	struct rj_error *err);
 /* The number of the base of the log ID that has the hold NUMBER; 0: none that can be read has. */
 uint64_t bases_with_hold(struct rj_store *store, const struct rj_log_id *id, uint64_t number);
+
+struct base_removed {
+	bool found;
+	uint64_t hold;	/* that it names; 0: none, or it cannot be read */
+	bool with_hold; /* which was at its store, and is removed, too */
+};
+
 /*
- * Remove base NUMBER of the log ID with its hold, or, if DRY_RUN, only look. *FOUND: it was
- * there; *WITH_HOLD: it names a hold. One that cannot be read names none: its hold stays until
- * it expires. RJ_E_REFUSED: the store keeps it yet; else the store's errors.
+ * Remove base NUMBER of the log ID with its hold, if that is there, or, if DRY_RUN, only look. One
+ * that cannot be read names none: its hold stays until it expires. RJ_E_REFUSED: the store keeps
+ * it yet; else the store's errors.
  */
 int bases_remove(struct rj_store *store, const struct rj_log_id *id, uint64_t number,
-	bool dry_run, bool *found, bool *with_hold, struct rj_error *err);
+	bool dry_run, struct base_removed *out, struct rj_error *err);
 /*
  * Remove the bases of the log ID that RULES do not keep, with their holds, and print all of them,
  * or add them to ARRAY, unless that is NULL; with DRY_RUN only that. One that is not finished,

@@ -10,6 +10,9 @@ export TZ=UTC
 
 check "a volume with data=journal" history_volume ext4 4096 journal ""
 check "a base" timeout 120 "$RJBACKUP" base -o base.img mnt
+AT=$(grep -ao "rj://127.0.0.1:$SRV_PORT/[a-zA-Z0-9-]*" v.img | head -n 1) FAR=$SRV_URL/far
+status 0 "another one, at another store" timeout 120 "$RJBACKUP" base --hold=1h -o "$FAR" mnt
+far=$(sed -n 's/.*#\([0-9]*\): base of.*/\1/p' <<<"$OUT") far_hold=$(sed -n 's/^hold \([0-9]*\) keeps.*/\1/p' <<<"$OUT")
 check "unmounted" history_umount
 check "a volume of another UUID" history_volume ext4 4096 journal ""
 check "... and its base" timeout 120 "$RJBACKUP" base -o other.img mnt
@@ -87,6 +90,13 @@ is "... the other one is removed" "$(echo b-*)" "b-copy b-new"
 is "... and its hold is of use" "$(grep -c "its hold" <<<"$OUT")" 0
 status 0 "that goes, too" "$RJBACKUP" expire --keep=1d b-*
 like "... and its hold is named" "$OUT" "$of_no_use"
+
+# ---- a base at another store than its log's ----
+status 0 "-n" "$RJBACKUP" expire -n --base="$far" "$FAR"
+like "... its hold is not there" "$OUT" "base $far: would be removed; its hold $far_hold is not at this store$"
+status 0 "it is removed" "$RJBACKUP" expire --base="$far" "$FAR"
+like "... without its hold" "$OUT" "base $far: removed; its hold $far_hold is not at this store$"
+like "... which stays" "$("$RJBACKUP" ls "$AT")" "hold $far_hold of rjbackup"
 
 # ---- a store that keeps them ----
 status 1 "a base is not removed" "$RJBACKUP" expire --base="$number" "$KEPT"
