@@ -121,6 +121,10 @@ static enum verdict check_remote(const struct options *o)
 			   "brings such commits back reliably after a crash "
 			   "(see mkrjfs(8)); leave it out, or -J remote=",
 			NULL);
+	if (has_word((char *)o->features.data, "mmp", false) &&
+		!has_word((char *)o->features.data, "^mmp", false))
+		return bad("-O mmp: nothing serves the remote journal of such a filesystem, which has its own protection from a second host; leave it out, or -J remote=",
+			NULL);
 	for (i = 0; i < o->word_count; i++)
 		if ((o->words[i].letter == 'E' || o->words[i].letter == 'R') &&
 			has_word(o->words[i].value, "offset", true))

@@ -100,6 +100,7 @@ void rj_ext4_facts_from_super(struct rj_volume *v)
 	f->born = born(raw);
 	f->mount_opts = SB_LE32(raw, s_default_mount_opts);
 	f->inline_data = incompat & EXT4_FEATURE_INCOMPAT_INLINE_DATA;
+	f->mmp = incompat & EXT4_FEATURE_INCOMPAT_MMP;
 	f->fast_commit = compat & EXT4_FEATURE_COMPAT_FAST_COMMIT;
 	f->journal_inode = SB_LE32(raw, s_journal_inum);
 	f->journal_device = SB_LE32(raw, s_journal_dev);

@@ -63,6 +63,7 @@ struct rj_volume_facts {
 			      * 64bit, flex_bg, metadata_csum, ... */
 	bool fast_commit;    /* feature bit */
 	bool inline_data;    /* feature bit */
+	bool mmp;	     /* feature bit; needs RJ_VOLUME_MMP */
 	/* s_mkfs_time, seconds since 1970. 0: not known: it is before 2000, or the
 	 * last mount was before it, so that one of the clocks was wrong, or the
 	 * volume was never mounted */

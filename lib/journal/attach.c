@@ -65,6 +65,10 @@ int rj_attach_features(const char *device, const struct rj_volume_facts *f,
 		rj_log(RJ_LOG_WARNING,
 			"warning: %s has inline_data: what fdatasync(2) says is stable of a very small file can be gone after a crash, wherever the journal is; so can what fsync(2) says is stable after mmap(2) or fallocate(2) of it",
 			device);
+	if (f->mmp)
+		return rj_fail(err, RJ_E_REFUSED,
+			"%s: has the mmp feature, and nothing serves the remote journal of such a volume, which has its own protection from a second host; take it away with tune2fs -O ^mmp",
+			device);
 	if (!f->fast_commit)
 		return 0;
 	return rj_fail(err, RJ_E_REFUSED,

@@ -50,7 +50,7 @@ int rj_attach_blocks(const struct rj_journal_opts *opts, uint32_t block_size,
 
 /*
  * Refuse a volume at DEVICE with a feature that is not safe with a remote journal:
- * RJ_E_REFUSED for fast_commit (doc/results/power-cuts.md). For inline_data only
+ * RJ_E_REFUSED for fast_commit (doc/results/power-cuts.md) and mmp. For inline_data only
  * warn through rj_log() (doc/upstream/inline-data.md).
  */
 struct rj_volume_facts;

@@ -162,6 +162,7 @@ refused "volume too small" '1024 blocks is too small' -J remote="$url" "$img" 1M
 refused "-S" '-S ' -S -J remote="$url" "$img"
 refused "-O journal_dev" 'journal_dev' -O journal_dev -J remote="$url" "$img"
 refused "-O list with journal_dev" 'journal_dev' -O ^dir_index,journal_dev -J remote="$url" "$img"
+refused "-O mmp" 'mmp: .* leave it out' -t ext4 -O mmp -J remote="$url" "$img"
 refused "-O fast_commit" 'fast_commit: .* leave it out' -t ext4 -O fast_commit -J remote="$url" "$img"
 refused "-t ext2" 'ext2' -t ext2 -J remote="$url" "$img"
 refused "-r 0" 'revision 0' -r 0 -J remote="$url" "$img"

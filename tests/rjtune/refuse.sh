@@ -97,6 +97,8 @@ check "writable, it is left" "$rjtune" -q -J none "$V"
 # ---- multi-mount protection ----
 make_volume "$T_DIR/mmp.img" -t ext4 -O mmp
 check "an unmounted one with MMP" "$rjtune" -q -J size=2 "$T_DIR/mmp.img"
+status 2 "no remote journal with it" "$rjtune" -q -J remote="$A" "$T_DIR/mmp.img"
+like "and that is said" "$OUT" "has the mmp feature.*; take it away with tune2fs -O \\^mmp"
 at=$(dumpe2fs -h "$T_DIR/mmp.img" 2>/dev/null | sed -n 's/^MMP block number: *//p')
 printf '\1\0\0\0' | dd of="$T_DIR/mmp.img" bs=1 seek=$((at * 1024 + 4)) conv=notrunc status=none
 status 3 "in use elsewhere" "$rjtune" -q -J none "$T_DIR/mmp.img"
