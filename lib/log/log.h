@@ -118,10 +118,17 @@ struct rj_log_claim_opts {
 	 * this log. An older copy of the volume is recognised by this mark. */
 	bool clean;
 	bool new_log; /* the log must be empty: RJ_E_EXISTS otherwise */
-	/* Take over from the writer that had this epoch, and from no other: a
-	 * newer epoch is RJ_E_FENCED, found before anything is written. 0:
-	 * take over from any writer. */
+	/* Take over from the writer that had this epoch, and from no other. 0:
+	 * take over from any writer. RJ_E_BUSY: a newer epoch was claimed while this
+	 * looked; rj_log_successor() will tell by whom. */
 	uint64_t successor_of;
+	/* With successor_of: the newest epoch in which that writer can have put segments.
+	 * A segment of a newer one is another host's: RJ_E_FENCED. 0: successor_of. */
+	uint64_t wrote;
+	/* Called once the number is ours and no other host has written, before anything
+	 * is sealed. NULL: not. */
+	void (*claimed)(void *arg, uint64_t epoch);
+	void *arg;
 	/* Fail with RJ_E_UNREACHABLE, with nothing written, if the log ends before
 	 * this segment, which was acknowledged. The server may run without its
 	 * disk, so that waiting can help. 0: not checked. */
@@ -130,20 +137,25 @@ struct rj_log_claim_opts {
 	 * the volume has stayed mounted. Written into the epoch's claim, see
 	 * rj_log_served_since(). 0: this epoch is written to the superblock. */
 	uint64_t continues;
-	const uint8_t *nonce; /* RJ_SEG_NONCE_BYTES that were never used before;
+	const uint8_t *nonce; /* RJ_SEG_NONCE_BYTES that nothing was sealed with;
 			       * NULL: drawn here */
 	int retry_ms; /* as in rj_log_read_opts */
 };
 
 /*
  * Find the newest epoch claimed by a dead writer or by the workers that were to
- * take over from it. EPOCH is the last one known; NONCE is that of the claim that
- * was begun after it and may have been cut off. *NEWEST gets the epoch for
- * successor_of. RJ_E_FENCED: another writer has claimed a newer epoch.
+ * take over from it. EPOCH is the last one that one of them was told is its own; NONCE
+ * is that of the claims after it. BEGUN: one may have been sent, and none was answered,
+ * so that none of them has a segment. Then, in mode B, a folder that gets no text
+ * within some seconds counts as such a claim, cut off. Another host may have made it: so
+ * give EPOCH as rj_log_claim_opts.wrote. A host that gets its text there later finds
+ * itself fenced by our claim; one that got a segment there before our claim fences us.
+ * *NEWEST gets the epoch for successor_of. RJ_E_FENCED: another writer has claimed a
+ * newer epoch.
  */
 int rj_log_successor(struct rj_store *store, const struct rj_log_id *id,
-	uint64_t epoch, const uint8_t nonce[RJ_SEG_NONCE_BYTES], int retry_ms,
-	uint64_t *newest, struct rj_error *err);
+	uint64_t epoch, const uint8_t nonce[RJ_SEG_NONCE_BYTES], bool begun,
+	int retry_ms, uint64_t *newest, struct rj_error *err);
 
 /*
  * Become the one writer: put epoch/<E+1> if absent, then a fence segment at

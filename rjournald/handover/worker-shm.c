@@ -56,6 +56,7 @@ SHM_AT(restarts, 2920);
 SHM_AT(started_ns, 2928);
 SHM_AT(device_path, 2936);
 SHM_AT(ublk, 2968);
+SHM_AT(begun, 2972);
 _Static_assert(sizeof(struct rj_worker_shm) == 2976, "size");
 
 static size_t pages(uint64_t bytes)

@@ -68,7 +68,7 @@ struct rj_worker_shm {
 	/* ---- load.c ---- */
 	struct rj_shm_facts facts;
 	_Atomic uint64_t epoch; /* the newest that is known to be ours */
-	uint8_t nonce[RJ_SEG_NONCE_BYTES]; /* of the claim made, or begun */
+	uint8_t nonce[RJ_SEG_NONCE_BYTES]; /* of that claim, or see BEGUN */
 	uint64_t served_since; /* the first worker's: the volume has its mark */
 
 	/* ---- fuse*.c ---- */
@@ -83,6 +83,12 @@ struct rj_worker_shm {
 	_Alignas(8) int64_t started_ns;	   /* monotonic: when the device was ready */
 	char device_path[32];
 	_Atomic uint32_t ublk; /* the device's number and 1; 0: FUSE */
+
+	/* ---- load.c ---- */
+	/* EPOCH and 1, cut to 32 bits: claims after EPOCH were begun with NONCE, which
+	 * nothing was sealed with. Else NONCE must not be used again. In the memory of a
+	 * release that knows nothing of it, it is 0. */
+	_Atomic uint32_t begun;
 };
 
 /* The pieces of the mapping. */

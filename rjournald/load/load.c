@@ -464,10 +464,21 @@ int rj_load_store_again(struct rj_loaded *l, struct rj_error *err)
 	return rc ? rc : rj_store_open(sbx->url, &store, &l->store, err);
 }
 
+/* From now on the nonce is that of segments: it is never used for another epoch. */
+static void claimed(void *arg, uint64_t epoch)
+{
+	struct rj_worker_shm *k = arg;
+
+	k->epoch = epoch;
+}
+
 int rj_load_claim_again(struct rj_loaded *l, struct rj_error *err)
 {
 	struct rj_worker_shm *k = l->memory.shm;
+	bool begun = k->begun == (uint32_t)k->epoch + 1;
 	struct rj_log_claim_opts claim = {
+		.claimed = claimed,
+		.arg = k,
 		.nonce = k->nonce,
 		.continues = k->served_since,
 		.reaches = k->acked,
@@ -479,21 +490,25 @@ int rj_load_claim_again(struct rj_loaded *l, struct rj_error *err)
 	if (rc)
 		return rc;
 	rj_load_log_id(l, &id);
-	rc = rj_log_successor(l->store, &id, k->epoch, k->nonce, CLAIM_AGAIN_MS,
-		&claim.successor_of, err);
+	rc = rj_log_successor(l->store, &id, k->epoch, k->nonce, begun,
+		CLAIM_AGAIN_MS, &claim.successor_of, err);
 	if (rc)
 		return rc;
 	rj_log_writer_free(l->writer); /* of an attempt before this one */
 	l->writer = NULL;
-	/* in this order: if we die now, the next one can tell whose it was */
-	k->epoch = claim.min_epoch = claim.successor_of;
-	if (rj_random_bytes(k->nonce, sizeof(k->nonce)))
-		return rj_fail(err, RJ_E_IO, "cannot get random bytes");
+	/* one for all tries, until one is answered: each may arrive late */
+	if (!begun) {
+		k->epoch = claim.successor_of; /* of a release without BEGUN */
+		if (rj_random_bytes(k->nonce, sizeof(k->nonce)))
+			return rj_fail(err, RJ_E_IO, "cannot get random bytes");
+		k->begun = (uint32_t)k->epoch + 1;
+	}
+	claim.wrote = k->epoch;
+	claim.min_epoch = claim.successor_of;
 	rc = rj_log_claim(l->store, &id, &claim, &l->writer, err);
 	if (rc)
 		return rc;
 	rj_load_watch(l, l->store);
-	k->epoch = rj_log_writer_epoch(l->writer);
 	if (rj_log_writer_tail(l->writer)->sequence <= k->acked)
 		return rj_fail(err, RJ_E_GAP,
 			"%s: segment %llu was acknowledged, and is not there any more",

@@ -187,9 +187,11 @@ static void a_number_is_for_one_writer(void)
 	want.nonce = other;
 	CU_ASSERT_EQUAL(rj_epoch_claim(t.store, &t.id, &want, &epoch, &t.err), 0);
 	CU_ASSERT_EQUAL(epoch, 2);
-	CU_ASSERT_EQUAL(rj_log_successor(t.store, &t.id, 1, nonce, 0, &newest, &t.err),
+	CU_ASSERT_EQUAL(rj_log_successor(t.store, &t.id, 1, nonce, true, 0, &newest,
+				&t.err),
 		-RJ_E_FENCED);
-	CU_ASSERT_EQUAL(rj_log_successor(t.store, &t.id, 1, other, 0, &newest, &t.err), 0);
+	CU_ASSERT_EQUAL(rj_log_successor(t.store, &t.id, 1, other, true, 0, &newest, &t.err),
+		0);
 	CU_ASSERT_EQUAL(newest, 2);
 	t_log_end(&t);
 }

@@ -272,18 +272,30 @@ static int put_fence(struct claim *c, struct rj_error *err)
 		c->store->url, (unsigned long long)c->verify.next - 1);
 }
 
-/* Is epoch HIGHEST that of the writer whose successor we are? */
-static int check_successor(
-	const struct claim *c, uint64_t highest, struct rj_error *err)
+/* Is the last segment that of the writer whose successor we are? */
+static int check_wrote(const struct claim *c, struct rj_error *err)
 {
-	uint64_t successor_of = c->opts->successor_of;
+	uint64_t epoch = c->verify.tail.epoch, wrote = c->opts->wrote;
 
-	if (!successor_of || highest <= successor_of)
+	if (!wrote)
+		wrote = c->opts->successor_of;
+	if (!wrote || epoch <= wrote)
 		return 0;
 	return rj_fail(err, RJ_E_FENCED,
 		"%s: another writer took over with epoch %llu (ours was %llu)",
-		c->store->url, (unsigned long long)highest,
-		(unsigned long long)successor_of);
+		c->store->url, (unsigned long long)epoch, (unsigned long long)wrote);
+}
+
+/* And the newest claim? */
+static int check_successor(const struct claim *c, struct rj_error *err)
+{
+	uint64_t successor_of = c->opts->successor_of;
+	int rc = check_wrote(c, err);
+
+	if (rc || !successor_of || c->highest_epoch <= successor_of)
+		return rc;
+	return rj_fail(err, RJ_E_BUSY, "%s: epoch %llu was claimed just now: try again",
+		c->store->url, (unsigned long long)c->highest_epoch);
 }
 
 int rj_log_claim(struct rj_store *store, const struct rj_log_id *id,
@@ -326,17 +338,19 @@ int rj_log_claim(struct rj_store *store, const struct rj_log_id *id,
 		goto out;
 	if (c.opts->min_epoch > c.highest_epoch)
 		c.highest_epoch = c.opts->min_epoch;
-	rc = check_successor(&c, c.highest_epoch, err);
+	rc = check_successor(&c, err);
 	if (rc)
 		goto out;
 	want.above = c.highest_epoch;
 	want.nonce = c.w->nonce;
 	rc = rj_epoch_claim(store, id, &want, &c.w->epoch, err);
-	if (rc == -RJ_E_BUSY && c.opts->successor_of) /* another host was faster */
-		rc = check_successor(&c, c.highest_epoch + 1, err);
 	/* mode B: only now the log that we continue is certain */
 	if (!rc && !store->caps.put_new)
 		rc = survey(&c, err);
+	if (!rc)
+		rc = check_wrote(&c, err);
+	if (!rc && c.opts->claimed)
+		c.opts->claimed(c.opts->arg, c.w->epoch);
 	if (!rc)
 		rc = put_fence(&c, err);
 	if (!rc) {

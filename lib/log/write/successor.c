@@ -11,6 +11,9 @@
 #include "util/log.h"
 
 #define MAX_OBJECT 4096
+/* How long another host may take from its folder to the text in it, and how often to look. */
+#define TEXT_NS	      3000000000LL
+#define TEXT_AGAIN_NS 100000000LL
 
 /* The claim of epoch NUMBER. *OUT is all zero, and of epoch 0, if the object says
  * nothing that can be believed. */
@@ -80,10 +83,11 @@ static int is_ours(struct rj_store *store, const struct rj_log_id *id,
 }
 
 int rj_log_successor(struct rj_store *store, const struct rj_log_id *id,
-	uint64_t epoch, const uint8_t nonce[RJ_SEG_NONCE_BYTES], int retry_ms,
-	uint64_t *newest, struct rj_error *err)
+	uint64_t epoch, const uint8_t nonce[RJ_SEG_NONCE_BYTES], bool begun,
+	int retry_ms, uint64_t *newest, struct rj_error *err)
 {
-	bool ours = false;
+	int64_t until = rj_monotonic_ns() + TEXT_NS;
+	bool cut_off = begun && !store->caps.put_new, ours = false;
 	uint64_t highest;
 	int rc;
 
@@ -93,12 +97,13 @@ int rj_log_successor(struct rj_store *store, const struct rj_log_id *id,
 	*newest = epoch;
 	if (highest <= epoch)
 		return 0;
-	if (highest == epoch + 1) {
-		rc = is_ours(store, id, highest, nonce, retry_ms, &ours, err);
-		/* what cannot be read has no owner yet */
-		if (rc && rc != -RJ_E_NOTFOUND)
-			return rc;
-	}
+	while ((rc = is_ours(store, id, highest, nonce, retry_ms, &ours, err)) ==
+			-RJ_E_NOTFOUND &&
+		cut_off && rj_monotonic_ns() < until)
+		rj_sleep_ns(TEXT_AGAIN_NS);
+	if (rc && rc != -RJ_E_NOTFOUND)
+		return rc;
+	ours |= rc && cut_off;
 	*newest = highest;
 	return ours ? 0
 		    : rj_fail(err, RJ_E_FENCED,
