@@ -223,7 +223,7 @@ int rj_recovery_gather(struct rj_recovery *r, bool resume, struct rj_error *err)
 	}
 	if (!rc)
 		rc = check_history(r, err);
-	return rc ? rj_recovery_not_alone(r, rc, err) : 0;
+	return rj_recovery_not_alone(r, rc, err);
 }
 
 /* The journal must be the one that the superblock names, and the volume its

@@ -94,8 +94,8 @@ int rj_recovery_plan(struct rj_recovery *r, struct rj_error *err);
 int rj_recovery_open_fallback(struct rj_recovery *r, struct rj_error *err);
 /* Note in the file that the epoch is ours (r->writer), before the volume is marked. */
 int rj_recovery_claimed(struct rj_recovery *r, struct rj_error *err);
-/* Turn a failure RC to read the log into that of the store which is away, if the file
- * alone was read. */
+/* The log was read, with RC: if from the file alone, turn a failure into that of the store
+ * which is away; and fail so where the volume proves that the log did not end there. */
 int rj_recovery_not_alone(struct rj_recovery *r, int rc, struct rj_error *err);
 /* Empty the file at the end, when the volume says that the file is not needed. */
 int rj_recovery_settle_fallback(struct rj_recovery *r, struct rj_error *err);

@@ -65,7 +65,7 @@ static void show(struct rj_fallback_sink *s)
 
 	pthread_mutex_lock(&s->show_lock);
 	rj_fallback_facts(s->o.fallback, &out->fallback);
-	out->remote = rj_state_local(state_of(s))
+	out->remote = out->fallback.last >= out->fallback.next
 			      ? out->fallback.next - 1
 			      : rj_log_writer_tail(s->o.writer)->sequence;
 	out->losses = s->losses;
@@ -145,8 +145,8 @@ static int keep(struct rj_fallback_sink *s, struct rj_error *err)
 	s->told_full = false;
 	s->kept_segments++;
 	s->kept_bytes += seg.len;
+	show(s); /* before it counts as acknowledged: the floors ask in that order */
 	rj_log_mark_stored(s->o.writer);
-	show(s);
 	pthread_cond_signal(&s->wake);
 	return 0;
 }
@@ -282,8 +282,9 @@ void rj_fallback_sink_back(struct rj_fallback_sink *s)
 /* ---- in the background ---- */
 
 /*
- * Everything is there: commits may go to the store again. That the file says so
- * only spares the next start its looking: it would put what the store has.
+ * Everything is there: commits may go to the store again. A file that cannot say so
+ * would be taken for the log's end where the store is away: it is tried again, with
+ * each note.
  */
 static int64_t hand_back(struct rj_fallback_sink *s)
 {
@@ -461,30 +462,34 @@ int rj_fallback_sink_stop(struct rj_fallback_sink *s, struct rj_error *err)
 			;
 	}
 	rj_fallback_facts(s->o.fallback, &f);
-	if (f.state == RJ_FALLBACK_IDLE)
-		return 0;
+	if (f.last < f.next)
+		return rj_fallback_idle(s->o.fallback, err);
 	rc = rj_fallback_note(s->o.fallback, err);
-	if (f.last >= f.next)
-		rj_log(RJ_LOG_WARNING,
-			"%s holds segments %llu to %llu, which the store does not have: keep it; the next start, or rjrecover, brings them there",
-			rj_fallback_name(s->o.fallback),
-			(unsigned long long)f.next, (unsigned long long)f.last);
+	rj_log(RJ_LOG_WARNING,
+		"%s holds segments %llu to %llu, which the store does not have: keep it; the next start, or rjrecover, brings them there",
+		rj_fallback_name(s->o.fallback), (unsigned long long)f.next,
+		(unsigned long long)f.last);
 	return rc;
 }
 
 int rj_fallback_sink_note_tail(struct rj_fallback_sink *s,
 	const struct rj_log_tail *tail, struct rj_error *err)
 {
-	int rc;
+	struct rj_fallback_facts f;
+	int rc = 0;
 
 	pthread_mutex_lock(&s->lock);
-	if (s->stop || rj_state_local(state_of(s))) {
+	rj_fallback_facts(s->o.fallback, &f);
+	if (s->stop || rj_state_local(state_of(s)) || f.last >= f.next) {
 		pthread_mutex_unlock(&s->lock);
 		return 0;
 	}
 	pthread_mutex_lock(&s->noting);
 	pthread_mutex_unlock(&s->lock);
-	rc = rj_fallback_note_tail(s->o.fallback, tail, err);
+	if (f.state == RJ_FALLBACK_LOCAL) /* that could not be written before */
+		rc = rj_fallback_idle(s->o.fallback, err);
+	if (!rc)
+		rc = rj_fallback_note_tail(s->o.fallback, tail, err);
 	pthread_mutex_unlock(&s->noting);
 	return rc;
 }

@@ -83,9 +83,9 @@ int rj_fallback_sink_start(struct rj_fallback_sink *s, struct rj_error *err);
  * first, if that takes it. */
 int rj_fallback_sink_stop(struct rj_fallback_sink *s, struct rj_error *err);
 /*
- * Note TAIL, the last that was acknowledged, in the file, if that is idle. For a
- * thread of its own: no commit waits for it, but the one that goes to the file
- * first.
+ * Note TAIL, the last that was acknowledged, in the file, unless that has what the store
+ * lacks; one that does not say yet that it is idle is made so first. For a thread of its
+ * own: no commit waits for it, but the one that goes to the file first.
  */
 int rj_fallback_sink_note_tail(struct rj_fallback_sink *s,
 	const struct rj_log_tail *tail, struct rj_error *err);

@@ -34,8 +34,8 @@ static int check_last(const struct rj_fallback *s, const struct rj_log_id *id,
 	return rc;
 }
 
-/* Nothing in the file is needed any more. Should it not say so: it would only
- * be shipped once more. */
+/* Nothing in the file is needed any more. Should it not say so: that is tried again
+ * (rj_fallback_sink_note_tail()). */
 static void make_idle(struct rj_fallback *s)
 {
 	struct rj_error err;

@@ -46,7 +46,8 @@ static void told(int rc, bool *fails, const struct rj_error *err)
 
 /* What the writer has seen acknowledged, into TAIL: by the store, or does a part of
  * it stand in the fallback file alone? Then the store does not lack what it never
- * had, and the header of that file knows more. */
+ * had, and the header of that file knows more. What that header says of itself does not
+ * count: its disk may take no writes, and then the floors are all that knows better. */
 static bool stored(struct rj_floor_recorder *k, struct rj_log_tail *tail)
 {
 	struct rj_fallback_sink_stat s;
@@ -56,7 +57,7 @@ static bool stored(struct rj_floor_recorder *k, struct rj_log_tail *tail)
 		return true;
 	rj_fallback_sink_stat(
 		k->fallback_sink, &s); /* after the tail was taken */
-	return s.fallback.state == RJ_FALLBACK_IDLE;
+	return s.fallback.last < s.fallback.next;
 }
 
 static void note_near(void *arg)

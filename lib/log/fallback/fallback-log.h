@@ -74,7 +74,8 @@ int rj_fallback_append_again(struct rj_fallback *s,
 void rj_fallback_shipped(struct rj_fallback *s, uint64_t sequence);
 /* Record durably where the records end and how many of them were shipped. */
 int rj_fallback_note(struct rj_fallback *s, struct rj_error *err);
-/* Mark the file idle, durably: the store has every segment. */
+/* Mark the file idle, durably: the store has every segment. May run at the same time as
+ * rj_fallback_facts(): nothing that it reads changes, but for the state. */
 int rj_fallback_idle(struct rj_fallback *s, struct rj_error *err);
 /*
  * Record durably in an idle file that EPOCH's writer will use it (one that is not

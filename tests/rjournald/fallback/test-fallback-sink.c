@@ -109,6 +109,7 @@ static void it_is_over(struct rig *r)
 		CU_ASSERT_NOT_EQUAL(append(r), 0);
 		CU_ASSERT_TRUE(rj_fallback_sink_step(r->s) < 0);
 	}
+	rj_fallback_sink_note_tail(r->s, rj_log_writer_tail(r->w), NULL);
 	CU_ASSERT_EQUAL(puts_so_far(r), before);
 	rj_fallback_facts(r->fallback, &now);
 	CU_ASSERT_EQUAL(memcmp(&was, &now, sizeof(was)), 0);
@@ -168,6 +169,36 @@ static void found_when_the_store_is_back(void)
 	rj_fallback_facts(r.fallback, &f);
 	CU_ASSERT(f.state == RJ_FALLBACK_LOCAL && f.next == 2 && f.last == 4);
 	it_is_over(&r);
+	end(&r);
+}
+
+/* The store has everything, and the file cannot say so: it says so as soon as it can. */
+static void said_later(void)
+{
+	struct rj_fallback_sink_stat st;
+	struct rj_log_tail tail, noted;
+	struct rig r;
+
+	begin(&r);
+	t_fault(&r.t, RJ_FAULT_PUT, RJ_FAULT_FAIL, 1, 0);
+	T_WORKS(&r.t, append(&r));
+	tail = *rj_log_writer_tail(r.w);
+	T_WORKS(&r.t, rj_fallback_sink_note_tail(r.s, &tail, &r.t.err));
+	rj_fallback_sink_stat(r.s, &st);
+	CU_ASSERT(st.fallback.state == RJ_FALLBACK_LOCAL && st.remote == tail.sequence - 1);
+	rj_fault_clear(r.t.store);
+	r.no_file = true;
+	while (r.live.state != RJ_STATE_ONLINE)
+		rj_fallback_sink_step(r.s);
+	T_FAILS(&r.t, rj_fallback_sink_note_tail(r.s, &tail, &r.t.err), RJ_E_IO, "made to fail");
+	rj_fallback_sink_stat(r.s, &st);
+	CU_ASSERT(st.fallback.state == RJ_FALLBACK_LOCAL && st.remote == tail.sequence);
+	r.no_file = false;
+	T_WORKS(&r.t, rj_fallback_sink_note_tail(r.s, &tail, &r.t.err));
+	rj_fallback_sink_stat(r.s, &st);
+	CU_ASSERT_EQUAL(st.fallback.state, RJ_FALLBACK_IDLE);
+	rj_fallback_noted_tail(r.fallback, &noted);
+	CU_ASSERT_EQUAL(noted.sequence, tail.sequence);
 	end(&r);
 }
 
@@ -264,6 +295,7 @@ int main(void)
 		RJTEST(found_by_a_commit),
 		RJTEST(found_by_a_retry),
 		RJTEST(found_when_the_store_is_back),
+		RJTEST(said_later),
 	};
 	int status = RJTEST_RUN("fallback-sink", tests);
 
