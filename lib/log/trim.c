@@ -7,6 +7,8 @@
 #include "log/hold.h"
 #include "util/environ.h"
 
+#define DAY_NS (86400 * 1000000000LL)
+
 /* The N numbers of the listing below LIMIT, by index. */
 struct numbers {
 	const struct rj_range *range;
@@ -43,28 +45,26 @@ static uint64_t number_at(const struct numbers *n, uint64_t index)
 	return r->first + index;
 }
 
-int rj_log_since(struct rj_store *store, const struct rj_log_id *id,
-	const struct rj_listing *l, uint64_t limit, int64_t cut_ns,
-	uint64_t *out, int64_t *time_ns, struct rj_error *err)
+/* Raise *INDEX to that of the first header, from there on, of a time from FROM_NS to UPTO_NS,
+ * which *TIME_NS gets; n->count and time 0: there is none. */
+static int find_time(struct rj_store *store, const struct rj_log_id *id,
+	const struct numbers *n, int64_t from_ns, int64_t upto_ns, uint64_t *index,
+	int64_t *time_ns, struct rj_error *err)
 {
-	uint64_t low = 0, high, at, step = 1;
+	uint64_t low = *index, high = n->count, at, step = 1;
 	struct rj_seghdr h;
 	bool found = false;
-	struct numbers n;
 	int rc;
 
-	number_list(l, limit, &n);
-	high = n.count;
 	*time_ns = 0;
 	while (low < high) {
 		at = low + (found ? (high - low) / 2 : step - 1);
 		if (at >= high)
 			at = high - 1;
-		rc = rj_log_fetch_header(
-			store, id, number_at(&n, at), &h, err);
+		rc = rj_log_fetch_header(store, id, number_at(n, at), &h, err);
 		if (rc)
 			return rc;
-		if ((int64_t)h.time_ns >= cut_ns) {
+		if ((int64_t)h.time_ns >= from_ns && (int64_t)h.time_ns <= upto_ns) {
 			high = at;
 			found = true;
 			*time_ns = (int64_t)h.time_ns;
@@ -73,26 +73,59 @@ int rj_log_since(struct rj_store *store, const struct rj_log_id *id,
 			step *= 2;
 		}
 	}
-	*out = low < n.count ? number_at(&n, low) : limit;
+	*index = low;
 	return 0;
 }
 
-/* Time decides here only what is kept longer. */
+int rj_log_since(struct rj_store *store, const struct rj_log_id *id,
+	const struct rj_listing *l, uint64_t limit, int64_t cut_ns,
+	uint64_t *out, int64_t *time_ns, struct rj_error *err)
+{
+	uint64_t index = 0;
+	struct numbers n;
+	int rc;
+
+	number_list(l, limit, &n);
+	rc = find_time(store, id, &n, cut_ns, INT64_MAX, &index, time_ns, err);
+	if (!rc)
+		*out = index < n.count ? number_at(&n, index) : limit;
+	return rc;
+}
+
+/*
+ * Time decides here only what is kept longer. A segment from the future was sealed with a
+ * clock that was ahead, or ours is behind now: it is as old as the next one that is not.
+ */
 static int retained_from(struct rj_store *store, const struct rj_log_id *id,
 	const struct rj_listing *l, uint64_t limit, uint64_t retain_s,
 	uint64_t *out, int64_t *next_ns, struct rj_error *err)
 {
-	int64_t now = rj_realtime_ns(), span, at;
+	int64_t now = rj_realtime_ns(), soon = now + DAY_NS, cut, at, next;
+	uint64_t index = 0, after;
+	struct numbers n;
 	int rc;
 
 	*out = limit;
 	if (!retain_s)
 		return 0;
-	span = retain_s >= (uint64_t)now / 1000000000 ? now : (int64_t)(retain_s * 1000000000);
-	rc = rj_log_since(store, id, l, limit, now - span, out, &at, err);
-	if (!rc)
-		*next_ns = *out < limit ? at + span : 0;
-	return rc;
+	number_list(l, limit, &n);
+	cut = retain_s >= (uint64_t)now / 1000000000 ? 0 : now - (int64_t)(retain_s * 1000000000);
+	rc = find_time(store, id, &n, cut, INT64_MAX, &index, &at, err);
+	while (!rc && at > soon) {
+		after = index;
+		rc = find_time(store, id, &n, INT64_MIN, soon, &after, &next, err);
+		if (rc || after == n.count || next >= cut) {
+			at = after < n.count ? next : cut + DAY_NS;
+			break;
+		}
+		index = after;
+		rc = find_time(store, id, &n, cut, INT64_MAX, &index, &at, err);
+	}
+	if (rc || index == n.count)
+		return rc;
+	*out = number_at(&n, index);
+	*next_ns = at + (now - cut);
+	return 0;
 }
 
 /* What the store itself knows to be the oldest needed. */

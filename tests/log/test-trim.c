@@ -296,6 +296,40 @@ static void a_wrong_clock_ages_nothing(void)
 	rj_environ_set(NULL);
 }
 
+/* Segments that a clock that was ahead has sealed are kept no longer than the next one after
+ * them; and where the clock is behind now, nothing is deleted for that. */
+static void a_clock_that_was_ahead(void)
+{
+	struct rj_log_trim_opts o = {.below = 21, .retain_s = 350, .dry_run = true};
+	struct rj_log_trim_report r;
+	struct rj_log_writer *w;
+	struct t_log t;
+	int i, ahead;
+
+	rj_environ_set(&fake);
+	t_log_begin(&t);
+	w = t_claim(&t, NULL);
+	for (i = 2; i <= 21; i++) {
+		ahead = i >= 8 && i < 13;
+		now_ns += 100 * SECOND + (ahead ? 900000 * SECOND : 0);
+		CU_ASSERT_EQUAL(t_append(&t, w, (unsigned)i, 1, 3), 0);
+		now_ns -= ahead ? 900000 * SECOND : 0;
+	}
+	now_ns -= 300 * SECOND;
+	r = trim(&t, &o); /* 15 is 300 seconds old */
+	CU_ASSERT(r.limit == 15 && r.next_ns == now_ns + 50 * SECOND);
+	now_ns -= 200 * SECOND; /* 13 is as old now */
+	r = trim(&t, &o);
+	CU_ASSERT(r.limit == 8 && r.next_ns == now_ns + 50 * SECOND);
+	now_ns -= 9000000 * SECOND; /* behind */
+	r = trim(&t, &o);
+	CU_ASSERT(r.limit == 1 && r.next_ns > now_ns && r.next_ns <= now_ns + 86400 * SECOND);
+	CU_ASSERT_EQUAL(r.segments, 0);
+	rj_log_writer_free(w);
+	t_log_end(&t);
+	rj_environ_set(NULL);
+}
+
 static uint64_t limit_of(struct t_log *t)
 {
 	uint64_t limit = 99;
@@ -372,6 +406,7 @@ int main(void)
 		RJTEST(a_dry_run_counts),
 		RJTEST(what_is_young_is_kept),
 		RJTEST(a_wrong_clock_ages_nothing),
+		RJTEST(a_clock_that_was_ahead),
 		RJTEST(the_limit),
 		RJTEST(a_store_that_goes_away),
 	};
