@@ -27,9 +27,15 @@ static int give_up(struct rj_recovery *r, const char *why)
 static int no_file(struct rj_recovery *r, int rc, struct rj_error *err)
 {
 	const struct rj_sbx *sbx = &r->facts.sbx;
+	bool spoilt = rc == -RJ_E_CORRUPT || rc == -RJ_E_NOTRJ;
+	char kept[RJ_FALLBACK_ASIDE_BYTES];
 	struct rj_error why;
 
-	if (rc == -RJ_E_NOTFOUND && sbx->fallback_empty)
+	if (spoilt && !r->opts->dry_run && (sbx->fallback_empty || r->opts->accept_loss) &&
+		rj_fallback_file_put_away(
+			sbx->fallback, &r->id, r->device, sbx->epoch, kept))
+		rj_recovery_say(r, "%s; it is kept as %s", err->msg, kept);
+	if ((rc == -RJ_E_NOTFOUND || spoilt) && sbx->fallback_empty)
 		return 0;
 	if (rc == -RJ_E_NOTFOUND)
 		rj_fail(&why, RJ_E_REFUSED,

@@ -15,9 +15,17 @@ static int open_file(struct rj_loaded *l, const struct rj_log_id *id,
 	struct rj_error *err)
 {
 	const struct rj_sbx *sbx = &l->facts.sbx;
+	char kept[RJ_FALLBACK_ASIDE_BYTES];
 	int rc = rj_fallback_file_open(
 		sbx->fallback, id, l->device, false, &l->fallback, err);
 
+	if ((rc == -RJ_E_CORRUPT || rc == -RJ_E_NOTRJ) && sbx->fallback_empty &&
+		rj_fallback_file_put_away(sbx->fallback, id, l->device, sbx->epoch, kept)) {
+		rj_log(RJ_LOG_WARNING,
+			"%s; it is kept as %s: the volume says that nothing in it is needed",
+			err->msg, kept);
+		rc = -RJ_E_NOTFOUND;
+	}
 	if (rc == -RJ_E_NOTFOUND && !sbx->fallback_empty)
 		return rj_fail(err, RJ_E_REFUSED,
 			"%s: its fallback file %s is not there, and may hold what the store does not: serve the volume where that file is, or run rjrecover --accept-loss",

@@ -540,27 +540,69 @@ static int rename_new(int dir, const char *from, const char *to)
 	return linkat(dir, from, dir, to, 0) ? -1 : unlinkat(dir, from, 0);
 }
 
+static int set_aside(const struct rj_fallback_path *p, uint64_t epoch,
+	char kept[RJ_FALLBACK_ASIDE_BYTES], struct rj_error *err)
+{
+	unsigned n;
+
+	for (n = 1; n <= KEPT_MAX; n++) {
+		snprintf(kept, RJ_FALLBACK_ASIDE_BYTES,
+			n == 1 ? "%s.kept-%llu" : "%s.kept-%llu.%u", p->path,
+			(unsigned long long)epoch % 1000000000, n);
+		if (!rename_new(p->dir, p->name, strrchr(kept, '/') + 1))
+			return rj_fallback_path_sync(p, err);
+		if (errno != EEXIST)
+			break;
+	}
+	return rj_fail_errno(err, errno, "%s", kept);
+}
+
 int rj_fallback_file_set_aside(struct rj_fallback_file *f,
 	char kept[RJ_FALLBACK_ASIDE_BYTES], struct rj_error *err)
 {
 	struct rj_fallback_facts facts;
 	struct stat st;
-	unsigned n;
 
 	rj_fallback_facts(f->log, &facts);
 	snprintf(kept, RJ_FALLBACK_ASIDE_BYTES, "%s", f->path);
 	if (rj_fallback_path_stat(&f->at, &st) || !S_ISREG(st.st_mode))
 		return 0;
-	for (n = 1; n <= KEPT_MAX; n++) {
-		snprintf(kept, RJ_FALLBACK_ASIDE_BYTES,
-			n == 1 ? "%s.kept-%llu" : "%s.kept-%llu.%u", f->path,
-			(unsigned long long)facts.epoch % 1000000000, n);
-		if (!rename_new(f->at.dir, f->at.name, strrchr(kept, '/') + 1))
-			return rj_fallback_path_sync(&f->at, err);
-		if (errno != EEXIST)
-			break;
-	}
-	return rj_fail_errno(err, errno, "%s", kept);
+	return set_aside(&f->at, facts.epoch, kept, err);
+}
+
+/* Is, or was, the file one of ours? Not every path in a superblock may be renamed. */
+static bool was_ours(struct rj_bio *bio, const struct rj_fallback_path *p)
+{
+	const char *suffix = strstr(p->name, ".rjfallback");
+	char raw[8] = "";
+	int i;
+
+	if (!bio->size_bytes || blank(bio) || (suffix && !suffix[sizeof(".rjfallback") - 1]))
+		return true;
+	for (i = 0; i < 2; i++)
+		if (!bio->read(bio, raw, sizeof(raw), (uint64_t)i * RJ_FALLBACK_ALIGN, NULL) &&
+			!memcmp(raw, RJ_FALLBACK_MAGIC, sizeof(raw)))
+			return true;
+	return false;
+}
+
+bool rj_fallback_file_put_away(const char *path, const struct rj_log_id *id,
+	const char *volume, uint64_t epoch, char kept[RJ_FALLBACK_ASIDE_BYTES])
+{
+	struct rj_fallback_path file;
+	struct rj_bio *bio = NULL;
+	struct stat st;
+	int rc = rj_fallback_path_find(path, id, &file, NULL);
+
+	if (!rc)
+		rc = open_file(&file, volume, USE_WRITE, &bio, &st, NULL);
+	if (!rc && S_ISREG(st.st_mode) && was_ours(bio, &file))
+		rc = set_aside(&file, epoch, kept, NULL);
+	else
+		rc = -RJ_E_INVAL;
+	rj_bio_free(bio);
+	rj_fallback_path_close(&file);
+	return !rc;
 }
 
 int rj_fallback_file_give_up(struct rj_fallback_file *f,

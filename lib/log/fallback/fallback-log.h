@@ -201,6 +201,10 @@ int rj_fallback_file_unmake(const char *path, const struct rj_log_id *id,
  * are; a block device keeps its name. RJ_E_IO. */
 int rj_fallback_file_set_aside(struct rj_fallback_file *f,
 	char kept[RJ_FALLBACK_ASIDE_BYTES], struct rj_error *err);
+/* Rename a regular file at PATH, which rj_fallback_file_open() found to be damaged, or
+ * nothing of ours, in the same way. False: it stays. */
+bool rj_fallback_file_put_away(const char *path, const struct rj_log_id *id,
+	const char *volume, uint64_t epoch, char kept[RJ_FALLBACK_ASIDE_BYTES]);
 /* Give up F's segments: mark the file so, then set it aside. */
 int rj_fallback_file_give_up(struct rj_fallback_file *f,
 	char kept[RJ_FALLBACK_ASIDE_BYTES], struct rj_error *err);

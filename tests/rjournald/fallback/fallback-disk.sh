@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # The disk of the fallback file takes no writes for a time: what stands in it then is old, and is
-# not taken for the log's end.
+# not taken for the log's end. And a file that is damaged.
 . "$RJ_SRC/tests/support/lib.sh" || exit 99
 . "$RJ_SRC/tests/rjournald/daemon.sh"
 mnt=$T_DIR/mnt img=$T_DIR/v.img FSTYPE=ext4
@@ -57,6 +57,39 @@ check "the store is back: recovered" "$RJRECOVER" -p "$img"
 check "serve" serve "$img"
 check "mount" mount_served "$img" "$mnt"
 check "with the newest file" there e
+check "unmount" $LIMIT umount "$mnt"
+kill -TERM "$DPID"
+check "stopped" wait_for 60 gone "$DPID"
+
+# ---- a spoilt file: put aside where the volume says that it was empty, or as told to ----
+img=$T_DIR/w.img
+local_conf "$T_DIR"
+volume "$img" ext4 4096 "$SRV_URL/two" "fallback=$T_DIR/fb" || exit 99
+kept() { find "$T_DIR" -name 'fb.kept-*' | wc -l; }
+for size in 0 1M; do
+	truncate -s $size "$T_DIR/fb"
+	check "cut to $size while empty: served" serve "$img"
+	check "mount" mount_served "$img" "$mnt"
+	put_file "$mnt/f"
+	check "unmount" $LIMIT umount "$mnt"
+	kill -TERM "$DPID"
+	check "stopped" wait_for 60 gone "$DPID"
+done
+is "both are kept" "$(kept)" 2
+check "serve" serve "$img"
+check "mount" mount_served "$img" "$mnt"
+put_file "$mnt/g"
+status 0 "the machine stops" crash "$img" "$mnt" "$T_DIR/x.img"
+img=$T_DIR/x.img
+truncate -s 1M "$T_DIR/fb"
+status 1 "cut while in use: not served" "$RJOURNALD" "$img"
+status 4 "nor recovered" "$RJRECOVER" -y "$img"
+is "and it stays" "$(kept)" 2
+status 0 "--accept-loss" "$RJRECOVER" --accept-loss "$img"
+is "keeps it" "$(kept)" 3
+check "served, with a new one" serve "$img"
+check "mount" mount_served "$img" "$mnt"
+check "nothing was lost" there g
 check "unmount" $LIMIT umount "$mnt"
 kill_pid "$DPID"
 exit 0
