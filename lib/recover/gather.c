@@ -4,8 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "log/listing.h"
 #include "recover/session.h"
 #include "store/store.h"
+
+#define AFRESH_MOST 10 /* readings of a log that is trimmed at the same time */
 
 int rj_recovery_open_store(struct rj_recovery *r, struct rj_error *err)
 {
@@ -209,12 +212,32 @@ static int check_history(struct rj_recovery *r, struct rj_error *err)
 		(unsigned long long)r->facts.sbx.epoch);
 }
 
+/* Has a writer that is at work moved the log's tail over the segment that is missing? */
+static bool moved_on(struct rj_recovery *r)
+{
+	struct rj_store *store = r->merged ? r->merged : r->store;
+	struct rj_listing l = {0};
+	struct rj_seghdr h;
+	bool moved = !rj_listing_end(store, &r->id, false, r->opts->retry_ms, &l, NULL) && l.last &&
+		     !rj_log_fetch_header(store, &r->id, l.last, &h, NULL) &&
+		     h.oldest > r->report->log.bad_sequence;
+
+	rj_listing_free(&l);
+	return moved;
+}
+
 int rj_recovery_gather(struct rj_recovery *r, bool resume, struct rj_error *err)
 {
 	struct rj_log_tail tail = r->report->log.tail;
+	unsigned tries;
 	int rc;
 
 	rc = read_log(r, resume ? &tail : NULL, 0, err);
+	for (tries = 0; rc == -RJ_E_GAP && tries < AFRESH_MOST && moved_on(r); tries++) {
+		rj_recovery_drop_ring(r);
+		r->clean_epoch = 0;
+		rc = read_log(r, NULL, 0, err);
+	}
 	while (!rc && unseen_recovery(r, &r->newest)) {
 		uint64_t before = r->newest.sequence - 1;
 

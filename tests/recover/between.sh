@@ -36,4 +36,26 @@ is "recovered" $? 0
 note "$(cat "$T_DIR/out")"
 check "the other host is fenced" not put_file "$mnt/after"
 is "what it had committed is there" "$(debugfs -R "cat between" "$DEV" 2>/dev/null | sha256sum)" "$sum"
+umount -l "$mnt"
+
+# the other host trims what was listed: that is no loss
+img=$T_DIR/w.img log=$T_DIR/store2
+(umask 077; printf '[*]\ntrim_interval = 1\n' >>"$RJ_CONF")
+mkdir "$log"
+volume "$img" ext4 4096 "file://$log" && serve "$img" && mount_served "$img" "$mnt" data=journal || exit 99
+check "a file" put_file "$mnt/before"
+log=$(echo "$log"/*/log)
+loop_over "$img" || exit 99
+strace -f -q -o "$T_DIR/trace" -P "$log" -e trace=getdents64 \
+	-e inject=getdents64:delay_exit=15000000:when=1 "$RJRECOVER" -p "$DEV" >"$T_DIR/out" 2>&1 &
+reader=$!
+kill_at_end "$reader"
+check "the log was listed" wait_for 60 grep -q getdents64 "$T_DIR/trace"
+check "the other host freezes" eval 'fsfreeze -f "$mnt"; fsfreeze -u "$mnt"'
+check "and commits" put_file "$mnt/kept"
+check "and trims" wait_for 60 not test -e "$log/$(printf %020d 2)"
+wait "$reader"
+is "the superblock has changed: not recovered" $? 8
+like "that is said" "$(cat "$T_DIR/out")" "changed since it was read: run rjrecover again; nothing was changed"
+check "the other host is not fenced" put_file "$mnt/after"
 exit 0
