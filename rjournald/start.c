@@ -204,8 +204,8 @@ int rj_daemon_start_again(struct rj_daemon *d, rj_rule_fn rule,
 		return rc;
 	d->listen_fd = fds->fd[RJ_WORKER_FD_LISTEN];
 	d->phase = (enum rj_phase)d->loaded.memory.shm->phase;
-	if (d->phase == RJ_PHASE_DRAINING)
-		d->phase = RJ_PHASE_LEAVING; /* it may have a user again */
+	if (d->phase >= RJ_PHASE_DRAINING)
+		d->phase = RJ_PHASE_LEAVING; /* it may have a user again; nor is there a writer */
 	d->front_ops = d->loaded.memory.shm->ublk ? &rj_front_ublk : &rj_front_fuse;
 	rj_harden();
 	rj_harden_ring(d->loaded.ring);

@@ -103,6 +103,7 @@ int rj_volume_mark_put(int fd, int look, const char *name,
 {
 	_Alignas(UNIT) uint8_t raw[UNIT];
 	uint8_t seen[RJ_SUPER_BYTES];
+	uint64_t there;
 	int rc;
 
 	if (!f->mark_at)
@@ -123,6 +124,11 @@ int rj_volume_mark_put(int fd, int look, const char *name,
 		return rj_fail(err, RJ_E_CORRUPT,
 			"%s: its first backup superblock is none, or its place for the mark is in use",
 			name);
+	/* ours is old: a writer on another host has raised it since F was read. One below
+	 * what F says is right when the log lost its end, and was accepted so. */
+	there = mark_of(f, raw);
+	if (there >= oldest && there != f->mark)
+		return 0;
 	set_mark(f, oldest, raw);
 	/* only the second sector changes, which has the mark and the checksum:
 	 * no cut tears it */

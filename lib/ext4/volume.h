@@ -123,7 +123,8 @@ struct rj_bio *rj_volume_bio(struct rj_volume *v);
  * Write the mark, durably, through FD, open for reading and writing with O_DSYNC
  * (and perhaps O_DIRECT) on the volume that F is of; the volume may be mounted.
  * LOOK is a descriptor that reads through the page cache, where the kernel may have
- * a newer superblock that it has not written yet: then RJ_E_BUSY. NAME is for
+ * a newer superblock that it has not written yet: then RJ_E_BUSY. A mark that is higher
+ * than OLDEST and was put since F was read stays: that is no error. NAME is for
  * messages. RJ_E_UNSUPPORTED: this volume can have no mark. RJ_E_CORRUPT: in the
  * mark's place is no superblock of this volume. RJ_E_IO.
  */

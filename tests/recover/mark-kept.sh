@@ -40,8 +40,8 @@ check "it is not refused" sh -c "! grep -q 'older copy' '$T_DIR/out' && grep -q 
 
 # ---- replay ----
 # as after another move of the tail, the label's transaction being in the log still
-check "the mark is raised further" "$MARK" "$T_DIR/c.img" "mark=$((was + 1000))"
-is "by so much" "$("$MARK" "$T_DIR/c.img" mark)" "$((was + 1000))"
+check "the mark is raised further" "$MARK" "$T_DIR/c.img" "mark=$((was + 1000)),$((was + 5))"
+is "by so much; who has not seen that does not lower it" "$("$MARK" "$T_DIR/c.img" mark)" "$((was + 1000))"
 status 0 "recovered" $LIMIT "$RJRECOVER" -q -p "$T_DIR/c.img"
 dd if="$T_DIR/c.img" of="$T_DIR/backup" bs=4k skip=32768 count=1 status=none
 check "the backup was replayed" grep -aq after "$T_DIR/backup"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* mark DEVICE void|loss=block|loss=error|blocks=N|show: look at, or change, what the
- * superblock extension says. mark DEVICE mark|mark=N: the mark of a backup. mark
+ * superblock extension says. mark DEVICE mark|mark=N[,N]: the mark of a backup; by one
+ * who has seen it once. mark
  * FILE two-stores: of an ext3 volume, as a version left it that kept one log in
  * two stores. */
 #include <fcntl.h>
@@ -40,6 +41,7 @@ static int mark(const char *path, struct rj_volume *v, const char *word,
 	struct rj_error *err)
 {
 	const struct rj_volume_facts *f = rj_volume_facts(v);
+	char *end;
 	int fd, rc;
 
 	if (!strcmp(word, "mark")) {
@@ -47,8 +49,12 @@ static int mark(const char *path, struct rj_volume *v, const char *word,
 		return 0;
 	}
 	fd = open(path, O_RDWR | O_DSYNC | O_CLOEXEC);
-	rc = rj_volume_mark_put(
-		fd, fd, path, f, strtoull(word + 5, NULL, 0), err);
+	word += strlen("mark");
+	do {
+		rc = rj_volume_mark_put(
+			fd, fd, path, f, strtoull(word + 1, &end, 0), err);
+		word = end;
+	} while (!rc && *word == ',');
 	close(fd);
 	return rc;
 }

@@ -118,6 +118,13 @@ kill -TERM "$supervisor"
 wait_for 10 eval '$LIMIT "$RJCTL" status "$img" | grep -q mounted'
 kill -KILL "$(worker_pid "$img")"
 check "killed after SIGTERM, while mounted: it goes on" put_file "$mnt/b"
+worker=$(worker_pid "$img")
+# the last phase, as when it is killed before it says that it ends
+printf '\3' | dd of="$(find "/proc/$worker/fd" -lname '/memfd:rjournald*')" \
+	bs=1 seek=2912 conv=notrunc status=none
+kill -KILL "$worker"
+check "killed at the very end: the next worker does not end before the unmount" \
+	eval '$LIMIT "$RJCTL" status "$img" | grep -q mounted && put_file "$mnt/b2"'
 check "and still ends with the unmount" umount "$mnt"
 check "with its process gone" wait_for 30 gone "$supervisor"
 
