@@ -341,6 +341,8 @@ static int refuse(struct rj_recovery *r, int rc, struct rj_error *err)
 	r->report->fsck_status |= RJ_FSCK_UNCORRECTED;
 	if (away)
 		r->report->fsck_status |= RJ_FSCK_ERROR;
+	if (r->held) /* the log was good when it was read */
+		return rj_fail_suffix(err, "; run rjrecover again");
 	if (r->opts->dry_run) {
 		r->report->outcome = RJ_OUTCOME_WOULD_REFUSE;
 		return rc;
@@ -487,14 +489,14 @@ static int run(struct rj_recovery *r, struct rj_error *err)
 	}
 	if (rc == -RJ_E_REFUSED)
 		r->report->fsck_status |= RJ_FSCK_UNCORRECTED;
-	if (!log_unusable(r, rc) || r->report->outcome != RJ_OUTCOME_FAILED || r->held)
+	if (!log_unusable(r, rc) || r->report->outcome != RJ_OUTCOME_FAILED)
 		return rc;
 	/* a log given up before, its check done: only the server is missing */
 	if (r->report->log_void && -rc == RJ_E_UNREACHABLE)
 		return rc;
 	/* a log that is good, for something newer than this: not to be lost by
 	 * a yes that was meant for damage */
-	if (!r->opts->yes || r->opts->preen || r->opts->dry_run ||
+	if (!r->opts->yes || r->opts->preen || r->opts->dry_run || r->held ||
 		(rc == -RJ_E_UNSUPPORTED && !r->opts->force))
 		return refuse(r, rc, err);
 	cause = *err;

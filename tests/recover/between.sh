@@ -18,6 +18,13 @@ cp --sparse=always "$img" "$T_DIR/changed.img"
 status 3 "something changes the volume while its log is read" "$RJ_BUILD/tests/recover/changed" "$T_DIR/changed.img"
 like "that is said" "$OUT" "changed since it was read: run rjrecover again; nothing was changed"
 check "the other host is not fenced for it" put_file "$mnt/still"
+for how in -p -y; do
+	cp --sparse=always "$copy" "$T_DIR/denied.img"
+	status 12 "the next epoch cannot be claimed: $how" strace -f -q -o "$T_DIR/trace" \
+		-e trace=linkat -e inject=linkat:error=EACCES "$RJRECOVER" $how "$T_DIR/denied.img"
+	like "... that is said" "$OUT" "Permission denied; run rjrecover again"
+	check "... so it is" cmp "$copy" "$T_DIR/denied.img"
+done
 
 loop_over "$copy" || exit 99
 # the link that claims the next epoch waits
