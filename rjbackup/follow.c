@@ -73,9 +73,10 @@ static int check_until(struct followed *p)
 {
 	const struct rj_follow_state *s = &p->state;
 	const struct rj_moment *until = &p->o->until;
+	int64_t at = s->at.time_ns ? s->at.time_ns : s->at.sealed_ns;
 	char text[RJ_MOMENT_TEXT];
 
-	if (until->kind != RJ_AT_TIME || (s->whole && s->at.time_ns <= until->time_ns))
+	if (until->kind != RJ_AT_TIME || (s->whole && at <= until->time_ns))
 		return 0;
 	return rj_fail(&p->err, RJ_E_REFUSED,
 		"%s: is whole at segment %llu, as of %s, which is later than --until: use an older base",

@@ -9,6 +9,8 @@
 
 #include "util/quantity.h"
 
+#define SECTION_BYTES 128
+
 struct reading {
 	FILE *file;
 	const char *path;
@@ -16,9 +18,26 @@ struct reading {
 	void *arg;
 	struct rj_error *err;
 	unsigned line;
+	char section[SECTION_BYTES]; /* inih cuts it off after 49 bytes */
 	bool too_long;
 	int rc;
 };
+
+/* Keep the name of a "[section]". False: too long. */
+static bool take_section(struct reading *r, const char *line)
+{
+	const char *begin = line + strspn(line, " \t"), *end = strchr(begin, ']');
+	size_t n;
+
+	if (*begin != '[' || !end)
+		return true;
+	n = (size_t)(end - begin) - 1;
+	if (n >= sizeof(r->section))
+		return false;
+	memcpy(r->section, begin + 1, n);
+	r->section[n] = 0;
+	return true;
+}
 
 /* As fgets(); inih would take the rest of a long line for another line. */
 static char *next_line(char *out, int size, void *arg)
@@ -32,6 +51,8 @@ static char *next_line(char *out, int size, void *arg)
 	len = strlen(out);
 	if (len + 1 == (size_t)size && out[len - 1] != '\n' && !feof(r->file))
 		r->too_long = true;
+	if (!take_section(r, out))
+		r->too_long = true;
 	return r->too_long ? NULL : out;
 }
 
@@ -41,7 +62,7 @@ static int on_value(
 {
 	struct reading *r = arg;
 
-	r->rc = r->fn(r->arg, section, name, value, r->err);
+	r->rc = r->fn(r->arg, r->section, name, value, r->err);
 	if (r->rc)
 		r->rc = rj_fail_prefix(r->err, "%s:%u", r->path, r->line);
 	return !r->rc;

@@ -116,11 +116,11 @@ static int step(void *arg, const struct rj_segment *s, struct rj_error *err)
 		rc = rj_ring_apply(h->ring, s, err);
 	if (!rc)
 		rj_hist_recovered(h, s);
+	if (rc) /* after RJ_E_UNREACHABLE this segment comes again */
+		return rc;
 	h->segment = s->header.sequence;
 	h->sealed_ns = (int64_t)s->header.time_ns;
-	if (!rc && h->segment == h->opts->base.whole)
-		rc = rj_hist_consume(h, err);
-	return rc;
+	return h->segment == h->opts->base.whole ? rj_hist_consume(h, err) : 0;
 }
 
 static int progress(void *arg, uint64_t done, uint64_t total)
@@ -233,6 +233,10 @@ static int judge(struct rj_hist *h, struct rj_error *err)
 	char text[RJ_MOMENT_TEXT];
 
 	if (!h->whole && !r->break_why[0] && opts->at.kind == RJ_AT_TIME)
+		return too_early(h, err);
+	/* a base of an unmounted volume: the log has no commit of before it was whole */
+	if (h->whole && opts->at.kind == RJ_AT_TIME && !r->earliest.time_ns &&
+		opts->at.time_ns < r->earliest.sealed_ns)
 		return too_early(h, err);
 	if (!h->whole)
 		return rj_fail(err, RJ_E_REFUSED,

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -119,8 +120,9 @@ int rj_sealkey_from_bytes(const uint8_t bytes[RJ_SEALKEY_BYTES], struct rj_sealk
 	*out = NULL;
 	if (!key)
 		return rj_fail(err, RJ_E_NOMEM, "out of memory for a key");
-	/* neither in a core dump nor on the swap device, where the system
-	 * lets us; without it the key works as well */
+	/* neither in a core dump, where OpenSSL has copies of it, too, nor on the swap device,
+	 * where the system lets us; without it the key works as well */
+	(void)prctl(PR_SET_DUMPABLE, 0);
 	(void)mlock(key, sizeof(*key));
 	memcpy(key->bytes, bytes, RJ_SEALKEY_BYTES);
 	rc = hkdf(bytes, "", 0, label, sizeof(label) - 1, key->fingerprint,

@@ -632,7 +632,7 @@ int rj_conf_load(const char *url, struct rj_conf **out, struct rj_error *err)
 	for (i = 0; i < SLOTS; i++)
 		rj_secret_free(w.word[i].value);
 	/* libcurl and the TLS library will have copies of it, too */
-	if (c->password || c->token || c->session_token || c->proxy)
+	if (c->password || c->token || c->session_token || c->proxy || c->clientkey)
 		prctl(PR_SET_DUMPABLE, 0);
 	if (rc) {
 		rj_conf_release(c);

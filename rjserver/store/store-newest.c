@@ -48,6 +48,8 @@ int store_newest(struct store *s, const struct okey *okey, const char *query,
 		return rc;
 	}
 	widest(query, &below, &least);
+	if (okey->key.kind == RJ_KEY_BASE) /* the manifest, which may be short, has the age */
+		least = 0;
 	for (n = 0; (e = idx_next(s->index, okey, n)); n = e->number) {
 		if (e->number >= below || rc == -RJ_E_CORRUPT)
 			break;

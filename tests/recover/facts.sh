@@ -96,8 +96,11 @@ check "flipped: the whole log was saved" cmp j.bad "$(echo state/*.journal)"
 # ---- s_errno: the kernel saw an error before the crash ----
 fresh p
 printf '\xff\xff\xff\xfb' | dd of=j bs=1 seek=$((2048 + 0x20)) conv=notrunc status=none
-status 0 "s_errno: recovered" "$RJRECOVER" -q -J device=j v
-like "s_errno: the volume has its error flag" "$(dumpe2fs -h v 2>/dev/null)" "state: *clean with errors"
+cp v unchecked; cp j unchecked.j
+status 0 "s_errno: recovered, without a check" "$RJRECOVER" -q --verify=none -J device=unchecked.j unchecked
+like "s_errno: the volume has its error flag" "$(dumpe2fs -h unchecked 2>/dev/null)" "state: *clean with errors"
+status 0 "s_errno: recovered" "$RJRECOVER" -J device=j v
+like "s_errno: the whole volume is checked for it" "$OUT" "its error flag is set: checking the whole volume"
 is "s_errno: the journal has it no more" "$(od -An -tx1 -j $((2048 + 0x20)) -N 4 j | xargs)" "00 00 00 00"
 check "s_errno: everything is back" all_there v
 

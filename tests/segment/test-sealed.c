@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -387,6 +388,7 @@ static void derivation_is_as_documented(void)
 	CU_ASSERT_EQUAL(memcmp(rj_sealkey_fingerprint(k), fingerprint,
 				sizeof(fingerprint)),
 		0);
+	CU_ASSERT_EQUAL(prctl(PR_GET_DUMPABLE), 0); /* a core would have it */
 	CU_ASSERT_EQUAL(rj_sealkey_derive(k, uuid, nonce, out, NULL), 0);
 	CU_ASSERT_EQUAL(memcmp(out, derived, sizeof(derived)), 0);
 	rj_sealkey_free(k);

@@ -109,6 +109,8 @@ static int set_up(struct rj_net *n, struct rj_error *err)
 	if (rc)
 		return rc;
 	e = n->easy;
+	/* FTP by requests to a proxy would send the password there in clear */
+	curl_easy_setopt(e, CURLOPT_HTTPPROXYTUNNEL, 1L);
 	curl_easy_setopt(e, CURLOPT_HEADERFUNCTION, on_line);
 	curl_easy_setopt(e, CURLOPT_HEADERDATA, n);
 	curl_easy_setopt(e, CURLOPT_WRITEFUNCTION, on_body);

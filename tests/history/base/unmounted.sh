@@ -78,6 +78,12 @@ for kind in "${KINDS[@]}"; do
 		[ $m != d ] || check "... its last moment" mark e
 		check "... unmounted again" rj_umount
 	done
+	status 1 "... a moment before the base" timeout 120 "$RJBACKUP" restore --at="$(cat a.time)" --base=base.img -o r2.img
+	like "... is told" "$OUT" "the moment is too early: this base is whole at segment $whole,"
+	cp --sparse=always base.img early.img
+	status 1 "... nor is it folded up to there" timeout 120 "$RJBACKUP" fold --until="$(cat a.time)" --base=early.img
+	like "... which is told" "$OUT" "whole at segment [0-9]+, as of .*later than --until"
+	rm early.img
 	for m in b c d; do
 		check "... marker $m by its segment" restored "segment:$(cat $m.segment)" $m
 		check "... and by its time" restored "$(cat $m.time)" $m

@@ -10,6 +10,8 @@ D=$T_DIR/store CONF=$T_DIR/rjserver.conf
 yes "planted" | head -c 20000 >"$T_DIR/a"
 ADMIN=$(adduser "$D" boss --rights admin --volumes '*')
 HOST=$(adduser "$D" host --volumes 'host,kept')
+LONG=$(printf 'v%.0s' {1..63})
+LONG_HOST=$(adduser "$D" "$LONG" --volumes "$LONG")
 url() { echo "$BASE/$1/$UUID/log/$(seq20 "$2")"; }
 put() { as "$1" -T "${4:-$T_DIR/a}" "$(url "$2" "$3")"; }
 below() { as "$1" -X DELETE "$BASE/$2/$UUID/log/?below=$3"; }
@@ -22,6 +24,8 @@ conf() {
 	[volume host]
 	keep = ${1}s
 	[volume kept]
+	keep = 1h
+	[volume $LONG]
 	keep = 1h
 	END
 }
@@ -37,7 +41,11 @@ is "far ahead: 409" "$(put "$HOST" kept 999999)" 409
 is "it is not stored" "$(as "$HOST" "$(url kept 999999)")" 404
 is "an admin may" "$(put "$ADMIN" kept 10)" 201
 is "what lies before may be filled" "$(put "$HOST" kept 9)" 201
+# a section's name may be as long as a volume's or an account's
+is "a long name" "$(put "$LONG_HOST" "$LONG" 1)$(put "$LONG_HOST" "$LONG" 2)" 201201
+is "has its rule: 409" "$(below "$LONG_HOST" "$LONG" 2)" 409
 # The last one is old, those before it are not.
+is "a piece of a base" "$(as "$HOST" -T "$T_DIR/a" "$BASE/host/$UUID/base/$(printf %013d%07d 3 1)")" 201
 is "one is planted" "$(put "$ADMIN" host 999999)" 201
 planted=$SECONDS
 old_enough() { ((SECONDS - planted > 22)); }
@@ -48,6 +56,9 @@ kill -HUP $SERVER_PID
 check "kept for 20 seconds now" wait_for 60 logged 'reloaded'
 is "segments of this moment" "$(put "$HOST" host 1)$(put "$HOST" host 2)" 201201
 is "the newest of all decides: 409" "$(below "$HOST" host 1000000)" 409
+echo short >"$T_DIR/short"
+is "the base is finished" "$(as "$HOST" -T "$T_DIR/short" "$BASE/host/$UUID/base/$(printf %013d%07d 3 0)")" 201
+is "its long pieces stay with it: 409" "$(as "$HOST" -X DELETE "$BASE/host/$UUID/base/?below=40000000&least=10000")" 409
 is "they are there" "$(as "$HOST" "$(url host 1)")$(as "$HOST" "$(url host 2)")" 200200
 is "whoever asks" "$(below "$ADMIN" host 1000000)" 409
 conf 1
