@@ -141,6 +141,8 @@ static CURLcode set_conf(CURL *e, const struct rj_conf *c)
 		code = curl_easy_setopt(e, CURLOPT_PROXY, c->proxy);
 	if (!code && c->ca)
 		code = curl_easy_setopt(e, CURLOPT_CAINFO, c->ca);
+	if (!code && c->ca) /* libcurl would add the system's folder, and has no word for none */
+		code = curl_easy_setopt(e, CURLOPT_CAPATH, "/dev/null");
 	if (!code && c->cert)
 		code = curl_easy_setopt(e, CURLOPT_SSLCERT, c->cert);
 	if (!code && c->cert && c->clientkey)

@@ -40,6 +40,17 @@ conf "ca = $PKI/ca.pem" "user = host1" "password = ${HOST1%?}x"
 denied 8 "a wrong password" host1 "status 401.*does not take the user and password of rj.conf"
 conf "ca = $PKI/other.pem" "token = $HOST1"
 denied 8 "a server that we do not trust" host1 "certificate"
+# the system's certificates, which are our CA alone
+if [ -d /etc/ssl/certs ] && mount -t tmpfs none /etc/ssl/certs; then
+	at_exit umount -l /etc/ssl/certs
+	cp "$PKI/ca.pem" "/etc/ssl/certs/$(openssl x509 -noout -hash -in "$PKI/ca.pem").0"
+	cp "$PKI/ca.pem" /etc/ssl/certs/ca-certificates.crt
+	denied 8 "ca= is used instead of them" host1 "certificate"
+	conf "token = $HOST1"
+	status 0 "which would take the server" probe "$URL/host1"
+	umount -l /etc/ssl/certs
+	conf "ca = $PKI/other.pem" "token = $HOST1"
+else skip "ca= and the certificates of the system" "no mount over /etc/ssl/certs"; fi
 stop
 is "it stops in order" $? 0
 # bad_server NAME REGEX: with the new certificate of the server
