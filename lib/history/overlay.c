@@ -92,21 +92,25 @@ static int overlay_write(struct rj_bio *bio, const void *data, size_t len, uint6
 	return rc;
 }
 
-int rj_overlay_grow(struct rj_bio *overlay, uint64_t blocks, struct rj_error *err)
+int rj_overlay_grow(struct rj_bio *overlay, uint64_t from, uint64_t to, struct rj_error *err)
 {
 	struct overlay *o = (struct overlay *)overlay;
-	uint64_t block = overlay->size_bytes / o->block_size;
-	uint8_t *more = realloc(o->changed, (size_t)(blocks / 8 + 1));
+	uint8_t *more;
 
+	if (from > to || from * o->block_size > overlay->size_bytes)
+		return rj_fail(err, RJ_E_INVAL, "a volume cannot grow from block %llu to %llu",
+			(unsigned long long)from, (unsigned long long)to);
+	more = realloc(o->changed, (size_t)(to / 8 + 1));
 	if (!more)
 		return rj_fail(err, RJ_E_NOMEM, "out of memory");
 	o->changed = more;
-	if (ftruncate(o->scratch, (off_t)(blocks * o->block_size)))
+	if (ftruncate(o->scratch, (off_t)(from * o->block_size)) ||
+		ftruncate(o->scratch, (off_t)(to * o->block_size)))
 		return rj_fail_errno(err, errno, "the scratch file");
 	/* the scratch file has them, as a hole */
-	more[block / 8] |= (uint8_t)(0xFF << block % 8);
-	memset(more + block / 8 + 1, 0xFF, (size_t)(blocks / 8 - block / 8));
-	overlay->size_bytes = blocks * o->block_size;
+	more[from / 8] |= (uint8_t)(0xFF << from % 8);
+	memset(more + from / 8 + 1, 0xFF, (size_t)(to / 8 - from / 8));
+	overlay->size_bytes = to * o->block_size;
 	return 0;
 }
 

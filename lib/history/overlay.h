@@ -12,8 +12,11 @@
  */
 struct rj_bio *rj_overlay_new(int base, int scratch, uint32_t block_size, uint64_t blocks,
 	const char *name, struct rj_error *err);
-/* Let the overlay have BLOCKS; what is beyond its end up to now is zeros, whatever the base has
- * there. RJ_E_NOMEM; what ftruncate() of SCRATCH reports. */
-int rj_overlay_grow(struct rj_bio *overlay, uint64_t blocks, struct rj_error *err);
+/*
+ * Let the volume, of FROM blocks, have TO. From block FROM on there are zeros, whatever the base
+ * has there, or a resize that was cut off wrote. RJ_E_INVAL: FROM is beyond TO or the end;
+ * RJ_E_NOMEM; what ftruncate() of SCRATCH reports.
+ */
+int rj_overlay_grow(struct rj_bio *overlay, uint64_t from, uint64_t to, struct rj_error *err);
 
 #endif

@@ -177,6 +177,40 @@ static void overlay(void)
 	close(scratch);
 }
 
+/* A resize that was cut off, and then one to fewer blocks, and one to more. */
+static void overlay_grows(void)
+{
+	enum { BLOCK = 1024, FROM = 11, MOST = 100000 };
+	static uint8_t data[BLOCK], got[BLOCK], none[BLOCK];
+	static const uint64_t to[] = {MOST, 70, MOST / 2, MOST};
+	int base = memfd_create("base", 0), scratch = memfd_create("scratch", 0);
+	struct rj_bio *bio = rj_overlay_new(base, scratch, BLOCK, FROM, "base", NULL);
+	uint64_t last;
+	size_t i;
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(bio);
+	CU_ASSERT_EQUAL_FATAL(ftruncate(base, (off_t)FROM * BLOCK), 0);
+	memset(data, 7, BLOCK);
+	CU_ASSERT_EQUAL(bio->write(bio, data, BLOCK, (FROM - 1) * BLOCK, NULL), 0);
+	for (i = 0; i < sizeof(to) / sizeof(to[0]); i++) {
+		CU_ASSERT_EQUAL(rj_overlay_grow(bio, FROM, to[i], NULL), 0);
+		CU_ASSERT_EQUAL(bio->size_bytes, to[i] * BLOCK);
+		last = to[i] - 1;
+		CU_ASSERT_EQUAL(bio->read(bio, got, BLOCK, FROM * BLOCK, NULL), 0);
+		CU_ASSERT_EQUAL(memcmp(got, none, BLOCK), 0);
+		CU_ASSERT_EQUAL(bio->read(bio, got, BLOCK, last * BLOCK, NULL), 0);
+		CU_ASSERT_EQUAL(memcmp(got, none, BLOCK), 0);
+		CU_ASSERT_EQUAL(bio->write(bio, data, BLOCK, FROM * BLOCK, NULL), 0);
+		CU_ASSERT_EQUAL(bio->write(bio, data, BLOCK, last * BLOCK, NULL), 0);
+		CU_ASSERT_EQUAL(bio->read(bio, got, BLOCK, (FROM - 1) * BLOCK, NULL), 0);
+		CU_ASSERT_EQUAL(memcmp(got, data, BLOCK), 0);
+	}
+	CU_ASSERT_EQUAL(rj_overlay_grow(bio, MOST + 1, 2 * MOST, NULL), -RJ_E_INVAL);
+	rj_bio_free(bio);
+	close(base);
+	close(scratch);
+}
+
 int main(void)
 {
 	static const struct rjtest tests[] = {
@@ -184,6 +218,7 @@ int main(void)
 		RJTEST(places),
 		RJTEST(base_record),
 		RJTEST(overlay),
+		RJTEST(overlay_grows),
 	};
 
 	return RJTEST_RUN("history", tests);

@@ -20,7 +20,7 @@
 #include "util/environ.h"
 
 #define DAV_URL_BYTES (RJ_URL_BYTES + RJ_TREE_FOLDER + RJ_TREE_NAME + 64)
-#define LIST_BYTES    (64u << 20)
+#define LIST_BYTES (256u << 20) /* Apache: some 375 bytes for each segment */
 
 struct dav {
 	struct rj_tree tree;
