@@ -20,7 +20,7 @@ like "that is said" "$OUT" "changed since it was read: run rjrecover again; noth
 check "the other host is not fenced for it" put_file "$mnt/still"
 for how in -p -y; do
 	cp --sparse=always "$copy" "$T_DIR/denied.img"
-	status 12 "the next epoch cannot be claimed: $how" strace -f -q -o "$T_DIR/trace" \
+	status 12 "the next epoch cannot be claimed: $how" strace -f -q -o "$T_DIR/denied" \
 		-e trace=linkat -e inject=linkat:error=EACCES "$RJRECOVER" $how "$T_DIR/denied.img"
 	like "... that is said" "$OUT" "Permission denied; run rjrecover again"
 	check "... so it is" cmp "$copy" "$T_DIR/denied.img"
