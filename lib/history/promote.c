@@ -24,7 +24,9 @@ struct promoting {
 	const struct rj_promote_opts *opts;
 	struct rj_promote_report *report;
 	struct rj_follow *follow;
-	bool no_fallback; /* there is no such file on this host */
+	bool no_fallback; /* this host does not have the file of the last mount */
+	bool idle;	  /* it has one, with nothing that the store lacks, of this epoch: */
+	uint64_t idle_epoch;
 };
 
 static void say(const struct promoting *p, const char *fmt, ...)
@@ -66,6 +68,8 @@ static int bring_fallback(struct promoting *p, struct rj_error *err)
 	if (rc)
 		return rj_fail(err, why.code, "%s", why.msg);
 	rj_fallback_facts(file.log, &f);
+	p->idle = f.state == RJ_FALLBACK_IDLE;
+	p->idle_epoch = f.epoch;
 	if (f.state == RJ_FALLBACK_GIVEN_UP)
 		rc = rj_fail(err, RJ_E_REFUSED,
 			"%s: its segments %llu to %llu were given up, as others went on without them",
@@ -75,6 +79,25 @@ static int bring_fallback(struct promoting *p, struct rj_error *err)
 	else if (f.state != RJ_FALLBACK_IDLE)
 		say(p, "segments that only %s has would be put into the store first", file.path);
 	rj_fallback_file_close(&file);
+	return rc;
+}
+
+/* The log was applied: is the idle file that of its last mount? Each host has its own. */
+static int judge_idle(struct promoting *p, struct rj_error *err)
+{
+	const struct rj_base_log *log = rj_follow_log(p->follow);
+	uint64_t since;
+	int rc;
+
+	if (!p->idle)
+		return 0;
+	rc = rj_log_served_since(
+		log->store, &log->id, rj_follow_tail(p->follow)->epoch, 0, &since, err);
+	p->no_fallback = !rc && p->idle_epoch < since;
+	if (p->no_fallback)
+		say(p, "%s: the fallback file of this host is of epoch %llu, the last mount was in epoch %llu: what only the file of the old host has is not in the log, and is lost",
+			p->opts->base, (unsigned long long)p->idle_epoch,
+			(unsigned long long)since);
 	return rc;
 }
 
@@ -235,6 +258,8 @@ static int promote(struct promoting *p, struct rj_error *err)
 	/* most of it while the old writer, if it lives, goes on */
 	if (!rc)
 		rc = pass(p, 0, err);
+	if (!rc)
+		rc = judge_idle(p, err);
 	if (rc || o->dry_run)
 		return rc;
 	rc = take_over(p, err);

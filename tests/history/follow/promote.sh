@@ -169,10 +169,11 @@ check "each acknowledged operation is there" all_there base.img
 check "the volume is used" used
 
 # ---- a fallback file ----
-# fallback_volume: its store is lost under load, and comes back when the host has stopped
+# fallback_volume [COMMAND]: its store is lost under load, and comes back when the host has
+# stopped; COMMAND comes before the base
 fallback_volume() {
 	forget_daemons && rm -rf ./*.img fb && mkdir fb &&
-		history_volume ext4 4096 journal ",fallback=$T_DIR/fb/v,on_loss=local" &&
+		history_volume ext4 4096 journal ",fallback=$T_DIR/fb/v,on_loss=local" && ${1:-true} &&
 		"$RJBACKUP" base -o base.img mnt && { writes; goes_on 30; } && kill_pid "$SRV_PID" &&
 		goes_on 100 && disk_lost && start_server "$T_DIR/srv" "$SRV_PORT"
 }
@@ -185,6 +186,14 @@ check "again" fallback_volume
 mv fb/v elsewhere
 status 0 "promoted where it is not" promote base.img
 like "... which is said" "$OUT" "what only the fallback file .*/fb/v of the old host has .* is lost"
+check "the volume is sound" other_host served_fsck "$T_DIR/base.img" -fn
+check "... and has no fallback file" not grep -q fallback <("$RJ_BUILD/rjtune/rjtune" -l base.img)
+# as of a host that served the volume in the mount before
+older_file() { cp --sparse=always fb/v older && history_umount && history_mount journal; }
+check "again" fallback_volume older_file
+mv fb/v elsewhere && mv older fb/v
+status 0 "promoted where an older file is" promote base.img
+like "... which is said" "$OUT" "of this host is of epoch [0-9]+, the last mount was in epoch [0-9]+: what only .* is lost"
 check "the volume is sound" other_host served_fsck "$T_DIR/base.img" -fn
 check "... and has no fallback file" not grep -q fallback <("$RJ_BUILD/rjtune/rjtune" -l base.img)
 
