@@ -114,10 +114,9 @@ static int step(void *arg, const struct rj_segment *s, struct rj_error *err)
 		rc = check_size(h, s, err);
 	if (!rc)
 		rc = rj_ring_apply(h->ring, s, err);
-	if (!rc)
-		rj_hist_recovered(h, s);
 	if (rc) /* after RJ_E_UNREACHABLE this segment comes again */
 		return rc;
+	rj_hist_recovered(h, s);
 	h->segment = s->header.sequence;
 	h->sealed_ns = (int64_t)s->header.time_ns;
 	return h->segment == h->opts->base.whole ? rj_hist_consume(h, err) : 0;

@@ -201,7 +201,7 @@ two_holds() { [ "$(holds)" = 2 ]; }
 if strace -o trace -e trace=none true 2>/dev/null; then
 	traced -e inject=flock:error=EAGAIN:when=2+ "$RJBACKUP" follow --once --hold=1h --base=base.img
 	is "a reader has the base" $? 8
-	check "... it gets its hold all the same" two_holds
+	check "... the base gets its hold" two_holds
 	drop_hold
 	for n in 27 28 29 30 31 32 33 34; do ops $n 20; sync -f mnt; done
 	ASAN_OPTIONS=detect_leaks=0 strace -q -o trace -e inject=fsync:delay_enter=3000000 \
