@@ -46,16 +46,6 @@ void change_resume(const struct options *o, struct result *r)
 	done(r, rj_move_resume(o->device, &mo, &r->move, &r->err));
 }
 
-void change_uuid(const struct options *o, struct result *r)
-{
-	struct context c;
-	struct rj_move_opts mo = move_opts(&c, o);
-
-	mo.journal_stays = true;
-	mo.new_uuid = o->uuid;
-	done(r, rj_move(o->device, &mo, &r->move, &r->err));
-}
-
 static int recover(const struct options *o, struct result *r)
 {
 	struct rj_recover_opts ro = {
@@ -74,6 +64,35 @@ static int recover(const struct options *o, struct result *r)
 	r->advised = rc == -RJ_E_UNSUPPORTED ||
 		     report.outcome != RJ_OUTCOME_FAILED;
 	return rc;
+}
+
+int run_recovered(const struct options *o, struct result *r,
+	int (*step)(const struct options *o, struct result *r))
+{
+	int rc = step(o, r);
+
+	if (!rc || !r->move.needs_recovery || !o->yes || o->dry_run)
+		return rc;
+	rc = recover(o, r);
+	if (rc)
+		return rc;
+	r->move.needs_recovery = false;
+	return step(o, r);
+}
+
+static int move_uuid(const struct options *o, struct result *r)
+{
+	struct context c;
+	struct rj_move_opts mo = move_opts(&c, o);
+
+	mo.journal_stays = true;
+	mo.new_uuid = o->uuid;
+	return rj_move(o->device, &mo, &r->move, &r->err);
+}
+
+void change_uuid(const struct options *o, struct result *r)
+{
+	done(r, run_recovered(o, r, move_uuid));
 }
 
 /* The undo file that was not named: where there is space, and not on the

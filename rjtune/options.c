@@ -86,7 +86,7 @@ static enum options_verdict take_uuid(void *to, const char *text)
 			return tool_bad(&tool, "cannot get random bytes");
 		return OPTIONS_RUN;
 	}
-	if (rj_uuid_parse(text, o->uuid))
+	if (!rj_uuid_parse(text, o->uuid))
 		return tool_bad(&tool, "-U takes random, time, clear or a UUID: %s", text);
 	return OPTIONS_RUN;
 }

@@ -38,6 +38,10 @@ enum status move_status(const struct rj_move_report *r, int rc);
 void change_resume(const struct options *o, struct result *result);
 void change_journal(const struct options *o, struct result *result);
 void change_uuid(const struct options *o, struct result *result);
+/* Run STEP; if it needs a recovery and -y is given, run that and STEP again. Returns the
+ * last one's error. */
+int run_recovered(const struct options *o, struct result *r,
+	int (*step)(const struct options *o, struct result *r));
 /* superblock.c: -o */
 void change_mount_words(const struct options *o, struct result *result);
 

@@ -5,8 +5,9 @@
 #include "ext4/volume.h"
 #include "rjtune.h"
 
-static int write_words(const struct options *o, struct rj_error *err)
+static int write_words(const struct options *o, struct result *r)
 {
+	struct rj_error *err = &r->err;
 	struct rj_volume_patch p = {.set_mount_opts = true};
 	struct rj_volume *v = NULL;
 	char line[256], words[160];
@@ -17,7 +18,9 @@ static int write_words(const struct options *o, struct rj_error *err)
 	if (rc)
 		return rc;
 	p.mount_opts = rj_volume_facts(v)->mount_opts;
-	rc = rj_mount_opts_edit(&p.mount_opts, o->mount_words, err);
+	rc = rj_move_check_settled(o->device, rj_volume_facts(v), &r->move, err);
+	if (!rc)
+		rc = rj_mount_opts_edit(&p.mount_opts, o->mount_words, err);
 	if (!rc && p.mount_opts != rj_volume_facts(v)->mount_opts) {
 		snprintf(line, sizeof(line),
 			"write the superblocks: default mount options %s",
@@ -32,7 +35,7 @@ static int write_words(const struct options *o, struct rj_error *err)
 
 void change_mount_words(const struct options *o, struct result *r)
 {
-	int rc = write_words(o, &r->err);
+	int rc = run_recovered(o, r, write_words);
 
 	r->failed = rc != 0;
 	r->status = move_status(&r->move, rc);

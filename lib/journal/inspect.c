@@ -124,16 +124,30 @@ int rj_move_run(const char *device, const struct rj_move_opts *opts,
 	return close_all(&m, rc, err);
 }
 
+int rj_move_check_settled(const char *path, const struct rj_volume_facts *f,
+	struct rj_move_report *report, struct rj_error *err)
+{
+	if (f->has_sbx && f->sbx.intent_op) {
+		report->pending = true;
+		return rj_fail(err, RJ_E_REFUSED,
+			"%s: a move of the journal was cut off before; run rjtune --resume first",
+			path);
+	}
+	if (f->needs_recovery) {
+		report->needs_recovery = true;
+		return rj_fail(err, RJ_E_REFUSED,
+			"%s: its journal must be replayed first; run rjrecover, or give -y", path);
+	}
+	return 0;
+}
+
 int rj_move_check(struct rj_move_ctx *m, struct rj_error *err)
 {
 	const struct rj_volume_facts *f = &m->f;
+	int rc = rj_move_check_settled(m->path, f, m->report, err);
 
-	if (f->has_sbx && f->sbx.intent_op) {
-		m->report->pending = true;
-		return rj_fail(err, RJ_E_REFUSED,
-			"%s: a move of the journal was cut off before; run rjtune --resume first",
-			m->path);
-	}
+	if (rc)
+		return rc;
 	if (f->has_sbx && f->sbx.incompat & RJ_SBX_INCOMPAT_LOG_VOID &&
 		m->from == RJ_PLACE_REMOTE && !m->opts->abandon) {
 		m->report->needs_recovery = true;
@@ -141,10 +155,11 @@ int rj_move_check(struct rj_move_ctx *m, struct rj_error *err)
 			"%s: its remote log was given up for a check of the whole volume; run rjrecover first, or rjtune -f if the log is gone for good",
 			m->path);
 	}
-	if (f->needs_recovery) {
+	/* without its log e2fsck opens no volume: rjrecover has it check this one */
+	if (!f->clean && m->from == RJ_PLACE_REMOTE) {
 		m->report->needs_recovery = true;
 		return rj_fail(err, RJ_E_REFUSED,
-			"%s: its journal must be replayed first; run rjrecover, or give -y",
+			"%s: not cleanly unmounted, or with errors; run rjrecover, or give -y",
 			m->path);
 	}
 	if (!f->clean)

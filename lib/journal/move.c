@@ -382,6 +382,8 @@ static int run(struct rj_move_ctx *m, struct rj_error *err)
 	m->to = m->opts->journal_stays ? m->from : m->opts->to.placement;
 	rj_move_describe(m);
 	rc = rj_move_check(m, err);
+	if (!rc && m->opts->journal_stays && rj_uuid_equal(m->uuid, m->f.uuid))
+		return 0;
 	if (!rc)
 		rc = rj_move_check_old(m, err);
 	if (!rc)

@@ -111,6 +111,11 @@ struct rj_move_report {
 	char warning[RJ_ERROR_BYTES];
 };
 
+/* Check that no change of the superblock of the volume at PATH (F) would be taken back: by
+ * the replay of its journal, or the end of a move. RJ_E_REFUSED, and REPORT says which. */
+int rj_move_check_settled(const char *path, const struct rj_volume_facts *f,
+	struct rj_move_report *report, struct rj_error *err);
+
 /*
  * Move the journal of the volume at DEVICE (not mounted). REPORT is filled
  * also on failure; unless its outcome is RJ_MOVED_UNFINISHED nothing was

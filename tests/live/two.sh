@@ -38,7 +38,7 @@ sftp_on_1() {
 	wait_for 30 grep -q 'Server listening' "$dir/log" || { note "$(cat "$dir/log")"; return 1; }
 	B_URL=sftp://127.77.0.1$dir/logs
 	b_conf sftp://127.77.0.1 "user=$(id -un)" "clientkey=$dir/id" \
-		"known_hosts=$dir/known_hosts"
+		"known_hosts=$dir/known_hosts" "connect_timeout = 10" "request_timeout = 10"
 }
 
 # as HOST COMMAND...: with that host's daemon, mount, record and writer

@@ -200,3 +200,28 @@ is "nothing is changed" "$(sha256sum <"$T_DIR/crash.img")" "$sum"
 umount "$T_DIR/mnt"
 status 0 "-f: without it" lost -f -z "$T_DIR/undo3" -J size=2
 check "sound, with an internal journal" e2fsck -fn "$T_DIR/crash.img"
+
+# ---- the error flag of a volume whose log is remote: e2fsck alone does not open it ----
+flagged=$T_DIR/flagged.img
+make_volume "$flagged" -t ext4
+mkdir "$T_DIR/f"
+check "a remote journal" "$rjtune" -q -J remote="file://$T_DIR/f" "$flagged"
+debugfs -w -R 'ssv state 3' "$flagged" 2>/dev/null
+status 4 "with errors: refused" "$rjtune" -J size=4 "$flagged"
+like "rjrecover is what can be run" "$OUT" 'with errors; run rjrecover, or give -y'
+check "-y: it is checked, and goes on" "$rjtune" -q -y -J size=4 "$flagged"
+is "no errors any more" "$(field "$flagged" 'Filesystem state')" clean
+
+# ---- -o: what a replay would take back; -U: what keys are made from ----
+check "an internal journal" eval 'rm -f "$flagged" && mke2fs -q -F -b 1024 -t ext4 "$flagged" 40960'
+debugfs -w -R 'feature needs_recovery' "$flagged" >/dev/null 2>&1
+status 4 "-o before the replay" "$rjtune" -o journal_data "$flagged"
+status 4 "-U before the replay" "$rjtune" -U random "$flagged"
+status 0 "-o, and -y" "$rjtune" -y -o journal_data "$flagged"
+like "is there" "$(field "$flagged" 'Default mount options')" journal_data
+check "another one" debugfs -w -R 'feature needs_recovery' "$flagged"
+status 0 "-U, and -y" "$rjtune" -y -U random "$flagged"
+check "with stable_inodes" debugfs -w -R 'feature stable_inodes' "$flagged"
+sum=$(sha256sum <"$flagged")
+status 2 "no other UUID" "$rjtune" -U random "$flagged"
+is "nothing is changed" "$(sha256sum <"$flagged")" "$sum"

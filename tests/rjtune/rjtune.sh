@@ -72,6 +72,15 @@ is "the files, mounted" "$(files)" "$before"
 status 0 "a new UUID" "$rjtune" -U random "$V"
 is "the files, mounted" "$(files)" "$before"
 check "sound" sound -j "$J1" "$V"
+uuid=ba9a2e65-0c1d-4e5f-8a9b-0123456789ab
+for i in "a UUID by its name" "and the same again"; do
+	status 0 "$i" "$rjtune" -U $uuid "$V"
+	is "is the volume's" "$(blkid -p -o value -s UUID "$V")" $uuid
+	like "and its journal's user" "$(dumpe2fs "$J1" 2>/dev/null)" "^Journal users: +$uuid"
+done
+like "which is nothing to do" "$OUT" 'nothing to do'
+status 16 "what is no UUID" "$rjtune" -U ba9a2e65 "$V"
+is "is not taken for one" "$(blkid -p -o value -s UUID "$V")" $uuid
 status 0 "remote again" "$rjtune" -J remote="$A" "$V"
 status 0 "to internal" "$rjtune" -O has_journal "$V"
 is "the files, mounted" "$(files)" "$before"

@@ -297,6 +297,11 @@ int rj_change_plan(struct rj_volume *v, const struct rj_change_opts *o,
 	memcpy(c->old_uuid, v->facts.uuid, RJ_UUID_BYTES);
 	rc = rj_volume_reload(v, err);
 	memcpy(c->super, v->super, RJ_SUPER_BYTES);
+	if (!rc && o->uuid && SB_LE32(c->super, s_feature_compat) &
+				      EXT4_FEATURE_COMPAT_STABLE_INODES)
+		rc = rj_fail(err, RJ_E_REFUSED,
+			"%s: has the feature stable_inodes: the keys of its encrypted files are made from its UUID, which has to stay",
+			v->path);
 	if (!rc && (o->drop_inode || o->make_inode || drops_orphan_file(v, o) ||
 			   (o->uuid && needs_reseal(v))))
 		rc = plan_blocks(v, c, o, err);
