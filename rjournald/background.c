@@ -19,6 +19,7 @@ static void start_trimmer(struct rj_daemon *d)
 		.store = d->loaded.spare,
 		.pipeline = d->pipeline,
 		.live = &d->loaded.live,
+		.throttle = &d->loaded.throttle,
 		.epoch = d->loaded.memory.shm->epoch,
 		.interval_s = TRIM_INTERVAL_S,
 	};

@@ -74,10 +74,12 @@ int rj_store_put_parts(struct rj_store *s, const struct rj_key *key,
 	bool segment = key->kind == RJ_KEY_LOG;
 	int64_t begun;
 	size_t len = 0;
-	int i, rc;
+	int i, rc = 0;
 
 	if (s->throttle && segment)
-		rj_put_throttle_pass(s->throttle);
+		rc = rj_put_throttle_pass(s->throttle, s->url, err);
+	if (rc)
+		return rc;
 	begun = rj_monotonic_ns();
 	rc = count == 1 ? s->ops->put_new(s, key, parts->iov_base,
 				  parts->iov_len, err)
@@ -87,6 +89,8 @@ int rj_store_put_parts(struct rj_store *s, const struct rj_key *key,
 	if (s->latency && segment)
 		rj_latency_hist_add(
 			s->latency, rc, len, rj_monotonic_ns() - begun);
+	if (!rc && s->throttle && segment)
+		s->throttle->acked = key->number;
 	return rc;
 }
 

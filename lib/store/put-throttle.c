@@ -3,11 +3,21 @@
 
 #include "util/environ.h"
 
-void rj_put_throttle_pass(struct rj_put_throttle *g)
+int rj_put_throttle_pass(
+	struct rj_put_throttle *g, const char *url, struct rj_error *err)
 {
+	uint64_t missing;
 	int64_t left;
 
 	atomic_fetch_add_explicit(&g->passed, 1, memory_order_relaxed);
 	while (g->until_ns && (left = g->until_ns - rj_monotonic_ns()) > 0)
 		rj_sleep_ns(left);
+	missing = g->missing;
+	if (!missing)
+		return 0;
+	return rj_fail_cause(
+		rj_fail(err, RJ_E_UNREACHABLE,
+			"%s: segment %llu was stored, and is not there: is it the right store, with all that it had?",
+			url, (unsigned long long)missing),
+		RJ_CAUSE_MISSING, err);
 }

@@ -201,8 +201,8 @@ struct rj_store {
 	/* Counts the puts of segments, and their times (store/latency-hist.h). Set by
 	 * the caller, whose it stays; dups get it. NULL: nothing is counted. */
 	struct rj_latency_hist *latency;
-	/* Puts of segments wait there (store/put-throttle.h). Set by the caller, as
-	 * above. NULL: they never wait. */
+	/* Puts of segments wait there, or are refused (store/put-throttle.h). Set by the
+	 * caller, as above. NULL: they never wait. */
 	struct rj_put_throttle *throttle;
 	char url[512]; /* for messages: never holds a credential */
 	/* The puts are copies of another store's segments: they may begin at any
@@ -228,7 +228,7 @@ int rj_store_check_url(const char *url, struct rj_error *err);
 void rj_store_close(struct rj_store *s);
 
 /* Put a new object, as ops->put_new(). Counted if the handle has a latency
- * histogram; waits while its throttle is closed. */
+ * histogram; waits, or is refused, as its throttle says. */
 int rj_store_put_new(struct rj_store *s, const struct rj_key *key,
 	const void *data, size_t len, struct rj_error *err);
 /* The same of an object in parts; of more than one only with ops->put_parts. */

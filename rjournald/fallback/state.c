@@ -104,7 +104,7 @@ void rj_live_set_trimmer(struct rj_live *l, struct rj_ticker *trimmer)
 
 void rj_live_heard(struct rj_live *l, const struct rj_error *why)
 {
-	if (why->code != RJ_E_NOSPACE)
+	if (why->code != RJ_E_NOSPACE && why->cause != RJ_CAUSE_MISSING)
 		return;
 	pthread_mutex_lock(&l->why_lock);
 	if (l->trimmer)

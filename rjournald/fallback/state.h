@@ -70,9 +70,9 @@ void rj_live_init(struct rj_live *l);
 void rj_live_set_why(struct rj_live *l, const struct rj_error *why);
 /* Copy its message to OUT; "": requests do not wait. From any thread. */
 void rj_live_why(const struct rj_live *l, char out[RJ_ERROR_BYTES]);
-/* Set the ticker to wake when a store says that it is full; NULL: none. */
+/* Set the ticker to wake when a store is full, or lacks segments; NULL: none. */
 void rj_live_set_trimmer(struct rj_live *l, struct rj_ticker *trimmer);
-/* Wake that ticker if WHY says that the store is full. rj_live_set_why() does so itself. */
+/* Wake that ticker if WHY says so. rj_live_set_why() does that itself. */
 void rj_live_heard(struct rj_live *l, const struct rj_error *why);
 /* Get rj_error_cause() of the error for which requests wait; "": they do not wait. */
 const char *rj_live_cause(const struct rj_live *l);

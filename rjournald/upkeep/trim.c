@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The thread that trims the log. */
+/* The thread that trims the log, and looks whether it is whole. */
 #include "trim.h"
 
 #include <pthread.h>
@@ -18,6 +18,8 @@ struct rj_trimmer {
 	struct rj_trimmer_opts opts;
 	struct rj_store *store; /* our own handle */
 	struct rj_ticker ticker;
+	uint64_t first; /* what we know to be put begins here */
+	uint64_t whole; /* seen to be there up to here */
 	uint64_t done_below; /* trimmed up to here */
 	int64_t next_ns;     /* realtime: what retention keeps until then */
 	pthread_mutex_t lock; /* of what follows */
@@ -52,12 +54,70 @@ static void say_hold(struct rj_trimmer *t, const struct rj_hold *h)
 	pthread_mutex_unlock(&t->lock);
 }
 
+/* RJ_E_GAP: not all of FROM to TO is there, and no other writer may have trimmed it. */
+static int find_missing(struct rj_trimmer *t, uint64_t from, uint64_t to,
+	struct rj_range *hole, struct rj_error *err)
+{
+	struct rj_listing l = {0};
+	struct rj_seghdr h;
+	int rc = rj_listing_log(t->store, &t->opts.id, from - 1, 1, &l, err);
+
+	if (!rc)
+		rc = rj_listing_check(t->store, &t->opts.id, from - 1, 1, &l,
+			from, to, hole, err);
+	/* our next put finds its fence */
+	if (rc == -RJ_E_GAP && l.last &&
+		!rj_log_fetch_header(t->store, &t->opts.id, l.last, &h, NULL) &&
+		h.epoch > t->opts.epoch)
+		rc = 0;
+	rj_listing_free(&l);
+	return rc;
+}
+
+static uint64_t needed_from(const struct rj_trimmer *t)
+{
+	struct rj_pipeline_stat st;
+
+	rj_pipeline_stat(t->opts.pipeline, &st);
+	return st.oldest > t->first ? st.oldest : t->first;
+}
+
+/*
+ * Has the store all that it acknowledged and a replay needs? What it does not answer to
+ * the question leaves it open.
+ */
+static void look(struct rj_trimmer *t)
+{
+	struct rj_put_throttle *g = t->opts.throttle;
+	uint64_t to = g->acked, from = needed_from(t), was = g->missing;
+	struct rj_range hole = {from, to};
+	struct rj_error err;
+	int rc = 0;
+
+	if (to == t->whole && !was)
+		return;
+	if (from && from <= to)
+		rc = find_missing(t, from, to, &hole, &err);
+	/* it may have been trimmed by hand since, as no longer needed */
+	if (rc == -RJ_E_GAP && hole.first >= needed_from(t)) {
+		g->missing = hole.first;
+		if (!was)
+			rj_log(RJ_LOG_ERROR, "%s; nothing is put there until they are back",
+				err.msg);
+	} else if (!rc) {
+		g->missing = 0;
+		t->whole = to;
+		if (was)
+			rj_log(RJ_LOG_NOTICE, "%s: what was missing is there again",
+				t->store->url);
+	}
+}
+
 /* In every state in which the log is ours: while a full store is waited for,
  * this is what makes space in it. A tail that the kernel has moved, but whose
  * superblock the store has not got yet, does not count. */
-static void trim(void *arg)
+static void trim(struct rj_trimmer *t)
 {
-	struct rj_trimmer *t = arg;
 	struct rj_log_trim_opts o = {
 		.epoch = t->opts.epoch,
 		.retain_s = t->opts.retain_s,
@@ -70,9 +130,7 @@ static void trim(void *arg)
 
 	rj_pipeline_stat(t->opts.pipeline, &st);
 	o.below = st.oldest;
-	say_nearly_full(t);
-	if (rj_state_over(st.state) ||
-		(st.oldest == t->done_below && !t->next_ns) ||
+	if ((st.oldest == t->done_below && !t->next_ns) ||
 		rj_realtime_ns() < t->next_ns)
 		return;
 	rc = rj_log_trim(t->store, &t->opts.id, &o, &report, &err);
@@ -93,6 +151,20 @@ static void trim(void *arg)
 	t->failing = rc != 0;
 }
 
+static void on_tick(void *arg)
+{
+	struct rj_trimmer *t = arg;
+	struct rj_pipeline_stat st;
+
+	say_nearly_full(t);
+	rj_pipeline_stat(t->opts.pipeline, &st);
+	if (rj_state_over(st.state))
+		return;
+	look(t);
+	if (!t->opts.throttle->missing)
+		trim(t);
+}
+
 static void free_trimmer(struct rj_trimmer *t)
 {
 	rj_store_close(t->store);
@@ -104,17 +176,20 @@ int rj_trimmer_start(const struct rj_trimmer_opts *opts,
 	struct rj_trimmer **out, struct rj_error *err)
 {
 	struct rj_trimmer *t = calloc(1, sizeof(*t));
+	struct rj_pipeline_stat st;
 	int rc, e;
 
 	*out = NULL;
 	if (!t)
 		return rj_fail(err, RJ_E_NOMEM, "out of memory");
 	t->opts = *opts;
+	rj_pipeline_stat(opts->pipeline, &st);
+	t->first = st.acked;
 	pthread_mutex_init(&t->lock, NULL);
 	rc = rj_store_dup(opts->store, &t->store, err);
 	if (!rc) {
 		e = rj_ticker_start(&t->ticker, t->opts.interval_s * NS_PER_S,
-			trim, t);
+			on_tick, t);
 		if (e)
 			rc = rj_fail_errno(err, e, "cannot start a thread");
 	}

@@ -1,11 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Delete segments that no replay needs any more, in a thread. */
+/*
+ * A thread that looks at the log at the store every so often: it deletes what no replay
+ * needs any more, and sees to it that nothing is put while what a replay needs is missing
+ * there, of what the store acknowledged (struct rj_put_throttle). A store that is emptied
+ * or put back to an older state does not say so.
+ */
 #ifndef RJ_JOURNALD_TRIM_H
 #define RJ_JOURNALD_TRIM_H
 
 #include "format/hold.h"
 #include "log/log.h"
 #include "rjournald/commit/pipeline.h"
+#include "store/put-throttle.h"
 #include "util/error.h"
 
 struct rj_trimmer;
@@ -16,6 +22,7 @@ struct rj_trimmer_opts {
 	uint64_t epoch; /* this writer's */
 	const struct rj_pipeline *pipeline; /* knows the oldest needed */
 	struct rj_live *live;		    /* of it: wakes us when it is full */
+	struct rj_put_throttle *throttle;   /* of the puts */
 	unsigned long long retain_s;	    /* keep that long in any case */
 	unsigned interval_s;		    /* look so often */
 };

@@ -42,6 +42,7 @@ b_conf "davs://127.0.0.1:$DAV_PORT/logs/noca" "ca = /etc/ssl/certs/ca-certificat
 refused "a certificate that nobody signed" "davs://127.0.0.1:$DAV_PORT/logs/noca" 'is not who it should be'
 
 b_durable_refused # mod_dav does not flush what it stores
+b_rolled_back "$T_DIR/dav/root/logs/journals"
 b_main_path dav
 b_key "$T_DIR/seal.key"
 b_main_path dav-key "key=$T_DIR/seal.key"

@@ -1,5 +1,5 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # sftp://: OpenSSH.
-NAME=sftp
+NAME=sftp FILES=sftp/logs
 . "$RJ_SRC/tests/backends/tree.sh"

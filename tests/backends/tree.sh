@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Sourced by ftp.sh, sftp.sh and imap.sh with NAME set: a real server, what
+# Sourced by ftp.sh, sftp.sh and imap.sh with NAME set, and FILES, where the server keeps
+# each object as a file: a real server, what
 # tree.h promises, the log's rules with real racers, both on a bad way, and a
 # volume's whole path.
 . "$RJ_SRC/tests/support/lib.sh" || exit 99
@@ -24,6 +25,7 @@ suite log/test-model RJ_TEST_RETRY=1 RJ_LIVES=1
 B_URL=$GOOD WAY=
 b_faults_seen
 b_durable_refused
+[ -z "${FILES:-}" ] || b_rolled_back "$T_DIR/$FILES"
 b_main_path main
 b_key "$T_DIR/seal.key"
 b_main_path main-key "key=$T_DIR/seal.key"

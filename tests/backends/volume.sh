@@ -76,6 +76,67 @@ b_lines() { [ "$(wc -l <"$1")" -ge "$2" ]; }
 # nothing can be written any more
 b_aborted() { ! touch "$1/anything" 2>/dev/null; }
 
+# b_lose DIR: the store goes back to an older state, in which the last three segments of its
+# log are missing; they are in $T_DIR/lost.tar. DIR: where the server keeps objects, as files.
+b_lose() {
+	(cd "$1" && find . -type f -regex '.*/[0-9]*' | sort | tail -n 3 >"$T_DIR/lost" &&
+		tar -cf "$T_DIR/lost.tar" -T "$T_DIR/lost" && xargs rm <"$T_DIR/lost")
+	is "rolled back: three segments go away" "$(wc -l <"$T_DIR/lost")" 3
+}
+# b_rolled_back DIR: that happens under a volume in use, and they come back. Not to be
+# confused with: a second host takes the log over, and trims it. DIR: of B_URL
+b_rolled_back() {
+	local img=$T_DIR/back.img mnt=$T_DIR/back.mnt more=$T_DIR/back.crashed first writer
+	cp "$RJ_CONF" "$T_DIR/conf.was"
+	b_conf '*' 'trim_interval = 1'
+	check "rolled back: a volume" volume "$img" ext4 4096 "$B_URL/back" ack=received,on_loss=block || return
+	check "rolled back: ... is served" serve "$img"
+	check "rolled back: ... and mounted" mount_served "$img" "$mnt"
+	mountpoint -q "$mnt" || return
+	check "rolled back: ... with files" fsynced "$mnt" 5 "$T_DIR/back.sums"
+	b_lose "$1/back"
+	b_until "$T_DIR/noticed" "$mnt" &
+	writer=$!
+	check "rolled back: rjournald notices it" wait_for 60 b_waiting "$img"
+	like "rolled back: ... says so" "$($LIMIT "$RJCTL" status --json "$img")" \
+		'"why":"[^"]*segment [0-9]+ was stored, and is not there'
+	touch "$T_DIR/noticed"
+	sleep 0.5
+	check "rolled back: ... and acknowledges nothing" kill -0 "$writer"
+	tar -xpf "$T_DIR/lost.tar" -C "$1/back"
+	wait "$writer"
+	is "rolled back: with its segments it goes on" $? 0
+	check "rolled back: the machine stops" crash "$img" "$mnt" "$more"
+	check "rolled back: rjrecover" $LIMIT "$RJRECOVER" -p "$more"
+	check "rolled back: every fsynced file is back" b_files_back "$more" "$T_DIR/back.sums"
+
+	check "trimmed by another: served again" serve "$more"
+	first=$DPID
+	check "trimmed by another: and mounted" mount_served "$more" "$mnt"
+	check "trimmed by another: an fsync, and the host stops" put_file "$mnt/last"
+	freeze_daemon "$first"
+	cp --sparse=always "$more" "$img"
+	check "trimmed by another: a second host recovers" $LIMIT "$RJRECOVER" -f -p "$img"
+	(cd "$1"/back/*/epoch && find $(ls | head -n -1) -type f -regex '.*/[0-9]*' -delete)
+	thaw_daemon "$first"
+	sleep 3 # it looks at the log before it puts anything
+	put_file "$mnt/after" 2>/dev/null &
+	writer=$!
+	check "trimmed by another: the first one's commit does not wait" wait_for 60 b_gone "$writer"
+	like "trimmed by another: ... it was fenced" "$($LIMIT "$RJCTL" status "$more")" 'another writer'
+	umount "$mnt" 2>/dev/null || umount -l "$mnt"
+	kill_pid "$first"
+	cp "$T_DIR/conf.was" "$RJ_CONF"
+}
+b_waiting() { $LIMIT "$RJCTL" status --json "$1" | grep -q '"mode":"waiting"'; }
+# b_until FILE DIR: one fsync after the other until FILE is there
+b_until() {
+	while put_file "$2/more"; do
+		[ ! -e "$1" ] || return 0
+	done
+	return 1
+}
+
 # b_durable_refused: ack=durable, which is the default, is not to be had
 b_durable_refused() {
 	status 1 "ack=durable is refused" volume "$T_DIR/none.img" ext4 4096 "$B_URL"
