@@ -60,14 +60,21 @@ static bool accepted(struct store *s, const char *where)
 	return found;
 }
 
+/* Get the file of POS, and the line that accepts a loss there; does "accepted" have it? */
+static bool find_accepted(
+	struct store *s, uint64_t pos, char path[PATH_MAX], char where[64])
+{
+	snprintf(where, 64, "%08u:%llu", pos_file(pos),
+		(unsigned long long)pos_offset(pos));
+	store_file_path(s, pos_file(pos), path);
+	return accepted(s, where);
+}
+
 void damage_lost(struct store *s, uint64_t pos, const char *why)
 {
 	char where[64], path[PATH_MAX];
 
-	snprintf(where, sizeof(where), "%08u:%llu", pos_file(pos),
-		(unsigned long long)pos_offset(pos));
-	store_file_path(s, pos_file(pos), path);
-	if (accepted(s, where)) {
+	if (find_accepted(s, pos, path, where)) {
 		log_warning("%s: byte %llu: %s (accepted)", path,
 			(unsigned long long)pos_offset(pos), why);
 		return;
@@ -78,4 +85,21 @@ void damage_lost(struct store *s, uint64_t pos, const char *why)
 		  "as damaged, and new keys are refused. Restore the file, or "
 		  "accept the loss: echo %s >>%s/damaged/accepted and restart",
 		path, (unsigned long long)pos_offset(pos), why, where, s->dir);
+}
+
+int damage_unreadable(struct store *s, uint64_t pos, struct rj_error *err)
+{
+	char where[64], path[PATH_MAX];
+
+	if (find_accepted(s, pos, path, where)) {
+		log_warning("%s: byte %llu: cannot be read, at the end of the log (accepted)",
+			path, (unsigned long long)pos_offset(pos));
+		return 0;
+	}
+	return rj_fail(err, RJ_E_IO,
+		"%s: byte %llu: cannot be read, and the log ends about there: what was "
+		"acknowledged last may be in it, and would be written over. Mend the disk, "
+		"or restore the file; or accept the loss of what cannot be read: echo %s "
+		">>%s/damaged/accepted",
+		path, (unsigned long long)pos_offset(pos), where, s->dir);
 }

@@ -101,29 +101,34 @@ static int open_file(struct store *s, uint32_t number, struct rj_error *err)
 	return rc;
 }
 
-/* Read all of F; what cannot be read is zero, said, and no end of the start. */
-static bool read_file(const struct datafile *f, uint8_t *data)
+/* Read F from FROM on up to TO; what cannot be read is zero, said, and noted in SC. */
+static int read_file(struct scan *sc, const struct datafile *f, uint64_t from,
+	uint64_t to, uint8_t *data, struct rj_error *err)
 {
 	const uint64_t step = 65536, page = 4096;
-	uint64_t off, n, i, m;
-	bool whole = true;
+	uint64_t off, end, n;
+	int rc = 0;
 
-	for (off = 0; off < f->bytes; off += n) {
-		n = f->bytes - off < step ? f->bytes - off : step;
-		if (!rj_pread_all(f->fd, data + off, n, off, f->path, NULL))
+	for (off = from; off < to && !rc; off = end) {
+		end = align_up(off + 1, step);
+		end = end < to ? end : to;
+		if (!rj_pread_all(f->fd, data + off - from, end - off, off,
+			    f->path, NULL))
 			continue;
-		for (i = 0; i < n; i += m) {
-			m = n - i < page ? n - i : page;
-			if (!rj_pread_all(f->fd, data + off + i, m, off + i,
+		for (; off < end && !rc; off += n) {
+			n = align_up(off + 1, page) - off;
+			n = n < end - off ? n : end - off;
+			if (!rj_pread_all(f->fd, data + off - from, n, off,
 				    f->path, NULL))
 				continue;
-			memset(data + off + i, 0, m);
-			whole = false;
+			memset(data + off - from, 0, n);
 			log_error("%s: byte %llu: cannot be read", f->path,
-				(unsigned long long)(off + i));
+				(unsigned long long)off);
+			rc = scan_unreadable(sc, pos_make(f->number, off),
+				pos_make(f->number, off + n), err);
 		}
 	}
-	return whole;
+	return rc;
 }
 
 /*
@@ -268,23 +273,30 @@ static int scan_one(struct store *s, struct scan *sc, size_t i,
 	data = malloc(f->bytes ? f->bytes : 1);
 	if (!data)
 		return rj_fail(err, RJ_E_NOMEM, "%s: out of memory", f->path);
-	sf.unreadable = !read_file(f, data);
+	rc = rj_pread_all(f->fd, data,
+		f->bytes < FILE_HEAD_BYTES ? f->bytes : FILE_HEAD_BYTES, 0,
+		f->path, err);
+	if (!rc)
+		rc = read_file(sc, f, 0, f->bytes, data, err);
 	sf.data = data;
 	sf.len = f->bytes;
-	rc = check_head(s, f, data, &bytes, err);
+	if (!rc)
+		rc = check_head(s, f, data, &bytes, err);
 	if (!rc) {
 		rc = scan_file(sc, &sf, err);
 		f->data_end = sf.data_end;
 	}
 	if (!rc)
 		check_length(s, f, bytes, i + 1 == s->file_count,
-			sf.unreadable);
+			scan_find_unreadable(sc, pos_make(f->number, 0),
+				pos_make(f->number, f->bytes)));
 	free(data);
 	return rc;
 }
 
 /* Keep aside what follows place FROM in its file, then make it zero. */
-static int cut(struct store *s, uint64_t from, struct rj_error *err)
+static int cut(struct store *s, struct scan *sc, uint64_t from,
+	struct rj_error *err)
 {
 	struct datafile *f = store_file(s, pos_file(from));
 	uint64_t off = pos_offset(from), len;
@@ -297,7 +309,7 @@ static int cut(struct store *s, uint64_t from, struct rj_error *err)
 	data = malloc(len);
 	if (!data)
 		return rj_fail(err, RJ_E_NOMEM, "%s: out of memory", f->path);
-	rc = rj_pread_all(f->fd, data, len, off, f->path, err);
+	rc = read_file(sc, f, off, off + len, data, err);
 	if (!rc)
 		rc = damage_copy_aside(s, f, off, data, len, err);
 	memset(data, 0, len);
@@ -312,8 +324,8 @@ static int cut(struct store *s, uint64_t from, struct rj_error *err)
 }
 
 /* Where the next batch goes, after cutting what no record owns. */
-static int settle(
-	struct store *s, const struct scan_end *end, struct rj_error *err)
+static int settle(struct store *s, struct scan *sc, const struct scan_end *end,
+	struct rj_error *err)
 {
 	struct datafile *f = &s->files[s->file_count - 1];
 	size_t i;
@@ -324,13 +336,13 @@ static int settle(
 		if (s->files[i].number >= pos_file(end->end))
 			rc = rj_fsync(s->files[i].fd, s->files[i].path, err);
 	if (!rc && end->end)
-		rc = cut(s, end->end, err);
+		rc = cut(s, sc, end->end, err);
 	s->last = end->last;
 	s->end = pos_make(f->number, FILE_HEAD_BYTES);
 	if (end->end > s->end)
 		s->end = store_next_batch(s, end->end);
 	else if (!rc)
-		rc = cut(s, s->end, err);
+		rc = cut(s, sc, s->end, err);
 	s->durable = s->end;
 	return rc;
 }
@@ -431,7 +443,7 @@ static int scan_files(struct store *s, const struct checkpoint_place *at,
 	if (!rc && s->read_only)
 		s->end = end.end;
 	else if (!rc)
-		rc = settle(s, &end, err);
+		rc = settle(s, sc, &end, err);
 	s->appended = tail_bytes(s, at->pos);
 	scan_free(sc);
 	return rc;

@@ -24,6 +24,11 @@ struct held {
 	uint64_t gap_from; /* not 0: records between here and rec are missing */
 };
 
+/* What could not be read: places. */
+struct span {
+	uint64_t from, to;
+};
+
 struct scan {
 	struct store *s;
 	struct held *held; /* not yet known to be durable */
@@ -32,6 +37,7 @@ struct scan {
 	uint64_t last;    /* the last record seen, and the end of it */
 	uint64_t last_end;
 	uint32_t first_file;
+	struct rj_buf unreadable; /* struct span, ascending */
 	bool any, clean;
 };
 
@@ -58,7 +64,32 @@ void scan_free(struct scan *sc)
 	if (!sc)
 		return;
 	free(sc->held);
+	rj_buf_free(&sc->unreadable);
 	free(sc);
+}
+
+int scan_unreadable(struct scan *sc, uint64_t from, uint64_t to,
+	struct rj_error *err)
+{
+	struct span span = {from, to};
+
+	if (rj_buf_append(&sc->unreadable, &span, sizeof(span)))
+		return rj_fail(err, RJ_E_NOMEM, "%s: out of memory", sc->s->dir);
+	return 0;
+}
+
+uint64_t scan_find_unreadable(
+	const struct scan *sc, uint64_t from, uint64_t to)
+{
+	struct span span;
+	size_t i;
+
+	for (i = 0; i < sc->unreadable.len; i += sizeof(span)) {
+		memcpy(&span, sc->unreadable.data + i, sizeof(span));
+		if (span.from < to && span.to > from)
+			return span.from;
+	}
+	return 0;
 }
 
 static void say_damaged(struct store *s, const struct rec *r)
@@ -245,7 +276,9 @@ static int take_record(struct scan *sc, const struct scan_file *sf,
 	whole = to <= sf->len;
 	body_ok = body + r->length <= sf->len &&
 		  rj_crc32c(~0u, sf->data + body, r->length) == r->body_crc;
-	torn = whole && !sf->unreadable && has_zero_sector(sf->data, start, to);
+	torn = whole &&
+	       !scan_find_unreadable(sc, r->pos, pos_make(sf->number, to)) &&
+	       has_zero_sector(sf->data, start, to);
 	if (body_ok && (headless || !whole ||
 			       !rec_decode(sf->data + trailer, true,
 				       r->store_id, &again)))
@@ -304,16 +337,40 @@ static uint64_t gap_start(const struct scan *sc, const struct held *h)
 	return h->gap_from;
 }
 
+/*
+ * What no later record vouches for is judged by what is there and what is not, and the log
+ * goes on after it: so all of that must have been read, up to where the next batch would
+ * begin. (If that is zero, nothing was written after it.)
+ */
+static int check_end(struct scan *sc, struct rj_error *err)
+{
+	uint64_t from = sc->clean ? sc->last_end : sc->durable, first, to, at;
+	const struct datafile *f;
+	size_t i;
+	int rc = 0;
+
+	for (i = 0; i < sc->s->file_count && !rc; i++) {
+		f = &sc->s->files[i];
+		first = pos_make(f->number, FILE_HEAD_BYTES);
+		to = pos_make(f->number,
+			align_up(f->data_end, BATCH_ALIGN) + BATCH_ALIGN);
+		at = scan_find_unreadable(sc, from > first ? from : first, to);
+		if (at)
+			rc = damage_unreadable(sc->s, at, err);
+	}
+	return rc;
+}
+
 /* What no later record vouches for: the last batch, or all since the last
  * sync when the server runs with --durability=received. */
 int scan_finish(struct scan *sc, struct scan_end *end, struct rj_error *err)
 {
 	struct held *h;
 	size_t i;
-	int rc = 0;
+	int rc = check_end(sc, err);
 
 	*end = (struct scan_end){.last = sc->last, .end = sc->last_end};
-	if (sc->clean)
+	if (!rc && sc->clean)
 		return release_below(sc, UINT64_MAX, err);
 	for (i = 0; i < sc->count && !rc; i++) {
 		h = &sc->held[i];

@@ -8,10 +8,9 @@
 struct scan_file {
 	uint32_t number;
 	const char *path;
-	const uint8_t *data; /* the whole file */
+	const uint8_t *data; /* the whole file; zero where it could not be read */
 	uint64_t len;
 	uint64_t from;     /* offset of the first record that is wanted */
-	bool unreadable;   /* parts could not be read, and are zero in data */
 	uint64_t data_end; /* out: end of all that is not zero */
 };
 
@@ -28,8 +27,15 @@ struct scan *scan_new(struct store *s, uint32_t first_file);
 /* Everything before AT is known already. */
 void scan_resume(struct scan *sc, const struct checkpoint_place *at);
 void scan_free(struct scan *sc); /* NULL-safe */
+/* Before a file is taken: what lies from place FROM up to TO in it could not be read. */
+int scan_unreadable(struct scan *sc, uint64_t from, uint64_t to,
+	struct rj_error *err);
+/* The first place from FROM up to TO that could not be read; 0: there is none. */
+uint64_t scan_find_unreadable(
+	const struct scan *sc, uint64_t from, uint64_t to);
 /* Take the records of one file; files come in ascending order. */
 int scan_file(struct scan *sc, struct scan_file *sf, struct rj_error *err);
+/* RJ_E_IO: the end of the log could not be read, and must not be written to. */
 int scan_finish(struct scan *sc, struct scan_end *end, struct rj_error *err);
 
 #endif

@@ -198,5 +198,8 @@ int damage_copy_aside(struct store *s, const struct datafile *f,
 /* Log that records without a name are lost at POS; counted in s->lost unless
  * DIR/damaged/accepted has the line "<file>:<offset>". */
 void damage_lost(struct store *s, uint64_t pos, const char *why);
+/* At POS the end of the log could not be read: RJ_E_IO, or 0 and a line of the log if
+ * DIR/damaged/accepted has the line "<file>:<offset>". */
+int damage_unreadable(struct store *s, uint64_t pos, struct rj_error *err);
 
 #endif

@@ -4,6 +4,7 @@
  * damage leave on the disk is made by hand, and the store opened on it.
  */
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -58,6 +59,18 @@ static void done(void *arg, int rc, const struct rj_error *err)
 {
 	result = rc;
 	syncs_at_answer = syncs;
+}
+
+static off_t unreadable; /* a page of each data file; 0: none */
+
+ssize_t pread(int fd, void *out, size_t len, off_t off) /* in place of libc's */
+{
+	if (unreadable && off < unreadable + BATCH_ALIGN &&
+		off + (off_t)len > unreadable) {
+		errno = EIO;
+		return -1;
+	}
+	return syscall(SYS_pread64, fd, out, len, off);
 }
 
 /* Into the batch; the content stays where it is until the flush. */
@@ -516,6 +529,65 @@ static void lost_middle(void)
 	quiet_stderr(false);
 }
 
+/*
+ * One page cannot be read during one start, any page: the store does not open, or no object
+ * has silently gone. When it can be read again, all is there.
+ */
+static void unreadable_page(bool clean)
+{
+	enum { COUNT = 32 };
+	char *dir = dir_of("unreadable");
+	uint64_t end = make_store(dir, COUNT, clean);
+	unsigned n, silent = 0, wrong = 0, lost = 0, refused = 0, opened = 0;
+	struct store_opts opts = {.file_bytes = FILE_SMALL};
+	struct rj_error err;
+	struct store *s;
+	char work[140];
+	off_t off;
+	int rc;
+
+	snprintf(work, sizeof(work), "%s.work", dir);
+	opts.dir = work;
+	quiet_stderr(true);
+	for (off = BATCH_ALIGN; off < (off_t)end + 4 * BATCH_ALIGN;
+		off += BATCH_ALIGN) {
+		copy_store(dir, work);
+		unreadable = off;
+		rc = store_open(&opts, &s, &err);
+		refused += rc == -RJ_E_IO;
+		opened += !rc;
+		for (n = 1; n <= COUNT && !rc; n++) {
+			silent += get(s, n) == -RJ_E_NOTFOUND;
+			wrong += get(s, n) > 0;
+			silent += !put(s, n);
+		}
+		unreadable = 0;
+		if (!rc)
+			store_close(s, &err);
+		s = open_at(work);
+		lost += s->lost;
+		for (n = 1; n <= COUNT; n++)
+			wrong += get(s, n) != 0;
+		store_close(s, &err);
+	}
+	quiet_stderr(false);
+	CU_ASSERT_EQUAL(silent, 0);
+	CU_ASSERT_EQUAL(wrong, 0);
+	CU_ASSERT_EQUAL(lost, 0);
+	CU_ASSERT_TRUE(refused > 0);
+	CU_ASSERT_TRUE(opened > refused);
+}
+
+static void unreadable_after_clean_stop(void)
+{
+	unreadable_page(true);
+}
+
+static void unreadable_after_crash(void)
+{
+	unreadable_page(false);
+}
+
 static void truncated(void)
 {
 	enum { COUNT = 9 };
@@ -695,6 +767,8 @@ int main(void)
 		RJTEST(torn_batch),
 		RJTEST(torn_first_batch),
 		RJTEST(lost_middle),
+		RJTEST(unreadable_after_clean_stop),
+		RJTEST(unreadable_after_crash),
 		RJTEST(truncated),
 		RJTEST(as_a_table),
 	};
