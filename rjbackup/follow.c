@@ -41,7 +41,7 @@ static int64_t limit_ns(const struct options *o)
 	return o->until.time_ns ? o->until.time_ns : 1; /* 0 would be no limit */
 }
 
-/* What passes by itself: the store is away, or a reader has the base. */
+/* What passes by itself: the store is away, a reader has the base, or a mount is under way. */
 static bool passes(int rc)
 {
 	return rj_code_away(rc) || rj_code_transient(rc) || rc == -RJ_E_BUSY;
@@ -168,6 +168,7 @@ int follow(const struct options *o)
 		.keyfile = o->keyfile,
 		.dry_run = o->dry_run,
 		.hold_s = o->hold,
+		.goes_on = o->command == COMMAND_FOLLOW,
 		.stop = is_stopped,
 	};
 	struct followed p = {.o = o};

@@ -260,7 +260,7 @@ static int advance(struct rj_follow *f, uint64_t upto, struct rj_error *err)
 		rc = rj_hist_advance(&f->walk, upto, err);
 	rc2 = put_place(f, rc ? NULL : err);
 	rc = rc ? rc : rc2;
-	if (rc && rc != -RJ_E_UNREACHABLE && rc != -RJ_E_CANCELLED)
+	if (rc && rc != -RJ_E_UNREACHABLE && rc != -RJ_E_CANCELLED && rc != -RJ_E_BUSY)
 		rj_hist_close(&f->walk); /* what it reached is still told */
 	return rc;
 }
@@ -381,6 +381,7 @@ int rj_follow_open(const struct rj_follow_opts *opts, struct rj_follow **out,
 		.grow = grow,
 		.progress = progress,
 		.settled = settled,
+		.goes_on = opts->goes_on,
 		.arg = f};
 	if (!opts->dry_run)
 		f->how.will_apply = will_apply;

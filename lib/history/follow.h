@@ -16,6 +16,7 @@ struct rj_follow_opts {
 	/* Put a hold for so long at each new place, and remove the earlier ones of this base; it is
 	 * renewed in a long pass, and when a pass is RJ_E_BUSY. 0: none. */
 	uint64_t hold_s;
+	bool goes_on; /* as in rj_history_opts: a mount that is under way is RJ_E_BUSY */
 	/* May be NULL; non-zero ends a pass, which is then RJ_E_CANCELLED. */
 	int (*stop)(void *arg);
 	void *arg;

@@ -65,8 +65,8 @@ struct rj_hist {
  * REPORT are set in H, and nothing else. rj_hist_close() in any case. */
 int rj_hist_open(struct rj_hist *h, struct rj_error *err);
 /*
- * Go on, up to segment UPTO (0: the last one). After RJ_E_UNREACHABLE and RJ_E_CANCELLED the
- * next call goes on. After any other failure H can only be closed.
+ * Go on, up to segment UPTO (0: the last one). After RJ_E_UNREACHABLE, RJ_E_BUSY and
+ * RJ_E_CANCELLED the next call goes on. After any other failure H can only be closed.
  */
 int rj_hist_advance(struct rj_hist *h, uint64_t upto, struct rj_error *err);
 void rj_hist_close(struct rj_hist *h);
@@ -93,7 +93,8 @@ int rj_hist_look_at_note(struct rj_hist *h, const struct rj_segment *s,
  * journal empty as that left it? If so, transaction *TID is next. */
 bool rj_hist_unmounted(const struct rj_hist *h, uint32_t *tid);
 /* Transactions of a mount have to be taken, and its note did not come yet: look for it in the
- * log after h->at. RJ_E_REFUSED with h->stop set: the history breaks; the store's errors. */
+ * log after h->at. RJ_E_BUSY: the log ends before it, and opts->goes_on is set. RJ_E_REFUSED with
+ * h->stop set: the history breaks; the store's errors. */
 int rj_hist_look_ahead(struct rj_hist *h, struct rj_error *err);
 /* The fence after h->segment begins the service of another mount, in epoch SINCE, or a
  * recovery: go on after it, if the mount before was ended as it should, or crashed. What

@@ -109,6 +109,9 @@ struct rj_history_opts {
 	/* Read no segment that completes a commit later than this, nor any after it;
 	 * nanoseconds since 1970. 0: no limit. */
 	int64_t not_after_ns;
+	/* The walk can go on later: a mount whose note the log does not have yet is no break,
+	 * but RJ_E_BUSY. */
+	bool goes_on;
 	int retry_ms; /* as in rj_log_read_opts */
 };
 

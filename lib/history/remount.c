@@ -192,6 +192,10 @@ int rj_hist_look_ahead(struct rj_hist *h, struct rj_error *err)
 		return 0;
 	if (h->stop || rc == -RJ_E_UNREACHABLE)
 		return rc;
+	if (!rc && h->opts->goes_on && h->held == RJ_HELD_MOUNTED)
+		return rj_fail(err, RJ_E_BUSY,
+			"%s: after segment %llu the volume was mounted again, and the log does not say yet that this was by mount.rj, with data=journal: it does when the mount is there and something is written: try again then",
+			h->store->url, (unsigned long long)h->held_segment);
 	return rj_hist_broken(h, h->held_segment, err,
 		"the volume was mounted again, and the log does not say that this was by mount.rj, with data=journal: make a new base");
 }

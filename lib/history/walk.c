@@ -95,14 +95,14 @@ static int step(void *arg, const struct rj_segment *s, struct rj_error *err)
 	struct rj_hist *h = arg;
 	int rc;
 
-	h->at = (struct rj_log_tail){.sequence = s->header.sequence,
-		.epoch = s->header.epoch,
-		.oldest = s->header.oldest};
-	memcpy(h->at.chain, s->chain, sizeof(h->at.chain));
 	h->later_ns = later_commit(h, s);
 	if (h->later_ns)
 		return rj_fail(err, RJ_E_CANCELLED, "%s: segment %llu is later", h->store->url,
 			(unsigned long long)s->header.sequence);
+	h->at = (struct rj_log_tail){.sequence = s->header.sequence,
+		.epoch = s->header.epoch,
+		.oldest = s->header.oldest};
+	memcpy(h->at.chain, s->chain, sizeof(h->at.chain));
 	rc = rj_hist_look_at_note(h, s, err);
 	if (!rc && (s->header.kind == RJ_SEG_FENCE || moves_tail(h, s)))
 		rc = rj_hist_consume(h, err);
@@ -114,7 +114,7 @@ static int step(void *arg, const struct rj_segment *s, struct rj_error *err)
 		rc = check_size(h, s, err);
 	if (!rc)
 		rc = rj_ring_apply(h->ring, s, err);
-	if (rc) /* after RJ_E_UNREACHABLE this segment comes again */
+	if (rc) /* after RJ_E_UNREACHABLE or RJ_E_BUSY this segment comes again */
 		return rc;
 	rj_hist_recovered(h, s);
 	h->segment = s->header.sequence;

@@ -7,7 +7,6 @@
 . "$RJ_SRC/tests/history/run.sh" || exit 99
 start_server "$T_DIR/srv" || exit 99
 . "$RJ_SRC/tests/history/base/mounts.sh" || exit 99
-mkdir bin
 
 idle() { rj_mount && sync -f mnt && rj_umount; }
 
@@ -94,14 +93,6 @@ held() {
 	exec 9<&-
 	wait_for 60 gone "$pid" && [ $rc = 0 ]
 }
-# a program that runs between mount.rj's look and the mount; one that uses the mount
-# before mount.rj says that it is there
-with_mount() {
-	printf '#!/bin/bash\ncase $* in *journal_path*) ;; *) exec %s "$@" ;; esac\n%s\n%s "$@" || exit\n%s\n' \
-		"$REAL_MOUNT" "$1" "$REAL_MOUNT" "$2" >bin/mount && chmod +x bin/mount &&
-		rj_umount && PATH=$T_DIR/bin:$PATH rj_mount
-}
-REAL_MOUNT=$(command -v mount)
 # the daemon's first floor takes its time
 slow_floor() {
 	local rc

@@ -304,6 +304,38 @@ else
 	skip "cuts" "no strace, or no ptrace here"
 fi
 
+# ---- a mount that is under way: its note comes with the first write after it ----
+# once less than the journal, and once more, so that its tail moves
+for bytes in 1 8M; do
+	rm -f ./*.img
+	check "a volume" history_volume ext4 4096 journal ""
+	check "... unmounted" history_umount
+	check "... mounted as type rj" rj_mount
+	status 0 "a base" "$RJBACKUP" base -o base.img mnt
+	: >follow.err
+	"$RJBACKUP" follow --json --base=base.img >follow.out 2>follow.err &
+	pid=$!
+	kill_at_end $pid
+	cat >during <<-EOF
+		head -c $bytes /dev/urandom >$T_DIR/mnt/early && sync -f $T_DIR/mnt
+		for ((i = 0; i < 600; i++)); do
+			grep -q "the log does not say yet" $T_DIR/follow.err && break
+			sleep 0.1
+		done
+		true
+	EOF
+	check "mounted again, $bytes written at once" with_mount "" ". $T_DIR/during"
+	check "... follow waits for that mount's note" \
+		grep -q "was mounted again, and the log does not say yet that this was by mount.rj" follow.err
+	rm mnt/early
+	check "... a marker" mark early
+	check "... and goes on" wait_for 120 reached early
+	kill -TERM $pid; wait $pid
+	is "... until it is ended" $? 0
+	check "... the marker is restored" restored latest early
+	check "unmounted" rj_umount
+done
+
 # ---- a mount by hand leaves the note of the unmount before it where it is ----
 needs() { "$RJBACKUP" ls --json base.img | tr -d ' \n' | sed 's/.*"needs":\([0-9]*\).*/\1/'; }
 check "mounted by hand" history_mount journal
