@@ -66,6 +66,9 @@ static struct checkpoint *make(struct store *s)
 		free(c);
 		return NULL;
 	}
+	/* the first: from now on it may be on the disk, also if writing it fails */
+	if (!s->checkpoint_pos)
+		s->checkpoint_pos = c->pos;
 	return c;
 }
 

@@ -85,6 +85,8 @@ int store_file_make(const char *dir, const char *path, const char *spare,
 	/* only now, when nothing of what it held before is left */
 	if (!rc && name == spare && rename(spare, path))
 		rc = rj_fail_errno(err, errno, "%s: cannot rename", spare);
+	else if (!rc)
+		name = path;
 	if (!rc)
 		rc = rj_fsync_dir(dir, err);
 	if (rc) {

@@ -74,7 +74,7 @@ struct store {
 	uint64_t batch_cap;
 	bool read_only;          /* for store-check.c: nothing is changed */
 	bool scan_all;           /* without checkpoints */
-	uint64_t checkpoint_pos; /* of the durable one; 0: none */
+	uint64_t checkpoint_pos; /* of the oldest that a start may find; 0: none */
 	uint64_t checkpoint_bytes;
 	int64_t checkpoint_failed_ns; /* monotonic: the last one did; 0: it did not */
 	uint64_t appended; /* bytes, since the last checkpoint was begun */

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <malloc.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,6 +38,20 @@ ssize_t pwrite(int fd, const void *data, size_t len, off_t off) /* in place of l
 		return -1;
 	}
 	return syscall(SYS_pwrite64, fd, data, len, off);
+}
+
+static atomic_int dir_syncs; /* of which the last fails; 0: none does */
+
+int fsync(int fd) /* in place of libc's */
+{
+	struct stat st;
+
+	if (dir_syncs && !fstat(fd, &st) && S_ISDIR(st.st_mode) &&
+		!--dir_syncs) {
+		errno = EIO;
+		return -1;
+	}
+	return (int)syscall(SYS_fsync, fd);
 }
 
 static enum rj_key_kind kind; /* of key_of() */
@@ -496,6 +511,69 @@ static void a_checkpoint_keeps_its_files(void)
 	CU_ASSERT_EQUAL(store_close(s, &err), 0);
 }
 
+/* So it is for the first one while it is written, and after it failed, which leaves open
+ * whether it is there. */
+static void the_first_checkpoint_keeps_its_files(void)
+{
+	struct store *s;
+	unsigned n = 0;
+
+	fresh("first");
+	s = open_store();
+	CU_ASSERT_EQUAL(put(s, ++n), 0);
+	s->appended = s->file_bytes;
+	dir_syncs = 1;
+	store_checkpoint_tick(s);
+	CU_ASSERT_PTR_NOT_NULL(s->checkpoint);
+	CU_ASSERT_EQUAL(pos_file(s->checkpoint_pos), 1);
+	quiet(true);
+	store_checkpoint_end(s);
+	quiet(false);
+	CU_ASSERT_EQUAL(dir_syncs, 0);
+	while (s->files[s->file_count - 1].number == 1)
+		CU_ASSERT_EQUAL_FATAL(put(s, ++n), 0);
+	CU_ASSERT_EQUAL(del_below(s, n), n - 1);
+	copy_as("first-cut");
+	CU_ASSERT_EQUAL(store_close(s, &err), 0);
+	fresh("first-cut");
+	CU_ASSERT_EQUAL_FATAL(try_open(&s), 0);
+	CU_ASSERT_EQUAL(pos_file(s->checkpoint_pos), 1);
+	CU_ASSERT_EQUAL(there(s, n), 1);
+	CU_ASSERT_EQUAL(store_close(s, &err), 0);
+}
+
+/* A new file whose name may not be durable is removed, whatever it was made of: the next
+ * try makes it. */
+static void a_file_that_failed_is_made_again(void)
+{
+	const struct file_head head = {
+		.number = 2, .bytes = FILE_SMALL, .store_id = 1};
+	char path[256], spare[256], in[256];
+	unsigned syncs;
+	int fd;
+
+	fresh("again");
+	CU_ASSERT_EQUAL(store_close(open_store(), &err), 0);
+	path_in(in, "");
+	path_in(path, "00000002.rjd");
+	path_in(spare, "spare");
+	for (syncs = 0; syncs < 3; syncs++) {
+		fd = open(spare, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+		CU_ASSERT_EQUAL(ftruncate(fd, FILE_SMALL), 0);
+		close(fd);
+		dir_syncs = (int)syncs;
+		CU_ASSERT_EQUAL(store_file_make(in, path, spare, &head, &fd, &err),
+			syncs ? -RJ_E_IO : 0);
+		CU_ASSERT_EQUAL(dir_syncs, 0);
+		if (!syncs) {
+			close(fd);
+			unlink(path);
+		}
+		CU_ASSERT_NOT_EQUAL(access(path, F_OK), 0);
+		CU_ASSERT_NOT_EQUAL(access(spare, F_OK), 0);
+	}
+}
+
 /* On a disk without space for it a checkpoint that would make space is not tried again at
  * once: the server asks each few milliseconds. */
 static void a_checkpoint_that_fails_waits(void)
@@ -811,6 +889,8 @@ int main(void)
 		RJTEST(damage_is_set_aside),
 		RJTEST(a_checkpoint_has_what_is_written_only),
 		RJTEST(a_checkpoint_keeps_its_files),
+		RJTEST(the_first_checkpoint_keeps_its_files),
+		RJTEST(a_file_that_failed_is_made_again),
 		RJTEST(a_checkpoint_that_fails_waits),
 		RJTEST(a_file_goes_after_its_tombstones),
 		RJTEST(a_checkpoint_needs_a_record),
