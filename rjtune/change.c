@@ -196,7 +196,10 @@ void change_journal(const struct options *o, struct result *r)
 		} else {
 			/* with the right key, more memory, or a working volume
 			 * it would have gone on: then it is not lost */
-			lost = rj_code_log_lost(rc);
+			lost = rj_error_log_lost(&r->err);
+			/* the status is that of what is to be mended here */
+			if (r->err.cause == RJ_CAUSE_SETTINGS)
+				r->move.needs_recovery = false;
 		}
 	}
 	if (lost) {

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "log/sealing.h"
+
 static const char help_text[] =
 	"Usage: rjtune -l [--json] DEVICE\n"
 	"       rjtune [-n] [-f] [-y] [-q] [-J journal-options] [-O ^has_journal]\n"
@@ -29,7 +31,8 @@ static const char help_text[] =
 	"  -f, --force          give up a journal that is lost: e2fsck, verified\n"
 	"  -z undo_file         for -f: what is overwritten, for e2undo(8)\n"
 	"      --old-journal=DEV  where the present external journal is\n"
-	"      --old-key=FILE   the key of the present remote journal\n"
+	"      --old-key=FILE   the key of the present remote journal; none: with -f,\n"
+	"                       it is lost for good\n"
 	"      --genkey FILE    make a key file\n"
 	"  -q, --quiet          say nothing but errors\n"
 	"      --json           print the result as JSON\n"
@@ -126,6 +129,8 @@ static enum options_verdict check_together(const struct options *o)
 		return tool_bad(&tool, "nothing to do");
 	if (o->undo_file && !o->force)
 		return tool_bad(&tool, "-z is for -f: a move can be cut anywhere and be resumed");
+	if (o->old_key && !strcmp(o->old_key, RJ_SEALING_KEY_LOST) && !o->force)
+		return tool_bad(&tool, "--old-key=" RJ_SEALING_KEY_LOST " is for -f: without its key a log can only be given up");
 	if (o->force && !o->journal_given)
 		return tool_bad(&tool, "-f is for -J and -O");
 	if (!o->device && !o->genkey)

@@ -223,11 +223,11 @@ static int check_old_inode(struct rj_move_ctx *m, struct rj_error *err)
 
 /* A device that was found but cannot be written is there still. A store that does
  * not let us in may never again. */
-static bool lost(const struct rj_move_ctx *m, int rc)
+static bool lost(const struct rj_move_ctx *m, const struct rj_error *err)
 {
-	if (rc == -RJ_E_DENIED && m->from == RJ_PLACE_DEVICE)
+	if (err->code == RJ_E_DENIED && m->from == RJ_PLACE_DEVICE)
 		return false;
-	return rc && !rj_code_ours(rc) && m->from != RJ_PLACE_NONE;
+	return !rj_error_ours(err) && m->from != RJ_PLACE_NONE;
 }
 
 int rj_move_check_old(struct rj_move_ctx *m, struct rj_error *err)
@@ -249,7 +249,7 @@ int rj_move_check_old(struct rj_move_ctx *m, struct rj_error *err)
 		rc = rj_move_check_log(m, err);
 		break;
 	}
-	if (lost(m, rc))
+	if (rc && lost(m, err))
 		m->report->journal_lost = true;
 	return rc;
 }

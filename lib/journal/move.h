@@ -73,7 +73,8 @@ struct rj_move_opts {
 	 * as an image file; it is known by its UUID. NULL-terminated; may be
 	 * NULL: by device number and UUID. */
 	const char *const *devices;
-	const char *old_key; /* key file of the old remote log; NULL: rj.conf's */
+	const char *old_key; /* key file of the old remote log, as for
+			      * rj_log_sealing_load(); NULL: rj.conf's */
 	bool allow_files; /* an image file may become an external journal */
 	int retry_ms;	  /* how long to try an unreachable store; 0: 10000 */
 	/* One line for each step, before it is taken. May be NULL. */

@@ -15,13 +15,18 @@ struct rj_log_sealing {
 	bool compress;
 };
 
+/* KEYFILE of an encrypted log of whose key there is no copy. */
+#define RJ_SEALING_KEY_LOST "none"
+
 /*
  * How the log at URL is sealed: KEYFILE (-J key=) if not NULL, else the keyfile
  * and compress of rj.conf for URL. FINGERPRINT is what the volume knows of its
  * key (16 bytes; all zero: none); NULL for a log that is yet to be made.
  * RJ_E_KEY: the volume's log is encrypted and no key is named, or another one;
  * or a key is named (by KEYFILE) and the log is not encrypted. Also what
- * rj_sealkey_load() and rj_conf_load() return; OUT is then empty.
+ * rj_sealkey_load() and rj_conf_load() return; OUT is then empty. All these have
+ * RJ_CAUSE_SETTINGS (but for RJ_E_NOMEM): they say nothing of the log. Only
+ * RJ_SEALING_KEY_LOST does, with a fingerprint: RJ_E_NOTFOUND, without a cause.
  */
 int rj_log_sealing_load(const char *url, const char *keyfile,
 	const uint8_t *fingerprint, struct rj_log_sealing *out,

@@ -177,7 +177,7 @@ int rj_recovery_open_fallback(struct rj_recovery *r, struct rj_error *err)
 	int rc = use_fallback(r, err);
 	struct rj_error why;
 
-	if (!rj_code_log_lost(rc))
+	if (!rc || !rj_error_log_lost(err))
 		return rc;
 	/* of the log that says nothing: -y must not give it up */
 	why = *err;

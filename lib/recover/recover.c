@@ -32,13 +32,13 @@ const char *rj_outcome_name(enum rj_outcome outcome)
 
 /*
  * Failures of the log itself, for which a whole-volume check is the answer.
- * Anything else (no memory, the volume's own I/O, busy) is not cured by it.
+ * Anything else (no memory, rj.conf, a key, the volume's own I/O, busy) is not cured by it.
  */
-static bool log_unusable(const struct rj_recovery *r, int rc)
+static bool log_unusable(const struct rj_recovery *r, const struct rj_error *err)
 {
-	if (rc == -RJ_E_NOTFOUND) /* the external journal device */
+	if (err->code == RJ_E_NOTFOUND) /* the external journal device */
 		return r->report->placement == RJ_PLACE_DEVICE;
-	return rj_code_log_lost(rc);
+	return rj_error_log_lost(err);
 }
 
 /* Where the journal is. The extension counts only while it agrees with the
@@ -333,6 +333,14 @@ static int recover_log(struct rj_recovery *r, struct rj_error *err)
 	return replay(r, err);
 }
 
+/* What failed is not the log. */
+static int say_unchanged(struct rj_recovery *r, int rc, struct rj_error *err)
+{
+	if (err->cause == RJ_CAUSE_SETTINGS && !r->held)
+		rj_fail_suffix(err, "; nothing was changed");
+	return rc;
+}
+
 /* After a refusal: say how to go on, and what fsck(8) calls it. */
 static int refuse(struct rj_recovery *r, int rc, struct rj_error *err)
 {
@@ -489,8 +497,8 @@ static int run(struct rj_recovery *r, struct rj_error *err)
 	}
 	if (rc == -RJ_E_REFUSED)
 		r->report->fsck_status |= RJ_FSCK_UNCORRECTED;
-	if (!log_unusable(r, rc) || r->report->outcome != RJ_OUTCOME_FAILED)
-		return rc;
+	if (!log_unusable(r, err) || r->report->outcome != RJ_OUTCOME_FAILED)
+		return say_unchanged(r, rc, err);
 	/* a log given up before, its check done: only the server is missing */
 	if (r->report->log_void && -rc == RJ_E_UNREACHABLE)
 		return rc;

@@ -201,7 +201,7 @@ static int load_open(
 		return rj_fail_errno(err, errno, "%s: cannot read", path);
 	if (parse(text, (size_t)n, bytes))
 		rc = rj_fail(err, RJ_E_CORRUPT,
-			"%s: not a key file (rjtune --genkey makes one)", path);
+			"%s: not a key file, or not all of one (for a new log rjtune --genkey makes one)", path);
 	else
 		rc = rj_sealkey_from_bytes(bytes, out, err);
 	OPENSSL_cleanse(text, sizeof(text));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Classify error codes: transient, log lost, our own. */
+/* Classify errors: transient, log lost, our own. */
 #include "util/error-class.h"
 
 #include <stddef.h>
@@ -49,12 +49,12 @@ bool rj_code_damage(int rc)
 	return in_class(rc, DAMAGE);
 }
 
-bool rj_code_log_lost(int rc)
+bool rj_error_log_lost(const struct rj_error *err)
 {
-	return in_class(rc, LOST);
+	return in_class(-(int)err->code, LOST) && !rj_error_ours(err);
 }
 
-bool rj_code_ours(int rc)
+bool rj_error_ours(const struct rj_error *err)
 {
-	return in_class(rc, OURS);
+	return in_class(-(int)err->code, OURS) || err->cause == RJ_CAUSE_SETTINGS;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Classify error codes. Each function takes what a function of the library returned: 0
- * or a negative enum rj_code.
+ * Classify errors. rj_code_*() take what a function of the library returned: 0 or a
+ * negative enum rj_code. rj_error_*() take the error that it filled.
  *
  * Who decides whether to try again:
  * - a retry with a time limit (log/retry.h): rj_code_transient(), by the code alone;
@@ -14,6 +14,8 @@
 
 #include <stdbool.h>
 
+struct rj_error;
+
 /* Is it worth another try, without a change by the user? */
 bool rj_code_transient(int rc);
 /* Did the store not answer, or not let us in? Of the log it says nothing. */
@@ -21,9 +23,10 @@ bool rj_code_away(int rc);
 /* Is the log that was read damaged, incomplete, or not this volume's? */
 bool rj_code_damage(int rc);
 /* Is the journal missing, out of reach, or not usable, so that a check of the
- * whole volume can replace it? */
-bool rj_code_log_lost(int rc);
-/* Is the journal not the cause, but this host or what the user gave? */
-bool rj_code_ours(int rc);
+ * whole volume can replace it? Never true of what is ours: */
+bool rj_error_log_lost(const struct rj_error *err);
+/* Is the journal not the cause, but this host (rj.conf, a file that it names), or what the
+ * user gave? */
+bool rj_error_ours(const struct rj_error *err);
 
 #endif

@@ -28,10 +28,10 @@ status 1 "a file that is no key" "$MKRJFS" -q -J "remote=$url,key=$T_DIR/junk" "
 check "format with a key" "$MKRJFS" -q -J "remote=$url,key=$T_DIR/key" "$img"
 
 status 1 "without the key nothing is served" "$RJOURNALD" -q "$img"
-like "one line says what to do" "$OUT" 'encrypted with the key [0-9a-f]{32}; name its file'
+like "one line says what to do" "$OUT" 'encrypted with the key [0-9a-f]{32}: name its file'
 conf "$T_DIR/other"
 status 1 "with another key neither" "$RJOURNALD" -q "$img"
-like "both are named" "$OUT" 'encrypted with the key [0-9a-f]{32}, and .*other holds the key [0-9a-f]{32}'
+like "both are named" "$OUT" 'encrypted with the key [0-9a-f]{32}: .*other holds the key [0-9a-f]{32}'
 conf "$T_DIR/key"
 check "with the key: mounted" mount_served "$img" "$mnt" data=journal
 yes "A line that nobody may read." | head -c 20000 >"$mnt/secret-name"

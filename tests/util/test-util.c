@@ -221,24 +221,30 @@ static void code_says_what_it_means(void)
 		[RJ_E_KEY] = "ours",
 	};
 	int code, n = sizeof(want) / sizeof(want[0]);
+	struct rj_error err;
 	char is[64];
 
 	for (code = 0; code < n; code++) {
+		rj_fail(&err, (enum rj_code)code, "x");
 		snprintf(is, sizeof(is), "%s%s%s%s%s",
 			rj_code_transient(-code) ? "transient " : "",
 			rj_code_away(-code) ? "away " : "",
 			rj_code_damage(-code) ? "damage " : "",
-			rj_code_log_lost(-code) ? "lost " : "",
-			rj_code_ours(-code) ? "ours " : "");
+			rj_error_log_lost(&err) ? "lost " : "",
+			rj_error_ours(&err) ? "ours " : "");
 		if (is[0]) /* the last blank */
 			is[strlen(is) - 1] = 0;
 		CU_ASSERT_STRING_EQUAL(is, want[code]);
 		if (strcmp(is, want[code]))
 			printf("# %s: %s\n", rj_code_name((enum rj_code)code), is);
+		/* rj.conf, or a key file, is at fault: of the log that says nothing */
+		rj_fail_cause(0, RJ_CAUSE_SETTINGS, &err);
+		CU_ASSERT_TRUE(rj_error_ours(&err) && !rj_error_log_lost(&err));
 	}
 	/* a new code needs a line above */
 	CU_ASSERT_STRING_EQUAL(rj_code_name((enum rj_code)n), "unknown");
-	CU_ASSERT_FALSE(rj_code_ours(-n) || rj_code_log_lost(1));
+	rj_fail(&err, (enum rj_code)n, "x");
+	CU_ASSERT_FALSE(rj_error_ours(&err) || rj_error_log_lost(&err));
 }
 
 static int same_byte(void *arg, void *out, size_t len)
