@@ -142,6 +142,8 @@ static int put_one(void *arg, const struct segment_seen *s)
 	int rc;
 
 	progress_step(&c->progress, ++p->done, p->total);
+	if (copy_stopped(c))
+		return rj_fail(p->err, RJ_E_CANCELLED, "stopped");
 	while (p->at < count && m[p->at].number < s->number)
 		p->at++;
 	if (p->at == count || m[p->at].number != s->number || m[p->at].there)
@@ -289,7 +291,7 @@ static enum status copy_once(struct copy *c, struct rj_error *err)
 		return status;
 	rc = copy(c, err);
 	progress_clear(&c->progress);
-	if (rc)
+	if (rc && rc != -RJ_E_CANCELLED)
 		complain(err->msg);
 	return status_of(rc);
 }

@@ -38,6 +38,8 @@ int copy_hash(const struct segment_seen *s, uint8_t hash[RJ_SEG_HASH_BYTES],
  * until SIGTERM or SIGINT. What fails is told. */
 enum status copy_follow(struct copy *c,
 	enum status (*all)(struct copy *c, struct rj_error *err), struct rj_error *err);
+/* --follow: has a signal come that ends it? It is asked before each segment. */
+bool copy_stopped(const struct copy *c);
 /* Put the named marks that the target lacks, or has of another moment. */
 int copy_put_points(struct copy *c, struct rj_error *err);
 

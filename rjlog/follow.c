@@ -29,8 +29,8 @@ static void stop(int sig)
 	stopped = sig;
 }
 
-/* The signals come only in between, and while it waits. */
-static void catch_signals(sigset_t *outside)
+/* The signals come only in wait_for(). */
+static void catch_signals(void)
 {
 	const struct sigaction sa = {.sa_handler = stop};
 	sigset_t inside;
@@ -38,21 +38,28 @@ static void catch_signals(sigset_t *outside)
 	sigemptyset(&inside);
 	sigaddset(&inside, SIGTERM);
 	sigaddset(&inside, SIGINT);
-	sigprocmask(SIG_BLOCK, &inside, outside);
-	sigdelset(outside, SIGTERM);
-	sigdelset(outside, SIGINT);
+	sigprocmask(SIG_BLOCK, &inside, NULL);
 	sigaction(SIGTERM, &sa, NULL);
 	sigaction(SIGINT, &sa, NULL);
 }
 
-/* False: a signal says that this is the end. */
-static bool wait_for(int64_t ns, const sigset_t *outside)
+/* False: a signal says that this is the end. With 0 it looks whether one came. */
+static bool wait_for(int64_t ns)
 {
 	const struct timespec t = {.tv_sec = ns / NS_PER_S, .tv_nsec = ns % NS_PER_S};
+	sigset_t outside;
 
+	sigprocmask(SIG_BLOCK, NULL, &outside);
+	sigdelset(&outside, SIGTERM);
+	sigdelset(&outside, SIGINT);
 	if (!stopped)
-		ppoll(NULL, 0, &t, outside);
+		ppoll(NULL, 0, &t, &outside);
 	return !stopped;
+}
+
+bool copy_stopped(const struct copy *c)
+{
+	return c->o->follow && !wait_for(0);
 }
 
 struct follow {
@@ -147,7 +154,7 @@ static int put_next(void *arg, const struct segment_seen *s)
 		.number = s->number, .bytes = s->bytes, .before = before.tail.epoch};
 	int rc;
 
-	if (stopped)
+	if (copy_stopped(c))
 		return rj_fail(f->err, RJ_E_CANCELLED, "stopped");
 	rc = check_seen(&f->verify, s, NULL, f->err);
 	if (rc)
@@ -251,10 +258,9 @@ enum status copy_follow(struct copy *c,
 	enum status status = STATUS_GOOD;
 	char said[RJ_ERROR_BYTES] = "";
 	unsigned failed = 0;
-	sigset_t outside;
 	int rc = check_source(c, err);
 
-	catch_signals(&outside);
+	catch_signals();
 	while (!over(rc)) {
 		rc = turn(&f, &status, err);
 		if (stopped || over(rc))
@@ -269,8 +275,7 @@ enum status copy_follow(struct copy *c,
 		}
 		failed = rc ? failed + 1 : 0;
 		if (!wait_for(rc ? rj_backoff_ns(failed - 1, BACK_OFF_NS, BACK_OFF_MAX_NS)
-				 : (int64_t)c->o->interval_s * NS_PER_S,
-			    &outside))
+				 : (int64_t)c->o->interval_s * NS_PER_S))
 			break;
 	}
 	c->last = f.verify.tail.sequence;

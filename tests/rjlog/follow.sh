@@ -75,6 +75,15 @@ wait $pid; is "SIGTERM ends it well" $? 0
 like "... with what it did" "$(cat follow.out)" "^$ARCHIVE/$UUID: [1-9][0-9]* segments copied, [1-9][0-9]* bytes; it ends with segment [0-9]+$"
 copied=$(sed -n 's/.*: \([0-9]*\) segments copied.*/\1/p' follow.out)
 check "... and not all of it again" test "$copied" -lt "$(acknowledged)"
+end=$("$RJLOG" --json ls "$ARCHIVE/$UUID" | jq '.segments[-1].segment')
+ops 10
+# it has got the signal before it reads anything
+stopped() { env --block-signal=TERM bash -c 'kill -TERM $$; exec "$@"' - "$RJLOG" copy --follow "$AT" "$1"; }
+status 0 "SIGTERM ends a turn that has more to copy" stopped "$ARCHIVE"
+is "... before the next segment" "$("$RJLOG" --json ls "$ARCHIVE/$UUID" | jq '.segments[-1].segment')" "$end"
+mkdir none
+status 0 "... and a copy that is begun" stopped "file://$T_DIR/none"
+check "... of which nothing is there yet" not grep -q . <<<"$(find none -path '*/log/*' -type f)"
 status 0 "the archive is sound" "$RJLOG" verify "$ARCHIVE"
 status 0 "a copy of it all" "$RJLOG" copy "$AT" "$ARCHIVE"
 check "the first moment is still restored" from_archive "segment:$(cat first.segment)" first
