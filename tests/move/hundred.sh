@@ -53,6 +53,21 @@ cp "$dir/base" "$dir/-y" && (cd "$dir" && "$relocate" -J "remote=file://$dir/sto
 is "a volume of the name -y moves" "$(cat "$dir/out")" "-y	moved
 1 moved, 0 did not"
 
+# a move that was cut off: the process is killed when it writes behind byte 65536
+cp "$dir/base" "$dir/cut"
+{ (ulimit -f 64; exec rjtune -q -J "remote=file://$dir/store2,size=1" "$dir/cut"); } >/dev/null 2>&1
+like "a move that was cut off" "$(rjtune -l "$dir/cut")" "^Move under way: +yes"
+cp "$dir/cut" "$dir/kept-cut"
+"$relocate" -n -J "remote=file://$dir/store2,size=1" <<<"$dir/cut" >"$dir/out" 2>&1
+is "-n: status 1" "$?" 1
+is "-n tells of it" "$(cat "$dir/out")" \
+	"$dir/cut	half-done	a move was cut off, and is finished or taken back first
+0 moved, 1 did not"
+check "-n: it is as it was" cmp "$dir/cut" "$dir/kept-cut"
+"$relocate" -J "remote=file://$dir/store2,size=1" <<<"$dir/cut" >"$dir/out" 2>&1
+is "without -n it moves" "$(cat "$dir/out")" "$dir/cut	moved
+1 moved, 0 did not"
+
 # a reason that is gone: the same list again; what has moved is not moved again
 e2fsck -fy "$dir/v$dirty" >/dev/null 2>&1
 objects=$(find "$dir/store" -type f | wc -l)
