@@ -29,6 +29,24 @@ else
 	skip "systemd-analyze" "not here"
 fi
 
+# what systemd would do to start it, as a user who can start nothing
+manager() {
+	SYSTEMD_UNIT_PATH=$T_DIR/manager:/usr/lib/systemd/system timeout 60 setpriv --reuid 65534 \
+		--regid 65534 --clear-groups /usr/lib/systemd/systemd --test --system \
+		--unit=rjournald@dev-sdb1.service 2>/dev/null
+}
+mkdir "$T_DIR/manager" && chmod 755 "$T_DIR" "$T_DIR/manager" &&
+	install -m 644 "$UNIT" "$T_DIR/manager/rjournald@.service"
+if manager >"$T_DIR/plan" && grep -q 'Action: rjournald@dev-sdb1.service -> start' "$T_DIR/plan"; then
+	check "its device is waited for" grep -q 'Action: dev-sdb1.device -> start' "$T_DIR/plan"
+	unit=$(sed -n '/-> Unit rjournald@dev-sdb1.service:/,/-> Unit [^r]/p' "$T_DIR/plan" |
+		grep '\.device')
+	like "first" "$unit" '^	*After: dev-sdb1\.device'
+	is "and a disk that is pulled out does not end it" "$(grep -c 'BindsTo: .*\.device' <<<"$unit")" 0
+else
+	skip "the order of its start" "systemd does not tell it here"
+fi
+
 # the lines of the man page, as they are
 sed -n 's/\\-/-/g; s/^\(\/dev\/sdb1 .*\)$/\1/p' "$RJ_SRC/man/mount.rj.8" >"$T_DIR/lines"
 is "mount.rj(8) gives two lines" "$(grep -c . "$T_DIR/lines")" 2
