@@ -41,7 +41,7 @@ static int only_mke2fs(const struct options *o)
 	struct left left;
 	int status;
 
-	if (check_served(o->device, &left, &err) || mke2fs_run(o, &status, &err))
+	if (check_served(o->device, o->force, &left, &err) || mke2fs_run(o, &status, &err))
 		return complain(&err);
 	if (!status)
 		tell_left(o, &left);
@@ -113,7 +113,7 @@ static int with_remote_journal(const struct options *o)
 	int status, rc;
 
 	/* Whatever can be refused is refused before mke2fs begins. */
-	rc = check_served(o->device, &left, &err);
+	rc = check_served(o->device, o->force, &left, &err);
 	if (!rc)
 		rc = mke2fs_ask(o, &plan, &err);
 	if (!rc)

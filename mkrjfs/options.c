@@ -31,7 +31,7 @@ static const char help_text[] =
 	"  -n              show what would be done; change nothing\n"
 	"  -N              the same with -t xfs\n"
 	"  -q              say nothing but errors\n"
-	"  -F              go on where mke2fs would ask or refuse\n"
+	"  -F              go on where mke2fs would ask or refuse, and over a fallback file\n"
 	"  -t ext3|ext4    kind of filesystem (default ext3)\n"
 	"  -V, --version   print the version\n"
 	"      --help      print this\n"
@@ -168,6 +168,8 @@ static int take(
 		o->dry_run = true;
 	if (c == 'q')
 		o->quiet = true;
+	if (c == 'F')
+		o->force = true;
 	if (c == 't')
 		o->has_type = true;
 	if (c == 'O')

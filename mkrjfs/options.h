@@ -17,6 +17,7 @@ struct word {
 struct options {
 	bool dry_run; /* -n */
 	bool quiet;   /* -q */
+	bool force;   /* -F */
 	bool has_type;
 	bool own_journal; /* there is a -J that is not mke2fs's: remote= or
 			   * none */

@@ -1,14 +1,29 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "mkrjfs/served.h"
 
+#include <fcntl.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "ext4/journal.h"
 #include "ext4/volume.h"
 #include "os/rundir.h"
 #include "xfs/xfs.h"
 
+/* What is not there, or cannot be read, is left to mke2fs. */
+static int check_fallback(const char *device, struct rj_error *err)
+{
+	int fd = open(device, O_RDONLY | O_NONBLOCK | O_CLOEXEC), rc;
+
+	if (fd < 0)
+		return 0;
+	rc = rj_check_no_fallback(fd, device, err);
+	close(fd); /* only read */
+	return rc == -RJ_E_EXISTS ? rj_fail_suffix(err, "; -F overwrites it") : 0;
+}
+
 /* The daemon does not have the device open exclusively. */
-int check_served(const char *device, struct left *left, struct rj_error *err)
+int check_served(const char *device, bool force, struct left *left, struct rj_error *err)
 {
 	const struct rj_volume_facts *f;
 	struct rj_volume *v = NULL;
@@ -16,6 +31,8 @@ int check_served(const char *device, struct left *left, struct rj_error *err)
 	bool served;
 
 	left->url[0] = '\0';
+	if (!force && check_fallback(device, err))
+		return -(int)err->code;
 	if (rj_xfs_uuid(device, uuid)) {
 		served = rj_rundir_served(uuid);
 	} else if (rj_volume_open(device, 0, NULL, &v, NULL)) {

@@ -3,6 +3,8 @@
 #ifndef MKRJFS_SERVED_H
 #define MKRJFS_SERVED_H
 
+#include <stdbool.h>
+
 #include "format/sbx.h"
 #include "util/error.h"
 #include "util/uuid.h"
@@ -14,8 +16,9 @@ struct left {
 
 /*
  * Refuse DEVICE while an rjournald serves the journal of the volume that is there
- * (RJ_E_BUSY): mke2fs and mkfs.xfs do not see that. LEFT gets the log that will be left.
+ * (RJ_E_BUSY), and, without FORCE (-F), if it holds a fallback file (RJ_E_EXISTS): mke2fs and
+ * mkfs.xfs do not see that. LEFT gets the log that will be left.
  */
-int check_served(const char *device, struct left *left, struct rj_error *err);
+int check_served(const char *device, bool force, struct left *left, struct rj_error *err);
 
 #endif

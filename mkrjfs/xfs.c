@@ -26,7 +26,7 @@
 
 struct make {
 	struct rj_journal_opts journal;
-	bool has_journal, dry_run, quiet;
+	bool has_journal, dry_run, quiet, force;
 	const char *device;
 	const char **words; /* for mkfs.xfs, with space for MORE_WORDS */
 	int word_count;
@@ -152,7 +152,9 @@ static int take(struct make *m, int c, const char *value)
 		m->dry_run = true;
 		return 0;
 	case 'F':
+	case 'f':
 		c = 'f';
+		m->force = true;
 		break;
 	case 'q':
 		m->quiet = true;
@@ -325,7 +327,7 @@ static int check_and_make(struct make *m)
 	rj_uuid_text(m->uuid, m->uuid_text);
 	rc = rj_xfs_check_unused(m->device, &err);
 	if (!rc)
-		rc = check_served(m->device, &left, &err);
+		rc = check_served(m->device, m->force, &left, &err);
 	if (!rc)
 		rc = ask_mkfs(m, &err);
 	if (!rc)

@@ -13,6 +13,7 @@
 
 #include "ext4/ext4-priv.h"
 #include "ext4/journal.h"
+#include "format/fallback-hdr.h"
 #include "os/fileio.h"
 
 bool rj_journal_device_uuid(
@@ -197,30 +198,58 @@ int rj_journal_device_unused(const char *path, struct rj_error *err)
 	return rj_ext4_check_unused(path, err);
 }
 
-int rj_journal_device_blank(const char *path, struct rj_error *err)
+int rj_check_no_fallback(int fd, const char *path, struct rj_error *err)
 {
-	blkid_probe pr = blkid_new_probe_from_filename(path);
-	const char *what = NULL;
-	int found;
+	uint8_t raw[RJ_FALLBACK_AREA] = {0}; /* a shorter file ends with zeros */
+	char volume[RJ_UUID_TEXT] = "unknown";
+	struct rj_fallback_header h;
+	uint32_t at;
 
-	if (!pr)
-		return rj_fail_errno(err, errno ? errno : EIO,
-			"%s: cannot look for what is on it", path);
-	blkid_probe_enable_superblocks(pr, 1);
-	blkid_probe_enable_partitions(pr, 1);
-	found = blkid_do_fullprobe(pr);
-	if (found == 0 && blkid_probe_lookup_value(pr, "TYPE", &what, NULL) &&
-		blkid_probe_lookup_value(pr, "PTTYPE", &what, NULL))
-		what = "something";
-	if (found == 0)
-		rj_fail(err, RJ_E_FOREIGN,
-			"%s: holds something else (%s); if it is not needed, wipefs -a makes it blank",
-			path, what);
-	blkid_free_probe(pr);
-	if (found < 0)
-		return rj_fail(err, RJ_E_IO,
-			"%s: cannot look for what is on it", path);
-	return found == 0 ? -RJ_E_FOREIGN : 0;
+	if (pread(fd, raw, sizeof(raw), 0) < 0)
+		return rj_fail_errno(err, errno, "%s: cannot read what is on it", path);
+	if (!rj_fallback_is_here(raw))
+		return 0;
+	for (at = 0; at < RJ_FALLBACK_AREA; at += RJ_FALLBACK_ALIGN)
+		if (!rj_fallback_header_decode(raw + at, &h, NULL))
+			rj_uuid_text(h.volume_uuid, volume);
+	return rj_fail(err, RJ_E_EXISTS,
+		"%s: is the fallback of a volume (%s), and may have segments that are nowhere else: if they may go, dd if=/dev/zero of=%s bs=4096 count=2 removes it",
+		path, volume, path);
+}
+
+/* What wipefs would find; its name into WHAT. More than one thing counts as one, too. */
+static bool found(blkid_probe probe, char *what, size_t size)
+{
+	const char *name = NULL;
+	int rc;
+
+	blkid_probe_enable_superblocks(probe, 1);
+	blkid_probe_enable_partitions(probe, 1);
+	rc = blkid_do_safeprobe(probe);
+	if (rc == 1)
+		return false;
+	if (rc || (blkid_probe_lookup_value(probe, "TYPE", &name, NULL) &&
+			  blkid_probe_lookup_value(probe, "PTTYPE", &name, NULL)))
+		name = "data of some kind";
+	snprintf(what, size, "%s", name);
+	return true;
+}
+
+int rj_check_blank(int fd, const char *path, struct rj_error *err)
+{
+	blkid_probe probe = blkid_new_probe();
+	char what[64];
+	int rc;
+
+	if (!probe || blkid_probe_set_device(probe, fd, 0, 0))
+		rc = rj_fail(err, RJ_E_IO, "%s: cannot be looked at by libblkid", path);
+	else if (found(probe, what, sizeof(what)))
+		rc = rj_fail(err, RJ_E_EXISTS,
+			"%s: holds %s: if that may go, wipefs -a %s removes it", path, what, path);
+	else
+		rc = rj_check_no_fallback(fd, path, err);
+	blkid_free_probe(probe);
+	return rc;
 }
 
 /* struct mmp_struct of ext2_fs.h; ext4_multi_mount_protect() */

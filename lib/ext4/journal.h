@@ -49,10 +49,17 @@ bool rj_journal_device_uuid(
 	const uint8_t raw[1024], uint8_t uuid[RJ_UUID_BYTES]);
 
 /*
- * Check that libblkid finds nothing on the device PATH. RJ_E_FOREIGN names what it
- * found; RJ_E_IO.
+ * Check that the device or file FD holds no fallback file (doc/fallback.md), not even a damaged
+ * one: it may have the only copy of acknowledged segments, and libblkid does not know it.
+ * RJ_E_EXISTS tells PATH, the volume, and how to remove it. RJ_E_IO.
  */
-int rj_journal_device_blank(const char *path, struct rj_error *err);
+int rj_check_no_fallback(int fd, const char *path, struct rj_error *err);
+
+/*
+ * Check that FD holds nothing that libblkid knows, nor a fallback file. Other bytes may be there.
+ * RJ_E_EXISTS tells PATH, what it is, and how to remove it. RJ_E_IO.
+ */
+int rj_check_blank(int fd, const char *path, struct rj_error *err);
 
 /* Check that PATH is not mounted, swapped on or otherwise in use. RJ_E_BUSY says how
  * it is used. */

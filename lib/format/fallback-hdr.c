@@ -136,6 +136,14 @@ int rj_fallback_header_decode(const uint8_t raw[RJ_FALLBACK_HEADER_BYTES],
 	return rc;
 }
 
+bool rj_fallback_is_here(const uint8_t raw[RJ_FALLBACK_AREA])
+{
+	const size_t len = sizeof(RJ_FALLBACK_MAGIC) - 1;
+
+	return !memcmp(raw, RJ_FALLBACK_MAGIC, len) ||
+	       !memcmp(raw + RJ_FALLBACK_ALIGN, RJ_FALLBACK_MAGIC, len);
+}
+
 void rj_fallback_header_encode(const struct rj_fallback_header *h,
 	uint8_t raw[RJ_FALLBACK_HEADER_BYTES])
 {

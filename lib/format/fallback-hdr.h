@@ -13,6 +13,7 @@
 #ifndef RJ_FORMAT_FALLBACK_HDR_H
 #define RJ_FORMAT_FALLBACK_HDR_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "format/seghdr.h"
@@ -72,6 +73,8 @@ int rj_fallback_header_decode(const uint8_t raw[RJ_FALLBACK_HEADER_BYTES],
 	struct rj_fallback_header *out, struct rj_error *err);
 void rj_fallback_header_encode(const struct rj_fallback_header *h,
 	uint8_t raw[RJ_FALLBACK_HEADER_BYTES]);
+/* Does a header begin in one of the two slots, also a damaged one? RAW: the file's beginning. */
+bool rj_fallback_is_here(const uint8_t raw[RJ_FALLBACK_AREA]);
 /* Decode a record's head, with the same errors. Its own CRC is checked here, the
  * payload's by the caller. */
 int rj_fallback_record_decode(const uint8_t raw[RJ_FALLBACK_RECORD_HEAD],

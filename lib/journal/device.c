@@ -92,7 +92,7 @@ static int look(struct rj_jdev *d, struct rj_error *err)
 		return rc;
 	if (!rj_journal_device_uuid(raw, d->uuid)) {
 		d->blank = true;
-		return rj_journal_device_blank(d->path, err);
+		return rj_check_blank(d->fd, d->path, err);
 	}
 	rc = rj_journal_device_check(
 		raw, d->block_size, d->uuid, d->path, err);

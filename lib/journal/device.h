@@ -20,7 +20,7 @@ struct rj_jdev {
 
 /*
  * Open the device PATH for a volume of BLOCK_SIZE. WRITE: for itself alone.
- * A blank device is fine, anything but a journal or that is RJ_E_FOREIGN.
+ * A blank device is fine, anything but a journal or that is RJ_E_EXISTS.
  * RJ_E_BUSY. D is usable with rj_jdev_close() also after a failure.
  */
 int rj_jdev_open(struct rj_jdev *d, const char *path, uint32_t block_size,

@@ -128,8 +128,8 @@ int rj_move_check_settled(const char *path, const struct rj_volume_facts *f,
  * new journal is another volume's. RJ_E_BUSY: mounted, held, served by a
  * rjournald, MMP in use, or the journal device is. RJ_E_NOTFOUND,
  * RJ_E_UNREACHABLE and others with report->journal_lost. RJ_E_NOSPACE: no
- * space for the internal journal. RJ_E_FOREIGN: the device holds something else
- * than a journal, or one of another volume. RJ_E_INVAL: size, block size.
+ * space for the internal journal. RJ_E_EXISTS: the device holds something else
+ * than a journal. RJ_E_INVAL: size, block size.
  */
 int rj_move(const char *device, const struct rj_move_opts *opts,
 	struct rj_move_report *report, struct rj_error *err);

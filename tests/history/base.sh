@@ -69,7 +69,11 @@ status 1 "a base on the volume itself is refused" "$RJBACKUP" base -o mnt/x.img 
 check "... and not made" not test -e mnt/x.img
 status 8 "a device that is too small is refused" "$RJBACKUP" base -o "$small" mnt
 like "... and why" "$OUT" "$small: has 49283072 bytes, and the volume 50331648"
-check "a device with a file system" device a.dev 64M; a=$DEV
+check "a device" device a.dev 64M; a=$DEV
+printf RJFALLBK | dd of="$a" bs=4096 seek=1 conv=notrunc,fsync status=none
+status 8 "the fallback of another volume is refused" "$RJBACKUP" base -o "$a" mnt
+like "... and what to do" "$OUT" "$a: is the fallback of a volume .*dd if=/dev/zero of=$a bs=4096 count=2 removes it"
+check "... and is left" grep -q RJFALLBK "$a"
 mke2fs -q -F "$a" 32M 2>/dev/null && sync "$a" && sha256sum <a.dev >before
 status 8 "... is refused" "$RJBACKUP" base -o "$a" mnt
 like "... and what to do" "$OUT" "$a: holds ext2: if that may go, wipefs -a $a removes it"

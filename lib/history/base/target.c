@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "history/base/target.h"
 
-#include <blkid/blkid.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "ext4/journal.h"
 #include "os/fileio.h"
 
 bool rj_target_is_device(const char *path)
@@ -15,39 +14,6 @@ bool rj_target_is_device(const char *path)
 	struct stat st;
 
 	return !stat(path, &st) && S_ISBLK(st.st_mode);
-}
-
-/* What wipefs would find; its name into WHAT. More than one thing counts as one, too. */
-static bool found(blkid_probe probe, char *what, size_t size)
-{
-	const char *name = NULL;
-	int rc;
-
-	blkid_probe_enable_superblocks(probe, 1);
-	blkid_probe_enable_partitions(probe, 1);
-	rc = blkid_do_safeprobe(probe);
-	if (rc == 1)
-		return false;
-	if (rc || (blkid_probe_lookup_value(probe, "TYPE", &name, NULL) &&
-			  blkid_probe_lookup_value(probe, "PTTYPE", &name, NULL)))
-		name = "data of some kind";
-	snprintf(what, size, "%s", name);
-	return true;
-}
-
-static int check_empty(int fd, const char *path, struct rj_error *err)
-{
-	blkid_probe probe = blkid_new_probe();
-	char what[64];
-	int rc = 0;
-
-	if (!probe || blkid_probe_set_device(probe, fd, 0, 0))
-		rc = rj_fail(err, RJ_E_IO, "%s: cannot be looked at by libblkid", path);
-	else if (found(probe, what, sizeof(what)))
-		rc = rj_fail(err, RJ_E_EXISTS,
-			"%s: holds %s: if that may go, wipefs -a %s removes it", path, what, path);
-	blkid_free_probe(probe);
-	return rc;
 }
 
 static int make_zeros(int fd, const char *path, uint64_t from, uint64_t to, struct rj_error *err)
@@ -117,7 +83,7 @@ int rj_target_open(const char *path, uint64_t bytes, int *fd, struct rj_error *e
 		return rj_fail_errno(err, errno, "%s: cannot open", path);
 	rc = check_size(*fd, path, bytes, err);
 	if (!rc)
-		rc = check_empty(*fd, path, err);
+		rc = rj_check_blank(*fd, path, err);
 	return rc ? rc : make_zeros(*fd, path, 0, bytes, err);
 }
 

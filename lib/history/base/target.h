@@ -14,8 +14,8 @@ bool rj_target_is_device(const char *path);
 /*
  * Open the device PATH exclusively, and make its first BYTES zeros, durably. *FD is open for
  * reading and writing. RJ_E_BUSY: mounted, or in use otherwise; RJ_E_EXISTS: it has a file
- * system, a partition table or the like, and nothing was changed; RJ_E_NOSPACE: it is shorter;
- * RJ_E_IO.
+ * system, a partition table, a fallback file or the like, and nothing was changed; RJ_E_NOSPACE: it
+ * is shorter; RJ_E_IO.
  */
 int rj_target_open(const char *path, uint64_t bytes, int *fd, struct rj_error *err);
 /*

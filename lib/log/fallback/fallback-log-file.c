@@ -574,16 +574,12 @@ int rj_fallback_file_set_aside(struct rj_fallback_file *f,
 static bool was_ours(struct rj_bio *bio, const struct rj_fallback_path *p)
 {
 	const char *suffix = strstr(p->name, ".rjfallback");
-	char raw[8] = "";
-	int i;
+	uint8_t raw[RJ_FALLBACK_AREA] = {0};
+	uint64_t len = bio->size_bytes < sizeof(raw) ? bio->size_bytes : sizeof(raw);
 
 	if (!bio->size_bytes || blank(bio) || (suffix && !suffix[sizeof(".rjfallback") - 1]))
 		return true;
-	for (i = 0; i < 2; i++)
-		if (!bio->read(bio, raw, sizeof(raw), (uint64_t)i * RJ_FALLBACK_ALIGN, NULL) &&
-			!memcmp(raw, RJ_FALLBACK_MAGIC, sizeof(raw)))
-			return true;
-	return false;
+	return !bio->read(bio, raw, (size_t)len, 0, NULL) && rj_fallback_is_here(raw);
 }
 
 bool rj_fallback_file_put_away(const char *path, const struct rj_log_id *id,
