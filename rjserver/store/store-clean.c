@@ -7,9 +7,11 @@
 
 #include "commit.h"
 #include "store-read.h"
+#include "util/environ.h"
 
 #define STEP_LEAST (64u << 10) /* bytes copied along with a batch, at least */
 #define STEP_MOST  (2u << 20)  /* and at most */
+#define UNREAD_NS  5000000000ll /* after the disk could not read */
 
 struct clean {
 	uint32_t file; /* being cleaned; 0: none */
@@ -20,6 +22,7 @@ struct clean {
 	/* the object that a thread reads, or has read */
 	struct read_wait wait;
 	uint64_t read_pos; /* where it was; nothing else is ever there */
+	int64_t not_before; /* monotonic; ns */
 	bool wanted, stopped;
 };
 
@@ -86,7 +89,7 @@ static struct clean *begin(struct store *s)
 
 	if (!cl)
 		cl = s->clean = calloc(1, sizeof(*cl));
-	if (!cl || cl->stopped)
+	if (!cl || cl->stopped || rj_monotonic_ns() < cl->not_before)
 		return NULL;
 	if (cl->at < cl->keys.len && store_file(s, cl->file))
 		return cl;
@@ -123,7 +126,9 @@ static int bytes_of(struct store *s, struct clean *cl, const struct okey *okey,
 	return rc;
 }
 
-/* Copy one object, if it still lives in the file. False: the batch is full. */
+/* Copy one object, if it still lives in the file. False: the batch is full, or it cannot be
+ * copied yet. Only one that was read and is wrong is given up, for good; what the disk does
+ * not read now stays where it is. */
 static bool copy_one(struct store *s, struct clean *cl, const struct okey *okey,
 	uint64_t *bytes)
 {
@@ -137,12 +142,14 @@ static bool copy_one(struct store *s, struct clean *cl, const struct okey *okey,
 		return true;
 	rc = e->state == IDX_DAMAGED ? -RJ_E_CORRUPT
 				     : bytes_of(s, cl, okey, e, body);
-	if (rc && rc != -RJ_E_CORRUPT)
-		return false; /* the disk is waited for, or no memory: later */
+	/* time 0: its header is damaged */
+	if ((rc && rc != -RJ_E_CORRUPT) || store_time(s, e, &time_ns) == -RJ_E_IO) {
+		if (rc != -RJ_E_BUSY)
+			cl->not_before = rj_monotonic_ns() + UNREAD_NS;
+		return false;
+	}
 	if (rc)
 		store_file(s, cl->file)->damaged = true;
-	/* 0: its header is damaged */
-	store_time(s, e, &time_ns);
 	if (!commit_move(s->commit, okey, e, time_ns,
 		    rc ? NULL : body->data ? (void *)body->data : (void *)""))
 		return false;

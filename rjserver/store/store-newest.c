@@ -51,7 +51,7 @@ int store_newest(struct store *s, const struct okey *okey, const char *query,
 	if (okey->key.kind == RJ_KEY_BASE) /* the manifest, which may be short, has the age */
 		least = 0;
 	for (n = 0; (e = idx_next(s->index, okey, n)); n = e->number) {
-		if (e->number >= below || rc == -RJ_E_CORRUPT)
+		if (e->number >= below || (rc && rc != -RJ_E_NOTFOUND))
 			break;
 		if (e->length < least)
 			continue;

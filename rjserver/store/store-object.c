@@ -19,14 +19,26 @@ bool object_whole(const struct object_place *at, const void *data)
 int object_damaged(struct store *s, const struct okey *okey,
 	const struct object_place *at, struct rj_error *err)
 {
-	char key[RJ_KEY_TEXT];
+	char path[PATH_MAX], key[RJ_KEY_TEXT];
 
-	log_error("%s: byte %llu: DAMAGED: the object /%s/%s",
-		at->f ? at->f->path : s->dir,
+	store_file_path(s, pos_file(at->pos), path);
+	log_error("%s: byte %llu: DAMAGED: the object /%s/%s", path,
 		(unsigned long long)pos_offset(at->pos), okey->name,
 		rj_key_text(&okey->key, key));
 	return rj_fail(err, RJ_E_CORRUPT,
 		"the object is damaged: its bytes fail their checksum");
+}
+
+int object_unread(struct store *s, const struct okey *okey,
+	const struct object_place *at, const char *why, struct rj_error *err)
+{
+	char path[PATH_MAX], key[RJ_KEY_TEXT];
+
+	store_file_path(s, pos_file(at->pos), path);
+	log_error("%s: byte %llu: the object /%s/%s cannot be read now: %s",
+		path, (unsigned long long)pos_offset(at->pos), okey->name,
+		rj_key_text(&okey->key, key), why);
+	return rj_fail(err, RJ_E_IO, "the object cannot be read now");
 }
 
 int object_find(struct store *s, const struct okey *okey,
@@ -63,10 +75,10 @@ int object_reserve(struct store *s, const struct okey *okey,
 }
 
 int object_take(struct store *s, const struct okey *okey,
-	const struct object_place *at, bool read, struct rj_buf *out,
+	const struct object_place *at, struct rj_buf *out,
 	struct rj_error *err)
 {
-	if (!read || !object_whole(at, out->data + out->len))
+	if (!object_whole(at, out->data + out->len))
 		return object_damaged(s, okey, at, err);
 	out->len += at->length;
 	return 0;
@@ -76,13 +88,15 @@ int object_get(struct store *s, const struct okey *okey, struct rj_buf *out,
 	struct rj_error *err)
 {
 	struct object_place at;
+	struct rj_error why;
 	int rc = object_reserve(s, okey, &at, out, err);
 
 	if (rc)
 		return rc;
-	rc = rj_pread_all(at.f->fd, out->data + out->len, at.length,
-		object_offset(&at), at.f->path, err);
-	return object_take(s, okey, &at, !rc, out, err);
+	if (rj_pread_all(at.f->fd, out->data + out->len, at.length,
+		    object_offset(&at), "data file", &why))
+		return object_unread(s, okey, &at, why.msg, err);
+	return object_take(s, okey, &at, out, err);
 }
 
 int store_time(struct store *s, struct idx_entry *e, uint64_t *time_ns)
@@ -92,10 +106,10 @@ int store_time(struct store *s, struct idx_entry *e, uint64_t *time_ns)
 	struct rec rec;
 
 	if (!e->time_s) {
-		if (!f ||
-			rj_pread_all(f->fd, raw, sizeof(raw),
-				pos_offset(e->pos), f->path, NULL) ||
-			!rec_decode(raw, false, s->store_id, &rec))
+		if (f && rj_pread_all(f->fd, raw, sizeof(raw),
+				 pos_offset(e->pos), f->path, NULL))
+			return -RJ_E_IO;
+		if (!f || !rec_decode(raw, false, s->store_id, &rec))
 			return -RJ_E_CORRUPT;
 		e->time_s = rec_time_s(&rec);
 	}

@@ -136,7 +136,7 @@ static void hand_out(struct reader *r)
 	}
 }
 
-/* The bytes were not those of the object: is it elsewhere by now (the cleaner
+/* The bytes were not read, or not those of the object: is it elsewhere by now (the cleaner
  * copies, and a dropped file is written again), or deleted? Then true: it is
  * looked for once more. */
 static bool moved(struct reader *r, const struct read_job *j)
@@ -156,7 +156,10 @@ static void finish(struct reader *r, struct read_job *j)
 			TAILQ_INSERT_TAIL(&r->waiting, j, link);
 			return;
 		}
-		j->rc = object_damaged(r->s, &j->okey, &j->at, &j->err);
+		j->rc = j->rc == -RJ_E_CORRUPT
+				? object_damaged(r->s, &j->okey, &j->at, &j->err)
+				: object_unread(r->s, &j->okey, &j->at,
+					  j->err.msg, &j->err);
 	}
 	if (!j->rc)
 		j->body.len = j->at.length;
@@ -271,7 +274,7 @@ int reader_get(struct store *s, const struct okey *okey, struct rj_buf *out,
 	if (rc)
 		return rc;
 	if (read_now(&at, out->data + out->len))
-		return object_take(s, okey, &at, true, out, err);
+		return object_take(s, okey, &at, out, err);
 	if (!have_thread(s->reader))
 		return object_get(s, okey, out, err);
 	j = calloc(1, sizeof(*j));

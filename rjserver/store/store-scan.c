@@ -19,6 +19,7 @@
 struct held {
 	struct rec rec;
 	bool body_ok;
+	bool unread;        /* bad only because the disk did not read it; "check" minds */
 	bool torn;          /* if bad, then as an unfinished write leaves it */
 	uint64_t last_seen; /* the record found before it; 0: none */
 	uint64_t gap_from; /* not 0: records between here and rec are missing */
@@ -138,7 +139,7 @@ static int apply(struct scan *sc, const struct held *h, struct rj_error *err)
 		idx_remove(s->index, &h->rec.okey);
 		return 0;
 	}
-	if (!h->body_ok || h->rec.type == REC_DAMAGED)
+	if ((!h->body_ok && !h->unread) || h->rec.type == REC_DAMAGED)
 		say_damaged(s, &h->rec);
 	/* a key twice is the same object twice: a good one wins */
 	if (e && !h->body_ok && h->rec.type == REC_OBJECT)
@@ -153,8 +154,9 @@ static int apply(struct scan *sc, const struct held *h, struct rj_error *err)
 	e->length = h->rec.length;
 	e->body_crc = h->rec.body_crc;
 	e->time_s = rec_time_s(&h->rec);
-	e->state = h->body_ok && h->rec.type == REC_OBJECT ? IDX_LIVE
-							   : IDX_DAMAGED;
+	e->state = (h->body_ok || h->unread) && h->rec.type == REC_OBJECT
+			   ? IDX_LIVE
+			   : IDX_DAMAGED;
 	store_count(s, e, 1);
 	return 0;
 }
@@ -182,9 +184,11 @@ static int release_below(struct scan *sc, uint64_t pos, struct rj_error *err)
 	return rc;
 }
 
-static int add_record(struct scan *sc, const struct rec *r, bool body_ok,
-	bool torn, struct rj_error *err)
+/* Take the record of FOUND, whose other fields say what became of its body. */
+static int add_record(
+	struct scan *sc, const struct held *found, struct rj_error *err)
 {
+	const struct rec *r = &found->rec;
 	struct held *h;
 	size_t cap;
 	int rc = 0;
@@ -203,10 +207,8 @@ static int add_record(struct scan *sc, const struct rec *r, bool body_ok,
 		rc = release_below(sc, sc->durable, err);
 	}
 	h = &sc->held[sc->count++];
-	*h = (struct held){.rec = *r,
-		.body_ok = body_ok,
-		.torn = torn,
-		.last_seen = sc->last};
+	*h = *found;
+	h->last_seen = sc->last;
 	if (r->prev != sc->last &&
 		!(!sc->any && pos_file(r->prev) < sc->first_file))
 		h->gap_from =
@@ -268,25 +270,26 @@ static int take_record(struct scan *sc, const struct scan_file *sf,
 {
 	uint64_t start = pos_offset(r->pos);
 	uint64_t body = start + REC_HEAD_BYTES, trailer, to;
+	struct held h = {.rec = *r};
+	bool whole, unread;
 	struct rec again;
-	bool whole, body_ok, torn;
 
 	trailer = start + rec_trailer_at(r->length);
 	to = trailer + REC_HEAD_BYTES;
 	whole = to <= sf->len;
-	body_ok = body + r->length <= sf->len &&
-		  rj_crc32c(~0u, sf->data + body, r->length) == r->body_crc;
-	torn = whole &&
-	       !scan_find_unreadable(sc, r->pos, pos_make(sf->number, to)) &&
-	       has_zero_sector(sf->data, start, to);
-	if (body_ok && (headless || !whole ||
+	unread = scan_find_unreadable(sc, r->pos, pos_make(sf->number, to));
+	h.body_ok = body + r->length <= sf->len &&
+		    rj_crc32c(~0u, sf->data + body, r->length) == r->body_crc;
+	h.unread = whole && unread && !h.body_ok && !sc->s->read_only;
+	h.torn = whole && !unread && has_zero_sector(sf->data, start, to);
+	if (h.body_ok && (headless || !whole ||
 			       !rec_decode(sf->data + trailer, true,
 				       r->store_id, &again)))
 		log_warning("%s: byte %llu: the %s of a record is damaged; "
 			    "its other copy is used",
 			sf->path, (unsigned long long)start,
 			headless ? "header" : "trailer");
-	return add_record(sc, r, body_ok, torn, err);
+	return add_record(sc, &h, err);
 }
 
 int scan_file(struct scan *sc, struct scan_file *sf, struct rj_error *err)

@@ -104,7 +104,8 @@ int store_close(struct store *s, struct rj_error *err);
 
 /*
  * Append the object's bytes to OUT. RJ_E_NOTFOUND; RJ_E_CORRUPT: its bytes are damaged,
- * or records were lost whose names are not known, and the object may be among those.
+ * or records were lost whose names are not known, and the object may be among those;
+ * RJ_E_IO: they cannot be read now.
  */
 int store_get(struct store *s, const struct okey *okey, struct rj_buf *out,
 	struct rj_error *err);
@@ -178,8 +179,8 @@ void store_ahead_end(struct store *s);
 /*
  * Find when the newest of all objects that a DELETE of OKEY means was stored, to the
  * second after: of OKEY itself, or with "below=N" in QUERY of those below N in its
- * directory (with "least=BYTES": of that size or more). RJ_E_NOTFOUND: none;
- * RJ_E_CORRUPT: the age of one cannot be read.
+ * directory (with "least=BYTES": of that size or more). RJ_E_NOTFOUND: none; RJ_E_CORRUPT,
+ * RJ_E_IO: the age of one cannot be read.
  */
 int store_newest(struct store *s, const struct okey *okey, const char *query,
 	uint64_t *time_ns);

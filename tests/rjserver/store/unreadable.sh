@@ -77,6 +77,19 @@ unreadable "$at" $((at + 4096))
 begin || { not_ok "what is vouched for holds up no start"; exit 1; }
 check "the others are served" all_served 3
 is "it is not just missing" "$(code "$(url 4)")" 500
+is "nor called damaged" "$(grep -ci rj-damaged "$T_DIR/head")" 0
+is "and not written again" "$(code -T "$T_DIR/obj.1" "$(url 4)")" 412
+readable
+check "all are served when the disk reads again" all_served 4
+stop
+unreadable "$at" $((at + 4096))
+LD_PRELOAD=$SHIM status 2 "check minds" "$RJSERVER" check "$D"
+like "... and counts it as damaged" "$OUT" '4 objects, .*: 1 damaged'
+begin || exit 1
+readable
+stop
+begin || exit 1
+check "no verdict of that start stays" all_served 4
 stop
 
 # given up: the loss is accepted
@@ -103,4 +116,36 @@ begin || { not_ok "an unreadable page that was not used yet"; exit 1; }
 like "is said" "$(cat "$LOG")" "byte $at: cannot be read"
 readable
 check "all are served" all_served 3
+stop
+
+# the cleaner cannot read what lives in the oldest file
+readable
+rm -rf "$D"
+begin --file-size=64K || exit 1
+head -c 10000 /dev/urandom >"$T_DIR/obj.1"
+is "one that stays" "$(code -T "$T_DIR/obj.1" "$(url 1)")" 201
+unreadable 4096 20480
+goes() {
+	[ "$(code -T "$T_DIR/obj.1" "$(url "$1")") $(code -X DELETE "$(url "$1")")" = "201 204" ]
+}
+bad=0
+for n in {2..30}; do goes $n || bad=$((bad + 1)); done
+is "others come and go" $bad 0
+# with each of them, the cleaner goes on
+tried() {
+	goes 31 && grep -q "00000001.rjd: byte [0-9]*: the object .*$(seq20 1) cannot be read now" "$LOG"
+}
+check "the cleaner has tried" wait_for 60 tried
+is "what was not read is no damage: a plain 500" "$(code "$(url 1)")" 500
+is "... without RJ-Damaged" "$(grep -ci rj-damaged "$T_DIR/head")" 0
+is "its file stays" "$(ls "$D/damaged") $(ls "$F")" " $F"
+readable
+check "the disk reads again: it is served" served 1
+cleaned() { goes 32 && ! [ -e "$F" ]; }
+check "it is copied, and its file goes" wait_for 60 cleaned
+check "it is served from its new place" served 1
+stop
+begin --file-size=64K || exit 1
+check "and after a restart" served 1
+is "nothing was set aside" "$(ls "$D/damaged")" ""
 stop
