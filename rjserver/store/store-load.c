@@ -358,10 +358,8 @@ static void look_for(
 	void *arg, const struct okey *okey, const struct idx_entry *e)
 {
 	struct gone *g = arg;
-	struct datafile *f = store_file(g->s, pos_file(e->pos));
-	uint64_t end = pos_offset(e->pos) + rec_total(e->length);
 
-	if (e->pos >= g->s->checkpoint_pos || (f && end <= f->bytes))
+	if (e->pos >= g->s->checkpoint_pos || store_there(g->s, e))
 		return;
 	if (!g->objects || pos_file(e->pos) < g->file)
 		g->file = pos_file(e->pos);

@@ -141,8 +141,8 @@ static int apply(struct scan *sc, const struct held *h, struct rj_error *err)
 	}
 	if ((!h->body_ok && !h->unread) || h->rec.type == REC_DAMAGED)
 		say_damaged(s, &h->rec);
-	/* a key twice is the same object twice: a good one wins */
-	if (e && !h->body_ok && h->rec.type == REC_OBJECT)
+	/* a key twice is the same object twice: a good one wins, if its file was not dropped */
+	if (e && !h->body_ok && h->rec.type == REC_OBJECT && store_there(s, e))
 		return 0;
 	if (e)
 		store_count(s, e, -1);

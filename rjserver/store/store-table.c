@@ -34,6 +34,13 @@ struct datafile *store_file(struct store *s, uint32_t number)
 	return NULL;
 }
 
+bool store_there(struct store *s, const struct idx_entry *e)
+{
+	const struct datafile *f = store_file(s, pos_file(e->pos));
+
+	return f && pos_offset(e->pos) + rec_total(e->length) <= f->bytes;
+}
+
 void store_count(struct store *s, const struct idx_entry *e, int by)
 {
 	struct datafile *f = store_file(s, pos_file(e->pos));

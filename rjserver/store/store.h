@@ -122,6 +122,8 @@ void store_batch_done(struct store *s);
 
 /* store-table.c */
 struct datafile *store_file(struct store *s, uint32_t number);
+/* Is there a file that is long enough for the record of E? */
+bool store_there(struct store *s, const struct idx_entry *e);
 /* Count the object of E as live in its file (BY 1), or no longer (-1). */
 void store_count(struct store *s, const struct idx_entry *e, int by);
 void store_files_free(struct store *s);

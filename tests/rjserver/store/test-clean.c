@@ -728,6 +728,41 @@ static void a_file_that_is_gone_is_missed(void)
 	CU_ASSERT_PTR_NOT_NULL(strstr(err.msg, "gone or cut off"));
 }
 
+/* The checkpoint has an object in a file that was dropped after the cleaner had copied it;
+ * a byte of the copy rots: that object is damaged, and the server starts. */
+static void a_copy_that_rots_is_damaged(void)
+{
+	struct store *s = with_checkpoint("rots");
+	uint64_t checkpoint = s->checkpoint_pos, pos;
+	struct okey k = key_of(40);
+	char path[PATH_MAX];
+	unsigned n;
+	int fd;
+
+	for (n = 1; n < 210; n++)
+		if (n != 40)
+			CU_ASSERT_EQUAL(del(s, n), 0);
+	while (clean_step(s))
+		;
+	pos = idx_find(s->index, &k)->pos;
+	CU_ASSERT_TRUE(s->files[0].number > 1);
+	CU_ASSERT_TRUE(pos > checkpoint);
+	store_file_path(s, pos_file(pos), path);
+	CU_ASSERT_EQUAL(store_close(s, &err), 0);
+	fd = open(path, O_RDWR | O_CLOEXEC);
+	CU_ASSERT_EQUAL(pwrite(fd, "", 1, (off_t)pos_offset(pos) + 5000), 1);
+	close(fd);
+	quiet(true);
+	CU_ASSERT_EQUAL_FATAL(try_open(&s), 0);
+	CU_ASSERT_EQUAL(s->checkpoint_pos, checkpoint);
+	CU_ASSERT_EQUAL(get(s, 40), -RJ_E_CORRUPT);
+	CU_ASSERT_EQUAL(put(s, 40), -RJ_E_EXISTS);
+	CU_ASSERT_EQUAL(get(s, 210), 0);
+	CU_ASSERT_EQUAL(del(s, 40), 0);
+	CU_ASSERT_EQUAL(store_close(s, &err), 0);
+	quiet(false);
+}
+
 static void all_files_gone_are_missed(void)
 {
 	char path[256];
@@ -896,6 +931,7 @@ int main(void)
 		RJTEST(a_checkpoint_needs_a_record),
 		RJTEST(a_start_reads_the_disk),
 		RJTEST(a_file_that_is_gone_is_missed),
+		RJTEST(a_copy_that_rots_is_damaged),
 		RJTEST(all_files_gone_are_missed),
 		RJTEST(a_damaged_checkpoint_costs_time_only),
 		RJTEST(a_file_is_no_object),
