@@ -187,6 +187,22 @@ static int put_claims(struct follow *f, struct rj_error *err)
 	return rc;
 }
 
+/* Nothing follows the copy's end. Is that the source's end still? */
+static int check_end(struct follow *f, struct rj_error *err)
+{
+	const struct target *from = f->c->from;
+	uint64_t end = f->verify.tail.sequence;
+	struct rj_listing l = {0};
+	int rc = rj_listing_log(from->store, &from->id, end - 1, 0, &l, err);
+
+	if (!rc && !l.last)
+		rc = rj_fail(err, RJ_E_GAP,
+			"%s: ends before segment %" PRIu64 ", with which %s ends: the store has lost the end of the log, or was put back to an earlier state: keep this copy, and begin another one",
+			from->text, end, f->c->to.text);
+	rj_listing_free(&l);
+	return rc;
+}
+
 /* What came to the source since. */
 static int go_on(struct follow *f, struct rj_error *err)
 {
@@ -206,6 +222,8 @@ static int go_on(struct follow *f, struct rj_error *err)
 		f->err = err;
 		if (!rc)
 			rc = walk_segments(from, &l, put_next, f);
+	} else if (!rc) {
+		rc = check_end(f, err);
 	}
 	rj_listing_free(&l);
 	return rc ? rc : copy_put_points(f->c, err);

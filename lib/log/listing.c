@@ -7,6 +7,7 @@
 
 #include "log/retry.h"
 #include "log/trim.h"
+#include "log/verify.h"
 
 struct collect {
 	struct rj_listing *l;
@@ -278,6 +279,24 @@ int rj_log_fetch_header(struct rj_store *store, const struct rj_log_id *id,
 	if (!rc)
 		rc = rj_seghdr_decode(bytes.data, out, err);
 	rj_buf_free(&bytes);
+	return rc;
+}
+
+int rj_log_fetch_place(struct rj_store *store, const struct rj_log_id *id,
+	uint64_t sequence, int retry_ms, struct rj_log_tail *out,
+	struct rj_error *err)
+{
+	struct rj_segment header = {0};
+	struct rj_buf bytes = {0};
+	struct rj_verify v;
+	int rc = rj_log_fetch(store, id, sequence, retry_ms, &bytes, err);
+
+	rj_verify_start(&v, store->url, id, sequence);
+	if (!rc)
+		rc = rj_verify_header(&v, bytes.data, bytes.len, &header, err);
+	rj_segment_release(&header);
+	rj_buf_free(&bytes);
+	*out = v.tail;
 	return rc;
 }
 

@@ -76,6 +76,13 @@ int rj_log_fetch_until(struct rj_store *store, const struct rj_log_id *id,
 int rj_log_fetch_header(struct rj_store *store, const struct rj_log_id *id,
 	uint64_t sequence, struct rj_seghdr *out, struct rj_error *err);
 /*
+ * Fetch segment SEQUENCE, and say what it is: OUT has its number, epoch and chain. What it holds
+ * is not checked, nor what it follows. Errors as of rj_log_fetch() and rj_verify_header().
+ */
+int rj_log_fetch_place(struct rj_store *store, const struct rj_log_id *id,
+	uint64_t sequence, int retry_ms, struct rj_log_tail *out,
+	struct rj_error *err);
+/*
  * Put "URL: WHAT segment NUMBER: " before a store's message in ERR, without repeating
  * the URL. The code stays, and is returned negated.
  */

@@ -80,7 +80,8 @@ typedef int (*rj_log_sink)(void *arg, const struct rj_segment *seg,
  * it got, also on failure.
  *
  * RJ_E_NOTFOUND: no segment at all (and floor 0). RJ_E_GAP: a number is
- * missing below the last one listed or below the floor. RJ_E_CORRUPT: a
+ * missing below the last one listed or below the floor; or nothing follows
+ * RESUME, and it is not there as it was. RJ_E_CORRUPT: a
  * segment is there and fails its check: never taken for the end of the log.
  * RJ_E_FOREIGN: a segment of another volume or journal. RJ_E_REFUSED: see
  * SEEN. RJ_E_UNREACHABLE. Messages name the store, and the segment's number.

@@ -175,6 +175,37 @@ static int plan_start(struct reader *r, struct rj_error *err)
 	return rc;
 }
 
+/*
+ * Nothing is to be read. Is that the end of the log that was read before? A store that was put back
+ * to an earlier state ends earlier, or has another segment there by now. One that is not there was
+ * trimmed if others follow, of which the next reading sees whether they follow from it.
+ */
+static int check_resumed(struct reader *r, struct rj_error *err)
+{
+	const struct rj_log_tail *tail = r->opts->resume;
+	struct rj_log_tail now;
+	int rc;
+
+	if (!tail->sequence)
+		return 0;
+	rc = rj_log_fetch_place(
+		r->store, r->id, tail->sequence, r->opts->retry_ms, &now, err);
+	if (!rc && !memcmp(now.chain, tail->chain, sizeof(now.chain)))
+		return 0;
+	if (rc && rc != -RJ_E_GAP)
+		return rc;
+	if (rc) {
+		rc = rj_listing_log(r->store, r->id, tail->sequence,
+			r->opts->retry_ms, &r->listing, err);
+		if (rc || r->listing.last)
+			return rc;
+	}
+	r->sum->bad_sequence = tail->sequence;
+	return rj_fail(err, RJ_E_GAP,
+		"%s: segment %llu is not there any more as it was read: the store has lost the end of the log, or was put back to an earlier state: go on with the log as it was, or begin again with what is there",
+		r->store->url, (unsigned long long)tail->sequence);
+}
+
 /* Segment N from the threads that fetch ahead: verified, into SEG, which stays theirs.
  */
 static int take_fetched(struct reader *r, uint64_t n, struct rj_segment **seg,
@@ -286,7 +317,11 @@ int rj_log_read(struct rj_store *store, const struct rj_log_id *id,
 	if (r.opts->resume)
 		r.sum->tail = *r.opts->resume;
 	rc = list(&r, err);
-	if (rc || (r.opts->resume && r.end <= r.opts->resume->sequence))
+	if (!rc && r.opts->resume && r.end <= r.opts->resume->sequence) {
+		rc = check_resumed(&r, err);
+		goto out;
+	}
+	if (rc)
 		goto out;
 	if (r.opts->resume) {
 		r.sum->start = r.opts->resume->sequence + 1;

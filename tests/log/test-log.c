@@ -129,6 +129,46 @@ static void resume_reads_only_what_is_new(void)
 	t_log_end(&t);
 }
 
+/* A store that was put back to an earlier state. */
+static void what_was_read_has_to_be_there(void)
+{
+	struct rj_log_read_opts o = {.retry_ms = T_PATIENCE_MS};
+	struct rj_log_writer *w;
+	struct rj_log_tail tail;
+	struct rj_buf was = {0};
+	struct t_log t;
+
+	t_log_begin(&t);
+	w = t_claim(&t, NULL);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(w);
+	T_WORKS(&t, t_append_base(&t, w));
+	T_WORKS(&t, t_append(&t, w, 40, 3, 0xEE));
+	T_WORKS(&t, t_read(&t, NULL));
+	tail = t.sum.tail;
+	o.resume = &tail;
+	t_get(&t, 3, &was);
+	t_remove(&t, 3);
+	T_FAILS(&t, t_read(&t, &o), RJ_E_GAP, "segment 3 is not there any more");
+	CU_ASSERT_EQUAL(t.sum.bad_sequence, 3);
+	/* another segment has its number */
+	tail.chain[31] ^= 1;
+	t_replace(&t, 3, was.data, was.len);
+	T_FAILS(&t, t_read(&t, &o), RJ_E_GAP, "segment 3 is not there any more");
+	tail.chain[31] ^= 1;
+	T_WORKS(&t, t_read(&t, &o));
+	/* trimmed: the next one follows from it, or does not */
+	T_WORKS(&t, t_append_base(&t, w));
+	t_remove(&t, 3);
+	T_WORKS(&t, t_read(&t, &o));
+	CU_ASSERT_EQUAL(t.sum.tail.sequence, 4);
+	o.upto = 3;
+	T_WORKS(&t, t_read(&t, &o));
+	CU_ASSERT_EQUAL(t.count, 0);
+	rj_buf_free(&was);
+	rj_log_writer_free(w);
+	t_log_end(&t);
+}
+
 /* What this host saw acknowledged, by log/floor/floor.h. */
 static void another_history_is_not_the_one_that_was_seen(void)
 {
@@ -651,6 +691,7 @@ int main(void)
 		RJTEST(no_log_is_not_found),
 		RJTEST(reading_begins_at_oldest),
 		RJTEST(resume_reads_only_what_is_new),
+		RJTEST(what_was_read_has_to_be_there),
 		RJTEST(another_history_is_not_the_one_that_was_seen),
 		RJTEST(upto_reads_as_if_the_log_ended_there),
 		RJTEST(a_hole_is_believed_when_seen_twice),

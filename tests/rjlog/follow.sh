@@ -99,4 +99,15 @@ check "the log is deleted beyond the archive's end" wait_for 120 deleted
 status 4 "... which is told" timeout 120 "$RJLOG" copy --follow "$AT" "$ARCHIVE"
 like "... with the segment" "$OUT" "segments? [0-9]+ .*missing.*: deleted before they were copied|segment $end, which is not at .* any more: what followed was deleted before"
 check "unmounted" history_umount
+
+# ---- the source is put back to an earlier state ----
+ARCHIVE=$ARCHIVE-2
+follow
+end=$("$RJLOG" --json ls "$AT/$UUID" | jq '.segments[-1].segment')
+check "another archive" wait_for 120 has "$end"
+for n in $((end - 1)) $end; do curl -sf -X DELETE "http${AT#rj}/$UUID/log/$(printf %020d "$n")"; done
+wait_for 60 gone $pid || kill_pid $pid
+wait $pid; is "the source ends earlier" $? 4
+like "... which is told" "$(tail -n 1 follow.err)" "^rjlog: $AT/$UUID: ends before segment $end, with which $ARCHIVE/$UUID ends: .*begin another one"
+check "... and the copy is as it was" has "$end"
 exit 0
