@@ -7,8 +7,17 @@
 #include "util/bytes.h"
 #include "util/crc32c.h"
 
+/* Tells a chain from the floor, a segment's number, that older versions left in its place. */
+#define CHAIN_NOTED (1ull << 63)
+
+uint64_t rj_base_chain(const uint8_t chain[RJ_SEG_HASH_BYTES])
+{
+	return rj_get_le64(chain) | CHAIN_NOTED;
+}
+
 /* In a base no move is under way: the numbers stand in the place of its UUID, of where its redo
- * record is, and of its blocks and placement. NULL: as in a volume. */
+ * record is, and of its blocks and placement; the chain in that of the floor, which a promotion
+ * makes new. NULL: as in a volume. */
 static void put(struct rj_sbx_raw *r, const struct rj_base_record *base)
 {
 	const struct rj_base_record none = {0}, *n = base ? base : &none;
@@ -21,6 +30,7 @@ static void put(struct rj_sbx_raw *r, const struct rj_base_record *base)
 	rj_put_le64(r->redo_block, n->id);
 	rj_put_le32(r->intent_blocks, (uint32_t)n->hold);
 	r->intent_placement[0] = (uint8_t)(n->hold >> 32);
+	rj_put_le64(r->floor, n->chain);
 	rj_put_le32(r->crc,
 		rj_crc32c(~0u, r, offsetof(struct rj_sbx_raw, crc)));
 }
@@ -51,6 +61,9 @@ int rj_sbx_base_get(const uint8_t raw[RJ_SBX_BYTES],
 	base->whole = rj_get_le64(r.intent_uuid + 8);
 	base->id = rj_get_le64(r.redo_block);
 	base->hold = rj_get_le32(r.intent_blocks) | (uint64_t)r.intent_placement[0] << 32;
+	base->chain = rj_get_le64(r.floor);
+	if (!(base->chain & CHAIN_NOTED))
+		base->chain = 0;
 	put(&r, NULL);
 	rc = rj_sbx_decode((const uint8_t *)&r, sbx, err);
 	if (!rc && !base->from && !base->whole)

@@ -43,6 +43,7 @@ struct rj_follow {
 	bool last;		     /* rj_follow_is_last() */
 	/* All up to there is applied, and where that is; SEGMENT 0: nothing yet. */
 	struct rj_history_place settled;
+	uint64_t settled_chain; /* of its segment, as in the base's record */
 	uint64_t place_bytes; /* when a place was made durable */
 	int64_t place_ns;
 };
@@ -69,6 +70,7 @@ static int will_apply(void *arg, uint64_t segment, struct rj_error *err)
 	if (segment <= r.whole)
 		return 0;
 	r.whole = segment;
+	r.chain = f->walk.chain;
 	memcpy(raw, f->super, sizeof(raw));
 	memcpy(sbx, raw + RJ_SBX_OFFSET, sizeof(sbx));
 	rj_sbx_base_put(sbx, &r);
@@ -103,6 +105,7 @@ static int put_place(struct rj_follow *f, struct rj_error *err)
 		.whole = at,
 		.id = f->facts.record.id,
 		.hold = f->facts.record.hold,
+		.chain = f->settled_chain,
 	};
 	uint8_t raw[SUPER_BYTES], sbx[RJ_SBX_BYTES];
 	int rc;
@@ -154,6 +157,7 @@ static int settled(void *arg, uint64_t segment, struct rj_error *err)
 
 	f->settled = f->report.reached;
 	f->settled.segment = segment;
+	f->settled_chain = f->walk.chain;
 	if (f->report.bytes < f->place_bytes + PLACE_BYTES &&
 		rj_monotonic_ns() < f->place_ns + PLACE_NS)
 		return 0;
@@ -359,7 +363,8 @@ int rj_follow_news(struct rj_follow *f, bool *news, struct rj_error *err)
 	struct rj_listing l = {0};
 	int rc = rj_listing_end(f->log.store, &f->log.id, false, 0, &l, err);
 
-	*news = !rc && (!f->walk.ring ||
+	/* an earlier end: the next pass tells what that is */
+	*news = !rc && (!f->walk.ring || l.last < f->walk.tail.sequence ||
 			l.last > f->walk.tail.sequence + !f->log.store->caps.put_new);
 	rj_listing_free(&l);
 	return rc;

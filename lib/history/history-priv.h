@@ -30,6 +30,7 @@ struct rj_hist {
 	struct rj_bio *bio; /* over the ring */
 	uint32_t sb_block;
 	uint64_t segment; /* the last one in the ring, */
+	uint64_t chain;	  /* rj_base_chain() of it, */
 	int64_t sealed_ns; /* and when it was sealed, since 1970 */
 	struct rj_log_tail tail; /* from which the next reading goes on */
 	uint64_t claimed; /* the highest epoch, when the last reading began */

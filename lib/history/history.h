@@ -130,7 +130,7 @@ int rj_history_resolve(struct rj_store *store, const struct rj_log_id *id,
  * to opts->fs, up to opts->at. REPORT is filled as far as it got, also on failure.
  *
  * RJ_E_NOTFOUND: the log has no such mark. RJ_E_GAP: the log lacks a segment that is
- * needed (trimmed, or lost).
+ * needed (trimmed, or lost), or has another one in the place of base.whole.
  * RJ_E_REFUSED: AT is outside of what can be reached, or the history breaks before;
  * the message names the nearest moment. RJ_E_CORRUPT: a segment, or a transaction in
  * the log. RJ_E_CANCELLED; all that rj_log_read() and rj_jbd2_replay() report.

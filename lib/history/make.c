@@ -122,6 +122,16 @@ static int find_unmount(struct making *m, uint64_t *at, struct rj_error *err)
 	return rc ? rc : rj_source_is_left(&m->from, report.left, err);
 }
 
+/* What the record says of segment NUMBER. */
+static int note_chain(struct making *m, uint64_t number, struct rj_error *err)
+{
+	struct rj_log_tail at;
+	int rc = rj_log_fetch_place(m->log.store, &m->log.id, number, 0, &at, err);
+
+	m->facts->record.chain = rc ? 0 : rj_base_chain(at.chain);
+	return rc;
+}
+
 /*
  * Where the log begins. A walk must not begin with an empty journal, if that is not by an
  * unmount: it cannot know whether a number is skipped next, as after a mount, or not, as after
@@ -154,8 +164,10 @@ static int begin_log(struct making *m, struct rj_error *err)
 		return rc;
 	rc = begin_at(m, err);
 	if (!rc && m->up)
+		rc = note_chain(m, m->facts->record.from, err);
+	if (!rc && m->up)
 		rc = rj_upload_begin(
-			m->up, m->facts->record.from, m->facts->hold.number, err);
+			m->up, &m->facts->record, m->facts->hold.number, err);
 	return rc;
 }
 
@@ -306,7 +318,7 @@ static int put_super(struct making *m, const struct rj_base_record *record,
 	rj_super_make_base(raw, sbx);
 	if (m->up) {
 		memcpy(m->head + SUPER_AT, raw, SUPER_BYTES);
-		return rj_upload_finish(m->up, m->head, record->whole, err);
+		return rj_upload_finish(m->up, m->head, record, err);
 	}
 	rc = rj_fsync(m->to, m->out, err);
 	if (!rc)
@@ -358,6 +370,8 @@ static int make(struct making *m, struct rj_history_report *report,
 		rc = copy(m, raw, err);
 	if (!rc)
 		rc = finish_log(m, err);
+	if (!rc)
+		rc = note_chain(m, m->facts->record.whole, err);
 	walk.base = m->facts->record;
 	walk.at.kind = RJ_AT_SEGMENT;
 	walk.at.segment = m->facts->record.whole;

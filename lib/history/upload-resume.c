@@ -26,7 +26,9 @@ static int look_at_log(const struct rj_base_log *log, const struct rj_base_facts
 {
 	const struct rj_history_opts walk = {
 		.fs_blocks = f->blocks,
-		.base = {.from = f->record.from, .whole = f->record.from},
+		.base = {.from = f->record.from,
+			.whole = f->record.from,
+			.chain = f->record.chain},
 		.at.kind = RJ_AT_LATEST,
 	};
 	struct rj_history_report report;
@@ -44,6 +46,7 @@ int rj_base_resume(struct rj_upload *u, const struct rj_base_log *log, bool with
 	if (!m)
 		return 0;
 	f->record.from = m->record.from;
+	f->record.chain = m->record.chain;
 	if (!other_size && (m->hold || !with_hold))
 		rc = look_at_hold(log, m->hold, f, err);
 	if (!rc)

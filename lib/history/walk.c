@@ -90,6 +90,34 @@ static int gather(void *arg, const struct rj_segment *s, struct rj_error *err)
 	return rj_ring_apply(h->ring, s, err);
 }
 
+/* SEGMENT, with CHAIN, is in the log. If the base is whole there, is it the one of then? */
+static int check_whole(const struct rj_hist *h, uint64_t segment, const uint8_t *chain,
+	struct rj_error *err)
+{
+	const struct rj_base_record *base = &h->opts->base;
+
+	if (segment != base->whole || !base->chain || rj_base_chain(chain) == base->chain)
+		return 0;
+	return rj_fail(err, RJ_E_GAP,
+		"%s: segment %llu is not the one that was there when this base became whole: the store was put back to an earlier state, or the log was begun again; this base cannot be used with it: make a new one",
+		h->store->url, (unsigned long long)segment);
+}
+
+/* Before anything is applied: numbers alone do not say that this is the log of the base. */
+static int check_same_log(struct rj_hist *h, struct rj_error *err)
+{
+	struct rj_log_tail at;
+	int rc;
+
+	if (!h->opts->base.chain)
+		return 0;
+	rc = rj_log_fetch_place(
+		h->store, h->id, h->opts->base.whole, h->opts->retry_ms, &at, err);
+	if (rc == -RJ_E_GAP) /* a copy of the log that has not come to there: step() looks then */
+		return 0;
+	return rc ? rc : check_whole(h, at.sequence, at.chain, err);
+}
+
 static int step(void *arg, const struct rj_segment *s, struct rj_error *err)
 {
 	struct rj_hist *h = arg;
@@ -103,7 +131,9 @@ static int step(void *arg, const struct rj_segment *s, struct rj_error *err)
 		.epoch = s->header.epoch,
 		.oldest = s->header.oldest};
 	memcpy(h->at.chain, s->chain, sizeof(h->at.chain));
-	rc = rj_hist_look_at_note(h, s, err);
+	rc = check_whole(h, s->header.sequence, s->chain, err);
+	if (!rc)
+		rc = rj_hist_look_at_note(h, s, err);
 	if (!rc && (s->header.kind == RJ_SEG_FENCE || moves_tail(h, s)))
 		rc = rj_hist_consume(h, err);
 	if (!rc && s->header.kind == RJ_SEG_FENCE)
@@ -118,6 +148,7 @@ static int step(void *arg, const struct rj_segment *s, struct rj_error *err)
 		return rc;
 	rj_hist_recovered(h, s);
 	h->segment = s->header.sequence;
+	h->chain = rj_base_chain(s->chain);
 	h->sealed_ns = (int64_t)s->header.time_ns;
 	return h->segment == h->opts->base.whole ? rj_hist_consume(h, err) : 0;
 }
@@ -149,6 +180,8 @@ int rj_hist_open(struct rj_hist *h, struct rj_error *err)
 	if (rc == -RJ_E_GAP)
 		return rj_fail_suffix(err,
 			"; this base cannot be used any more: make a new one with --hold=TIME, or let \"retain\" in rj.conf keep the log");
+	if (!rc)
+		rc = check_same_log(h, err);
 	if (rc)
 		return rc;
 	h->report->segments = sum.segments;
@@ -156,6 +189,7 @@ int rj_hist_open(struct rj_hist *h, struct rj_error *err)
 	*tail = h->at = sum.tail;
 	h->claimed = sum.epochs_claimed;
 	h->segment = tail->sequence;
+	h->chain = rj_base_chain(tail->chain);
 	if (!h->ring)
 		return rj_fail(err, RJ_E_CORRUPT,
 			"%s: the log holds no journal blocks", h->store->url);

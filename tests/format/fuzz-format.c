@@ -206,8 +206,9 @@ static void write_seeds(const char *dir)
 		.journal_blocks = 1024,
 		.epoch = 1,
 		.url = "rj://127.0.0.1:7490/v"};
-	struct rj_base_manifest m = {
-		.record = {.from = 1, .whole = 2}, .block_size = 1024, .blocks = 9000};
+	struct rj_base_manifest m = {.record = {.from = 1, .whole = 2, .chain = UINT64_MAX},
+		.block_size = 1024,
+		.blocks = 9000};
 	struct rj_buf buf = {0};
 	uint8_t raw[MOST];
 

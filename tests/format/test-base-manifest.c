@@ -13,7 +13,7 @@ static uint8_t bits[2] = {0x81, 0x02};
 static struct rj_base_manifest sample(void)
 {
 	struct rj_base_manifest m = {
-		.record = {.from = 7, .whole = 9},
+		.record = {.from = 7, .whole = 9, .chain = 0x8807060504030201},
 		.block_size = 4096,
 		.blocks = BLOCKS,
 		.hold = 12,
@@ -36,6 +36,7 @@ static void there_and_back(void)
 	CU_ASSERT_EQUAL(out.len, 3 * RJ_BASE_PAGE);
 	CU_ASSERT_EQUAL_FATAL(rj_base_manifest_decode(out.data, out.len, &back, &err), 0);
 	CU_ASSERT(back.record.from == 7 && back.record.whole == 9 && back.block_size == 4096);
+	CU_ASSERT_EQUAL(back.record.chain, m.record.chain);
 	CU_ASSERT(back.blocks == BLOCKS && back.hold == 12 && back.time == m.time);
 	CU_ASSERT(!memcmp(back.head, m.head, sizeof(m.head)));
 	for (i = 0; i < 20; i++)
@@ -46,9 +47,9 @@ static void there_and_back(void)
 
 static void as_the_document_has_it(void)
 {
-	static const uint8_t begin[64] = "RJBASEMF\1\0\0\0\0\x10\0\0\1\x48\0\0\0\0\0\0\7\0\0\0\0\0\0\0"
+	static const uint8_t begin[72] = "RJBASEMF\1\0\0\0\0\x10\0\0\1\x48\0\0\0\0\0\0\7\0\0\0\0\0\0\0"
 					 "\x09\0\0\0\0\0\0\0\x0c\0\0\0\0\0\0\0\x7f\x97\x7e\x69\0\0\0\0"
-					 "\0\0\x80\0\0\0\0";
+					 "\0\0\x80\0\1\2\3\4\5\6\7\x88";
 	struct rj_base_manifest m = sample();
 	struct rj_buf out = {0};
 
@@ -88,7 +89,7 @@ static void nothing_else_is_a_manifest(void)
 	refused(24, 0, RJ_E_CORRUPT);	  /* from */
 	refused(32, 6, RJ_E_CORRUPT);	  /* whole before from */
 	refused(58, 0x40, RJ_E_CORRUPT);  /* chunk size */
-	refused(60, 1, RJ_E_CORRUPT);	  /* reserved */
+	refused(68, 1, RJ_E_CORRUPT);	  /* reserved */
 	refused(4095, 1, RJ_E_CORRUPT);
 	refused(8193, 0x06, RJ_E_CORRUPT); /* chunk 10 is beyond the end */
 	refused(8194, 1, RJ_E_CORRUPT);

@@ -96,7 +96,9 @@ static void base_record(void)
 		.whole = UINT64_MAX,
 		.id = 0x8f3c2a1b5d6e7f09,
 		.hold = 999999999999,
+		.chain = 0x8807060504030201,
 	};
+	static const uint8_t chain[RJ_SEG_HASH_BYTES] = {1, 2, 3, 4, 5, 6, 7, 8, 9};
 	struct rj_base_record out;
 	uint8_t raw[RJ_SBX_BYTES];
 	struct rj_error err;
@@ -115,10 +117,12 @@ static void base_record(void)
 	CU_ASSERT_EQUAL(out.id, in.id);
 	CU_ASSERT_EQUAL(sbx.redo_block, 0);
 	CU_ASSERT_EQUAL(out.hold, in.hold);
+	CU_ASSERT_EQUAL(out.chain, in.chain);
+	CU_ASSERT_EQUAL(out.chain, rj_base_chain(chain));
 	CU_ASSERT_EQUAL(sbx.intent_blocks, 0);
 	CU_ASSERT_EQUAL(sbx.intent_placement, 0);
 	CU_ASSERT_EQUAL(sbx.epoch, 7);
-	CU_ASSERT_EQUAL(sbx.floor, 99);
+	CU_ASSERT_EQUAL(sbx.floor, 0);
 	CU_ASSERT_EQUAL(sbx.incompat, RJ_SBX_INCOMPAT_FALLBACK);
 	CU_ASSERT_STRING_EQUAL(sbx.url, "rj://h:1/v");
 	CU_ASSERT_STRING_EQUAL(sbx.fallback, "/var/lib/f");
@@ -128,6 +132,11 @@ static void base_record(void)
 		CU_ASSERT_TRUE(rj_sbx_base_get(raw, &out, &sbx, NULL) < 0);
 		raw[i / 8] ^= (uint8_t)(1 << i % 8);
 	}
+	/* an older version left the volume's floor there */
+	in.chain = 99;
+	rj_sbx_base_put(raw, &in);
+	CU_ASSERT_EQUAL(rj_sbx_base_get(raw, &out, &sbx, &err), 0);
+	CU_ASSERT_EQUAL(out.chain, 0);
 	/* whole before it begins */
 	in = (struct rj_base_record){.from = 5, .whole = 4};
 	rj_sbx_base_put(raw, &in);

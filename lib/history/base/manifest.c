@@ -16,7 +16,8 @@
 #define M_HOLD	     40
 #define M_TIME	     48
 #define M_CHUNK	     56
-#define M_RESERVED   60
+#define M_CHAIN	     60
+#define M_RESERVED   68
 #define M_HEAD	     RJ_BASE_PAGE
 #define M_CHUNKS     (RJ_BASE_PAGE + RJ_BASE_HEAD)
 
@@ -76,6 +77,7 @@ int rj_base_manifest_encode(
 	rj_put_le64(p + M_HOLD, m->hold);
 	rj_put_le64(p + M_TIME, m->time);
 	rj_put_le32(p + M_CHUNK, RJ_BASE_CHUNK_BYTES);
+	rj_put_le64(p + M_CHAIN, m->record.chain);
 	memcpy(p + M_HEAD, m->head, RJ_BASE_HEAD);
 	if (m->chunks.len)
 		memcpy(p + M_CHUNKS, m->chunks.data, m->chunks.len);
@@ -113,6 +115,7 @@ int rj_base_manifest_decode(const uint8_t *data, size_t len, struct rj_base_mani
 	m.record.whole = rj_get_le64(data + M_WHOLE);
 	m.hold = rj_get_le64(data + M_HOLD);
 	m.time = rj_get_le64(data + M_TIME);
+	m.record.chain = rj_get_le64(data + M_CHAIN);
 	if (check(&m, &chunks))
 		return bad(err, "sizes or segments");
 	if (rj_get_le32(data + M_CHUNK) != RJ_BASE_CHUNK_BYTES ||

@@ -21,7 +21,7 @@
 #define RJ_BASE_PAGE	    4096u /* a manifest is pages of this */
 
 struct rj_base_manifest {
-	struct rj_base_record record; /* whole 0: begun, and not finished */
+	struct rj_base_record record; /* whole 0: begun, and not finished; no id, no hold */
 	uint32_t block_size;	      /* bytes, of the volume */
 	uint64_t blocks;
 	uint64_t hold;		    /* its number; 0: none */

@@ -127,7 +127,8 @@ void rj_upload_resume(struct rj_upload *u)
 	u->unfinished = false;
 }
 
-int rj_upload_begin(struct rj_upload *u, uint64_t from, uint64_t hold, struct rj_error *err)
+int rj_upload_begin(struct rj_upload *u, const struct rj_base_record *record, uint64_t hold,
+	struct rj_error *err)
 {
 	uint64_t number;
 	int rc;
@@ -135,7 +136,7 @@ int rj_upload_begin(struct rj_upload *u, uint64_t from, uint64_t hold, struct rj
 	if (rj_random_bytes(&number, sizeof(number)))
 		return rj_fail(err, RJ_E_IO, "cannot get random bytes");
 	u->base.number = number % (RJ_BASE_NUMBERS - 1) + 1;
-	u->m.record = (struct rj_base_record){.from = from};
+	u->m.record = *record;
 	u->m.hold = hold;
 	u->m.time = (uint64_t)(rj_realtime_ns() / 1000000000);
 	u->m.chunks.len = 0;
@@ -247,13 +248,13 @@ static int check_there(struct rj_upload *u, struct rj_error *err)
 	return rc;
 }
 
-int rj_upload_finish(struct rj_upload *u, const uint8_t head[RJ_BASE_HEAD], uint64_t whole,
-	struct rj_error *err)
+int rj_upload_finish(struct rj_upload *u, const uint8_t head[RJ_BASE_HEAD],
+	const struct rj_base_record *record, struct rj_error *err)
 {
 	int rc;
 
 	memcpy(u->m.head, head, RJ_BASE_HEAD);
-	u->m.record.whole = whole;
+	u->m.record = *record;
 	u->m.time = (uint64_t)(rj_realtime_ns() / 1000000000);
 	rc = check_there(u, err);
 	return rc ? rc : rj_stored_put_manifest(&u->base, false, &u->m, err);

@@ -17,15 +17,16 @@ int rj_upload_open(const char *url, const struct rj_log_id *id, uint32_t block_s
 const struct rj_base_manifest *rj_upload_unfinished(const struct rj_upload *u, bool *other_size);
 /* Go on with that one, which the caller has found to be good still. */
 void rj_upload_resume(struct rj_upload *u);
-/* Begin a new one, that needs the log from segment FROM on, with the number of its HOLD. */
-int rj_upload_begin(struct rj_upload *u, uint64_t from, uint64_t hold, struct rj_error *err);
+/* Begin a new one, that needs the log from RECORD's FROM on, with the number of its HOLD. */
+int rj_upload_begin(struct rj_upload *u, const struct rj_base_record *record, uint64_t hold,
+	struct rj_error *err);
 /* Put the chunks that are not there, as C says; C's target is not used. */
 int rj_upload_copy(struct rj_upload *u, const struct rj_copy *c, struct rj_copied *done,
 	struct rj_error *err);
-/* Make it a base, that begins with HEAD and is whole at WHOLE. RJ_E_REFUSED: another process
- * has removed some of it. */
-int rj_upload_finish(struct rj_upload *u, const uint8_t head[RJ_BASE_HEAD], uint64_t whole,
-	struct rj_error *err);
+/* Make it a base, that begins with HEAD and has RECORD. RJ_E_REFUSED: another process has removed
+ * some of it. */
+int rj_upload_finish(struct rj_upload *u, const uint8_t head[RJ_BASE_HEAD],
+	const struct rj_base_record *record, struct rj_error *err);
 /* Remove the unfinished one, or what was begun. RJ_E_EXISTS: it is finished by now, by another
  * process or as an answer was lost, and stays; its hold is to stay, too. The store's errors. */
 int rj_upload_drop(struct rj_upload *u, struct rj_error *err);
