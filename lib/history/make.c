@@ -408,7 +408,8 @@ static int check(struct making *m, const char *given, struct rj_error *err)
 /* A base at a store that was only cut off stays, with its hold, to be gone on with. */
 static void give_up(struct making *m, int rc, struct rj_error *err)
 {
-	bool lost = rc == -RJ_E_REFUSED || rc == -RJ_E_GAP || rc == -RJ_E_CORRUPT;
+	bool lost = rc == -RJ_E_REFUSED || rc == -RJ_E_GAP || rc == -RJ_E_CORRUPT ||
+		    rc == -RJ_E_EXISTS;
 	uint64_t number = m->up ? rj_upload_number(m->up) : 0;
 
 	if (number && !lost) {

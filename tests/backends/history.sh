@@ -18,6 +18,26 @@ volume() { # of 48 MiB, with a journal that goes round all the time
 back() { rm -f r.img; timeout 300 "$RJBACKUP" restore --verify=none --base="$B_URL" -o r.img; }
 base() { rm -f base.img; timeout 300 "$RJBACKUP" base --hold=1h -o base.img "$@"; }
 
+# two that go on with one base: the slower one is refused, and leaves it as the other has made it
+two_at_once() { # NAME
+	local name=$1 slow number was
+	(timeout 300 "$RJBACKUP" base --hold=1h --rate=2 -o "$B_URL" mnt >slow.out 2>&1 &
+		echo $! >pid; wait $!; echo $? >slow.status) &
+	slow=$!
+	check "$name: a base is begun" wait_for 120 begun
+	pkill -STOP -P "$(cat pid)"
+	status 0 "$name: another rjbackup goes on with it" timeout 300 "$RJBACKUP" base --hold=1h -o "$B_URL" mnt
+	number=$(sed -n 's/.*#\([0-9]*\): base of.*/\1/p' <<<"$OUT")
+	was=$("$RJBACKUP" ls "$B_URL" | grep "  base $number: ")
+	ops
+	pkill -CONT -P "$(cat pid)"
+	wait "$slow"
+	is "$name: ... the first one is refused" "$(cat slow.status)" 8
+	like "$name: ... and says what stays" "$(cat slow.out)" "; base $number, which another rjbackup has finished, stays$"
+	is "$name: ... as it was" "$("$RJBACKUP" ls "$B_URL" | grep "  base $number: ")" "$was"
+}
+begun() { "$RJBACKUP" ls "$B_URL" | grep -q "not finished"; }
+
 history_of() { # NAME [J-WORDS]
 	local name=$1
 	check "$name: a volume" volume "${2:-}" || return
@@ -28,6 +48,7 @@ history_of() { # NAME [J-WORDS]
 	check "$name: ... is restored" restored "segment:$(cat a.segment)" a
 	head -c $((20 << 20)) /dev/urandom >mnt/large
 	status 0 "$name: a base at the store" timeout 300 "$RJBACKUP" base --hold=1h -o "$B_URL" mnt
+	two_at_once "$name"
 	ops; check "$name: marker b" mark b
 	check "$name: ... is restored from the store" back
 	check "$name: ... as it was" same_as r.img b

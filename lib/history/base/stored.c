@@ -60,12 +60,50 @@ static int seal(const struct rj_stored_base *b, uint64_t place, struct rj_seg_dr
 	return rc ? rc : rj_segment_seal(d, out, chain, err);
 }
 
+static int get_bytes(const struct rj_stored_base *b, const struct rj_key *key, size_t max,
+	struct rj_buf *out, struct rj_error *err)
+{
+	struct rj_retry retry;
+	int rc;
+
+	rj_retry_start(&retry, TRY_MS);
+	do {
+		out->len = 0;
+		rc = rj_store_get(b->store, key, max, out, err);
+	} while (rj_retry_again(&retry, rc));
+	return rc;
+}
+
+/* RJ_E_EXISTS: there is an object of that name. */
+static int look_for(
+	const struct rj_stored_base *b, const struct rj_key *key, struct rj_error *err)
+{
+	struct rj_buf begin = {0};
+	char text[RJ_KEY_TEXT];
+	int rc = get_bytes(b, key, 1, &begin, err);
+
+	rj_buf_free(&begin);
+	if (rc == -RJ_E_NOTFOUND)
+		return 0;
+	if (rc && rc != -RJ_E_CORRUPT) /* it is longer */
+		return rc;
+	return rj_fail(err, RJ_E_EXISTS, "%s: %s is there already", b->store->url,
+		rj_key_text(key, text));
+}
+
+/*
+ * In mode B a put replaces what is there, so look first. What comes there in between is another
+ * process's, which goes on with the same base: ours was read before it, so before that base is
+ * whole, and is as good.
+ */
 static int put(const struct rj_stored_base *b, uint64_t place, const struct rj_buf *object,
 	struct rj_error *err)
 {
 	struct rj_key key = key_of(b, place);
-	int rc = rj_log_put_own(b->store, &key, object, TRY_MS, err);
+	int rc = b->store->caps.put_new ? 0 : look_for(b, &key, err);
 
+	if (!rc)
+		rc = rj_log_put_own(b->store, &key, object, TRY_MS, err);
 	if (rc == -RJ_E_INVAL)
 		rj_fail_suffix(err, "; an rjserver that knows no bases has to be updated");
 	return rc;
@@ -118,14 +156,8 @@ static int get(const struct rj_stored_base *b, uint64_t place, struct rj_buf *ra
 	struct rj_key key = key_of(b, place);
 	uint8_t uuid[RJ_UUID_BYTES], none[RJ_UUID_BYTES] = {0};
 	char text[RJ_KEY_TEXT];
-	struct rj_retry retry;
-	int rc;
+	int rc = get_bytes(b, &key, RJ_SEG_MAX_BYTES, raw, err);
 
-	rj_retry_start(&retry, TRY_MS);
-	do {
-		raw->len = 0;
-		rc = rj_store_get(b->store, &key, RJ_SEG_MAX_BYTES, raw, err);
-	} while (rj_retry_again(&retry, rc));
 	if (!rc)
 		rc = domain(b, uuid, err);
 	if (rc)
