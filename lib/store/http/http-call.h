@@ -38,9 +38,8 @@ struct rj_http_call {
 	struct rj_buf *out;
 	size_t max;
 	/* Instead of OUT: called with such a body piece by piece; a non-zero
-	 * return ends the request and is returned. Then request_timeout_ms limits
-	 * not the whole request, but the time in which nothing comes (with rj://:
-	 * none of such a body). */
+	 * return ends the request and is returned. With http1.h request_timeout_ms then
+	 * limits not the whole request, but the time in which none of such a body comes. */
 	int (*sink)(void *arg, const void *data, size_t len);
 	void *sink_arg;
 	/* Called for each header line of the answer, without its end of line.

@@ -289,17 +289,6 @@ static CURLcode set_call(struct rj_http *h, const struct rj_http_call *c,
 			: NULL);
 }
 
-static void set_limits(struct rj_http *h, bool stream)
-{
-	long seconds = (h->peer.opts.request_timeout_ms + 999) / 1000;
-
-	curl_easy_setopt(h->easy, CURLOPT_TIMEOUT_MS,
-		stream ? 0L : (long)h->peer.opts.request_timeout_ms);
-	curl_easy_setopt(h->easy, CURLOPT_LOW_SPEED_LIMIT, stream ? 1L : 0L);
-	curl_easy_setopt(
-		h->easy, CURLOPT_LOW_SPEED_TIME, stream ? seconds : 0L);
-}
-
 /* The transfer went well as far as curl can tell. */
 static int check_answer(struct rj_http *h, struct rj_error *err)
 {
@@ -349,7 +338,8 @@ int rj_http_perform(
 	h->head_ended = false;
 	h->detail[0] = '\0';
 	rj_http_call_begin(call);
-	set_limits(h, call->sink != NULL);
+	curl_easy_setopt(h->easy, CURLOPT_TIMEOUT_MS,
+		(long)h->peer.opts.request_timeout_ms);
 	code = set_call(h, call, extra);
 	if (!code)
 		code = rj_curl_perform(h->easy);

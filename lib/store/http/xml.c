@@ -3,12 +3,14 @@
 
 #include <expat.h>
 #include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define NS_SEPARATOR '|'
 
-struct parse {
+struct rj_xml_parser {
 	XML_Parser parser;
+	const char *name;
 	const struct rj_xml *x;
 	char text[RJ_XML_TEXT];
 	size_t len;
@@ -23,7 +25,7 @@ static const char *local(const char *name)
 	return sep ? sep + 1 : name;
 }
 
-static void stop(struct parse *p)
+static void stop(struct rj_xml_parser *p)
 {
 	XML_StopParser(p->parser, XML_FALSE);
 }
@@ -31,7 +33,7 @@ static void stop(struct parse *p)
 static void XMLCALL on_start(
 	void *arg, const XML_Char *name, const XML_Char **attributes)
 {
-	struct parse *p = arg;
+	struct rj_xml_parser *p = arg;
 
 	p->len = 0;
 	if (p->x->start && !p->rc)
@@ -42,7 +44,7 @@ static void XMLCALL on_start(
 
 static void XMLCALL on_end(void *arg, const XML_Char *name)
 {
-	struct parse *p = arg;
+	struct rj_xml_parser *p = arg;
 
 	p->text[p->len] = '\0';
 	if (!p->rc)
@@ -54,7 +56,7 @@ static void XMLCALL on_end(void *arg, const XML_Char *name)
 
 static void XMLCALL on_text(void *arg, const XML_Char *s, int len)
 {
-	struct parse *p = arg;
+	struct rj_xml_parser *p = arg;
 
 	if ((size_t)len >= sizeof(p->text) - p->len) {
 		p->too_long = true;
@@ -68,20 +70,20 @@ static void XMLCALL on_text(void *arg, const XML_Char *s, int len)
 static void XMLCALL on_doctype(void *arg, const XML_Char *name,
 	const XML_Char *sysid, const XML_Char *pubid, int internal)
 {
-	struct parse *p = arg;
+	struct rj_xml_parser *p = arg;
 
 	p->doctype = true;
 	stop(p);
 }
 
-static int result(struct parse *p, const char *name, enum XML_Status status,
-	struct rj_error *err)
+static int result(
+	struct rj_xml_parser *p, enum XML_Status status, struct rj_error *err)
 {
 	if (p->rc)
 		return p->rc;
 	if (p->too_long || p->doctype)
 		return rj_fail(err, RJ_E_PROTOCOL,
-			"%s: its XML is malformed: %s", name,
+			"%s: its XML is malformed: %s", p->name,
 			p->doctype ? "it declares a document type"
 				   : "an element is too long");
 	if (status != XML_STATUS_OK)
@@ -89,31 +91,56 @@ static int result(struct parse *p, const char *name, enum XML_Status status,
 			XML_GetErrorCode(p->parser) == XML_ERROR_NO_MEMORY
 				? RJ_E_NOMEM
 				: RJ_E_PROTOCOL,
-			"%s: its XML is malformed: %s (line %lu)", name,
+			"%s: its XML is malformed: %s (line %lu)", p->name,
 			XML_ErrorString(XML_GetErrorCode(p->parser)),
 			(unsigned long)XML_GetCurrentLineNumber(p->parser));
 	return 0;
 }
 
+struct rj_xml_parser *rj_xml_begin(const char *name, const struct rj_xml *x)
+{
+	struct rj_xml_parser *p = calloc(1, sizeof(*p));
+
+	if (!p)
+		return NULL;
+	p->name = name;
+	p->x = x;
+	p->parser = XML_ParserCreateNS(NULL, NS_SEPARATOR);
+	if (!p->parser) {
+		free(p);
+		return NULL;
+	}
+	XML_SetUserData(p->parser, p);
+	XML_SetElementHandler(p->parser, on_start, on_end);
+	XML_SetCharacterDataHandler(p->parser, on_text);
+	XML_SetStartDoctypeDeclHandler(p->parser, on_doctype);
+	return p;
+}
+
+int rj_xml_feed(struct rj_xml_parser *p, const void *data, size_t len, bool last,
+	struct rj_error *err)
+{
+	if (len > INT_MAX)
+		return rj_fail(err, RJ_E_PROTOCOL, "%s: its XML is too long",
+			p->name);
+	return result(p, XML_Parse(p->parser, len ? data : "", (int)len, last), err);
+}
+
+void rj_xml_free(struct rj_xml_parser *p)
+{
+	if (!p)
+		return;
+	XML_ParserFree(p->parser);
+	free(p);
+}
+
 int rj_xml_parse(const char *name, const void *data, size_t len,
 	const struct rj_xml *x, struct rj_error *err)
 {
-	struct parse p = {.x = x};
-	enum XML_Status status;
-	int rc;
+	struct rj_xml_parser *p = rj_xml_begin(name, x);
+	int rc = p ? rj_xml_feed(p, data, len, true, err)
+		   : rj_fail(err, RJ_E_NOMEM, "%s: out of memory", name);
 
-	if (len > INT_MAX)
-		return rj_fail(err, RJ_E_PROTOCOL, "%s: its XML is too long",
-			name);
-	p.parser = XML_ParserCreateNS(NULL, NS_SEPARATOR);
-	if (!p.parser)
-		return rj_fail(err, RJ_E_NOMEM, "%s: out of memory", name);
-	XML_SetUserData(p.parser, &p);
-	XML_SetElementHandler(p.parser, on_start, on_end);
-	XML_SetCharacterDataHandler(p.parser, on_text);
-	XML_SetStartDoctypeDeclHandler(p.parser, on_doctype);
-	status = XML_Parse(p.parser, len ? data : "", (int)len, 1);
-	rc = result(&p, name, status, err);
-	XML_ParserFree(p.parser);
+	rj_xml_free(p);
 	return rc;
 }

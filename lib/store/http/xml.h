@@ -23,12 +23,22 @@ struct rj_xml {
 	void *arg;
 };
 
+struct rj_xml_parser;
+
+/* Begin a document that comes in pieces. NAME is for messages; it and X must outlive the
+ * parser. NULL: out of memory. */
+struct rj_xml_parser *rj_xml_begin(const char *name, const struct rj_xml *x);
 /*
- * Parse LEN bytes DATA, and call X's functions. RJ_E_PROTOCOL: not well-formed, an
- * element's text does not fit RJ_XML_TEXT, or a document type is declared (no server
- * has a reason to); NAME is for the message. RJ_E_NOMEM; or what a function of X
- * returned.
+ * Parse the next LEN bytes DATA, LAST if no more follow, and call X's functions.
+ * RJ_E_PROTOCOL: not well-formed, an element's text does not fit RJ_XML_TEXT, or a
+ * document type is declared (no server has a reason to). RJ_E_NOMEM; or what a function
+ * of X returned. After a failure the document has ended.
  */
+int rj_xml_feed(struct rj_xml_parser *p, const void *data, size_t len, bool last,
+	struct rj_error *err);
+/* NULL-safe. */
+void rj_xml_free(struct rj_xml_parser *p);
+/* Do all of that with a whole document, with the same errors. */
 int rj_xml_parse(const char *name, const void *data, size_t len,
 	const struct rj_xml *x, struct rj_error *err);
 

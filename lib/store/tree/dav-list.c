@@ -5,24 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "store/http/xml.h"
 #include "util/hex.h"
-
-struct listing {
-	const char *store, *path;
-	rj_tree_list_fn fn;
-	void *arg;
-	struct rj_error *err;
-	unsigned responses;
-	/* of the response being read */
-	char href[RJ_XML_TEXT];
-	uint64_t bytes;
-	bool folder;
-};
 
 static int on_start(void *arg, const char *name)
 {
-	struct listing *l = arg;
+	struct rj_dav_list *l = arg;
 
 	if (!strcmp(name, "response")) {
 		l->href[0] = '\0';
@@ -60,7 +47,7 @@ static char *path_of(char *href)
 }
 
 /* A response is complete: the folder itself, or something in it. */
-static int take(struct listing *l)
+static int take(struct rj_dav_list *l)
 {
 	size_t len = strlen(l->path);
 	char *path, *end;
@@ -84,7 +71,7 @@ static int take(struct listing *l)
 
 static int on_end(void *arg, const char *name, const char *text)
 {
-	struct listing *l = arg;
+	struct rj_dav_list *l = arg;
 
 	if (!strcmp(name, "href") && !l->href[0])
 		snprintf(l->href, sizeof(l->href), "%s", text);
@@ -95,24 +82,35 @@ static int on_end(void *arg, const char *name, const char *text)
 	return 0;
 }
 
-int rj_dav_read_list(const char *store, const char *path,
-	const struct rj_buf *body, rj_tree_list_fn fn, void *arg,
-	struct rj_error *err)
+static int feed(struct rj_dav_list *l, const void *data, size_t len, bool last)
 {
-	struct listing l = {
-		.store = store,
-		.path = path,
-		.fn = fn,
-		.arg = arg,
-		.err = err,
-	};
-	const struct rj_xml handlers = {on_start, on_end, &l};
-	int rc = rj_xml_parse(store, body->data, body->len, &handlers, err);
+	if (!l->parser) {
+		l->xml = (struct rj_xml){on_start, on_end, l};
+		l->parser = rj_xml_begin(l->store, &l->xml);
+	}
+	if (!l->parser)
+		return rj_fail(l->err, RJ_E_NOMEM, "%s: out of memory", l->store);
+	return rj_xml_feed(l->parser, data, len, last, l->err);
+}
+
+int rj_dav_list_feed(void *list, const void *data, size_t len)
+{
+	return feed(list, data, len, false);
+}
+
+int rj_dav_list_end(struct rj_dav_list *l)
+{
+	int rc = feed(l, NULL, 0, true);
 
 	/* the folder itself is always among them */
-	if (!rc && !l.responses)
-		rc = rj_fail(err, RJ_E_PROTOCOL,
+	if (!rc && !l->responses)
+		rc = rj_fail(l->err, RJ_E_PROTOCOL,
 			"%s: list of %s: the answer is not one of WebDAV",
-			store, path);
+			l->store, l->path);
 	return rc;
+}
+
+void rj_dav_list_free(struct rj_dav_list *l)
+{
+	rj_xml_free(l->parser);
 }

@@ -20,7 +20,6 @@
 #include "util/environ.h"
 
 #define DAV_URL_BYTES (RJ_URL_BYTES + RJ_TREE_FOLDER + RJ_TREE_NAME + 64)
-#define LIST_BYTES (256u << 20) /* Apache: some 375 bytes for each segment */
 
 struct dav {
 	struct rj_tree tree;
@@ -115,7 +114,6 @@ static int make_parents(struct dav *d, struct rj_error *err)
 /* Is d->url there? 0: yes. RJ_E_NOTFOUND: no. */
 static int look_folder(struct dav *d, struct rj_error *err)
 {
-	struct rj_buf body = {0};
 	struct rj_http_call c = {
 		.method = "PROPFIND",
 		.url = d->url,
@@ -123,12 +121,9 @@ static int look_folder(struct dav *d, struct rj_error *err)
 		.has_body = true,
 		.body = list_body,
 		.body_len = sizeof(list_body) - 1,
-		.out = &body,
-		.max = LIST_BYTES,
 	};
 	int rc = rj_http_perform(d->http, &c, err);
 
-	rj_buf_free(&body);
 	if (!rc && c.status == 404)
 		rc = rj_fail(err, RJ_E_NOTFOUND, "%s: no such folder",
 			d->tree.url);
@@ -256,7 +251,13 @@ static int dav_list(struct rj_tree *t, const char *folder, rj_tree_list_fn fn,
 	void *arg, struct rj_error *err)
 {
 	struct dav *d = dav_of(t);
-	struct rj_buf body = {0};
+	struct rj_dav_list l = {
+		.store = t->url,
+		.path = d->url + d->origin,
+		.fn = fn,
+		.arg = arg,
+		.err = err,
+	};
 	struct rj_http_call c = {
 		.method = "PROPFIND",
 		.url = d->url,
@@ -264,26 +265,21 @@ static int dav_list(struct rj_tree *t, const char *folder, rj_tree_list_fn fn,
 		.has_body = true,
 		.body = list_body,
 		.body_len = sizeof(list_body) - 1,
-		.out = &body,
-		.max = LIST_BYTES,
+		.sink = rj_dav_list_feed,
+		.sink_arg = &l,
 	};
 	int rc;
 
 	set_url(d, folder, "");
 	rc = rj_http_perform(d->http, &c, err);
-	if (rc == -RJ_E_CORRUPT)
-		rc = rj_fail(err, RJ_E_PROTOCOL,
-			"%s: list of %s: longer than %u bytes", t->url, folder,
-			LIST_BYTES);
-	else if (!rc && c.status == 404)
+	if (!rc && c.status == 404)
 		rc = rj_fail(err, RJ_E_NOTFOUND, "%s: %s: no such folder",
 			t->url, folder);
 	else if (!rc && c.status != 207)
 		rc = fail_status(d, &c, "list of", err);
-	if (!rc)
-		rc = rj_dav_read_list(t->url, d->url + d->origin, &body, fn,
-			arg, err);
-	rj_buf_free(&body);
+	else if (!rc)
+		rc = rj_dav_list_end(&l);
+	rj_dav_list_free(&l);
 	return rc;
 }
 
