@@ -52,10 +52,16 @@ static void *run(void *arg)
 static struct checkpoint *make(struct store *s)
 {
 	struct checkpoint *c;
+	struct rj_error err;
 
 	/* a last file without a record is removed at the next start */
 	if (pos_file(s->last) != pos_file(s->end))
 		return NULL;
+	/* with received: it names nothing that the disk may not have */
+	if (store_sync(s, &err)) {
+		log_error("%s; no more writes until restart", err.msg);
+		return NULL;
+	}
 	c = calloc(1, sizeof(*c));
 	if (!c)
 		return NULL;
@@ -115,7 +121,7 @@ static bool wanted(const struct store *s)
 	if (least < s->file_bytes)
 		least = s->file_bytes;
 	return !s->scan_all && !s->lost && !s->failed && s->file_count &&
-	       !s->dirty && !s->commit->count &&
+	       !s->commit->count &&
 	       (s->appended >= least || in_the_way(s));
 }
 
