@@ -7,8 +7,6 @@
 #include "log/hold.h"
 #include "util/environ.h"
 
-#define DAY_NS (86400 * 1000000000LL)
-
 /* The N numbers of the listing below LIMIT, by index. */
 struct numbers {
 	const struct rj_range *range;
@@ -92,15 +90,12 @@ int rj_log_since(struct rj_store *store, const struct rj_log_id *id,
 	return rc;
 }
 
-/*
- * Time decides here only what is kept longer. A segment from the future was sealed with a
- * clock that was ahead, or ours is behind now: it is as old as the next one that is not.
- */
+/* Time decides here only what is kept longer, by the rule of RJ_CLOCK_AHEAD_NS. */
 static int retained_from(struct rj_store *store, const struct rj_log_id *id,
 	const struct rj_listing *l, uint64_t limit, uint64_t retain_s,
 	uint64_t *out, int64_t *next_ns, struct rj_error *err)
 {
-	int64_t now = rj_realtime_ns(), soon = now + DAY_NS, cut, at, next;
+	int64_t now = rj_realtime_ns(), soon = now + RJ_CLOCK_AHEAD_NS, cut, at, next;
 	uint64_t index = 0, after;
 	struct numbers n;
 	int rc;
@@ -115,7 +110,7 @@ static int retained_from(struct rj_store *store, const struct rj_log_id *id,
 		after = index;
 		rc = find_time(store, id, &n, INT64_MIN, soon, &after, &next, err);
 		if (rc || after == n.count || next >= cut) {
-			at = after < n.count ? next : cut + DAY_NS;
+			at = after < n.count ? next : cut + RJ_CLOCK_AHEAD_NS;
 			break;
 		}
 		index = after;

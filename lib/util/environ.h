@@ -23,6 +23,11 @@ struct rj_environ {
 /* Replace the outside world; NULL puts the real one back. */
 void rj_environ_set(const struct rj_environ *env);
 
+/* What was stored at a time that lies more than this after now was stored by a clock that was
+ * ahead, or the present one is behind. So it is taken to be as old as the next one stored after
+ * it whose time does not, and as young if there is none. */
+#define RJ_CLOCK_AHEAD_NS (86400 * 1000000000LL)
+
 int64_t rj_realtime_ns(void);
 int64_t rj_monotonic_ns(void);
 void rj_sleep_ns(int64_t ns);

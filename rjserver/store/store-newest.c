@@ -9,6 +9,7 @@
 
 #include "commit.h"
 #include "store-read.h"
+#include "util/environ.h"
 
 /* Of "below=N" and "least=N" anywhere in QUERY, those by which most would go.
  * Whether the query is right is the handler's to say. */
@@ -35,30 +36,38 @@ static void widest(const char *query, uint64_t *below, uint64_t *least)
 int store_newest(struct store *s, const struct okey *okey, const char *query,
 	uint64_t *time_ns)
 {
-	uint64_t below, least = 0, t, n;
+	uint64_t soon = (uint64_t)(rj_realtime_ns() + RJ_CLOCK_AHEAD_NS);
+	uint64_t last = okey->key.number, n = last ? last - 1 : 0, least = 0, t;
+	bool base = okey->key.kind == RJ_KEY_BASE, ahead = false, meant;
+	int rc = -RJ_E_NOTFOUND, got;
 	struct idx_entry *e;
-	int rc = -RJ_E_NOTFOUND;
 
 	commit_flush(s->commit); /* all have their place, and their time */
-	*time_ns = 0;
-	if (okey->key.number) {
-		e = idx_find(s->index, okey);
-		rc = e ? store_time(s, e, time_ns) : rc;
-		*time_ns += 1000000000;
-		return rc;
+	if (!last) {
+		widest(query, &last, &least);
+		last -= last > 0;
 	}
-	widest(query, &below, &least);
-	if (okey->key.kind == RJ_KEY_BASE) /* the manifest, which may be short, has the age */
+	if (base) /* the manifest, which may be short, has the age */
 		least = 0;
-	for (n = 0; (e = idx_next(s->index, okey, n)); n = e->number) {
-		if (e->number >= below || (rc && rc != -RJ_E_NOTFOUND))
+	*time_ns = 0;
+	for (; (e = idx_next(s->index, okey, n)); n = e->number) {
+		if (rc && rc != -RJ_E_NOTFOUND)
 			break;
-		if (e->length < least)
+		meant = e->number <= last && e->length >= least;
+		if (e->number > last && !ahead)
+			break;
+		if (!meant && !ahead)
 			continue;
-		rc = store_time(s, e, &t);
-		*time_ns = !rc && t > *time_ns ? t : *time_ns;
+		got = store_time(s, e, &t);
+		rc = meant ? got : rc;
+		if (got)
+			continue;
+		/* a base's own pieces were stored before its manifest */
+		ahead = t > soon || (ahead && base && e->number % RJ_BASE_PLACES);
+		if (t <= soon && t > *time_ns)
+			*time_ns = t;
 	}
-	*time_ns += 1000000000;
+	*time_ns = (ahead ? soon : *time_ns) + 1000000000;
 	return rc;
 }
 

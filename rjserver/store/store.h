@@ -181,8 +181,9 @@ void store_ahead_end(struct store *s);
 /*
  * Find when the newest of all objects that a DELETE of OKEY means was stored, to the
  * second after: of OKEY itself, or with "below=N" in QUERY of those below N in its
- * directory (with "least=BYTES": of that size or more). RJ_E_NOTFOUND: none; RJ_E_CORRUPT,
- * RJ_E_IO: the age of one cannot be read.
+ * directory (with "least=BYTES": of that size or more). For one whose clock was ahead the
+ * rule of RJ_CLOCK_AHEAD_NS holds: it may be younger than now. RJ_E_NOTFOUND: none;
+ * RJ_E_CORRUPT, RJ_E_IO: the age of one cannot be read.
  */
 int store_newest(struct store *s, const struct okey *okey, const char *query,
 	uint64_t *time_ns);

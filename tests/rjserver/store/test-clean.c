@@ -850,30 +850,6 @@ static void a_file_is_no_object(void)
 	CU_ASSERT_EQUAL(store_close(s, &err), 0);
 }
 
-/* What a checkpoint of an earlier version does not say is read once. */
-static void an_age_is_read_once(void)
-{
-	struct store *s;
-	struct okey k = key_of(0);
-	uint64_t before, after;
-	struct idx_entry *e;
-	unsigned n;
-
-	fresh("age");
-	s = open_store();
-	for (n = 1; n < 20; n++)
-		CU_ASSERT_EQUAL(put(s, n), 0);
-	CU_ASSERT_EQUAL(store_newest(s, &k, "below=100", &before), 0);
-	for (n = 0; (e = idx_next(s->index, &k, n)); n = (unsigned)e->number)
-		e->time_s = 0;
-	CU_ASSERT_EQUAL(store_newest(s, &k, "below=10", &after), 0);
-	CU_ASSERT_EQUAL(store_newest(s, &k, "below=100", &after), 0);
-	CU_ASSERT_EQUAL(before, after);
-	for (n = 0; (e = idx_next(s->index, &k, n)); n = (unsigned)e->number)
-		CU_ASSERT(e->time_s > 0);
-	CU_ASSERT_EQUAL(store_close(s, &err), 0);
-}
-
 /* Claims, segments and holds of one number are three objects, also to what reads the
  * records, or a checkpoint. */
 static void each_kind_is_its_own(void)
@@ -935,7 +911,6 @@ int main(void)
 		RJTEST(all_files_gone_are_missed),
 		RJTEST(a_damaged_checkpoint_costs_time_only),
 		RJTEST(a_file_is_no_object),
-		RJTEST(an_age_is_read_once),
 		RJTEST(each_kind_is_its_own),
 	};
 	int status;
