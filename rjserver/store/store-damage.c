@@ -11,16 +11,12 @@
 #include "rjserver/log.h"
 #include "store.h"
 
-int damage_copy_aside(struct store *s, const struct datafile *f,
-	uint64_t offset, const uint8_t *data, uint64_t len,
-	struct rj_error *err)
+/* Make the file PATH in DIR, durably, or none. */
+static int keep(const char *dir, const char *path, const uint8_t *data,
+	uint64_t len, struct rj_error *err)
 {
-	char dir[PATH_MAX], path[PATH_MAX + 64];
 	int fd, rc, close_rc;
 
-	snprintf(dir, sizeof(dir), "%s/damaged", s->dir);
-	snprintf(path, sizeof(path), "%s/%08u-%llu.torn", dir, f->number,
-		(unsigned long long)offset);
 	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC,
 		0600);
 	if (fd < 0)
@@ -33,13 +29,32 @@ int damage_copy_aside(struct store *s, const struct datafile *f,
 		rc = close_rc;
 	if (!rc)
 		rc = rj_fsync_dir(dir, err);
-	if (!rc)
-		log_warning("%s: the last batch was torn at byte %llu and "
-			    "never acknowledged: cut; its %llu bytes are kept "
-			    "in %s",
-			f->path, (unsigned long long)offset,
-			(unsigned long long)len, path);
+	if (rc)
+		unlink(path);
 	return rc;
+}
+
+int damage_copy_aside(struct store *s, const struct datafile *f,
+	uint64_t offset, const uint8_t *data, uint64_t len,
+	struct rj_error *err)
+{
+	char dir[PATH_MAX], path[PATH_MAX + 64], spare[PATH_MAX];
+	int rc;
+
+	snprintf(dir, sizeof(dir), "%s/damaged", s->dir);
+	snprintf(path, sizeof(path), "%s/%08u-%llu.torn", dir, f->number,
+		(unsigned long long)offset);
+	store_spare_path(s, spare);
+	rc = keep(dir, path, data, len, err);
+	if (rc == -RJ_E_NOSPACE && !unlink(spare))
+		rc = keep(dir, path, data, len, err);
+	if (rc && rc != -RJ_E_NOSPACE)
+		return rc;
+	log_warning("%s: the last batch was torn at byte %llu and never acknowledged: "
+		    "cut; its %llu bytes are %s%s",
+		f->path, (unsigned long long)offset, (unsigned long long)len,
+		rc ? "not kept: " : "kept in ", rc ? err->msg : path);
+	return 0;
 }
 
 static bool accepted(struct store *s, const char *where)

@@ -195,7 +195,8 @@ uint64_t store_spare(const struct store *s);
 int store_scan(struct store *s, struct rj_error *err);
 
 /* store-damage.c */
-/* Copy LEN bytes of file NUMBER from OFFSET into DIR/damaged, durably. */
+/* Copy LEN bytes of file NUMBER from OFFSET into DIR/damaged, durably; but on a disk that is
+ * full without the spare, too, only say that they are given up. */
 int damage_copy_aside(struct store *s, const struct datafile *f,
 	uint64_t offset, const uint8_t *data, uint64_t len,
 	struct rj_error *err);

@@ -81,6 +81,29 @@ is "nothing of the deleted" \
 stop
 is "stopped in order" $? 0
 
+# What a crash left behind the end of the log is cut on a full disk, too, and a copy of it is
+# kept if that has space, be it that of the spare file.
+rm -rf "$M/d"
+mount -o remount,size=512k "$M"
+head -c 10000 "$T_DIR/a" >"$T_DIR/s"
+start "$M/d" --file-size=128k
+is "an object" "$(code -T "$T_DIR/s" "$BASE/n/$UUID/log/$(seq20 1)")" 201
+stop KILL
+F=$(data_file "$M/d")
+for spare in 0 128; do
+	rm -f "$M/fill"
+	head -c 20000 "$T_DIR/a" | dd of="$F" bs=4096 seek=20 conv=notrunc status=none
+	dd if=/dev/zero of="$M/d/store/spare" bs=1k count=$spare status=none
+	dd if=/dev/zero of="$M/fill" bs=4k status=none 2>/dev/null
+	check "it is full" test "$(df --output=avail "$M" | tail -n 1)" -eq 0
+	start "$M/d" --file-size=128k || note "$(cat "$LOG")"
+	is "spare of $spare KiB: the object is there" "$(code "$BASE/n/$UUID/log/$(seq20 1)")" 200
+	like "it is said" "$(cat "$LOG")" "torn at byte .*$([ $spare = 0 ] && echo 'not kept: .*No space left' || echo 'kept in .*[.]torn')"
+	is "the copies" "$(find "$M/d/damaged" -name '*.torn' | wc -l)" $((spare > 0))
+	stop
+	is "stopped in order" $? 0
+done
+
 # A sync that fails once may never be taken for one that worked.
 SHIM=$RJ_BUILD/tests/rjserver/store/.libs/failsync.so
 export FAILSYNC=$T_DIR/failsync
