@@ -189,10 +189,6 @@ static void on_change(void *arg, const struct okey *okey,
 	} else {
 		d = (struct amount){-d.bytes, -d.stored, -d.objects};
 	}
-	if (what == STORE_DAMAGED) { /* it has no bytes any more */
-		d.stored += rec_total(0);
-		d.objects = 0;
-	}
 	change(u, v, &d, false);
 }
 

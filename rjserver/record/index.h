@@ -22,11 +22,18 @@ enum idx_state {
 struct idx_entry {
 	uint64_t number;
 	uint64_t pos; /* of the record */
-	uint32_t length;
+	uint32_t length; /* of the object, also if its record has no bytes */
 	uint32_t body_crc;
-	enum idx_state state;
+	enum idx_state state : 16;
+	unsigned bare : 1; /* its record has no bytes: they were damaged */
 	uint32_t time_s; /* when it was written; 0: only its record says */
 };
+
+/* Bytes of the record of E. */
+static inline uint64_t idx_record(const struct idx_entry *e)
+{
+	return rec_total(e->bare ? 0 : e->length);
+}
 
 struct index;
 

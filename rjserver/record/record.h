@@ -45,7 +45,7 @@ struct rec {
 	unsigned flags;
 	uint32_t length; /* of the body, bytes */
 	uint32_t body_crc;
-	uint32_t least; /* REC_BELOW; else 0 */
+	uint32_t least; /* REC_BELOW; REC_DAMAGED: bytes that the object had; else 0 */
 	struct okey okey;
 	uint64_t pos;  /* its own place: file << 32 | offset */
 	uint64_t prev; /* place of the record before it; 0: it is the first */

@@ -30,7 +30,7 @@ enum {
 	E_POS = 8,
 	E_LENGTH = 16,
 	E_CRC = 20,
-	E_STATE = 24, /* 0 whole, 1 damaged */
+	E_STATE = 24, /* 0 whole, 1 damaged, 2 damaged and its record has no bytes */
 	E_TIME = 28,  /* 0 in those of earlier versions */
 };
 
@@ -74,7 +74,7 @@ static void add_entry(
 	rj_put_le64(raw + E_POS, e->pos);
 	rj_put_le32(raw + E_LENGTH, e->length);
 	rj_put_le32(raw + E_CRC, e->body_crc);
-	rj_put_le32(raw + E_STATE, e->state == IDX_DAMAGED);
+	rj_put_le32(raw + E_STATE, e->bare ? 2 : e->state == IDX_DAMAGED);
 	rj_put_le32(raw + E_TIME, e->time_s);
 	if (!en->rc)
 		en->rc = rj_buf_append(en->out, raw, sizeof(raw));
@@ -130,6 +130,7 @@ static int take_entry(struct store *s, struct okey *okey, const uint8_t *raw,
 	e->length = rj_get_le32(raw + E_LENGTH);
 	e->body_crc = rj_get_le32(raw + E_CRC);
 	e->state = rj_get_le32(raw + E_STATE) ? IDX_DAMAGED : IDX_LIVE;
+	e->bare = rj_get_le32(raw + E_STATE) == 2;
 	e->time_s = rj_get_le32(raw + E_TIME);
 	store_count(s, e, 1);
 	return 0;

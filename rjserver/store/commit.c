@@ -78,11 +78,8 @@ static void finish_move(struct store *s, const struct item *it, int rc)
 	store_count(s, e, -1);
 	e->pos = it->rec.pos;
 	if (it->rec.type == REC_DAMAGED) {
-		if (s->watch)
-			s->watch(s->watch_arg, &it->rec.okey, STORE_DAMAGED,
-				e->length);
 		e->state = IDX_DAMAGED;
-		e->length = 0;
+		e->bare = true;
 		e->body_crc = it->rec.body_crc;
 	}
 	store_count(s, e, 1);
@@ -277,6 +274,7 @@ bool commit_move(struct commit *c, const struct okey *okey,
 	it->rec.time_ns = time_ns;
 	/* no empty body has this one, should the record ever be read as such */
 	it->rec.body_crc = body ? e->body_crc : 0;
+	it->rec.least = body ? 0 : e->length;
 	it->moved_from = e->pos;
 	it->body = body;
 	c->has_object = true;

@@ -140,20 +140,21 @@ static bool copy_one(struct store *s, struct clean *cl, const struct okey *okey,
 	if (!e || pos_file(e->pos) != cl->file || e->state == IDX_DELETING ||
 		e->state == IDX_PENDING)
 		return true;
-	rc = e->state == IDX_DAMAGED ? -RJ_E_CORRUPT
-				     : bytes_of(s, cl, okey, e, body);
+	rc = e->state == IDX_DAMAGED || e->bare
+		     ? -RJ_E_CORRUPT
+		     : bytes_of(s, cl, okey, e, body);
 	/* time 0: its header is damaged */
 	if ((rc && rc != -RJ_E_CORRUPT) || store_time(s, e, &time_ns) == -RJ_E_IO) {
 		if (rc != -RJ_E_BUSY)
 			cl->not_before = rj_monotonic_ns() + UNREAD_NS;
 		return false;
 	}
-	if (rc)
+	if (rc && !e->bare) /* else its bytes were set aside with another file */
 		store_file(s, cl->file)->damaged = true;
 	if (!commit_move(s->commit, okey, e, time_ns,
 		    rc ? NULL : body->data ? (void *)body->data : (void *)""))
 		return false;
-	*bytes += rec_total(e->length);
+	*bytes += idx_record(e);
 	cl->body_count++;
 	return true;
 }

@@ -58,7 +58,7 @@ int object_find(struct store *s, const struct okey *okey,
 		.length = e->length,
 		.crc = e->body_crc,
 	};
-	if (e->state == IDX_DAMAGED || !out->f)
+	if (e->state == IDX_DAMAGED || e->bare || !out->f)
 		return object_damaged(s, okey, out, err);
 	return 0;
 }

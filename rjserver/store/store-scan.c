@@ -151,7 +151,8 @@ static int apply(struct scan *sc, const struct held *h, struct rj_error *err)
 	if (!e)
 		return rj_fail(err, RJ_E_NOMEM, "%s: out of memory", s->dir);
 	e->pos = h->rec.pos;
-	e->length = h->rec.length;
+	e->bare = h->rec.type == REC_DAMAGED;
+	e->length = e->bare ? h->rec.least : h->rec.length;
 	e->body_crc = h->rec.body_crc;
 	e->time_s = rec_time_s(&h->rec);
 	e->state = (h->body_ok || h->unread) && h->rec.type == REC_OBJECT

@@ -38,13 +38,13 @@ bool store_there(struct store *s, const struct idx_entry *e)
 {
 	const struct datafile *f = store_file(s, pos_file(e->pos));
 
-	return f && pos_offset(e->pos) + rec_total(e->length) <= f->bytes;
+	return f && pos_offset(e->pos) + idx_record(e) <= f->bytes;
 }
 
 void store_count(struct store *s, const struct idx_entry *e, int by)
 {
 	struct datafile *f = store_file(s, pos_file(e->pos));
-	uint64_t bytes = rec_total(e->length);
+	uint64_t bytes = idx_record(e);
 
 	if (!f)
 		return;

@@ -42,7 +42,6 @@ struct reader;
 enum store_change {
 	STORE_ADDED,
 	STORE_GONE,
-	STORE_DAMAGED, /* it stays, without its bytes */
 };
 
 /* Called after a durable change of an object of LENGTH bytes. Not called for the objects
