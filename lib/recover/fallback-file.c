@@ -43,7 +43,8 @@ static int no_file(struct rj_recovery *r, int rc, struct rj_error *err)
 			r->device, sbx->fallback, r->report->url);
 	else
 		why = *err;
-	if (r->opts->accept_loss)
+	/* one that is in use is not lost */
+	if (r->opts->accept_loss && rc != -RJ_E_BUSY && rc != -RJ_E_NOMEM)
 		return give_up(r, why.msg);
 	*err = why;
 	if (rc == -RJ_E_NOTFOUND)

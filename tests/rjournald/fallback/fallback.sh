@@ -221,5 +221,7 @@ status 1 "the first host does not go on" "$RJOURNALD" "$img"
 like "and says what is in its file" "$OUT" 'went on without segments'
 status 4 "nor does rjrecover" "$RJRECOVER" "$img"
 like "why" "$OUT" 'without segments .*--accept-loss'
+status 8 "told to, while the file is in use" flock "$(echo "$T_DIR"/fb/*.rjfallback)" "$RJRECOVER" --accept-loss "$img"
+like "why" "$OUT" 'another process uses this fallback file'
 check "told to, it gives them up" "$RJRECOVER" --accept-loss "$img"
 check "and keeps them" test -n "$(echo "$T_DIR"/fb/*.kept-*)"
