@@ -42,15 +42,6 @@ b_missing() {
 	for c; do PATH=$PATH:/usr/sbin:/usr/lib/openssh command -v "$c" >/dev/null || echo "$c"; done
 }
 
-# b_port: a port on which nobody listens just now, below the ephemeral ones
-b_port() {
-	local p
-	while :; do
-		p=$((10240 + (RANDOM * 32768 + RANDOM) % 22000))
-		(: <>"/dev/tcp/127.0.0.1/$p") 2>/dev/null || break
-	done
-	echo "$p"
-}
 # b_listens PORT
 b_listens() { (: <>"/dev/tcp/127.0.0.1/$1") 2>/dev/null; }
 

@@ -54,7 +54,7 @@ dav_curl() { curl -sS --max-time 120 --cacert "$DAV_DIR/cert.pem" -u u:pw "${@:2
 dav_answers() { dav_curl /logs/ -f -o /dev/null -X PROPFIND -H 'Depth: 0'; }
 
 dav_start() {
-	DAV_DIR=$1 DAV_PORT=$(b_port) DAV_PLAIN=$(b_port)
+	DAV_DIR=$1 DAV_PORT=$(free_port) DAV_PLAIN=$(free_port)
 	mkdir -p "$1"/{root/logs,lock} && b_cert "$1" || return 1
 	printf 'u:%s\n' "$(openssl passwd -apr1 pw)" >"$1/htpasswd"
 	dav_config "$1" >"$1/httpd.conf"

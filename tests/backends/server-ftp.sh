@@ -51,7 +51,7 @@ ftp_start() { # DIR
 		"auth required pam_listfile.so item=user sense=allow onerr=fail file=$dir/users" \
 		'account required pam_permit.so' 'session required pam_permit.so' \
 		>"/etc/pam.d/$service" || return 1
-	port=$(b_port)
+	port=$(free_port)
 	ftp_config "$dir" "$port" "$service" >"$dir/vsftpd.conf"
 	setsid vsftpd "$dir/vsftpd.conf" >"$dir/log" 2>&1 </dev/null &
 	pid=$!

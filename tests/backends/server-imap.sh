@@ -60,7 +60,7 @@ imap_start() { # DIR
 	mkdir -p "$dir/run" "$dir/mail" "$dir/state" && b_cert "$dir" || return 1
 	# the mail processes are nobody's, and must get to their folder
 	chmod o+x "$T_DIR" "$dir" && chown nobody "$dir/mail" || return 1
-	port=$(b_port) tls=$(b_port)
+	port=$(free_port) tls=$(free_port)
 	imap_config "$dir" "$port" "$tls" >"$dir/dovecot.conf"
 	setsid "$(PATH=$PATH:/usr/sbin command -v dovecot)" -F -c "$dir/dovecot.conf" \
 		>"$dir/out" 2>&1 </dev/null &

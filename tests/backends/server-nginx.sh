@@ -6,7 +6,7 @@
 nginx_missing() { b_missing nginx; }
 
 nginx_start() {
-	NGINX_PORT=$(b_port)
+	NGINX_PORT=$(free_port)
 	mkdir -p "$1"/{root/bucket,tmp} || return 1
 	cat >"$1/nginx.conf" <<END
 $([ "$(id -u)" != 0 ] || echo "user root;")

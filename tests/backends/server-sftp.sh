@@ -31,7 +31,7 @@ sftp_start() { # DIR
 	[ "$(id -u)" != 0 ] || mkdir -p /run/sshd
 	ssh-keygen -q -t ed25519 -N '' -f "$dir/hostkey" &&
 		ssh-keygen -q -t ecdsa -m PEM -N '' -f "$dir/id" || return 1
-	port=$(b_port)
+	port=$(free_port)
 	for address in 127.0.0.1 "$B_BAD"; do
 		printf '[%s]:%s %s\n' $address "$port" "$(cut -d' ' -f1,2 "$dir/hostkey.pub")"
 		b_conf "sftp://$address:$port" "user=$(id -un)" "clientkey=$dir/id" \

@@ -29,7 +29,7 @@ kill_still() { [ -n "$2" ] && [ "$(started "$1")" = "$2" ] && kill_pid "$1"; }
 # start_server DIR [PORT]: sets SRV_PID, SRV_PORT, SRV_URL. SRV_CONF: its settings;
 # SRV_OPTIONS: in place of --insecure
 start_server() {
-	local dir=$1 port=${2:-0} log
+	local dir=$1 port=${2:-$(free_port)} log
 	log=$T_DIR/rjserver.$RANDOM.log
 	"$RJSERVER" -d "$dir" -l "127.0.0.1:$port" ${SRV_OPTIONS:---insecure} ${SRV_CONF:+--config "$SRV_CONF"} \
 		>"$log" 2>&1 &
