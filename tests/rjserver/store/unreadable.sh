@@ -9,6 +9,7 @@ SHIM=$RJ_BUILD/tests/rjserver/store/.libs/failread.so
 [ -e "$SHIM" ] || skip_all "no $SHIM"
 D=$T_DIR/store F=$T_DIR/store/store/00000001.rjd
 export FAILREAD=$T_DIR/rule
+export ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}verify_asan_link_order=0 # SHIM comes first
 # unreadable FROM TO [FILE]: until readable
 unreadable() { echo "${3:-00000001.rjd} $1 $2" >"$FAILREAD"; }
 readable() { rm -f "$FAILREAD"; }
