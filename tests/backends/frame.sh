@@ -42,9 +42,6 @@ b_missing() {
 	for c; do PATH=$PATH:/usr/sbin:/usr/lib/openssh command -v "$c" >/dev/null || echo "$c"; done
 }
 
-# b_listens PORT
-b_listens() { (: <>"/dev/tcp/127.0.0.1/$1") 2>/dev/null; }
-
 # b_end PID: stop a daemon of ours, in order if it can
 b_end() {
 	kill -TERM "$1" 2>/dev/null || return 0

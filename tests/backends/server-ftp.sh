@@ -56,7 +56,7 @@ ftp_start() { # DIR
 	setsid vsftpd "$dir/vsftpd.conf" >"$dir/log" 2>&1 </dev/null &
 	pid=$!
 	at_exit ftp_end "$pid"
-	wait_for 30 b_listens "$port" || { note "$(cat "$dir/log")"; return 1; }
+	wait_for 30 listens "$port" || { note "$(cat "$dir/log")"; return 1; }
 	B_URL=ftp://127.0.0.1:$port/logs
 	B_BAD_URL=ftp://$B_BAD:$port/logs B_PORTS=$port-$((port + 60))
 	b_conf "ftp://127.0.0.1:$port" user=rj password=secret "ca=$dir/cert.pem"

@@ -65,7 +65,7 @@ imap_start() { # DIR
 	setsid "$(PATH=$PATH:/usr/sbin command -v dovecot)" -F -c "$dir/dovecot.conf" \
 		>"$dir/out" 2>&1 </dev/null &
 	at_exit b_end $!
-	wait_for 30 b_listens "$port" && wait_for 10 b_listens "$tls" ||
+	wait_for 30 listens "$port" && wait_for 10 listens "$tls" ||
 		{ note "$(cat "$dir/out" "$dir/log")"; return 1; }
 	B_URL=imap://127.0.0.1:$port/logs
 	B_TLS_URL=imaps://127.0.0.1:$tls/logs

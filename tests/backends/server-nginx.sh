@@ -34,7 +34,7 @@ http {
 END
 	setsid nginx -c "$1/nginx.conf" -e "$1/error.log" >"$1/out.log" 2>&1 </dev/null &
 	at_exit b_end $!
-	wait_for 30 b_listens "$NGINX_PORT" || return 1
+	wait_for 30 listens "$NGINX_PORT" || return 1
 	b_conf "s3+http://127.0.0.1:$NGINX_PORT" "user = u" "password = p"
 	b_conf "dav://127.0.0.1:$NGINX_PORT" "user = u" "password = p"
 	NGINX_DAV=dav://127.0.0.1:$NGINX_PORT/bucket/journals

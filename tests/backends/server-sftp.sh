@@ -42,7 +42,7 @@ sftp_start() { # DIR
 		>"$dir/log" 2>&1 </dev/null &
 	pid=$!
 	at_exit sftp_end "$pid"
-	wait_for 30 b_listens "$port" || { note "$(cat "$dir/log")"; return 1; }
+	wait_for 30 listens "$port" || { note "$(cat "$dir/log")"; return 1; }
 	B_URL=sftp://127.0.0.1:$port$dir/logs
 	B_BAD_URL=sftp://$B_BAD:$port$dir/logs B_PORTS=$port
 }

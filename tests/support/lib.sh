@@ -75,13 +75,15 @@ need_fuse_loop() {
 	[ -c /dev/fuse ] && [ -c /dev/loop-control ] || skip_all "no FUSE or loop devices"
 }
 
+# listens PORT: does a process listen there?
+listens() { (: <>"/dev/tcp/127.0.0.1/$1") 2>/dev/null; }
 # free_port: a port on which nobody listens just now, below the ephemeral ones, which a
 # client may have got when a server comes back to its port
 free_port() {
 	local p
 	while :; do
 		p=$((10240 + (RANDOM * 32768 + RANDOM) % 22000))
-		(: <>"/dev/tcp/127.0.0.1/$p") 2>/dev/null || break
+		listens "$p" || break
 	done
 	echo "$p"
 }
