@@ -130,7 +130,8 @@ static enum options_verdict check_together(const struct options *o)
 	if (o->undo_file && !o->force)
 		return tool_bad(&tool, "-z is for -f: a move can be cut anywhere and be resumed");
 	if (o->old_key && !strcmp(o->old_key, RJ_SEALING_KEY_LOST) && !o->force)
-		return tool_bad(&tool, "--old-key=" RJ_SEALING_KEY_LOST " is for -f: without its key a log can only be given up");
+		return tool_bad(&tool, "--old-key=" RJ_SEALING_KEY_LOST
+			" is for -f: without its key a log can only be given up");
 	if (o->force && !o->journal_given)
 		return tool_bad(&tool, "-f is for -J and -O");
 	if (!o->device && !o->genkey)

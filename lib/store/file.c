@@ -19,6 +19,7 @@
 #include "os/fileio.h"
 #include "store/backend.h"
 #include "store/file-priv.h"
+#include "store/put-throttle.h"
 #include "util/environ.h"
 
 #define WHAT_BYTES (RJ_URL_BYTES + RJ_KEY_TEXT + 8) /* "url: key" */
@@ -206,11 +207,7 @@ static int reaches(
 	rc = rj_file_list(&fs->base, &dir, number - 2, another, &number, err);
 	if (rc)
 		return rc > 0 ? 0 : rc;
-	return rj_fail_cause(
-		rj_fail(err, RJ_E_UNREACHABLE,
-			"%s: segment %llu was stored, and is not there: is it the right directory, with all that it had?",
-			fs->base.url, (unsigned long long)before.number),
-		RJ_CAUSE_MISSING, err);
+	return rj_fail_missing(fs->base.url, "directory", before.number, err);
 }
 
 static int file_put_new(struct rj_store *s, const struct rj_key *key,

@@ -19,6 +19,10 @@ struct rj_put_throttle {
 	_Atomic uint64_t missing; /* one that it took, and lacks: puts fail; 0: none */
 };
 
+/* Fill ERR: RJ_E_UNREACHABLE, RJ_CAUSE_MISSING. Segment NUMBER, which the store of URL
+ * acknowledged, is not there; WHAT is what may be the wrong one: "server". */
+int rj_fail_missing(
+	const char *url, const char *what, uint64_t number, struct rj_error *err);
 /*
  * Count a put at the store of URL, and delay it if puts are to be delayed now.
  * RJ_E_UNREACHABLE (RJ_CAUSE_MISSING): it may not begin, since a segment is missing.

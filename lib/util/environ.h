@@ -23,9 +23,9 @@ struct rj_environ {
 /* Replace the outside world; NULL puts the real one back. */
 void rj_environ_set(const struct rj_environ *env);
 
-/* What was stored at a time that lies more than this after now was stored by a clock that was
- * ahead, or the present one is behind. So it is taken to be as old as the next one stored after
- * it whose time does not, and as young if there is none. */
+/* A time of storing that is more than this after now is wrong: the clock was ahead at that
+ * time, or is behind now. The object counts as stored at the time of the next object after it
+ * whose time is not wrong; if there is no such object, it counts as young. */
 #define RJ_CLOCK_AHEAD_NS (86400 * 1000000000LL)
 
 int64_t rj_realtime_ns(void);

@@ -262,7 +262,7 @@ static int scan_one(struct store *s, struct scan *sc, size_t i,
 	struct scan_file sf = {.number = f->number,
 		.path = f->path,
 		.from = FILE_HEAD_BYTES};
-	uint64_t bytes;
+	uint64_t head = f->bytes < FILE_HEAD_BYTES ? f->bytes : FILE_HEAD_BYTES, bytes;
 	uint8_t *data;
 	int rc;
 
@@ -273,11 +273,9 @@ static int scan_one(struct store *s, struct scan *sc, size_t i,
 	data = malloc(f->bytes ? f->bytes : 1);
 	if (!data)
 		return rj_fail(err, RJ_E_NOMEM, "%s: out of memory", f->path);
-	rc = rj_pread_all(f->fd, data,
-		f->bytes < FILE_HEAD_BYTES ? f->bytes : FILE_HEAD_BYTES, 0,
-		f->path, err);
+	rc = rj_pread_all(f->fd, data, head, 0, f->path, err);
 	if (!rc)
-		rc = read_file(sc, f, 0, f->bytes, data, err);
+		rc = read_file(sc, f, head, f->bytes, data + head, err);
 	sf.data = data;
 	sf.len = f->bytes;
 	if (!rc)

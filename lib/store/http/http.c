@@ -338,8 +338,6 @@ int rj_http_perform(
 	h->head_ended = false;
 	h->detail[0] = '\0';
 	rj_http_call_begin(call);
-	curl_easy_setopt(h->easy, CURLOPT_TIMEOUT_MS,
-		(long)h->peer.opts.request_timeout_ms);
 	code = set_call(h, call, extra);
 	if (!code)
 		code = rj_curl_perform(h->easy);

@@ -13,6 +13,7 @@
 #include "store/backend.h"
 #include "store/http/http1.h"
 #include "store/http/object-stream.h"
+#include "store/put-throttle.h"
 #include "store/store.h"
 
 #define PAGE_OBJECTS      10000
@@ -274,12 +275,7 @@ static int reaches(void *arg, struct rj_error *err)
 	if (!rc)
 		rc = read_page(r, &page, text, &after, see, &b, err);
 	if (!rc && !b.there)
-		rc = rj_fail_cause(
-			rj_fail(err, RJ_E_UNREACHABLE,
-				"%s: segment %llu was stored, and is not there: is it the right server, with all that it had?",
-				r->base.url,
-				(unsigned long long)key->number - 1),
-			RJ_CAUSE_MISSING, err);
+		rc = rj_fail_missing(r->base.url, "server", key->number - 1, err);
 	rj_buf_free(&page);
 	rj_key_text(key, r->url + r->prefix); /* the request's again */
 	return rc;
