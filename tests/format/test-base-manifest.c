@@ -47,7 +47,8 @@ static void there_and_back(void)
 
 static void as_the_document_has_it(void)
 {
-	static const uint8_t begin[72] = "RJBASEMF\1\0\0\0\0\x10\0\0\1\x48\0\0\0\0\0\0\7\0\0\0\0\0\0\0"
+	static const uint8_t begin[72] = "RJBASEMF\1\0\0\0\0\x10\0\0"
+					 "\1\x48\0\0\0\0\0\0\7\0\0\0\0\0\0\0"
 					 "\x09\0\0\0\0\0\0\0\x0c\0\0\0\0\0\0\0\x7f\x97\x7e\x69\0\0\0\0"
 					 "\0\0\x80\0\1\2\3\4\5\6\7\x88";
 	struct rj_base_manifest m = sample();

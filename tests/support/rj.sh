@@ -31,7 +31,7 @@ kill_still() { [ -n "$2" ] && [ "$(started "$1")" = "$2" ] && kill_pid "$1"; }
 start_server() {
 	local dir=$1 port=${2:-$(free_port)} log
 	log=$T_DIR/rjserver.$RANDOM.log
-	# of a server that was killed, the last thread may still have it open
+	# the last thread of a killed server may still have the port open
 	[ -z "${2:-}" ] || wait_for 60 not listens "$port"
 	"$RJSERVER" -d "$dir" -l "127.0.0.1:$port" ${SRV_OPTIONS:---insecure} ${SRV_CONF:+--config "$SRV_CONF"} \
 		>"$log" 2>&1 &

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <sys/mount.h>
 #include <time.h>
+#include <unistd.h>
 
 static unsigned number;
 static bool failed;
@@ -42,6 +43,20 @@ void rjtest_skip(const char *why)
 bool rjtest_own_mounts(void)
 {
 	return !unshare(CLONE_NEWNS) && !mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL);
+}
+
+bool rjtest_scratch(char dir[RJTEST_DIR])
+{
+	snprintf(dir, RJTEST_DIR, "%s/rjtest.XXXXXX", access("/dev/shm", W_OK) ? "/tmp" : "/dev/shm");
+	return mkdtemp(dir);
+}
+
+bool rjtest_scratch_remove(const char *dir)
+{
+	char command[RJTEST_DIR + 16];
+
+	snprintf(command, sizeof(command), "rm -rf %s", dir);
+	return !system(command);
 }
 
 unsigned long rjtest_seed(void)

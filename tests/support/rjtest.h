@@ -28,6 +28,13 @@ void rjtest_skip(const char *why);
  * may not have one. */
 bool rjtest_own_mounts(void);
 
+#define RJTEST_DIR 64 /* bytes of a scratch directory's name */
+/* Make a scratch directory, in memory where there is such a place, as that syncs at once: its
+ * name into DIR. False: none could be made. */
+bool rjtest_scratch(char dir[RJTEST_DIR]);
+/* Remove it, with all that is there. */
+bool rjtest_scratch_remove(const char *dir);
+
 /* A seed for a randomised test: $RJ_SEED, or from the clock; printed. */
 unsigned long rjtest_seed(void);
 

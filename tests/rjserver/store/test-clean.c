@@ -26,7 +26,7 @@
 #define FILE_SMALL (1u << 20)
 #define BODY       20000
 
-static char top[64], dir[128];
+static char top[RJTEST_DIR], dir[128];
 static struct rj_error err;
 
 static bool full; /* the disk, for records */
@@ -522,8 +522,8 @@ static void a_checkpoint_keeps_its_files(void)
 	CU_ASSERT_EQUAL(store_close(s, &err), 0);
 }
 
-/* So it is for the first one while it is written, and after it failed, which leaves open
- * whether it is there. */
+/* The first checkpoint keeps its files while it is written, and after writing it failed: it may
+ * be on the disk all the same. */
 static void the_first_checkpoint_keeps_its_files(void)
 {
 	struct store *s;
@@ -668,14 +668,6 @@ static void a_checkpoint_needs_a_record(void)
 	CU_ASSERT_EQUAL(store_close(s, &err), 0);
 }
 
-static bool remove_top(void)
-{
-	char command[128];
-
-	snprintf(command, sizeof(command), "rm -rf %s", top);
-	return !system(command);
-}
-
 /* A read, also with RWF_NOWAIT, would bring the page there. */
 static bool in_page_cache(int fd, off_t at)
 {
@@ -709,7 +701,7 @@ static void a_start_reads_the_disk(void)
 	CU_ASSERT_FALSE(in_page_cache(fd, at));
 	CU_ASSERT_EQUAL(store_close(s, &err), 0);
 	close(fd);
-	remove_top();
+	rjtest_scratch_remove(top);
 	strcpy(top, in_memory);
 }
 
@@ -926,10 +918,8 @@ int main(void)
 	};
 	int status;
 
-	strcpy(top, access("/dev/shm", W_OK) ? "/tmp/rjtest.XXXXXX"
-					     : "/dev/shm/rjtest.XXXXXX");
-	if (!mkdtemp(top))
+	if (!rjtest_scratch(top))
 		return 99;
 	status = RJTEST_RUN("rjserver-clean", tests);
-	return remove_top() ? status : 99;
+	return rjtest_scratch_remove(top) ? status : 99;
 }

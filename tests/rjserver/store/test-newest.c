@@ -14,7 +14,7 @@
 #define START 1700000000
 #define YEAR  (365 * 86400)
 
-static char top[64];
+static char top[RJTEST_DIR];
 static struct rj_error err;
 static enum rj_key_kind kind; /* of key_of() */
 static int64_t now_s = START; /* of the clock */
@@ -175,15 +175,11 @@ int main(void)
 		RJTEST(a_base_has_the_age_of_its_manifest),
 		RJTEST(an_age_is_read_once),
 	};
-	char command[128];
 	int status;
 
-	strcpy(top, access("/dev/shm", W_OK) ? "/tmp/rjtest.XXXXXX"
-					     : "/dev/shm/rjtest.XXXXXX");
-	if (!mkdtemp(top))
+	if (!rjtest_scratch(top))
 		return 99;
 	rj_environ_set(&set);
 	status = RJTEST_RUN("rjserver-newest", tests);
-	snprintf(command, sizeof(command), "rm -rf %s", top);
-	return system(command) ? 99 : status;
+	return rjtest_scratch_remove(top) ? status : 99;
 }

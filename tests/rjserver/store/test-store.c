@@ -23,7 +23,7 @@
 #define FILE_SMALL (1u << 20)
 #define BODY_MOST  9000
 
-static char top[64];
+static char top[RJTEST_DIR];
 
 static struct okey key_of(unsigned n)
 {
@@ -772,17 +772,10 @@ int main(void)
 		RJTEST(truncated),
 		RJTEST(as_a_table),
 	};
-	char command[128];
 	int status;
 
-	/* in memory, where there is such a place: it syncs at once */
-	strcpy(top, access("/dev/shm", W_OK) ? "/tmp/rjtest.XXXXXX"
-					     : "/dev/shm/rjtest.XXXXXX");
-	if (!mkdtemp(top))
+	if (!rjtest_scratch(top))
 		return 99;
 	status = RJTEST_RUN("rjserver-store", tests);
-	snprintf(command, sizeof(command), "rm -rf %s", top);
-	if (system(command))
-		return 99;
-	return status;
+	return rjtest_scratch_remove(top) ? status : 99;
 }

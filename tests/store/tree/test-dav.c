@@ -106,7 +106,8 @@ static void a_list_without_its_end_is_none(void)
 	rj_buf_free(&answer);
 }
 
-/* What has come is handed on, and not kept; what is missing is an error all the same. */
+/* The names that have come are handed on before the listing ends; a listing that is cut off is
+ * still an error. */
 static void a_list_is_handed_on_before_its_end(void)
 {
 	static const char answer[] =
