@@ -4,9 +4,11 @@
 
 SRC=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd) || exit 1
 PATH=$PATH:/usr/local/sbin:/usr/sbin:/sbin
-JOBS=${JOBS:-$(nproc 2>/dev/null || echo 2)}
+processors=$(nproc 2>/dev/null || echo 2)
+# beside other load more jobs get more of the processors
+JOBS=${JOBS:-$((processors * 2))}
 # tests wait for disks, servers and the kernel as often as for a processor
-TEST_JOBS=${TEST_JOBS:-$((JOBS + JOBS / 2))}
+TEST_JOBS=${TEST_JOBS:-$((processors * 3))}
 BOLD='' DIM='' RED='' GREEN='' PLAIN=''
 if [ -t 1 ] && [ -z "${NO_COLOR:-}" ] && [ "${TERM:-dumb}" != dumb ]; then
 	BOLD=$'\e[1m' DIM=$'\e[2m' RED=$'\e[31m' GREEN=$'\e[32m' PLAIN=$'\e[0m'
@@ -52,17 +54,15 @@ generate() {
 	exec {lock}<&-
 }
 
-# build DIR [CONFIGURE-ARGUMENT...]: configure and make in DIR; $MAKE_WITH is an argument of make
+# build DIR [CONFIGURE-ARGUMENT...]: configure and make in DIR
 build() {
 	local dir=$1; shift
 	mkdir -p "$dir" && generate "$dir" && cd "$dir" || return 1
 	logged "configure $*" "$dir/configure.out" "$SRC/configure" "$@" &&
-		logged "make -j$JOBS" "$dir/make.out" make -j"$JOBS" \
-			${MAKE_WITH:+"$MAKE_WITH"}
+		logged "make -j$JOBS" "$dir/make.out" make -j"$JOBS"
 }
 
 # build_tests DIR: the test programs of a build, none of them run
 build_tests() {
-	(cd "$1" && logged "make -j$JOBS check TESTS=" "$1/tests.out" make -j"$JOBS" check TESTS= \
-		${MAKE_WITH:+"$MAKE_WITH"})
+	(cd "$1" && logged "make -j$JOBS check TESTS=" "$1/tests.out" make -j"$JOBS" check TESTS=)
 }
