@@ -20,7 +20,6 @@
 #define X   RJ_STATES
 
 static const enum rj_state table[RJ_STATES][RJ_EVENTS] = {
-	/* clang-format off */
 	/*   LOST_BLOCK LOST_LOCAL RETURNED CAUGHT_UP FULL SPACE LEAVE BACK FENCED BROKEN FORCE */
 	[ONL] = {WAI,      DEG,       ONL,     X,        X,   X,   LOC,  ONL, FEN,   FAI,   FAI},
 	[WAI] = {WAI,      DEG,       ONL,     X,        WAI, X,   LOC,  WAI, FEN,   FAI,   FAI},
@@ -31,7 +30,6 @@ static const enum rj_state table[RJ_STATES][RJ_EVENTS] = {
 	/* what another thread had under way still ends */
 	[FEN] = {FEN,      FEN,       FEN,     FEN,      FEN, FEN, FEN,  FEN, FEN,   FEN,   FEN},
 	[FAI] = {FAI,      FAI,       FAI,     FAI,      FAI, FAI, FAI,  FAI, FAI,   FAI,   FAI},
-	/* clang-format on */
 };
 
 enum rj_state rj_state_next(enum rj_state s, enum rj_event e)

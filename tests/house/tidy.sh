@@ -12,7 +12,7 @@ files() {
 	if [ "$1" = "$RJ_SRC" ] && [ -s "$T_DIR/all" ]; then cat "$T_DIR/all"; return; fi
 	# shellcheck disable=SC2086
 	(cd "$1" && {
-		ls -d .clang-format .gitignore configure.ac Makefile.am ./*.md
+		ls -d .editorconfig .gitignore configure.ac Makefile.am ./*.md
 		find $rooms \( -name .libs -o -name .deps \) -prune -o -type f \
 			! -name '*.o' ! -name '*.l[oa]' ! -name '*.log' ! -name '*.trs' \
 			! -name .dirstamp ! -name '*~' ! -name '*.orig' ! -name '*.pc' \
