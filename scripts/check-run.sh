@@ -140,7 +140,7 @@ run_make() {
 	summary+=("$name: $p passed, $f failed, $s skipped$( ((u)) && echo ", $u UNSTEADY")")
 	if [ "$f" = 0 ] && [ "$u" != 0 ]; then
 		say "$name: make $target again, without tests: all that is no test"
-		(cd "$dir" && exec make "$target" TESTS= "$@") </dev/null >"$log.rest" 2>&1 9>&-
+		(cd "$dir" && exec make "$target" "$@" TESTS=) </dev/null >"$log.rest" 2>&1 9>&-
 		status=$? log=$log.rest u=0
 	fi
 	if [ "$status" != 0 ] && [ $((f + u)) = 0 ]; then
