@@ -249,7 +249,7 @@ set_up() { # DISK
 			mkdir "$dir/store"
 			if [ "$disk" != plain ]; then
 				# dbench fills half of that in a second
-				device store-disk $([ "$disk" = rotating ] && echo 512 || echo 3072)
+				device store-disk "$([ "$disk" = rotating ] && echo 512 || echo 3072)"
 				mke2fs -q -F -t ext4 -E lazy_itable_init=0 "$DEV" ||
 					die "mke2fs failed"
 				mount "$DEV" "$dir/store" || die "cannot mount the store"

@@ -91,7 +91,8 @@ rgw_curl() {
 rgw_answers() { [ "$(rgw_curl / -o /dev/null -w '%{http_code}')" = 200 ]; }
 
 rgw_start() {
-	local d=$1 mon osd uuid=$(cat /proc/sys/kernel/random/uuid)
+	local d=$1 mon uuid
+	uuid=$(cat /proc/sys/kernel/random/uuid)
 	mon=$(free_port) RGW_PORT=$(free_port) RGW_TLS_PORT=$(free_port)
 	mkdir -p "$d"/{run,log,mon,osd} && b_cert "$d" || return 1
 	rgw_config "$d" "$mon" "$RGW_PORT" "$RGW_TLS_PORT" >"$d/ceph.conf"

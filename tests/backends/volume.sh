@@ -117,6 +117,7 @@ b_rolled_back() {
 	freeze_daemon "$first"
 	cp --sparse=always "$more" "$img"
 	check "trimmed by another: a second host recovers" $LIMIT "$RJRECOVER" -f -p "$img"
+	# shellcheck disable=SC2046 # all but one, in numbers
 	(cd "$1"/back/*/epoch && find $(ls | head -n -1) -type f -regex '.*/[0-9]*' -delete)
 	thaw_daemon "$first"
 	sleep 3 # it looks at the log before it puts anything

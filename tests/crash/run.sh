@@ -46,6 +46,7 @@ crash_record() {
 		files=$d/fallback
 		away="$((count * CRASH_THREADS / 3)) $((count * CRASH_THREADS * 2 / 3))"
 	fi
+	# shellcheck disable=SC2046 # two words or none
 	"$MKRJFS" -q -F -t "$type" -b "$bs" -O ^orphan_file -N 512 -E lazy_itable_init=0 \
 		$([ "$bs" = 4096 ] && echo -g 2048) \
 		-J "remote=rj://127.0.0.1:$port/crash,size=$((bs / 1024))$words" "$d/volume" || return 1

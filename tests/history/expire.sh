@@ -68,7 +68,7 @@ ln b-mon b-zlink
 status 16 "a file that is given twice" "$RJBACKUP" expire --keep=1d b-*
 like "... is told" "$OUT" "b-zlink: is the same file as b-mon"
 rm b-zlink
-for rules in "" 0d 7 d 7x 1d,1d 1d, ,1d; do
+for rules in "" 0d 7 d 7x 1d,1d "1d," ,1d; do
 	status 16 "no rules: \"$rules\"" "$RJBACKUP" expire --keep="$rules" b-jan
 done
 status 16 "a URL and a file" "$RJBACKUP" expire --keep=1d rj://127.0.0.1:1/x b-jan

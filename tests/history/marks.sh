@@ -3,7 +3,7 @@
 # Named marks with a real server and the real kernel: each is restored as it was, one of a
 # name; a freeze ends whatever ends rjctl; ls shows them, and expire removes what is gone.
 . "$RJ_SRC/tests/history/run.sh" || exit 99
-RJCTL=$RJ_BUILD/rjctl/rjctl RJLOG=$RJ_BUILD/rjlog/rjlog
+RJCTL=$RJ_BUILD/rjctl/rjctl
 start_server "$T_DIR/srv" || exit 99
 at_exit umount -l "$T_DIR/mnt"
 at_exit umount -l "$T_DIR/look"

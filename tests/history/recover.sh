@@ -80,8 +80,8 @@ read_only() {
 served_only() { serve "$VOL" && unserve; }
 # no revoke record, which would tell, too
 in_mode() {
-	rj_crash && recover && rj_mount ordered && head -c 300000 /dev/urandom >"mnt/in-$((++seed))" &&
-		sync -f mnt && rj_umount
+	rj_crash && recover && rj_mount ordered && ((++seed)) &&
+		head -c 300000 /dev/urandom >"mnt/in-$seed" && sync -f mnt && rj_umount
 }
 found="could not say that nothing else had changed it"
 wrote="something else wrote to the volume"

@@ -42,6 +42,6 @@ for t in rjbackup rjctl rjlog; do
 	is "$t: as many as the manual page has" "$n" \
 		"$(sed -n "s/^\.B $t \([a-z]*\).*/\1/p; s/^\.BI* \"$t \([a-z]*\).*/\1/p" "$RJ_SRC/man/$t.8" | sort -u | wc -l)"
 done
-touch "$T_DIR/a file" && cd "$T_DIR"
+touch "$T_DIR/a file" && cd "$T_DIR" || exit 99
 is "elsewhere, files" "$(offered rjtune -l a)" "a file"
 exit 0

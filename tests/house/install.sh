@@ -31,7 +31,8 @@ check "make install DESTDIR=" make -s -C "$RJ_BUILD" MAKEFLAGS= install DESTDIR=
 is "nothing outside the prefix" "$(cd "$root" && find . ! -type d |
 	grep -vE "^\.($(var prefix)|$(var mandir)|$libdir)/")" ""
 
-export PKG_CONFIG_PATH=$root$(var pkgconfigdir) PKG_CONFIG_SYSROOT_DIR=$root
+PKG_CONFIG_PATH=$root$(var pkgconfigdir) PKG_CONFIG_SYSROOT_DIR=$root
+export PKG_CONFIG_PATH PKG_CONFIG_SYSROOT_DIR
 flags=$(pkg-config --cflags --libs librj) || flags=
 like "pkg-config finds it: $flags" "$flags" "-I$include .*-lrj"
 

@@ -46,7 +46,7 @@ like "and rj_* is" "$(nm -D --defined-only "$library")" ' rj_fail(@|$)'
 eval "$(make -s --no-print-directory -C "$RJ_BUILD" MAKEFLAGS= house-vars |
 	sed -n "s/^CC=\(.*\)/CC='\1'/p")"
 sample() {
-	rm -rf "$T_DIR/lib"
+	rm -rf "${T_DIR:?}/lib"
 	mkdir -p "$T_DIR/lib/util/.libs"
 	printf '%s\n' '#include <stdio.h>' '#include <stdlib.h>' '#include <unistd.h>' \
 		'#include <assert.h>' '#include <err.h>' "$1" >"$T_DIR/lib/util/a.c"

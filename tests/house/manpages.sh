@@ -89,6 +89,7 @@ badly() {
 		mandoc -T lint -W warning "$1" 2>&1
 	fi
 	if command -v groff >/dev/null || command -v nroff >/dev/null; then
+		# shellcheck disable=SC2069 # what it complains about, without the page
 		(cd "$RJ_SRC" && MANWIDTH=80 man --warnings -E UTF-8 -l -Tutf8 -Z "$1" \
 			2>&1 >/dev/null)
 	fi

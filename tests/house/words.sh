@@ -56,6 +56,7 @@ stumble() {
 	local all; all=$(phrases | sed 's/\t.*//' | paste -sd '|')
 	{
 		pages "$1" | (cd "$1" && xargs grep -n '' /dev/null)
+		# shellcheck disable=SC2046 # files, without spaces
 		sources "$1" | (cd "$1" && comments $(cat))
 	} | seams | grep -iE "^[^:]*:[0-9]*:.*\\b($all)\\b"
 }
@@ -84,8 +85,8 @@ lost() {
 	(cd "$1" && find README.md ARCHITECTURE.md CONTRIBUTING.md Makefile.am man doc lib tools \
 		mkrjfs rj* tests bench scripts contrib packaging -type f \
 		! -path 'doc/upstream/*' ! -path 'tests/house/*' ! -name '*.log' ! -name '*.o' \
-		! -path '*/.*' 2>/dev/null |
-		xargs grep -oIE '([A-Za-z0-9_.-]+/)*[A-Za-z0-9_-]+\.(md|svg)\b' /dev/null | sort -u) |
+		! -path '*/.*' -print0 2>/dev/null |
+		xargs -0 grep -oIE '([A-Za-z0-9_.-]+/)*[A-Za-z0-9_-]+\.(md|svg)\b' /dev/null | sort -u) |
 		while IFS=: read -r f to; do
 			case $f in
 			doc/*) [ -e "$1/${f%/*}/$to" ] || [ -e "$1/$to" ] || [[ $(< "$1/$f") == *"[$to]("* ]] ;;
@@ -95,6 +96,7 @@ lost() {
 }
 is "no page, document or comment has a banned phrase" "$(stumble "$RJ_SRC")" ""
 check "there are pages" test "$(pages "$RJ_SRC" | wc -l)" -gt 30
+# shellcheck disable=SC2046 # files, without spaces
 check "there are comments" test "$(cd "$RJ_SRC" && comments $(sources .) | wc -l)" -gt 5000
 is "each document that is named is there" "$(lost "$RJ_SRC")" ""
 

@@ -30,9 +30,9 @@ template() {
 	local -x E2FSPROGS_FAKE_TIME=1650000000
 	local bs=$1 t=t$1$2$3 dev blocks=2048 groups=()
 	case $3 in
-	m) groups=(-O metadata_csum,64bit) ;;
-	u) groups=(-O ^metadata_csum,^64bit,uninit_bg) ;;
-	n) groups=(-O ^metadata_csum,^64bit,^uninit_bg) ;;
+	m) groups=(-O "metadata_csum,64bit") ;;
+	u) groups=(-O "^metadata_csum,^64bit,uninit_bg") ;;
+	n) groups=(-O "^metadata_csum,^64bit,^uninit_bg") ;;
 	esac
 	[ -z "$3" ] || groups+=(-g 2960 -N 96)
 	[ "$bs" -le 4096 ] || blocks=1024

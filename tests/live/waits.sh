@@ -76,9 +76,9 @@ zero_from() { cmp -s -n $(($(stat -c %s "$1") - $2)) "$1" /dev/zero -i "$2:0"; }
 # last_file: the last data file that something was written to
 last_file() {
 	local f
-	for f in $(ls -r "$SRV"/store/*.rjd); do
+	while read -r f; do
 		zero_from "$f" 8192 || { echo "$f"; return; }
-	done
+	done < <(printf '%s\n' "$SRV"/store/*.rjd | sort -r)
 }
 cut_unused() { truncate -s -4096 "$(last_file)"; }
 # right behind what is in it: the server cannot know what else there was
@@ -141,8 +141,8 @@ volume() {
 }
 begin() { # TYPE URL
 	volume "$1"
-	volume_on "$2" "$1" $([ "$1" = ext3 ] && echo 1024 || echo 4096) size=4,on_loss=block &&
-		mount_on $([ "$1" = ext3 ] && echo data=journal || echo data=ordered) || return 1
+	volume_on "$2" "$1" "$([ "$1" = ext3 ] && echo 1024 || echo 4096)" size=4,on_loss=block &&
+		mount_on "$([ "$1" = ext3 ] && echo data=journal || echo data=ordered)" || return 1
 	write_history "$seed" 2 . 5
 	D[$1]=$DPID W[$1]=$WRITER VD[$1]=$VOLUME_DEV JD[$1]=$JOURNAL_DEV AT[$1]=$MOUNTED_AT
 	goes_on 5

@@ -273,6 +273,7 @@ vm_judge() {
 		vm_on_loop "$1" vm_judge_xfs "${VM_OPTS[$1]}" "${args[@]}"
 		return
 	fi
+	# shellcheck disable=SC2046 # a word or none
 	"$VM_JUDGE" $([[ ${VM_OPTS[$1]} != data=writeback* ]] || echo -w) "$VM_DIR/v$1" "${args[@]}"
 }
 # vm_judge_xfs OPTIONS ARGUMENTS... DEV

@@ -42,8 +42,8 @@ files_back() {
 comparable() { debugfs -w -R 'zap_block -f <8> 0' "$1" >/dev/null 2>&1; }
 
 one() {
-	local name=$1 kind="$2 $3 ${4:--} $([ "$5" = 1 ] && echo device || echo internal)"
-	local img=$T_DIR/$1.img j=()
+	local name=$1 kind img=$T_DIR/$1.img j=()
+	kind="$2 $3 ${4:--} $([ "$5" = 1 ] && echo device || echo internal)"
 	check "$kind: crashed" crashed "$@" || return
 	cp "$img" "$T_DIR/a"; cp "$img" "$T_DIR/b"
 	if [ "$5" = 1 ]; then

@@ -27,7 +27,7 @@ was=$("$MARK" "$T_DIR/c.img" mark)
 check "the mark is lowered" "$MARK" "$T_DIR/c.img" "mark=$((was - 1))"
 status 4 "so that it is an older copy" $LIMIT "$RJRECOVER" -n "$T_DIR/c.img"
 like "and refused" "$OUT" 'an older copy of the volume'
-connected() { ls -l "/proc/$reader/fd" 2>/dev/null | grep -q socket:; }
+connected() { [ "$(find "/proc/$reader/fd" -lname 'socket:*' 2>/dev/null)" ]; }
 kill -STOP "$SRV_PID"
 "$RJRECOVER" -n "$T_DIR/c.img" >"$T_DIR/out" 2>&1 &
 reader=$!

@@ -53,7 +53,7 @@ WHILE_COPYING='rm mnt/unlinked/conf; echo new >mnt/unlinked/conf' \
 kept unlinked new
 
 # ---- stopped between two calls of the exchange ----
-trace=(strace -q -e trace=fcntl,renameat2)
+trace=(strace -q -e "trace=fcntl,renameat2")
 status 0 "nobody disturbs" "${trace[@]}" -o quiet.trace "$RJCTL" journal-data on mnt/quiet
 [ -s quiet.trace ] || skip_all "no ptrace here"
 is "... the copy has the flag" "$(lsattr mnt/quiet/conf | grep -o 'j')" j

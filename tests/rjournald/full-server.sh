@@ -164,5 +164,6 @@ soak() {
 if [ "${1:-}" = soak ]; then
 	soak "$2" "${3:-}"
 else
-	for kind in ${*:-disk volume account file}; do one "$kind"; done
+	[ $# -gt 0 ] || set -- disk volume account file
+	for kind; do one "$kind"; done
 fi

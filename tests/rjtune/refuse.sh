@@ -139,7 +139,7 @@ check "sound" e2fsck -fn "$T_DIR/c.img"
 check "a remote journal" "$rjtune" -q -J remote="$A" "$T_DIR/c.img"
 mkdir -p "$T_DIR/elsewhere"
 cut remote="file://$T_DIR/elsewhere"
-like "a remote one is taken back to" "$("$rjtune" --resume "$T_DIR/c.img")" "taken back [(]remote log .* of $A[)]"
+like "a remote one is taken back to" "$("$rjtune" --resume "$T_DIR/c.img")" "taken back [(]remote log .* of ${A}[)]"
 cut remote="$A",size=6
 status 1 "rjrecover resumes by itself" "$RJ_BUILD/rjrecover/rjrecover" "$T_DIR/c.img"
 like "and says so" "$OUT" "move of the journal was cut off"

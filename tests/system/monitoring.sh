@@ -44,6 +44,7 @@ shown=$T_DIR/shown
 curl -s -m 120 -H "Authorization: Bearer $(cat "$T_DIR/watch")" "$BASE/metrics" |
 	cat - "$text"/*.prom >"$shown"
 like "which holds the status of rjctl check" "$(cat "$shown")" '^rjctl_check_status 0$'
+# shellcheck disable=SC2046 # a command with its arguments
 check "rjprogs-check.service's command ends well" $(sed -n 's/^ExecStart=//p' "$M/rjprogs-check.service")
 
 # names FILE...: the metrics of ours that they name

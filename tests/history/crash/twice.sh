@@ -88,6 +88,7 @@ any_order() {
 	local steps=$((RANDOM % 3 + 1)) i
 	rj_crash || return 1
 	for ((i = 0; i < steps; i++)); do
+		# shellcheck disable=SC2046 # a cut is several words
 		case $((RANDOM % 5)) in
 		0) power_cut $(random_cut) ;;
 		1) cut_off $(random_cut) ;;

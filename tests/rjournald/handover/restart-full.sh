@@ -9,7 +9,8 @@ mode() { $LIMIT "$RJCTL" status --json "$img" | grep -q "\"mode\":\"$1\""; }
 said_again() { [ "$(grep -c 'is full' "$T_DIR/log")" -gt "$told" ]; }
 # fill: another name takes what room there is
 fill() {
-	local url=http://127.0.0.1:$SRV_PORT/junk/$(cat /proc/sys/kernel/random/uuid)/log n code=0
+	local url n code=0
+	url=http://127.0.0.1:$SRV_PORT/junk/$(cat /proc/sys/kernel/random/uuid)/log
 	for ((n = 1; n < 2000 && code != 507; n++)); do
 		code=$(curl -s -m 120 -o /dev/null -w '%{http_code}' -H 'If-None-Match: *' \
 			-T "$T_DIR/$([ "$n" -lt 40 ] && echo large || echo small)" \

@@ -30,7 +30,7 @@ if [ ! -e /dev/ublk-control ] && [ -z "${RJ_UBLK_INSIDE:-}" ]; then
 fi
 . "$RJ_SRC/tests/rjournald/daemon.sh"
 img=$T_DIR/v.img mnt=$T_DIR/m
-devices() { ls /dev | grep '^ublk[bc]'; }
+devices() { find /dev -maxdepth 1 -name 'ublk[bc]*' -printf '%f\n' | sort; }
 before=$(devices)
 no_devices() { [ "$(devices)" = "$before" ]; }
 front() { local_conf "$T_DIR
