@@ -8,6 +8,13 @@
 
 #define NS_SEPARATOR '|'
 
+/* Use the function that replaces the one which expat 2.9.0 declares deprecated. */
+#if XML_MAJOR_VERSION > 2 || XML_MINOR_VERSION >= 9
+#define current_line XML_GetCurrentLineNumber64
+#else
+#define current_line XML_GetCurrentLineNumber
+#endif
+
 struct rj_xml_parser {
 	XML_Parser parser;
 	const char *name;
@@ -93,7 +100,7 @@ static int result(
 				: RJ_E_PROTOCOL,
 			"%s: its XML is malformed: %s (line %lu)", p->name,
 			XML_ErrorString(XML_GetErrorCode(p->parser)),
-			(unsigned long)XML_GetCurrentLineNumber(p->parser));
+			(unsigned long)current_line(p->parser));
 	return 0;
 }
 
