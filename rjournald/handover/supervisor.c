@@ -82,7 +82,7 @@ static void run_program(const struct supervisor *k, int post)
 	}
 	argv[0] = (char *)k->opts->program;
 	argv[1] = option;
-	for (i = 0; k->opts->args[i] && i < MAX_ARGS; i++)
+	for (i = 0; i < MAX_ARGS && k->opts->args[i]; i++)
 		argv[i + 2] = k->opts->args[i];
 	argv[i + 2] = NULL;
 	execv(k->opts->program, argv);

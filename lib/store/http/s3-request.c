@@ -20,7 +20,7 @@ static void copy_printable(char *out, size_t size, const char *text)
 {
 	size_t i;
 
-	for (i = 0; text[i] && i < size - 1; i++)
+	for (i = 0; i < size - 1 && text[i]; i++)
 		out[i] = text[i] >= 0x20 && text[i] < 0x7f ? text[i] : '?';
 	out[i] = '\0';
 }
