@@ -12,8 +12,8 @@
 #include "util/environ.h"
 
 static const struct rj_log_id id = {
-	.volume_uuid = "volume-uuid-16-b",
-	.journal_uuid = "journal-uuid-16b",
+	.volume_uuid = "volume-uuid-15b",
+	.journal_uuid = "journal-uuid-15",
 };
 
 struct seen {

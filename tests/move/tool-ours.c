@@ -59,7 +59,7 @@ static int words_for(const struct world *w, const struct move *m,
 static int move_to(struct world *w, const struct move *m, enum spot spot,
 	enum change change, char *why, size_t size)
 {
-	static const uint8_t other_uuid[RJ_UUID_BYTES] = "sixteen new byte";
+	static const uint8_t other_uuid[RJ_UUID_BYTES] = "fifteen letters";
 	const char *devices[] = {w->disks[DEVICE].path, NULL};
 	struct rj_move_opts o = {.devices = devices, .allow_files = true,
 		.retry_ms = 1};
