@@ -80,7 +80,8 @@ static void take_running(
 		(n->running_known && !memcmp(sum, n->running, sizeof(sum))))
 		return;
 	memcpy(n->running, sum, sizeof(sum));
-	n->running_known = n->running_due = true;
+	n->running_known = true;
+	n->running_due = true;
 }
 
 /* Did the mount find what rjournald left? Until its first transaction was shipped the

@@ -30,6 +30,7 @@
 #define GRAINS 16u
 #define MOVED  4u /* the first one that goes, or that comes behind new ones */
 #define BY     2u
+#define RAW    64 /* bytes of a key */
 
 static int failed(const char *what)
 {
@@ -83,10 +84,10 @@ static int change_super(const char *device, void (*change)(struct ext2_super_blo
 
 static int set_policy(const char *dir)
 {
-	struct {
+	union {
 		struct fscrypt_add_key_arg arg;
-		uint8_t raw[64];
-	} key = {.arg = {.key_spec.type = FSCRYPT_KEY_SPEC_TYPE_IDENTIFIER, .raw_size = 64}};
+		uint8_t bytes[sizeof(struct fscrypt_add_key_arg) + RAW];
+	} key = {.arg = {.key_spec.type = FSCRYPT_KEY_SPEC_TYPE_IDENTIFIER, .raw_size = RAW}};
 	struct fscrypt_policy_v2 policy = {
 		.version = FSCRYPT_POLICY_V2,
 		.contents_encryption_mode = FSCRYPT_MODE_AES_256_XTS,
@@ -95,7 +96,7 @@ static int set_policy(const char *dir)
 	};
 	int fd = open(dir, O_RDONLY);
 
-	memset(key.raw, 7, sizeof(key.raw));
+	memset(key.arg.raw, 7, RAW);
 	if (fd < 0 || ioctl(fd, FS_IOC_ADD_ENCRYPTION_KEY, &key))
 		return failed("a key");
 	memcpy(policy.master_key_identifier, key.arg.key_spec.u.identifier,

@@ -15,7 +15,7 @@
 
 #include "segment/digest.h"
 
-static void die(const char *path)
+static void __attribute__((noreturn)) die(const char *path)
 {
 	perror(path);
 	exit(1);

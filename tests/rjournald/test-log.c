@@ -22,7 +22,8 @@ static int64_t now(void *arg)
 	return now_ns;
 }
 
-static void take(int priority, const char *format, va_list ap)
+__attribute__((format(printf, 2, 0))) static void take(
+	int priority, const char *format, va_list ap)
 {
 	vsnprintf(last, sizeof(last), format, ap);
 	last_priority = priority;
@@ -39,7 +40,8 @@ void syslog(int priority, const char *format, ...)
 	va_end(ap);
 }
 
-void __syslog_chk(int priority, int flag, const char *format, ...);
+void __syslog_chk(int priority, int flag, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
 void __syslog_chk(int priority, int flag, const char *format, ...)
 {
 	va_list ap;
