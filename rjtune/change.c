@@ -138,7 +138,7 @@ static int check_new(
 	return g->refused ? -(int)err->code : 0;
 }
 
-/* -f: without the journal that is lost. */
+/* --accept-loss: without the journal that is lost. */
 static int give_up(const struct options *o, struct result *r)
 {
 	struct giving_up g = {.o = o};
@@ -185,7 +185,7 @@ void change_journal(const struct options *o, struct result *r)
 			"%s: its journal would be replayed first (-y); what follows can be told only then",
 			o->device);
 	/* a log that can be replayed is not lost: always tried first */
-	if (rc && r->move.needs_recovery && (o->yes || o->force) &&
+	if (rc && r->move.needs_recovery && (o->yes || o->accept_loss) &&
 		!o->dry_run) {
 		rc = recover(o, r);
 		if (!rc) {
@@ -206,7 +206,7 @@ void change_journal(const struct options *o, struct result *r)
 		r->move.needs_recovery = false;
 		r->move.journal_lost = true;
 	}
-	if (rc && o->force &&
+	if (rc && o->accept_loss &&
 		(r->move.journal_lost ||
 			(o->dry_run && r->move.needs_recovery))) {
 		from = r->move.from;

@@ -16,10 +16,10 @@ static const char *way_on(const struct options *o, const struct result *r)
 	if (r->status == STATUS_PENDING && !r->move.pending)
 		return "; rjtune --resume finishes the move, or takes it back";
 	if (r->status == STATUS_LOST && o->uuid_given)
-		return "; -U needs that journal: if it is lost for good, rjtune -f -J gives the volume another one";
-	if (r->status == STATUS_LOST && o->journal_given && !o->force &&
+		return "; -U needs that journal: if it is lost for good, rjtune --accept-loss -J gives the volume another one";
+	if (r->status == STATUS_LOST && o->journal_given && !o->accept_loss &&
 		!r->advised)
-		return "; if that journal is lost for good, -f gives it up";
+		return "; if that journal is lost for good, --accept-loss gives it up, with what was fsynced and is in it alone";
 	return "";
 }
 

@@ -28,11 +28,13 @@ static const char help_text[] =
 	"      --resume         finish, or take back, a move that was cut off\n"
 	"  -n, --dry-run        tell each step; change nothing\n"
 	"  -y, --yes            replay the journal first, if that is needed\n"
-	"  -f, --force          give up a journal that is lost: e2fsck, verified\n"
-	"  -z undo_file         for -f: what is overwritten, for e2undo(8)\n"
+	"  -f, --force          as in tune2fs; gives up no journal\n"
+	"      --accept-loss    give up a journal that is lost, with what was fsynced\n"
+	"                       and is in it alone: e2fsck, verified\n"
+	"  -z undo_file         for --accept-loss: what is overwritten, for e2undo(8)\n"
 	"      --old-journal=DEV  where the present external journal is\n"
-	"      --old-key=FILE   the key of the present remote journal; none: with -f,\n"
-	"                       it is lost for good\n"
+	"      --old-key=FILE   the key of the present remote journal; none: with\n"
+	"                       --accept-loss, it is lost for good\n"
 	"      --genkey FILE    make a key file\n"
 	"  -q, --quiet          say nothing but errors\n"
 	"      --json           print the result as JSON\n"
@@ -104,6 +106,7 @@ static const struct tool tool = {
 		{'n', "dry-run", SET(dry_run)},
 		{'y', "yes", SET(yes)},
 		{'f', "force", SET(force)},
+		{0, "accept-loss", SET(accept_loss)},
 		{'q', "quiet", SET(quiet)},
 		{'J', NULL, OPTION_TAKE, .take = take_journal},
 		{'O', NULL, OPTION_TAKE, .take = take_feature},
@@ -127,13 +130,13 @@ static enum options_verdict check_together(const struct options *o)
 		return tool_bad(&tool, "-l, --resume, --genkey and changes each stand alone");
 	if (o->list + o->resume + change + (o->genkey != NULL) == 0)
 		return tool_bad(&tool, "nothing to do");
-	if (o->undo_file && !o->force)
-		return tool_bad(&tool, "-z is for -f: a move can be cut anywhere and be resumed");
-	if (o->old_key && !strcmp(o->old_key, RJ_SEALING_KEY_LOST) && !o->force)
+	if (o->undo_file && !o->accept_loss)
+		return tool_bad(&tool, "-z is for --accept-loss: a move can be cut anywhere and be resumed");
+	if (o->old_key && !strcmp(o->old_key, RJ_SEALING_KEY_LOST) && !o->accept_loss)
 		return tool_bad(&tool, "--old-key=" RJ_SEALING_KEY_LOST
-			" is for -f: without its key a log can only be given up");
-	if (o->force && !o->journal_given)
-		return tool_bad(&tool, "-f is for -J and -O");
+			" is for --accept-loss: without its key a log can only be given up");
+	if ((o->force || o->accept_loss) && !o->journal_given)
+		return tool_bad(&tool, "-f and --accept-loss are for -J and -O");
 	if (!o->device && !o->genkey)
 		return tool_bad(&tool, "no device given");
 	return OPTIONS_RUN;

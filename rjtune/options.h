@@ -10,7 +10,7 @@
 
 struct options {
 	const char *device;
-	bool list, json, dry_run, force, quiet, resume, yes;
+	bool list, json, dry_run, force, quiet, resume, yes, accept_loss;
 	bool journal_given; /* -J, -O */
 	struct rj_journal_opts journal;
 	const char *mount_words; /* -o; NULL: none */

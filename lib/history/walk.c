@@ -21,7 +21,7 @@ static int check_epoch(
 
 	if (s->header.flags & RJ_SEG_F_BREAK)
 		return rj_hist_broken(h, before, err,
-			"the log was broken off there (rjrecover -y)");
+			"the log was given up there (rjrecover --accept-loss)");
 	if (s->header.flags & RJ_SEG_F_CLEAN)
 		return rj_hist_broken(h, before, err,
 			"the volume's journal was moved away");

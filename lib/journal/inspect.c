@@ -152,7 +152,7 @@ int rj_move_check(struct rj_move_ctx *m, struct rj_error *err)
 		m->from == RJ_PLACE_REMOTE && !m->opts->abandon) {
 		m->report->needs_recovery = true;
 		return rj_fail(err, RJ_E_REFUSED,
-			"%s: its remote log was given up for a check of the whole volume; run rjrecover first, or rjtune -f if the log is gone for good",
+			"%s: its remote log was given up for a check of the whole volume; run rjrecover first, or rjtune --accept-loss if the store is gone for good",
 			m->path);
 	}
 	/* without its log e2fsck opens no volume: rjrecover has it check this one */

@@ -171,7 +171,7 @@ static int check_device(struct rj_move_ctx *m, bool *same, struct rj_error *err)
 		if (rc || *same)
 			return rc;
 	}
-	/* a dry run too: after it rjtune -f gives the old journal up */
+	/* a dry run too: after it rjtune --accept-loss gives the old journal up */
 	rc = rj_jdev_open(&m->new_device, m->opts->to.device, m->f.block_size,
 		true, m->opts, err);
 	if (!rc)

@@ -58,6 +58,6 @@ int rj_recovery_judge_clean(struct rj_recovery *r, struct rj_error *err)
 	if (r->fallback_lost)
 		return 0;
 	return rj_fail(err, RJ_E_REFUSED,
-		"%s: the volume says that it needs no recovery, but the log at %s holds transactions %u to %u: if this is an older copy of the volume, or another tool changed it since, they must not be replayed: put the volume itself back, or give the log up and keep the volume as it is (rjtune -f -J); if its last unmount lost the journal (I/O errors of the journal device in the kernel's log then, nothing since), rjrecover -f replays them, and e2fsck -f checks the result; nothing was changed",
+		"%s: the volume says that it needs no recovery, but the log at %s holds transactions %u to %u: if this is an older copy of the volume, or another tool changed it since, they must not be replayed: put the volume itself back, or give the log up and keep the volume as it is (rjtune --accept-loss -J); if its last unmount lost the journal (I/O errors of the journal device in the kernel's log then, nothing since), rjrecover -f replays them, and e2fsck -f checks the result; nothing was changed",
 		r->device, r->report->url, info->first_tid, info->last_tid);
 }

@@ -4,8 +4,9 @@
  * second, read-only e2fsck finds nothing. The log itself is kept.
  *
  * A log that was given up must never be replayed later, over a volume that
- * has moved on. So the extension says "void" before e2fsck starts, and stays
- * so until a base segment with an empty journal is the end of the log.
+ * has moved on. So the volume gets another journal UUID before e2fsck starts, and its extension
+ * says "void" until the store has a log of that journal. The old log stays at the store as it
+ * is, with a fence at its end if the store could be reached.
  */
 #include <string.h>
 
@@ -13,9 +14,9 @@
 #include "recover/session.h"
 
 enum fallback_state {
-	FSCK_CHECKING, /* the log is void, e2fsck has not been confirmed */
-	FSCK_CHECKED,  /* the volume is good, the log is still void */
-	FSCK_DONE,	   /* the log ends with a fresh journal */
+	FSCK_CHECKING, /* the journal has no log, e2fsck has not been confirmed */
+	FSCK_CHECKED,  /* the volume is good, the journal has no log yet */
+	FSCK_DONE,	   /* the log holds a fresh journal */
 };
 
 /* Patch the extension, and close the volume: e2fsck must not find it open for writing. */
@@ -32,17 +33,14 @@ static int patch_extension(
 		.needs_recovery = false,
 		/* a cut must not hide that the check is due */
 		.set_error_flag = r->check_all,
-		.set_journal = state == FSCK_DONE,
+		.set_journal = true,
 		.has_journal = true,
 		.journal_device = RJ_JOURNAL_DEVICE_REMOTE,
 	};
 	int rc = 0;
 
 	memcpy(p.journal_uuid, r->id.journal_uuid, RJ_UUID_BYTES);
-	memcpy(p.sbx.journal_uuid,
-		state == FSCK_DONE ? r->id.journal_uuid
-				       : r->facts.journal_uuid,
-		RJ_UUID_BYTES);
+	memcpy(p.sbx.journal_uuid, r->id.journal_uuid, RJ_UUID_BYTES);
 	p.sbx.incompat &=
 		~(RJ_SBX_INCOMPAT_LOG_VOID | RJ_SBX_INCOMPAT_CHECK_PENDING);
 	if (state == FSCK_CHECKING)
@@ -61,8 +59,10 @@ static int patch_extension(
 		p.sbx.floor = rj_log_writer_tail(r->writer)->sequence;
 	}
 	rc = rj_volume_patch(v, &p, err);
-	if (!rc)
+	if (!rc) {
 		r->facts.sbx = p.sbx;
+		memcpy(r->facts.journal_uuid, p.journal_uuid, RJ_UUID_BYTES);
+	}
 	return rj_recovery_close(r, v, rc, err);
 }
 
@@ -82,29 +82,74 @@ static void fence_old_writer(
 	};
 	struct rj_error err;
 
-	if (r->writer || !r->store || cause->code == RJ_E_UNREACHABLE ||
-		cause->code == RJ_E_FOREIGN)
+	if (!r->store || cause->code == RJ_E_UNREACHABLE || cause->code == RJ_E_FOREIGN)
 		return;
-	if (rj_log_claim(r->store, &r->id, &o, &r->writer, &err)) {
+	if (rj_log_claim(r->store, &r->id, &o, &r->writer, &err))
 		rj_recovery_say(r, "cannot take over the log: %s", err.msg);
-		r->writer = NULL;
-	} else if (rj_recovery_claimed(r, &err)) {
+	else if (rj_recovery_claimed(r, &err))
 		rj_recovery_say(r, "%s", err.msg);
-	}
+	rj_log_writer_free(r->writer);
+	r->writer = NULL;
 }
 
-/* A log of our own beside the foreign one: a new journal UUID. */
+/* The fallback file is of the journal OLD, which is left: keep what it holds under another
+ * name. The next rjournald makes another file, unless something stays in its place. */
+static int leave_fallback(struct rj_recovery *r, const struct rj_log_id *old, struct rj_error *err)
+{
+	struct rj_sbx *sbx = &r->facts.sbx;
+	char kept[RJ_FALLBACK_ASIDE_BYTES];
+	struct rj_fallback_facts f = {0};
+	int rc = 0;
+
+	if (!sbx->fallback[0])
+		return 0;
+	if (r->fallback.log)
+		rj_fallback_facts(r->fallback.log, &f);
+	if (r->fallback.log && f.state != RJ_FALLBACK_IDLE) {
+		rc = rj_fallback_file_give_up(&r->fallback, kept, err);
+		if (!rc)
+			rj_recovery_say(r, "segments %llu to %llu are kept in %s",
+				(unsigned long long)f.next, (unsigned long long)f.last, kept);
+	}
+	rj_recovery_close_fallback(r);
+	if (!rc)
+		rc = rj_fallback_file_remove(sbx->fallback, old, err);
+	sbx->fallback_empty = true;
+	if (!rc && rj_fallback_check(sbx->fallback, &r->id, NULL, r->device, 0, err)) {
+		rj_recovery_say(r, "the volume has no fallback file now: %s", err->msg);
+		memset(sbx->fallback, 0, sizeof(sbx->fallback));
+		sbx->incompat &= ~(uint32_t)RJ_SBX_INCOMPAT_FALLBACK;
+		sbx->fallback_empty = false;
+		if (sbx->on_loss == RJ_LOSS_LOCAL)
+			sbx->on_loss = RJ_LOSS_BLOCK;
+	}
+	return rc;
+}
+
+/* Leave the log: the journal gets another UUID, and no log yet. */
+static int leave_log(struct rj_recovery *r, struct rj_error *err)
+{
+	struct rj_log_id old = r->id;
+	char uuid[RJ_UUID_TEXT];
+	int rc = rj_uuid_random(r->id.journal_uuid);
+
+	if (rc)
+		return rj_fail(err, -rc, "cannot make a random UUID");
+	rj_recovery_say(r,
+		"given up (--accept-loss): what was fsynced and is only in the log of journal %s at %s; that log stays until rjlog rm removes it",
+		rj_uuid_text(old.journal_uuid, uuid), r->report->url);
+	return leave_fallback(r, &old, err);
+}
+
+/* A log of the journal that the volume has now. */
 static int claim_new_log(struct rj_recovery *r, struct rj_error *err)
 {
 	struct rj_log_claim_opts o = {
 		.new_log = true,
 		.retry_ms = r->opts->retry_ms,
 	};
-	int rc = rj_uuid_random(r->id.journal_uuid);
+	int rc = rj_log_claim(r->store, &r->id, &o, &r->writer, err);
 
-	if (rc)
-		return rj_fail(err, -rc, "cannot make a random UUID");
-	rc = rj_log_claim(r->store, &r->id, &o, &r->writer, err);
 	if (!rc)
 		r->report->epoch = rj_log_writer_epoch(r->writer);
 	return rc;
@@ -157,11 +202,16 @@ int rj_recovery_verified_e2fsck(struct rj_recovery *r, struct rj_error *err)
 int rj_recovery_fsck(struct rj_recovery *r, const struct rj_error *cause,
 	struct rj_error *err)
 {
-	int rc;
+	struct rj_error why;
+	int rc = 0;
 
 	rj_recovery_say(r, "the log is not used: %s", cause->msg);
-	fence_old_writer(r, cause);
-	rc = patch_extension(r, FSCK_CHECKING, err);
+	if (!r->report->log_void) {
+		fence_old_writer(r, cause);
+		rc = leave_log(r, err);
+	}
+	if (!rc)
+		rc = patch_extension(r, FSCK_CHECKING, err);
 	if (!rc)
 		rc = rj_recovery_verified_e2fsck(r, err);
 	if (!rc)
@@ -171,12 +221,9 @@ int rj_recovery_fsck(struct rj_recovery *r, const struct rj_error *cause,
 		return rc;
 	}
 	r->report->outcome = RJ_OUTCOME_FSCK;
-	if (!r->writer && cause->code == RJ_E_FOREIGN)
-		rc = claim_new_log(r, err);
-	if (!rc && r->writer)
+	if (r->store && !claim_new_log(r, &why))
 		return rj_recovery_renew_log(r, err);
-	if (!rc)
-		rj_recovery_say(r,
-			"the journal server was not reached: run rjrecover again when it is back, before the volume is mounted; if it is gone for good: rjtune -f -J size=MB");
-	return rc;
+	rj_recovery_say(r,
+		"the journal has no log yet: run rjrecover again when the store is back, before the volume is mounted; if the store is gone for good: rjtune --accept-loss -J size=MB");
+	return 0;
 }

@@ -317,7 +317,7 @@ static int recover_log(struct rj_recovery *r, struct rj_error *err)
 		r->report->outcome = RJ_OUTCOME_CLEAN;
 		if (r->alone)
 			rj_recovery_say(r,
-				"the fallback file %s keeps what the store lacks until that is back (if it is lost for good, rjtune -f gives this journal up)",
+				"the fallback file %s keeps what the store lacks until that is back (if it is lost for good, rjtune --accept-loss gives this journal up)",
 				r->facts.sbx.fallback);
 		return 0;
 	}
@@ -341,10 +341,11 @@ static int say_unchanged(struct rj_recovery *r, int rc, struct rj_error *err)
 	return rc;
 }
 
-/* After a refusal: say how to go on, and what fsck(8) calls it. */
+/* After a refusal: say how to go on, the way that loses least first, and what fsck(8)
+ * calls it. */
 static int refuse(struct rj_recovery *r, int rc, struct rj_error *err)
 {
-	bool away = rj_code_away(rc) || rc == -RJ_E_NOTFOUND;
+	bool away = rj_code_away(rc) || rc == -RJ_E_NOTFOUND || rc == -RJ_E_PROTOCOL;
 
 	r->report->fsck_status |= RJ_FSCK_UNCORRECTED;
 	if (away)
@@ -360,16 +361,25 @@ static int refuse(struct rj_recovery *r, int rc, struct rj_error *err)
 		r->report->placement == RJ_PLACE_REMOTE)
 		rj_fail_suffix(err,
 			" (start rjournald on it, then mount -i -t ext4 -o journal_path= what that prints)");
-	if (rc == -RJ_E_UNSUPPORTED)
+	if (r->report->log_void)
+		return rj_fail_suffix(err,
+			"; rjrecover -y checks the whole volume with e2fsck");
+	if (away)
+		rj_fail_suffix(err, "; try again when it is there");
+	if (away || !damaged_end(&r->report->plan))
 		rj_fail_suffix(err,
-			"; only rjrecover -y -f gives such a log up, and checks the whole volume with e2fsck instead");
-	else if (away)
-		rj_fail_suffix(err,
-			"; try again when it is there, or rjrecover -y checks the whole volume with e2fsck instead");
-	else if (!damaged_end(&r->report->plan))
-		rj_fail_suffix(err,
-			"; rjrecover -y checks the whole volume with e2fsck instead, and keeps the log");
+			"; if it is lost for good, rjrecover -y --accept-loss gives up what was fsynced and is in the log alone, checks the whole volume with e2fsck, and keeps the log");
 	return rc;
+}
+
+/* May the log be given up, and the whole volume be checked instead? Only a loss that the user
+ * accepted; of a log that was given up before only the check is left. */
+static bool may_give_up(const struct rj_recovery *r, const struct rj_error *err)
+{
+	const struct rj_recover_opts *o = r->opts;
+
+	return log_unusable(r, err) && o->yes && (o->accept_loss || r->report->log_void) &&
+	       !o->preen && !o->dry_run && !r->held;
 }
 
 static int check_result(struct rj_recovery *r, struct rj_error *err)
@@ -502,10 +512,7 @@ static int run(struct rj_recovery *r, struct rj_error *err)
 	/* a log given up before, its check done: only the server is missing */
 	if (r->report->log_void && -rc == RJ_E_UNREACHABLE)
 		return rc;
-	/* a log that is good, for something newer than this: not to be lost by
-	 * a yes that was meant for damage */
-	if (!r->opts->yes || r->opts->preen || r->opts->dry_run || r->held ||
-		(rc == -RJ_E_UNSUPPORTED && !r->opts->force))
+	if (!may_give_up(r, err))
 		return refuse(r, rc, err);
 	cause = *err;
 	rc = rj_recovery_need_backup(r, err);

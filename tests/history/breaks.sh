@@ -60,7 +60,7 @@ OUT=$("$RJ_BUILD/rjrecover/rjrecover" -p base.img 2>&1)
 like "... and says what it is" "$OUT" "a base of rjbackup, or .*, and not a volume: rjbackup restore"
 check "... nor does e2fsck, though the journal is at hand" not e2fsck -fy base.img
 check "... nor the kernel" not mount -i -t ext4 -o loop base.img look
-check "... nor rjtune" not "$RJ_BUILD/rjtune/rjtune" -f -y -J size=4 base.img
+check "... nor rjtune" not "$RJ_BUILD/rjtune/rjtune" --accept-loss -y -J size=4 base.img
 check "... nor rjournald" not "$RJOURNALD" -q base.img
 check "... and all of them left it alone" cmp base.img copy.img
 refused "a volume is no base" 16 "this is a volume, not a base" \

@@ -159,7 +159,7 @@ mkdir store; SRV_URL=file://$T_DIR/store
 damaged() {
 	rj_crash || return 1
 	flip "$(find store -name '0*' -path '*/log/*' | sort | tail -n 1)" 700 || return 1
-	recovered_by timeout 120 "$RJRECOVER" -y "$VOL"
+	recovered_by timeout 120 "$RJRECOVER" -y --accept-loss "$VOL"
 }
 history_conf ""
 check "a log in a directory" new_history image ext4 4096 ""

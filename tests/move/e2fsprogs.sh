@@ -75,7 +75,7 @@ cp "$T_DIR/lost.img" "$T_DIR/kept.img"
 "$rjtune" -O ^has_journal "$lost" >"$T_DIR/out" 2>&1
 is "3: without -f: the journal cannot be found, or must be replayed" "$(($? / 2))" 2
 check "3: and untouched" cmp "$lost" "$T_DIR/kept.img"
-check "3: one command" "$rjtune" -f -O ^has_journal -z "$T_DIR/undo" "$lost"
+check "3: one command" "$rjtune" --accept-loss -O ^has_journal -z "$T_DIR/undo" "$lost"
 check "3: e2fsck finds nothing" e2fsck -fn "$lost"
 is "3: no journal any more" "$(dumpe2fs -h "$lost" 2>/dev/null | grep -c has_journal)" 0
 check "3: it mounts" mounts "$lost"

@@ -90,7 +90,7 @@ status 4 "flipped: -n --json" "$RJRECOVER" -n --json -J device=j v
 OUT=$("$RJRECOVER" -n --json -J device=j v 2>/dev/null)
 is "flipped: as JSON" "$(jq -c '[.outcome, .plan.damage_block, .plan.damage_committed]' <<<"$OUT")" \
 	"[\"would-refuse\",$((at / 4096)),true]"
-status 1 "flipped: -y checks the whole volume" "$RJRECOVER" -q -y -J device=j v
+status 1 "flipped: given up, the whole volume is checked" "$RJRECOVER" -q -y --accept-loss -J device=j v
 check "flipped: the whole log was saved" cmp j.bad "$(echo state/*.journal)"
 
 # ---- s_errno: the kernel saw an error before the crash ----

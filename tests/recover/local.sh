@@ -77,13 +77,13 @@ cp "$T_DIR/d3.img" "$T_DIR/a"
 status 12 "journal device gone: refused" "$RJRECOVER" -p "$T_DIR/a"
 like "journal device gone: says which, and how to name it" "$OUT" "external journal [0-9a-f-]{36}.*-J device="
 check "journal device gone: untouched" cmp "$T_DIR/d3.img" "$T_DIR/a"
-status 1 "journal device gone for good: -y" "$RJRECOVER" -q -y "$T_DIR/a"
+status 1 "journal device gone for good: given up" "$RJRECOVER" -q -y --accept-loss "$T_DIR/a"
 
 # ---- it is there, but takes no writes: it is not lost ----
 cp "$T_DIR/d3.img" "$T_DIR/a"; cp "$T_DIR/d3.jdev" "$T_DIR/ja"
 if chattr +i "$T_DIR/ja" 2>/dev/null; then
 	at_exit chattr -i "$T_DIR/ja"
-	status 4 "immutable journal: -y refuses" "$RJRECOVER" -y -J "device=$T_DIR/ja" "$T_DIR/a"
+	status 4 "immutable journal: -y refuses" "$RJRECOVER" -y --accept-loss -J "device=$T_DIR/ja" "$T_DIR/a"
 	like "immutable journal: says why" "$OUT" "^rjrecover: $T_DIR/ja: cannot open the journal for writing: "
 	check "immutable journal: untouched" cmp "$T_DIR/d3.img" "$T_DIR/a"
 	chattr -i "$T_DIR/ja"
@@ -119,14 +119,14 @@ cp "$T_DIR/damaged" "$T_DIR/a"
 status 4 "damaged: refused" "$RJRECOVER" -p "$T_DIR/a"
 like "damaged: names block and transaction" "$OUT" "block [0-9]+.*(tid|transaction) [0-9]+|(tid|transaction) [0-9]+.*block [0-9]+"
 check "damaged: untouched" cmp "$T_DIR/damaged" "$T_DIR/a"
-status 1 "damaged: -y" "$RJRECOVER" -q -y "$T_DIR/a"
+status 1 "damaged: given up" "$RJRECOVER" -q -y --accept-loss "$T_DIR/a"
 status 0 "damaged: the volume is whole" e2fsck -fn "$T_DIR/a"
 is "damaged: the log was saved" "$(ls "$RJ_STATE" | wc -l)" 1
 mkdir "$T_DIR/stub"
 while read -r name script; do
 	printf '#!/bin/sh\n%s\n' "$script" >"$T_DIR/stub/e2fsck" && chmod +x "$T_DIR/stub/e2fsck"
 	cp "$T_DIR/damaged" "$T_DIR/a"; rm "$RJ_STATE"/*
-	PATH=$T_DIR/stub:$PATH status "${name#*:}" "damaged: -y, ${name%:*}" "$RJRECOVER" -q -y "$T_DIR/a"
+	PATH=$T_DIR/stub:$PATH status "${name#*:}" "damaged: -y, ${name%:*}" "$RJRECOVER" -q -y --accept-loss "$T_DIR/a"
 	"$RJRECOVER" -p "$T_DIR/a" >"$T_DIR/out" 2>&1
 	check "... the next run checks the volume" grep -q 'its error flag is set' "$T_DIR/out"
 done <<END

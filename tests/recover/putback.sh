@@ -66,7 +66,7 @@ refused 4 "$BACKUP" "rjrecover -f, and nothing is replayed" "$RJRECOVER" -f "$V"
 refused 1 "$BACKUP" "rjournald" "$RJOURNALD" -q "$V"
 refused 2 "$BACKUP" "rjtune -l" "$RJTUNE" -l "$V"
 refused 2 "$BACKUP" "rjtune -J" "$RJTUNE" -J size=1 "$V"
-refused 2 "$BACKUP" "rjtune -f" "$RJTUNE" -f -O ^has_journal "$V"
+refused 2 "$BACKUP" "rjtune -f" "$RJTUNE" --accept-loss -O ^has_journal "$V"
 status 32 "mount.rj" timeout 60 "$MOUNT_RJ" "$V" "$MNT"
 like "which shows what rjrecover says" "$OUT" "$BACKUP"
 LOG=$(cd "$NEXT/v" && ls -d *-*-*-*-*)

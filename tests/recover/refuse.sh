@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Logs that must not be believed: each has its own clear message and status,
-# nothing changes, and -y checks the whole volume, verified, the log kept.
+# nothing changes, and -y --accept-loss checks the whole volume, verified, the log kept.
 . "$RJ_SRC/tests/support/lib.sh"
 . "$RJ_SRC/tests/support/rj.sh"
 need_fuse_loop
@@ -44,11 +44,27 @@ refused() {
 	check "$what: the volume is untouched" cmp "$IMG" "$V"
 	is "$what: the log too" "$(objects "$LOG")" "$before"
 }
-# fallback WHAT: -y brings a whole volume, and keeps every segment
+# refuses_yes STATUS WHAT: no other word than --accept-loss gives the log up
+refuses_yes() {
+	local want=$1 what=$2 before words
+	before=$(objects "$LOG")
+	cp --sparse=always "$V" "$T_DIR/as-it-was"
+	for words in -y "-y -f" "-f --accept-loss"; do
+		# shellcheck disable=SC2086
+		status "$want" "$what: not given up with $words" "$RJRECOVER" -q $words "$V"
+		like "$what, $words: the word for that is named" "$OUT" \
+			"if it is lost for good, rjrecover -y --accept-loss gives up what was fsynced"
+	done
+	check "$what: the volume is as it was after -y" cmp "$T_DIR/as-it-was" "$V"
+	is "$what: the log is as it was after -y" "$(objects "$LOG")" "$before"
+}
+# fallback WHAT: -y --accept-loss brings a whole volume, and keeps every segment
 fallback() {
 	local what=$1 before
+	refuses_yes 4 "$what"
 	before=$(objects "$LOG")
-	status 1 "$what: -y checks the whole volume" "$RJRECOVER" -q -y "$V"
+	status 1 "$what: given up, the whole volume is checked" "$RJRECOVER" -y --accept-loss "$V"
+	like "$what: says what is given up" "$OUT" "given up \(--accept-loss\): what was fsynced"
 	is "$what: the log is kept" \
 		"$(comm -23 <(echo "$before") <(objects "$LOG"))" ""
 	status 0 "$what: then there is nothing to do" "$RJRECOVER" "$V"
@@ -124,9 +140,10 @@ mkdir "$T_DIR/shelf" && truncate -s 24M "$T_DIR/f" &&
 	"$MKRJFS" -q -F -J "remote=file://$T_DIR/shelf" "$T_DIR/f" &&
 	mv "$T_DIR/shelf" "$T_DIR/away" && cp "$T_DIR/f" "$T_DIR/f.was"
 status 12 "no such directory: refused" "$RJRECOVER" -p "$T_DIR/f"
-like "no such directory: says so" "$OUT" "$T_DIR/shelf: there is no such directory.*-y checks"
+like "no such directory: says so" "$OUT" "$T_DIR/shelf: there is no such directory.*; try again when it is there; if it is lost for good, rjrecover -y --accept-loss"
 check "no such directory: the volume is untouched" cmp "$T_DIR/f.was" "$T_DIR/f"
-status 1 "no such directory: -y checks the whole volume" "$RJRECOVER" -q -y "$T_DIR/f"
+status 12 "no such directory: -y gives nothing up" "$RJRECOVER" -q -y "$T_DIR/f"
+status 1 "no such directory: given up" "$RJRECOVER" -q -y --accept-loss "$T_DIR/f"
 mv "$T_DIR/away" "$T_DIR/shelf"
 status 0 "the directory is back: a fresh journal" "$RJRECOVER" -p "$T_DIR/f"
 
@@ -136,11 +153,18 @@ stop_server
 status 12 "server away: refused" "$RJRECOVER" -p "$V"
 like "server away: says so" "$OUT" "127.0.0.1:$SRV_PORT.*(refused|reach)"
 check "server away: the volume is untouched" cmp "$IMG" "$V"
-status 1 "server away: -y checks the whole volume" "$RJRECOVER" -q -y "$V"
+for words in -y "-y -f" "-f --accept-loss"; do
+	# shellcheck disable=SC2086
+	status 12 "server away: not given up with $words" "$RJRECOVER" -q $words "$V"
+done
+check "server away: the volume is as it was after -y" cmp "$IMG" "$V"
+status 1 "server away: given up" "$RJRECOVER" -q -y --accept-loss "$V"
 status 8 "server away: then only the server is missing" "$RJRECOVER" "$V"
 status 1 "server away: rjournald does not serve the void log" "$RJOURNALD" "$V"
 start_server "$T_DIR/srv" "$SRV_PORT"
 status 0 "server back: the volume gets a fresh journal" "$RJRECOVER" "$V"
+like "server back: the journal is another one" "$(journal_uuid "$V")" "^[0-9a-f-]{36}$"
+check "server back: not that of the old log" test "$(journal_uuid "$V")" != "$(journal_uuid "$IMG")"
 is "server back: the old log is kept" \
 	"$(comm -23 <(printf '%s\n' "${SEGS[@]}") <(objects "$LOG"))" ""
 check "server back: whole and usable" usable "$V"
@@ -150,7 +174,7 @@ again
 stop_server
 mkdir "$T_DIR/bin"
 printf '#!/bin/sh\nexit 8\n' >"$T_DIR/bin/e2fsck"; chmod +x "$T_DIR/bin/e2fsck"
-PATH=$T_DIR/bin:$PATH "$RJRECOVER" -q -y "$V" >/dev/null 2>&1
+PATH=$T_DIR/bin:$PATH "$RJRECOVER" -q -y --accept-loss "$V" >/dev/null 2>&1
 start_server "$T_DIR/srv" "$SRV_PORT"
 status 4 "cut check: not replayed over, not called clean" "$RJRECOVER" -p "$V"
 status 1 "cut check: -y does it again" "$RJRECOVER" -q -y "$V"

@@ -53,7 +53,7 @@ for kind in soon later; do
 	check "$kind: the machine stops" crash "$img" "$mnt" "$T_DIR/crash.img"
 	rm -rf "$store.crash" && cp -a "$store" "$store.crash"
 	right "$kind: rjrecover -f -p" "$RJRECOVER" -f -p --verify=full
-	right "$kind: rjtune -f" "$RJTUNE" -f -z "$T_DIR/$kind.undo" -O ^has_journal
+	right "$kind: rjtune --accept-loss" "$RJTUNE" --accept-loss -z "$T_DIR/$kind.undo" -O ^has_journal
 	[ $kind = soon ] || continue
 	right "$kind: rjrecover -p" "$RJRECOVER" -p
 	right "$kind: rjrecover -f -y" "$RJRECOVER" -f -y

@@ -80,7 +80,7 @@ is "and no word on copies" "$(grep -c "$EMPTIED" <<<"$OUT")" 0
 stop_server
 cp "$T_DIR/newer" "$T_DIR/b"; cp "$IMG" "$T_DIR/c"
 rm -f "$T_DIR/undo"
-status 1 "-y with an undo file" "$RJRECOVER" -q -y -z "$T_DIR/undo" "$T_DIR/c"
+status 1 "-y with an undo file" "$RJRECOVER" -q -y --accept-loss -z "$T_DIR/undo" "$T_DIR/c"
 check "e2undo accepts e2fsck's" e2undo "$T_DIR/undo" "$T_DIR/c"
 start_server "$T_DIR/srv" "$SRV_PORT"
 status 4 "the undone volume is not called clean" "$RJRECOVER" -p "$T_DIR/c"

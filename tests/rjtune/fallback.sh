@@ -106,7 +106,7 @@ cp --sparse=always "$img" "$T_DIR/lost.img"
 # one that was kept before, of a journal whose epoch was the same
 was=$first.kept-$("$rjtune" -l "$img" | sed -n 's/^Epoch: *//p')
 echo precious >"$was"
-status 0 "-f gives the journal up" "$rjtune" -f -z "$T_DIR/undo" -J size=4 "$T_DIR/lost.img"
+status 0 "--accept-loss gives the journal up" "$rjtune" --accept-loss -z "$T_DIR/undo" -J size=4 "$T_DIR/lost.img"
 like "and says where the file is" "$OUT" "the fallback file is kept as $was.2"
 is "what was kept before stays" "$(cat "$was")" precious
 rm "$was"
@@ -115,7 +115,7 @@ mv "$first".kept-* "$first"
 check "as it was" sha256sum --quiet -c "$T_DIR/file"
 cp --sparse=always "$img" "$T_DIR/lost.img"
 mkdir "$T_DIR/three"
-status 0 "-f, to another store with the same fallback file" "$rjtune" -f -z "$T_DIR/undo2" \
+status 0 "--accept-loss, to another store with the same fallback file" "$rjtune" --accept-loss -z "$T_DIR/undo2" \
 	-J "remote=file://$T_DIR/three,size=4,fallback=$first,fallback_size=40" "$T_DIR/lost.img"
 like "and says where the old one is" "$OUT" "the fallback file is kept as $was\$"
 is "both are there" "$(files)" "one/f one/f.${was##*.}"

@@ -102,7 +102,7 @@ check "a journal again" "$rjtune" -q -J size=2 "$V"
 check "and an orphan file" tune2fs -O orphan_file "$V"
 check "both to a remote log" "$rjtune" -q -J remote="file://$T_DIR/a" "$V"
 mv "$T_DIR/a" "$T_DIR/lost"
-status 0 "-f gives it up" "$rjtune" -f -z "$T_DIR/undo" -J none "$V"
+status 0 "--accept-loss gives it up" "$rjtune" --accept-loss -z "$T_DIR/undo" -J none "$V"
 check "sound" sound "$V"
 is "it is gone" "$(has_it "$V"; echo $?) $(inode)" "1 0"
 cp "$img" "$T_DIR/copy" # a mount changes what e2undo goes by

@@ -154,9 +154,9 @@ printf '#!/bin/sh\ncase " $* " in *" -fn "*) exit 4;; esac\nexec %s "$@"\n' "$re
 chmod +x "$T_DIR/bin/e2fsck"
 sum=$(sha256sum <"$T_DIR/c.img")
 PATH=$T_DIR/bin:$PATH status 5 "-f, and a second e2fsck finds errors" \
-	"$rjtune" -f -z "$T_DIR/undo" -O ^has_journal "$T_DIR/c.img"
+	"$rjtune" --accept-loss -z "$T_DIR/undo" -O ^has_journal "$T_DIR/c.img"
 is "untouched" "$(sha256sum <"$T_DIR/c.img")" "$sum"
-status 0 "with the real one" "$rjtune" -f -z "$T_DIR/undo2" -J size=2 "$T_DIR/c.img"
+status 0 "with the real one" "$rjtune" --accept-loss -z "$T_DIR/undo2" -J size=2 "$T_DIR/c.img"
 check "sound, with an internal journal" e2fsck -fn "$T_DIR/c.img"
 
 # ---- the device is lost, and with it what had to be replayed ----
@@ -167,7 +167,7 @@ cp "$img" "$T_DIR/crash.img"; cp "$T_DIR/lost" "$T_DIR/lost.crash"; umount "$T_D
 cat "$T_DIR/lost.crash" >"$L"
 blockdev --setro "$L"
 sum=$(sha256sum <"$T_DIR/crash.img")
-for tool in "$rjtune -y -J size=2" "$rjtune -f -z $T_DIR/undo-ro -J size=2" "$RJ_BUILD/rjrecover/rjrecover -y"; do
+for tool in "$rjtune -y -J size=2" "$rjtune --accept-loss -z $T_DIR/undo-ro -J size=2" "$RJ_BUILD/rjrecover/rjrecover -y"; do
 	name=${tool#"$RJ_BUILD"/*/}; name=${name%% -z*}
 	status 4 "$name: the device is read-only" among "$L" "$V" -- $tool "$T_DIR/crash.img"
 	like "$name: nothing else is advised" "$OUT" "^[a-z]+: $L: the journal is read-only \\(blockdev --setrw makes it writable\\)\$"

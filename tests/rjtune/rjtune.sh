@@ -152,16 +152,18 @@ check "and back" "$rjtune" -q -J remote="$A",on_loss=block,ack=durable "$V"
 # ---- a journal that is lost for good ----
 mv "$T_DIR/a-f" "$T_DIR/gone"
 status 5 "the store is gone" "$rjtune" -O ^has_journal "$V"
-like "-f is named, whatever the address has in it" "$OUT" '; if that journal is lost for good, -f gives it up$'
+like "--accept-loss is named, whatever the address has in it" "$OUT" \
+	'; if that journal is lost for good, --accept-loss gives it up, with what was fsynced and is in it alone$'
 is "listed as such" "$(get reachable)" false
 status 5 "nor has the volume another UUID" "$rjtune" -U random "$V"
-like "-f is named for that, too" "$OUT" '; -U needs that journal: if it is lost for good, rjtune -f -J gives the volume another one$'
+like "--accept-loss is named for that, too" "$OUT" '; -U needs that journal: if it is lost for good, rjtune --accept-loss -J gives the volume another one$'
 sync "$V"; cp "$T_DIR/crash.img" "$T_DIR/crash2.img"
 check "a copy that needs recovery" debugfs -w -R "feature needs_recovery" "$T_DIR/crash2.img"
 status 5 "-y, and its store is gone" "$rjtune" -y -J size=2 "$T_DIR/crash2.img"
-like "both ways on are named: whose -y, and -f" "$OUT" \
-	'or rjrecover -y checks the whole volume with e2fsck instead; if that journal is lost for good, -f gives it up$'
-status 0 "-f gives it up" "$rjtune" -f -z "$T_DIR/undo" -O ^has_journal "$V"
+like "the ways on are named, the one without loss first" "$OUT" \
+	'; try again when it is there; if it is lost for good, rjrecover -y --accept-loss .* if that journal is lost for good, --accept-loss gives it up'
+status 5 "-f gives nothing up" "$rjtune" -f -O ^has_journal "$V"
+status 0 "--accept-loss gives it up" "$rjtune" --accept-loss -z "$T_DIR/undo" -O ^has_journal "$V"
 check "sound" sound "$V"
 is "no journal" "$(get placement)" none
 check "e2undo takes it back" e2undo "$T_DIR/undo" "$V"

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # What is wrong on this host (rj.conf, the key file) says nothing of the log: neither
-# rjrecover -y nor rjtune -f gives it up for that. Only a word of the user's does, when
-# the key is lost for good.
+# rjrecover -y --accept-loss nor rjtune --accept-loss gives it up for that. Only
+# --old-key=none does, when the key is lost for good.
 . "$RJ_SRC/tests/support/lib.sh"
 . "$RJ_SRC/tests/support/rj.sh"
 need_fuse_loop
@@ -24,15 +24,15 @@ check "crashed" crash "$img" "$mnt" "$T_DIR/crash.img"
 objects() { find "$store" -type f -exec sha256sum {} + | sort; }
 before=$(objects)
 
-# kept STATUS STATUS MESSAGE WHAT: of rjrecover -y and rjtune -f; all stays as it was
+# kept STATUS STATUS MESSAGE WHAT: of both with --accept-loss; all stays as it was
 kept() {
 	local recover=$1 tune=$2 message=$3 what=$4
 	cp --sparse=always "$T_DIR/crash.img" "$V"
-	status "$recover" "$what: rjrecover -y" "$RJRECOVER" -y "$V"
+	status "$recover" "$what: rjrecover -y --accept-loss" "$RJRECOVER" -y --accept-loss "$V"
 	like "$what: says what is wrong" "$OUT" "$message"
 	is "$what: in one line" "$(wc -l <<<"$OUT")" 1
 	like "$what: and that nothing was changed" "$OUT" "; nothing was changed\$"
-	status "$tune" "$what: rjtune -f" "$rjtune" -q -f -z "$T_DIR/undo" -J size=4 "$V"
+	status "$tune" "$what: rjtune --accept-loss" "$rjtune" -q --accept-loss -z "$T_DIR/undo" -J size=4 "$V"
 	like "$what: says what is wrong, too" "$OUT" "$message"
 	check "$what: the volume is as it was" cmp "$T_DIR/crash.img" "$V"
 	is "$what: and the log" "$(objects)" "$before"
@@ -63,17 +63,17 @@ umount "$mnt"
 # ---- a volume that needs no recovery ----
 cp --sparse=always "$V" "$T_DIR/clean.img"
 chmod 644 "$key"
-status 8 "the key's mode, and a clean volume: rjtune -f" "$rjtune" -q -f -z "$T_DIR/undo" -J size=4 "$V"
+status 8 "the key's mode, and a clean volume: rjtune --accept-loss" "$rjtune" -q --accept-loss -z "$T_DIR/undo" -J size=4 "$V"
 like "says the same" "$OUT" "others may use this key file"
 check "the volume has its journal" cmp "$T_DIR/clean.img" "$V"
 
 # ---- the key is lost for good ----
 rm "$key"; echo >"$RJ_CONF"
-status 16 "that takes -f" "$rjtune" --old-key=none -J size=4 "$V"
-status 0 "a clean volume gets another journal" "$rjtune" -f -z "$T_DIR/undo1" --old-key=none -J size=4 "$V"
+status 16 "that takes --accept-loss" "$rjtune" --old-key=none -J size=4 "$V"
+status 0 "a clean volume gets another journal" "$rjtune" --accept-loss -z "$T_DIR/undo1" --old-key=none -J size=4 "$V"
 check "which is sound" e2fsck -fn "$V"
 cp --sparse=always "$T_DIR/crash.img" "$V"
-status 0 "so does one that crashed" "$rjtune" -f -z "$T_DIR/undo2" --old-key=none -J size=4 "$V"
+status 0 "so does one that crashed" "$rjtune" --accept-loss -z "$T_DIR/undo2" --old-key=none -J size=4 "$V"
 like "inside it" "$(dumpe2fs -h "$V" 2>/dev/null)" "^Journal inode: +8"
 check "which is sound" e2fsck -fn "$V"
 check "the log is kept at its store" test "$(find "$store" -path '*/log/*' -type f | wc -l)" -ge 12
@@ -81,6 +81,6 @@ check "the log is kept at its store" test "$(find "$store" -path '*/log/*' -type
 # ---- no word for a log that is not encrypted ----
 check "a volume without a key" "$MKRJFS" -q -J "remote=file://$T_DIR/plain,size=4" "$T_DIR/p.img" 64M
 cp --sparse=always "$T_DIR/p.img" "$V"
-status 2 "its log is not given up" "$rjtune" -q -f -z "$T_DIR/undo3" --old-key=none -J size=4 "$V"
+status 2 "its log is not given up" "$rjtune" -q --accept-loss -z "$T_DIR/undo3" --old-key=none -J size=4 "$V"
 like "and why" "$OUT" "the log is not encrypted"
 check "nothing is changed" cmp "$T_DIR/p.img" "$V"
