@@ -201,6 +201,7 @@ int promote(const struct options *o)
 		.base = o->base,
 		.keyfile = o->keyfile,
 		.dry_run = o->dry_run,
+		.accept_loss = o->accept_loss,
 		.stop = is_stopped,
 		.say = say,
 	};

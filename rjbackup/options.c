@@ -31,7 +31,7 @@ static const char help_text[] =
 	"                       [--key FILE] --base=FILE [URL]\n"
 	"       rjbackup fold [-n] [--until=MOMENT] [--hold=TIME] [--json] [--key FILE]\n"
 	"                     --base=FILE [URL]\n"
-	"       rjbackup promote [-n] [--json] [--key FILE] FILE|DEVICE\n"
+	"       rjbackup promote [-n] [--accept-loss] [--json] [--key FILE] FILE|DEVICE\n"
 	"\n"
 	"Any moment of a volume with data=journal, from a base and its log.\n"
 	"\n"
@@ -67,6 +67,8 @@ static const char help_text[] =
 	"      --base=FILE     the base; restore, mount: or URL, the last one there; or\n"
 	"                      URL#NUMBER\n"
 	"      --base=NUMBER   expire: remove that base, and its hold\n"
+	"      --accept-loss   promote: go on without what the fallback file of the old host\n"
+	"                      holds, or the log has lost\n"
 	"      --delay=TIME    follow: apply no commit that is younger\n"
 	"      --once          follow: end when there is nothing more to apply\n"
 	"      --until=MOMENT  fold: apply no later commit: a moment, as for --at\n"
@@ -181,6 +183,7 @@ static const struct tool tool = {
 	.options = (const struct tool_option[]){
 		{'n', "dry-run", SET(dry_run),
 			.commands = BASE | RESTORE | EXPIRE | FOLD | PROMOTE},
+		{0, "accept-loss", SET(accept_loss), .commands = PROMOTE},
 		{'o', NULL, SET(out), .commands = BASE | RESTORE},
 		{'J', NULL, OPTION_TAKE, .take = take_journal, .commands = RESTORE},
 		{0, "base", SET(base), .commands = RESTORE | DRILL | MOUNT | FOLLOW | FOLD | EXPIRE},

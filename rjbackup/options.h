@@ -24,7 +24,7 @@ enum command {
 
 struct options {
 	enum command command;
-	bool dry_run, json;
+	bool dry_run, json, accept_loss;
 	const char *dir;  /* base: where the volume is mounted, or its device; mount: where to */
 	const char *out;  /* -o */
 	const char *base; /* --base, and FILE of ls (or URL#NUMBER), promote; NULL: ls URL */

@@ -9,6 +9,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "log/floor/floor-all.h"
 #include "log/trim.h"
 
 /* Segments FIRST to LAST, or the journal (0): MSG. */
@@ -152,14 +153,31 @@ static void check_journal(struct check *c)
 	problem(c, 0, 0, -RJ_E_CORRUPT, err.msg);
 }
 
+/* A log whose end is gone looks sound. Only the floor store of rj.conf is asked: a copy of the
+ * log, which ends before the log does, has none. */
+static void check_end(struct check *c, const struct rj_floors *floors)
+{
+	struct rj_error err;
+	int rc = rj_floors_check(floors, c->t->store, &c->t->id, 0, "", &err);
+
+	if (rc)
+		problem(c, c->listing.last + 1, floors->seen.sequence,
+			rc == -RJ_E_REFUSED ? -RJ_E_GAP : rc, err.msg);
+}
+
 static int read_log(struct check *c, struct rj_error *err)
 {
 	struct rj_listing *l = &c->listing;
 	struct target *t = c->t;
+	struct rj_floor_answer floor = {0};
+	struct rj_floors floors = {0};
 	struct rj_range hole;
 	uint64_t expect;
 	int rc;
 
+	rj_floor_url_load(t->store->url, &t->id, 0, 0, &floor);
+	snprintf(floors.by, sizeof(floors.by), "the floor at %s", floor.url);
+	floors.seen = floor.saw;
 	rc = rj_listing_log(t->store, &t->id, 0, 0, l, err);
 	if (!rc && !l->last)
 		rc = rj_fail(err, RJ_E_GAP,
@@ -192,6 +210,7 @@ static int read_log(struct check *c, struct rj_error *err)
 		if (!c->live_bad && !c->headers && !journal_is_raw(t))
 			check_journal(c);
 	}
+	check_end(c, &floors);
 	return 0;
 }
 

@@ -10,6 +10,7 @@
 #include "history/base/target.h"
 #include "os/bio.h"
 #include "os/fileio.h"
+#include "store/url.h"
 #include "util/environ.h"
 
 #define LOCK_WAIT_NS 10000000000LL
@@ -113,6 +114,7 @@ void rj_base_discard(const char *path, struct rj_error *err)
 int rj_base_log_open(const struct rj_base_facts *f, const char *url,
 	const char *keyfile, struct rj_base_log *out, struct rj_error *err)
 {
+	struct rj_floor_answer answer;
 	int rc;
 
 	memset(out, 0, sizeof(*out));
@@ -125,6 +127,8 @@ int rj_base_log_open(const struct rj_base_facts *f, const char *url,
 	if (rc)
 		return rc;
 	rj_log_sealing_use(&out->sealing, &out->id);
+	if (rj_url_same(url, f->sbx.url))
+		rj_floors_ask(&out->floors, url, true, url, &out->id, 0, 0, &answer);
 	return rj_store_open(url, NULL, &out->store, err);
 }
 

@@ -11,6 +11,7 @@
 #include "format/sbx-base.h"
 #include "history/base/copy.h"
 #include "history/history.h"
+#include "log/floor/floor-all.h"
 #include "log/sealing.h"
 
 /* What a base says of itself. */
@@ -55,9 +56,12 @@ struct rj_base_log {
 	struct rj_store *store;
 	struct rj_log_sealing sealing;
 	struct rj_log_id id;
+	/* What the log must reach, as of its opening; nothing of a copy of the log, which ends
+	 * earlier. */
+	struct rj_floors floors;
 };
 /*
- * Open the log of F at URL (NULL: where the volume had it). KEYFILE as in
+ * Open the log of F at URL (NULL: where the volume had it), and ask the floors. KEYFILE as in
  * rj_log_sealing_load(). rj_base_log_close() in any case.
  */
 int rj_base_log_open(const struct rj_base_facts *f, const char *url,

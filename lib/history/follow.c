@@ -406,6 +406,13 @@ const struct rj_base_facts *rj_follow_facts(const struct rj_follow *f)
 	return &f->facts;
 }
 
+bool rj_follow_unmounted(const struct rj_follow *f)
+{
+	uint32_t tid;
+
+	return f->walk.ring && rj_hist_unmounted(&f->walk, &tid);
+}
+
 const struct rj_hold *rj_follow_hold(const struct rj_follow *f)
 {
 	return &f->hold;

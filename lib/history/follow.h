@@ -45,6 +45,8 @@ int rj_follow_open(const struct rj_follow_opts *opts, struct rj_follow **out,
 const struct rj_base_facts *rj_follow_facts(const struct rj_follow *f);
 /* The hold that was put last; number 0: none. */
 const struct rj_hold *rj_follow_hold(const struct rj_follow *f);
+/* Does what was read of the log end with an unmount? */
+bool rj_follow_unmounted(const struct rj_follow *f);
 /* The log of the base: the caller's too, between passes. */
 const struct rj_base_log *rj_follow_log(const struct rj_follow *f);
 

@@ -400,7 +400,11 @@ static int check(struct making *m, const char *given, struct rj_error *err)
 	if (!rc)
 		rc = rj_base_log_open(
 			m->facts, NULL, m->opts->keyfile, &m->log, err);
-	if (!rc && !m->from.mounted) /* so that a refusal makes no hold */
+	/* so that a refusal makes no hold */
+	if (!rc)
+		rc = rj_floors_check(&m->log.floors, m->log.store, &m->log.id, 0,
+			"; put the store's end back first", err);
+	if (!rc && !m->from.mounted)
 		rc = find_unmount(m, &at, err);
 	return rc;
 }

@@ -24,7 +24,8 @@ struct promoting {
 	const struct rj_promote_opts *opts;
 	struct rj_promote_report *report;
 	struct rj_follow *follow;
-	bool no_fallback; /* this host does not have the file of the last mount */
+	bool no_fallback; /* this host does not have the file of the last mount, */
+	char why[RJ_ERROR_BYTES]; /* which is known by this */
 	bool idle;	  /* it has one, with nothing that the store lacks, of this epoch: */
 	uint64_t idle_epoch;
 };
@@ -61,8 +62,7 @@ static int bring_fallback(struct promoting *p, struct rj_error *err)
 		sbx->fallback, &log->id, p->opts->base, p->opts->dry_run, &file, &why);
 	p->no_fallback = rc == -RJ_E_NOTFOUND || rc == -RJ_E_REFUSED;
 	if (p->no_fallback) {
-		say(p, "%s: what only the fallback file %s of the old host has is not in the log, and is lost: %s",
-			p->opts->base, sbx->fallback, why.msg);
+		snprintf(p->why, sizeof(p->why), "%s", why.msg);
 		return 0;
 	}
 	if (rc)
@@ -95,10 +95,42 @@ static int judge_idle(struct promoting *p, struct rj_error *err)
 		log->store, &log->id, rj_follow_tail(p->follow)->epoch, 0, &since, err);
 	p->no_fallback = !rc && p->idle_epoch < since;
 	if (p->no_fallback)
-		say(p, "%s: the fallback file of this host is of epoch %llu, the last mount was in epoch %llu: what only the file of the old host has is not in the log, and is lost",
-			p->opts->base, (unsigned long long)p->idle_epoch,
-			(unsigned long long)since);
+		snprintf(p->why, sizeof(p->why),
+			"the file of this host is of epoch %llu, the last mount was in epoch %llu",
+			(unsigned long long)p->idle_epoch, (unsigned long long)since);
 	return rc;
+}
+
+/* The log was applied. What the old host acknowledged into its fallback file, which is not here,
+ * would be lost; after an unmount that is in the log, and no mount since, there is nothing. */
+static int judge_fallback(struct promoting *p, struct rj_error *err)
+{
+	const char *file = rj_follow_facts(p->follow)->sbx.fallback;
+	uint64_t last = rj_follow_tail(p->follow)->sequence;
+	int rc = judge_idle(p, err);
+
+	if (rc || !p->no_fallback || rj_follow_unmounted(p->follow))
+		return rc;
+	if (!p->opts->accept_loss)
+		return rj_fail(err, RJ_E_REFUSED,
+			"%s: the fallback file %s of the old host is not here (%s), and may hold segments that were acknowledged after segment %llu, with which the log ends: copy that file to this host, where rj.conf allows fallback files, and promote again; --accept-loss gives up what it holds",
+			p->opts->base, file, p->why, (unsigned long long)last);
+	say(p, "%s: given up (--accept-loss): what the fallback file %s of the old host holds after segment %llu: %s",
+		p->opts->base, file, (unsigned long long)last, p->why);
+	return 0;
+}
+
+/* Before the old writer is stopped: does the log have all that was seen acknowledged? */
+static int judge_end(struct promoting *p, struct rj_error *err)
+{
+	const struct rj_base_log *log = rj_follow_log(p->follow);
+	int rc = rj_floors_check(&log->floors, log->store, &log->id, 0,
+		"; put the store's end back, or --accept-loss goes on without", err);
+
+	if (rc != -RJ_E_REFUSED || !p->opts->accept_loss)
+		return rc;
+	say(p, "given up (--accept-loss): %s", err->msg);
+	return 0;
 }
 
 static int pass(struct promoting *p, uint64_t upto, struct rj_error *err)
@@ -222,6 +254,7 @@ static int recover(struct promoting *p, struct rj_error *err)
 	const struct rj_recover_opts o = {
 		.preen = true,
 		.quiet = true,
+		.accept_loss = p->opts->accept_loss,
 		.keyfile = p->opts->keyfile,
 		.say = p->opts->say,
 		.arg = p->opts->arg,
@@ -254,12 +287,14 @@ static int promote(struct promoting *p, struct rj_error *err)
 
 	if (rj_rundir_served(f->uuid))
 		return served_here(f->uuid, o->base, err);
-	rc = bring_fallback(p, err);
+	rc = judge_end(p, err);
+	if (!rc)
+		rc = bring_fallback(p, err);
 	/* most of it while the old writer, if it lives, goes on */
 	if (!rc)
 		rc = pass(p, 0, err);
 	if (!rc)
-		rc = judge_idle(p, err);
+		rc = judge_fallback(p, err);
 	if (rc || o->dry_run)
 		return rc;
 	rc = take_over(p, err);

@@ -10,6 +10,8 @@ struct rj_promote_opts {
 	const char *base;    /* a file or a block device */
 	const char *keyfile; /* NULL: rj.conf's */
 	bool dry_run;	     /* only look: neither the base nor the log is changed */
+	bool accept_loss;    /* go on without what the old host's fallback file holds, or the log
+			      * has lost; what that is goes to say() */
 	/* May be NULL: non-zero cancels, until the log is taken over; a line for the user. */
 	int (*stop)(void *arg);
 	void (*say)(void *arg, const char *line);
@@ -30,7 +32,8 @@ struct rj_promote_report {
  * needs recovery (rj_recover()).
  *
  * RJ_E_BUSY: an rjournald of this host serves the volume, or rj_follow_pass() says so.
- * RJ_E_REFUSED: the history of the base ends before the log does, so that it is not the volume.
+ * RJ_E_REFUSED: the history of the base ends before the log does, so that it is not the volume;
+ * or a loss was not accepted.
  * Errors as of rj_follow_open(), rj_follow_pass(), rj_fallback_ship(), rj_log_claim(),
  * rj_recover().
  */

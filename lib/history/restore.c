@@ -135,6 +135,9 @@ static int walk(struct restoring *r, struct rj_history_report *report, struct rj
 
 	r->have_super = false;
 	rc = rj_base_log_open(r->facts, o->url, o->keyfile, &log, err);
+	if (!rc && o->at.kind == RJ_AT_LATEST)
+		rc = rj_floors_check(&log.floors, log.store, &log.id, 0,
+			"; --at=TIME or --at=segment:NUMBER restores what is there", err);
 	if (!rc)
 		rc = rj_history_walk(log.store, &log.id, &h, report, err);
 	rj_base_log_close(&log);

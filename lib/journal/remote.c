@@ -8,7 +8,7 @@
 
 struct reading {
 	struct rj_ring *ring;
-	uint64_t epoch, time_ns; /* of the last segment with blocks */
+	struct rj_seghdr newest; /* the last segment with blocks */
 };
 
 static int apply(
@@ -16,10 +16,8 @@ static int apply(
 {
 	struct reading *r = arg;
 
-	if (seg->body.run_count) {
-		r->epoch = seg->header.epoch;
-		r->time_ns = seg->header.time_ns;
-	}
+	if (seg->body.run_count)
+		r->newest = seg->header;
 	return rj_ring_apply(r->ring, seg, err);
 }
 
@@ -70,8 +68,24 @@ static int check_fallback(struct rj_move_ctx *m, const struct rj_log_id *id,
 		return 0;
 	m->report->needs_recovery = true;
 	return rj_fail(err, RJ_E_REFUSED,
-		"%s: the fallback file holds what the store at %s does not have; run rjrecover, or give -y, when that is back (if it is lost for good, -f)",
+		"%s: the fallback file holds what the store at %s does not have; run rjrecover, or give -y, when that is back (if it is lost for good, --accept-loss)",
 		m->path, m->old_store->url);
+}
+
+/* To take the journal from an older copy would stop the writer of the volume itself. */
+static int check_left(struct rj_move_ctx *m, const struct rj_log_id *id,
+	const struct rj_seghdr *newest, struct rj_error *err)
+{
+	bool behind;
+	int rc = rj_log_left_behind(m->old_store, id, m->f.sbx.epoch, newest,
+		m->opts->retry_ms, &behind, err);
+
+	if (rc || !behind)
+		return rc;
+	return rj_fail(err, RJ_E_REFUSED,
+		"%s: an older copy of the volume: it was left clean in epoch %llu, and another copy of it wrote the log at %s on in epoch %llu: run rjrecover, which says more",
+		m->path, (unsigned long long)m->f.sbx.epoch, m->old_store->url,
+		(unsigned long long)newest->epoch);
 }
 
 int rj_move_check_log(struct rj_move_ctx *m, struct rj_error *err)
@@ -98,13 +112,14 @@ int rj_move_check_log(struct rj_move_ctx *m, struct rj_error *err)
 	if (!rc)
 		rc = rj_log_read(m->old_store, &id, &o, apply, &r, &sum, err);
 	if (!rc)
+		rc = check_left(m, &id, &r.newest, err);
+	if (!rc)
 		rc = check_empty(m, r.ring, err);
 	if (!rc)
-		rj_log_other_writer(
-			m->old_store, &id, r.epoch, r.time_ns, m->other_host);
-	/* not of a copy of the volume that others write on: theirs is not, and
-	 * with a new UUID this one may be such a copy */
-	m->leaves_clean = r.epoch <= m->f.sbx.epoch && !m->opts->journal_stays;
+		rj_log_other_writer(m->old_store, &id, r.newest.epoch, r.newest.time_ns,
+			m->other_host);
+	/* with a new UUID this one may be a copy of a volume that others write on */
+	m->leaves_clean = !m->opts->journal_stays;
 	rj_ring_free(r.ring);
 	return rc;
 }

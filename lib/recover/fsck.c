@@ -168,6 +168,30 @@ int rj_recovery_renew_log(struct rj_recovery *r, struct rj_error *err)
 	return patch_extension(r, FSCK_DONE, err);
 }
 
+int rj_recovery_part(struct rj_recovery *r, struct rj_error *err)
+{
+	int rc;
+
+	if (r->opts->dry_run) {
+		r->report->outcome = RJ_OUTCOME_WOULD_RESET;
+		return 0;
+	}
+	rc = rj_recovery_hold(r, r->opts->undo_file, err);
+	if (!rc)
+		rc = leave_log(r, err);
+	if (!rc)
+		rc = patch_extension(r, FSCK_CHECKED, err);
+	if (!rc)
+		rc = claim_new_log(r, err);
+	if (!rc)
+		rc = rj_recovery_renew_log(r, err);
+	if (rc)
+		return rc;
+	r->report->outcome = RJ_OUTCOME_RESET;
+	rj_recovery_history_ends(r, "the volume has a log of its own now");
+	return 0;
+}
+
 int rj_recovery_verified_e2fsck(struct rj_recovery *r, struct rj_error *err)
 {
 	const char *const repair[] = {"-fy", NULL};

@@ -81,6 +81,28 @@ int rj_recovery_judge_age(struct rj_recovery *r, struct rj_error *err)
 	return 0;
 }
 
+int rj_recovery_judge_left(struct rj_recovery *r, bool *parts, struct rj_error *err)
+{
+	char who[RJ_LOG_OTHER_BYTES];
+	bool behind = false;
+	int rc = 0;
+
+	if (r->store && !r->alone)
+		rc = rj_log_left_behind(r->store, &r->id, r->facts.sbx.epoch, &r->newest,
+			r->opts->retry_ms, &behind, err);
+	if (rc || !behind)
+		return rc;
+	*parts = r->opts->force && r->opts->accept_loss;
+	if (*parts)
+		return 0;
+	rj_log_other_writer(
+		r->store, &r->id, r->newest.epoch, r->newest.time_ns, who);
+	return rj_fail(err, RJ_E_REFUSED,
+		"%s: an older copy of the volume: it was left clean in epoch %llu, and another copy of it wrote the log at %s on in epoch %llu%s%s: use that one; if this copy is wanted as it is, rjrecover -f --accept-loss gives it a log of its own, without what was written since; nothing was changed",
+		r->device, (unsigned long long)r->facts.sbx.epoch, r->report->url,
+		(unsigned long long)r->newest.epoch, who[0] ? ", last " : "", who);
+}
+
 /* Its log was given up, maybe while the store was away: did another host go on with it? */
 int rj_recovery_judge_void(struct rj_recovery *r, struct rj_error *err)
 {

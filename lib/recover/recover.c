@@ -152,8 +152,9 @@ static int judge_damage(struct rj_recovery *r, struct rj_error *err)
 			: "");
 }
 
-/* Read and judge the log without changing anything anywhere. */
-static int inspect(struct rj_recovery *r, struct rj_error *err)
+/* Read and judge the log without changing anything anywhere. *PARTS: the volume is to get a log
+ * of its own (rj_recovery_part()). */
+static int inspect(struct rj_recovery *r, bool *parts, struct rj_error *err)
 {
 	int rc;
 
@@ -166,7 +167,9 @@ static int inspect(struct rj_recovery *r, struct rj_error *err)
 	rc = judge_damage(r, err);
 	if (!rc)
 		rc = rj_recovery_judge_super(r, err);
-	return rc ? rc : rj_recovery_judge_clean(r, err);
+	if (!rc && !r->facts.needs_recovery && r->facts.super == RJ_SUPER_GOOD)
+		rc = rj_recovery_judge_left(r, parts, err);
+	return rc || *parts ? rc : rj_recovery_judge_clean(r, err);
 }
 
 static int take_over(struct rj_recovery *r, struct rj_error *err)
@@ -302,12 +305,12 @@ static void say_other_host(struct rj_recovery *r)
 
 static int recover_log(struct rj_recovery *r, struct rj_error *err)
 {
-	bool idle;
+	bool idle, parts = false;
 	int rc;
 
-	rc = inspect(r, err);
-	if (rc)
-		return rc;
+	rc = inspect(r, &parts, err);
+	if (rc || parts)
+		return rc ? rc : rj_recovery_part(r, err);
 	/* left clean, and the log ends before that: the volume has it all */
 	if (r->fallback_lost && !r->facts.needs_recovery)
 		return begin_anew(r, false, err);

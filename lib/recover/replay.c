@@ -58,7 +58,9 @@ static int mark_volume(
 		.set_error_flag =
 			r->report->plan.sb.fs_errno != 0 || r->check_all,
 		.undo_unmount = r->broken_unmount,
-		.primary_only = true,
+		/* e2fsck -fy may make a backup the primary: with an older epoch the volume
+		 * would be taken for an older copy */
+		.primary_only = !r->check_all,
 	};
 
 	if (r->writer) {

@@ -105,6 +105,9 @@ void rj_recovery_drop_ring(struct rj_recovery *r);
 /* older-copy.c: refuse an older copy of the volume, into which what the log still has
  * cannot be replayed. The log was read. RJ_E_REFUSED. */
 int rj_recovery_judge_age(struct rj_recovery *r, struct rj_error *err);
+/* The same for a volume that needs no recovery. *PARTS is set if it is one, and the user wants it
+ * as it is (-f --accept-loss). RJ_E_REFUSED. */
+int rj_recovery_judge_left(struct rj_recovery *r, bool *parts, struct rj_error *err);
 /* The same for a volume whose log was given up: refuse it if another host has served it from
  * that log since. RJ_E_REFUSED; errors of the store. */
 int rj_recovery_judge_void(struct rj_recovery *r, struct rj_error *err);
@@ -169,6 +172,8 @@ int rj_recovery_verified_e2fsck(struct rj_recovery *r, struct rj_error *err);
 /* fsck-nonremote.c: the same for a journal that is not remote. */
 int rj_recovery_fsck_nonremote(struct rj_recovery *r,
 	const struct rj_error *cause, struct rj_error *err);
+/* Give a volume that is wanted as it is another journal UUID, and a log of its own. */
+int rj_recovery_part(struct rj_recovery *r, struct rj_error *err);
 /* Give a volume whose log is void a new journal. */
 int rj_recovery_renew_log(struct rj_recovery *r, struct rj_error *err);
 

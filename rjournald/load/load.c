@@ -146,6 +146,23 @@ static int check_history(const struct rj_loaded *l, const struct reading *r,
 		(unsigned long long)l->facts.sbx.epoch);
 }
 
+static int check_left(const struct rj_loaded *l, const struct reading *r, struct rj_error *err)
+{
+	struct rj_log_id id = {0};
+	bool behind;
+	int rc;
+
+	rj_load_log_id(l, &id);
+	rc = rj_log_left_behind(
+		l->store, &id, l->facts.sbx.epoch, &r->newest, 0, &behind, err);
+	if (rc || !behind)
+		return rc;
+	return rj_fail(err, RJ_E_REFUSED,
+		"%s: an older copy of the volume: it was left clean in epoch %llu, and another copy of it wrote the log on in epoch %llu; run rjrecover, which says more",
+		l->device, (unsigned long long)l->facts.sbx.epoch,
+		(unsigned long long)r->newest.epoch);
+}
+
 /* By its mark, which a writer on another host may have raised since. */
 static bool is_behind(struct rj_loaded *l, const struct reading *r)
 {
@@ -185,7 +202,9 @@ static int check_ring(struct rj_loaded *l, const struct reading *r,
 			"%s: a recovery of this volume was not finished; run "
 			"rjrecover first",
 			l->device);
-	if (l->facts.needs_recovery && sb.start)
+	if (!l->facts.needs_recovery)
+		rc = check_left(l, r, err);
+	else if (sb.start)
 		rc = check_history(l, r, err);
 	if (rc)
 		return rc;

@@ -115,7 +115,7 @@ like "so that counts as a device" "$OUT" 'external journal .* on no device'
 
 # the log cannot be used: what stands in for the superblock is marked before e2fsck
 again without && tear && rm -rf "$STORE"/v/*
-status 1 "torn, and no log" "$RJRECOVER" -q -y "$V"
+status 1 "torn, and no log" "$RJRECOVER" -q -y --accept-loss "$V"
 status 0 "then there is nothing to do" "$RJRECOVER" "$V"
 check "and the volume is whole" served_fsck "$V" -fn
 

@@ -38,7 +38,7 @@ check "the store is back" start_server "$T_DIR/srv" "$SRV_PORT"
 check "what waited is written" wait "$writer"
 check "the files are there" sh -c "cd '$mnt' && sha256sum --quiet -c '$T_DIR/sums'"
 check "another signal to the supervisor" kill -TERM "$DPID"
-check "asks again" wait_for 60 asked_times 2
+check "asks again" wait_for 180 asked_times 2
 check "unmounted" umount "$mnt"
 check "the daemon ends, as it was asked to" wait_for 60 gone "$DPID"
 wait "$DPID"

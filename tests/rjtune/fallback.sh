@@ -101,7 +101,7 @@ check "the volume is as it was" cmp "$img" "$T_DIR/before.img"
 check "and so is the file" sha256sum --quiet -c "$T_DIR/file"
 # the store never comes back: the volume is clean, and there is a way on
 status 0 "rjrecover has nothing to do" "$RJRECOVER" -p "$img"
-like "and says what has" "$OUT" 'lost for good, rjtune -f'
+like "and says what has" "$OUT" 'lost for good, rjtune --accept-loss'
 cp --sparse=always "$img" "$T_DIR/lost.img"
 # one that was kept before, of a journal whose epoch was the same
 was=$first.kept-$("$rjtune" -l "$img" | sed -n 's/^Epoch: *//p')

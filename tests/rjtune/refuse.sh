@@ -85,8 +85,8 @@ truncate -s 4M "$T_DIR/present"; loop_over "$T_DIR/present"; P=$DEV
 check "a journal on a device" "$rjtune" -q -J device="$P" "$V"
 blockdev --setro "$P"
 sync "$V"; sum=$(sha256sum <"$img")
-for force in "" "-f -z $T_DIR/undo-ro"; do
-	status 8 "a read-only journal${force:+, -f}" "$rjtune" $force -J size=2 "$V"
+for force in "" "--accept-loss -z $T_DIR/undo-ro"; do
+	status 8 "a read-only journal${force:+, --accept-loss}" "$rjtune" $force -J size=2 "$V"
 	is "nothing else is advised" "$OUT" \
 		"rjtune: $P: a read-only device (blockdev --setrw makes it writable)"
 	sync "$V"; is "nothing is changed" "$(sha256sum <"$img")" "$sum"
@@ -153,7 +153,7 @@ real=$(command -v e2fsck)
 printf '#!/bin/sh\ncase " $* " in *" -fn "*) exit 4;; esac\nexec %s "$@"\n' "$real" >"$T_DIR/bin/e2fsck"
 chmod +x "$T_DIR/bin/e2fsck"
 sum=$(sha256sum <"$T_DIR/c.img")
-PATH=$T_DIR/bin:$PATH status 5 "-f, and a second e2fsck finds errors" \
+PATH=$T_DIR/bin:$PATH status 5 "--accept-loss, and a second e2fsck finds errors" \
 	"$rjtune" --accept-loss -z "$T_DIR/undo" -O ^has_journal "$T_DIR/c.img"
 is "untouched" "$(sha256sum <"$T_DIR/c.img")" "$sum"
 status 0 "with the real one" "$rjtune" --accept-loss -z "$T_DIR/undo2" -J size=2 "$T_DIR/c.img"
@@ -175,7 +175,7 @@ for tool in "$rjtune -y -J size=2" "$rjtune --accept-loss -z $T_DIR/undo-ro -J s
 done
 blockdev --setrw "$L"; flip "$L" 2048; blockdev --setro "$L"
 status 4 "its log is damaged, and cannot be kept" \
-	among "$L" "$V" -- "$RJ_BUILD/rjrecover/rjrecover" -y "$T_DIR/crash.img"
+	among "$L" "$V" -- "$RJ_BUILD/rjrecover/rjrecover" -y --accept-loss "$T_DIR/crash.img"
 like "says so" "$OUT" "^rjrecover: $L: the journal is read-only"
 is "nothing is changed" "$(sha256sum <"$T_DIR/crash.img")" "$sum"
 blockdev --setrw "$L" # or the next file with this number is read-only
@@ -184,21 +184,21 @@ lost() { among "$V" -- "$rjtune" "$@" "$T_DIR/crash.img"; }
 status 4 "it needs recovery" lost -J size=2
 status 5 "which cannot be had" lost -y -J size=2
 sum=$(sha256sum <"$T_DIR/crash.img")
-status 1 "-f, and no room for another one" lost -f -z "$T_DIR/undo4" -J size=39
+status 1 "--accept-loss, and no room for another one" lost --accept-loss -z "$T_DIR/undo4" -J size=39
 like "says so" "$OUT" "^rjtune: $T_DIR/crash.img: no space for a journal of 39936 blocks; free some, or give a smaller size=\$"
 is "nothing is changed" "$(sha256sum <"$T_DIR/crash.img")" "$sum"
-status 8 "-f, and the new device is read-only" lost -f -z "$T_DIR/undo5" -J device="$R"
+status 8 "--accept-loss, and the new device is read-only" lost --accept-loss -z "$T_DIR/undo5" -J device="$R"
 like "says so" "$OUT" "^rjtune: $R: a read-only device"
 is "nothing is changed" "$(sha256sum <"$T_DIR/crash.img")" "$sum"
 # one that is mounted, though nothing on it tells
 truncate -s 8M "$T_DIR/used"; mke2fs -q -F -t ext2 "$T_DIR/used"; loop_over "$T_DIR/used"; U=$DEV
 check "another device, in use" mount -o ro "$U" "$T_DIR/mnt"
 dd if=/dev/zero of="$U" bs=64k count=1 conv=notrunc,fsync status=none
-status 3 "-f, and the new device is in use" lost -f -z "$T_DIR/undo6" -J device="$U"
+status 3 "--accept-loss, and the new device is in use" lost --accept-loss -z "$T_DIR/undo6" -J device="$U"
 like "says so" "$OUT" "^rjtune: $U: "
 is "nothing is changed" "$(sha256sum <"$T_DIR/crash.img")" "$sum"
 umount "$T_DIR/mnt"
-status 0 "-f: without it" lost -f -z "$T_DIR/undo3" -J size=2
+status 0 "--accept-loss: without it" lost --accept-loss -z "$T_DIR/undo3" -J size=2
 check "sound, with an internal journal" e2fsck -fn "$T_DIR/crash.img"
 
 # ---- the error flag of a volume whose log is remote: e2fsck alone does not open it ----

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "log/floor/floor.h"
+#include "log/listing.h"
 #include "util/log.h"
 
 void rj_floors_take(struct rj_floors *f, const struct rj_log_tail *saw,
@@ -45,4 +46,43 @@ void rj_floors_ask(struct rj_floors *f, const char *device, bool needs,
 			device, a->url);
 	snprintf(by, sizeof(by), "the floor at %s", a->url);
 	rj_floors_take(f, &a->saw, epoch, by);
+}
+
+/* Is what F saw still there as it was? A segment that was trimmed was not lost. */
+static int check_seen(const struct rj_floors *f, struct rj_store *store,
+	const struct rj_log_id *id, bool *same, struct rj_error *err)
+{
+	struct rj_log_tail at;
+	int rc = rj_log_fetch_place(store, id, f->seen.sequence, 0, &at, err);
+
+	*same = rc == -RJ_E_GAP || (!rc && at.epoch == f->seen.epoch &&
+		!memcmp(at.chain, f->seen.chain, sizeof(at.chain)));
+	return rc == -RJ_E_GAP ? 0 : rc;
+}
+
+int rj_floors_check(const struct rj_floors *f, struct rj_store *store, const struct rj_log_id *id,
+	int retry_ms, const char *advice, struct rj_error *err)
+{
+	struct rj_listing l = {0};
+	struct rj_seghdr last = {0};
+	bool same = false;
+	int rc;
+
+	if (!f->seen.sequence)
+		return 0;
+	rc = rj_listing_end(store, id, false, retry_ms, &l, err);
+	if (!rc && l.last)
+		rc = rj_log_fetch_header(store, id, l.last, &last, err);
+	rj_listing_free(&l);
+	if (rc || last.epoch > f->seen.epoch)
+		return rc;
+	if (last.epoch == f->seen.epoch && last.sequence >= f->seen.sequence)
+		rc = check_seen(f, store, id, &same, err);
+	if (rc || same)
+		return rc;
+	return rj_fail(err, RJ_E_REFUSED,
+		"%s: the log ends with segment %llu of epoch %llu, but %s saw segment %llu of epoch %llu acknowledged: the store has lost the end of the log, or hides it%s",
+		store->url, (unsigned long long)last.sequence, (unsigned long long)last.epoch,
+		f->by, (unsigned long long)f->seen.sequence, (unsigned long long)f->seen.epoch,
+		advice);
 }

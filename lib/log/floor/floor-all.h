@@ -26,4 +26,14 @@ void rj_floors_ask(struct rj_floors *f, const char *device, bool needs,
 void rj_floors_take(struct rj_floors *f, const struct rj_log_tail *saw,
 	uint64_t epoch, const char *by);
 
+/*
+ * Refuse the log of ID at STORE if it ends before what F has, or has another segment in that
+ * place: the store has lost its end, or hides it. What was noted of an older epoch than
+ * that of the log's end does not count: others went on since. Ask F before what is read of the
+ * log, as a writer at work notes what it has put. RJ_E_REFUSED, which ends with ADVICE; errors
+ * of the store.
+ */
+int rj_floors_check(const struct rj_floors *f, struct rj_store *store, const struct rj_log_id *id,
+	int retry_ms, const char *advice, struct rj_error *err);
+
 #endif

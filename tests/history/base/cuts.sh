@@ -65,10 +65,10 @@ left_volume() {
 	fi
 }
 # last_step: its journal, which is nowhere, is being taken away. Everything else is there:
-# the end of that move, and rjtune -f, make it the volume.
+# the end of that move, and rjtune --accept-loss, make it the volume.
 last_step() {
 	"$RJTUNE" --resume cut.img >out 2>&1
-	"$RJTUNE" -f -y -J size=1 cut.img >>out 2>&1
+	"$RJTUNE" --accept-loss -y -J size=1 cut.img >>out 2>&1
 	same_as cut.img m || { cat out; return 1; }
 }
 make_base() { timeout 120 "$RJBACKUP" base --hold=1h -o cut.img "$FROM"; }

@@ -184,18 +184,44 @@ check "each acknowledged operation is there" all_there base.img
 check "the volume is used" used
 check "again" fallback_volume
 mv fb/v elsewhere
-status 0 "promoted where it is not" promote base.img
-like "... which is said" "$OUT" "what only the fallback file .*/fb/v of the old host has .* is lost"
+# refused WHY: what the file may hold is given up by the word alone; -n says the same
+refused() {
+	local before
+	before=$(sha256sum <base.img)
+	status 1 "$1: refused" promote base.img
+	like "$1: with the way without loss first" "$OUT" \
+		"the fallback file .*/fb/v of the old host is not here \(.*$2.*\), and may hold segments that were acknowledged after segment [0-9]+, .*: copy that file to this host, .*; --accept-loss gives up"
+	status 1 "$1: refused by -n, too" promote -n base.img
+	is "$1: the base is as it was" "$(sha256sum <base.img)" "$before"
+}
+refused "without the file" "no fallback file is there"
+mv elsewhere fb/v
+check "where the file was copied to, nothing is lost" promote base.img
+check "each acknowledged operation is there" all_there base.img
+check "again" fallback_volume
+mv fb/v elsewhere
+status 0 "given up" promote --accept-loss base.img
+like "... which is said" "$OUT" "given up \(--accept-loss\): what the fallback file .*/fb/v of the old host holds after segment"
 check "the volume is sound" other_host served_fsck "$T_DIR/base.img" -fn
 check "... and has no fallback file" not grep -q fallback <("$RJ_BUILD/rjtune/rjtune" -l base.img)
 # as of a host that served the volume in the mount before
 older_file() { cp --sparse=always fb/v older && history_umount && history_mount journal; }
 check "again" fallback_volume older_file
 mv fb/v elsewhere && mv older fb/v
-status 0 "promoted where an older file is" promote base.img
-like "... which is said" "$OUT" "of this host is of epoch [0-9]+, the last mount was in epoch [0-9]+: what only .* is lost"
+refused "with an older file" "of this host is of epoch [0-9]+, the last mount was in epoch [0-9]+"
+status 0 "given up" promote --accept-loss base.img
 check "the volume is sound" other_host served_fsck "$T_DIR/base.img" -fn
 check "... and has no fallback file" not grep -q fallback <("$RJ_BUILD/rjtune/rjtune" -l base.img)
+
+# an unmount that the log has: the file of the old host held nothing then
+check "again" eval 'forget_daemons && rm -rf ./*.img fb && mkdir fb &&
+	history_volume ext4 4096 journal ",fallback=$T_DIR/fb/v,on_loss=local" && history_umount &&
+	rj_mount && "$RJBACKUP" base -o base.img mnt'
+writes; goes_on 30; kill -TERM $WRITER; wait $WRITER
+check "unmounted in order" rj_umount
+mv fb/v elsewhere
+status 0 "promoted without the file of the old host" promote base.img
+check "each acknowledged operation is there" all_there base.img
 
 # ---- cut at each write ----
 if ! strace -o trace -e trace=none true 2>/dev/null; then

@@ -223,5 +223,8 @@ status 4 "nor does rjrecover" "$RJRECOVER" "$img"
 like "why" "$OUT" 'without segments .*--accept-loss'
 status 8 "told to, while the file is in use" flock "$(echo "$T_DIR"/fb/*.rjfallback)" "$RJRECOVER" --accept-loss "$img"
 like "why" "$OUT" 'another process uses this fallback file'
-check "told to, it gives them up" "$RJRECOVER" --accept-loss "$img"
+status 4 "the file's segments are one loss" "$RJRECOVER" --accept-loss "$img"
+like "what the other host wrote since is another one" "$OUT" "an older copy of the volume: .*rjrecover -f --accept-loss"
+check "told to, it gives both up" "$RJRECOVER" -f --accept-loss "$img"
+check "and is a volume with a log of its own" "$RJRECOVER" -p "$img"
 check "and keeps them" test -n "$(echo "$T_DIR"/fb/*.kept-*)"
