@@ -116,7 +116,7 @@ static int prepare(const struct rj_mount_options *o, struct rj_volume_facts *f,
 
 	if ((rc = run_wait_for_leaving(f->uuid, o->device, err)))
 		return rc;
-	if (f->super == RJ_SUPER_GOOD && !f->needs_recovery && !f->has_errors &&
+	if (f->super == RJ_SUPER_GOOD && !f->needs_recovery && f->clean &&
 		!(f->sbx.incompat & RJ_SBX_INCOMPAT_LOG_VOID))
 		return 0;
 	if (o->verbose)
@@ -154,6 +154,12 @@ static int mount_volume(const struct rj_mount_options *o)
 	char loop[64];
 	int status = RJ_MOUNT_FAILED, rc;
 
+	if (o->no_journal && !o->read_only && !o->remount) {
+		rj_fail(&err, RJ_E_REFUSED,
+			"%s: noload without ro would write past the journal: a crash then leaves what e2fsck has to repair; give -o ro,noload",
+			o->device);
+		return fail(&err);
+	}
 	if (finish_move(o, &err) || look(o, &f, &err))
 		return fail(&err);
 	what.type = type_of(&f);

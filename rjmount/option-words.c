@@ -173,6 +173,8 @@ int rj_mount_words(struct rj_mount_options *o, const char *text)
 			o->no_journal = true;
 		if (is_word(text, len, "remount"))
 			o->remount = true;
+		if (is_word(text, len, "ro") || is_word(text, len, "rw"))
+			o->read_only = is_word(text, len, "ro");
 		if (is_log_url(text, len)) {
 			if (take_log_url(o, text, len))
 				return -RJ_E_NOMEM;

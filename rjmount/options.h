@@ -32,6 +32,7 @@ struct rj_mount_options {
 	struct rj_buf words;
 	struct rj_buf log_url; /* logdev=URL, of XFS; empty: not given */
 	bool no_journal; /* noload or norecovery among them */
+	bool read_only;	 /* ro among them, and no rw after it */
 	bool remount;
 	unsigned stop_timeout; /* x-rj.stop-timeout=, 0: not given */
 	struct rj_buf metrics; /* x-rj.metrics=, text; empty: not given */

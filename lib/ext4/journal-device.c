@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Find and judge an external journal device. */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
@@ -77,39 +79,6 @@ static char *by_hint(const char *const *hints,
 	return NULL;
 }
 
-/* udev's link: no other device need be read. */
-static char *by_link(const uint8_t uuid[RJ_UUID_BYTES], uint32_t block_size)
-{
-	char text[RJ_UUID_TEXT], link[64 + RJ_UUID_TEXT], *path;
-
-	snprintf(link, sizeof(link), "/dev/disk/by-uuid/%s",
-		rj_uuid_text(uuid, text));
-	path = realpath(link, NULL);
-	if (path && is_journal(path, uuid, block_size))
-		return path;
-	free(path);
-	return NULL;
-}
-
-/* A cache file may name devices that are gone, and is not ours to write. */
-static char *by_scan(const uint8_t uuid[RJ_UUID_BYTES], uint32_t block_size)
-{
-	char text[RJ_UUID_TEXT], *path = NULL;
-	blkid_cache cache = NULL;
-	blkid_dev dev;
-
-	if (blkid_get_cache(&cache, "/dev/null") < 0)
-		return NULL;
-	dev = blkid_find_dev_with_tag(
-		cache, "UUID", rj_uuid_text(uuid, text));
-	if (!dev && !blkid_probe_all(cache))
-		dev = blkid_find_dev_with_tag(cache, "UUID", text);
-	if (dev && is_journal(blkid_dev_devname(dev), uuid, block_size))
-		path = strdup(blkid_dev_devname(dev));
-	blkid_put_cache(cache);
-	return path;
-}
-
 int rj_volume_each(const uint8_t uuid[RJ_UUID_BYTES],
 	int (*fn)(void *arg, const char *path), void *arg)
 {
@@ -131,21 +100,68 @@ int rj_volume_each(const uint8_t uuid[RJ_UUID_BYTES],
 	return rc;
 }
 
+/* Is the device used by another one, as a path of a multipath or a part of a mirror is? */
+static bool has_holder(dev_t dev)
+{
+	char name[64];
+	struct dirent *e;
+	bool held = false;
+	DIR *dir;
+
+	snprintf(name, sizeof(name), "/sys/dev/block/%u:%u/holders", major(dev), minor(dev));
+	dir = opendir(name);
+	while (dir && !held && (e = readdir(dir)))
+		held = e->d_name[0] != '.';
+	if (dir)
+		closedir(dir);
+	return held;
+}
+
+/* The devices that hold a journal: of two it is not known which is the volume's. */
+struct holding {
+	const uint8_t *uuid;
+	uint32_t block_size;
+	char *path[2];
+	dev_t dev; /* of the first */
+};
+
+static int take_holding(void *arg, const char *path)
+{
+	struct holding *h = arg;
+	struct stat st;
+	char **to = &h->path[h->path[0] != NULL];
+
+	if (!is_journal(path, h->uuid, h->block_size) || stat(path, &st) ||
+		has_holder(st.st_rdev) || (h->path[0] && st.st_rdev == h->dev))
+		return 0;
+	h->dev = st.st_rdev;
+	*to = strdup(path);
+	return *to ? 0 : -RJ_E_NOMEM;
+}
+
+/* Where libblkid does not see it. Not by udev's links, which may be late, or not there. */
 static char *by_number(uint32_t dev, const uint8_t uuid[RJ_UUID_BYTES],
 	uint32_t block_size)
 {
 	unsigned maj = (dev & 0xfff00) >> 8; /* new_decode_dev() */
 	unsigned min = (dev & 0xff) | ((dev >> 12) & 0xfff00);
-	char link[64], *path;
+	char link[64], to[PATH_MAX], path[PATH_MAX], *c;
+	ssize_t len;
 
 	if (!maj)
 		return NULL;
-	snprintf(link, sizeof(link), "/dev/block/%u:%u", maj, min);
-	path = realpath(link, NULL);
-	if (path && is_journal(path, uuid, block_size))
-		return path;
-	free(path);
-	return NULL;
+	snprintf(link, sizeof(link), "/sys/dev/block/%u:%u", maj, min);
+	len = readlink(link, to, sizeof(to) - 1);
+	if (len < 0)
+		return NULL;
+	to[len] = 0;
+	c = strrchr(to, '/');
+	if ((size_t)snprintf(path, sizeof(path), "/dev/%s", c ? c + 1 : to) >= sizeof(path))
+		return NULL;
+	for (c = path + strlen("/dev/"); *c; c++)
+		if (*c == '!') /* of a name with a slash */
+			*c = '/';
+	return is_journal(path, uuid, block_size) ? strdup(path) : NULL;
 }
 
 uint32_t rj_journal_device_number(uint64_t dev)
@@ -159,18 +175,26 @@ int rj_journal_find(const uint8_t uuid[RJ_UUID_BYTES], uint32_t block_size,
 	uint32_t number, const char *const *hints, char **path,
 	struct rj_error *err)
 {
+	struct holding h = {.uuid = uuid, .block_size = block_size};
 	char text[RJ_UUID_TEXT];
+	int rc = 0;
 
 	*path = by_hint(hints, uuid, block_size);
-	if (!*path)
-		*path = by_number(number, uuid, block_size);
-	if (!*path)
-		*path = by_link(uuid, block_size);
-	if (!*path)
-		*path = by_scan(uuid, block_size);
 	if (*path)
 		return 0;
-	return rj_fail(err, RJ_E_NOTFOUND,
+	if (rj_volume_each(uuid, take_holding, &h))
+		rc = rj_fail(err, RJ_E_NOMEM, "out of memory");
+	else if (h.path[1])
+		rc = rj_fail(err, RJ_E_REFUSED,
+			"external journal %s is on %s and on %s: one is a copy; name the device that the volume was mounted with last (rjrecover -J device=, rjtune --old-journal=), or take the other one away; nothing was changed",
+			rj_uuid_text(uuid, text), h.path[0], h.path[1]);
+	else
+		*path = h.path[0] ? h.path[0] : by_number(number, uuid, block_size);
+	if (*path)
+		return 0;
+	free(h.path[0]);
+	free(h.path[1]);
+	return rc ? rc : rj_fail(err, RJ_E_NOTFOUND,
 		"external journal %s is on no device of this machine",
 		rj_uuid_text(uuid, text));
 }
@@ -179,15 +203,17 @@ int rj_volume_find_journal(const struct rj_volume *v, const char *hint,
 	char **path, struct rj_error *err)
 {
 	char text[RJ_UUID_TEXT];
+	int rc;
 
 	*path = NULL;
 	if (hint) {
 		*path = strdup(hint);
 		return *path ? 0 : rj_fail(err, RJ_E_NOMEM, "out of memory");
 	}
-	if (!rj_journal_find(v->facts.journal_uuid, v->facts.block_size,
-		    v->facts.journal_device, NULL, path, err))
-		return 0;
+	rc = rj_journal_find(v->facts.journal_uuid, v->facts.block_size,
+		v->facts.journal_device, NULL, path, err);
+	if (rc != -RJ_E_NOTFOUND)
+		return rc ? rj_fail_prefix(err, "%s", v->path) : 0;
 	return rj_fail(err, RJ_E_NOTFOUND,
 		"%s: its external journal %s is on no device of this machine; name it with -J device=",
 		v->path, rj_uuid_text(v->facts.journal_uuid, text));
@@ -233,6 +259,16 @@ static bool found(blkid_probe probe, char *what, size_t size)
 		name = "data of some kind";
 	snprintf(what, size, "%s", name);
 	return true;
+}
+
+bool rj_device_other_format(int fd, char *what, size_t size)
+{
+	blkid_probe probe = blkid_new_probe();
+	bool other = probe && !blkid_probe_set_device(probe, fd, 0, 0) &&
+		     found(probe, what, size) && strncmp(what, "ext", 3) != 0;
+
+	blkid_free_probe(probe);
+	return other;
 }
 
 int rj_check_blank(int fd, const char *path, struct rj_error *err)

@@ -19,16 +19,17 @@ int rj_volume_journal_bio(
 /*
  * Find the block device that holds the external journal of V: HINT (a path,
  * may be NULL), else as rj_journal_find(). *PATH gets its path, for free().
- * RJ_E_NOTFOUND names the UUID.
+ * RJ_E_NOTFOUND names the UUID; RJ_E_REFUSED the two devices that have it.
  */
 int rj_volume_find_journal(const struct rj_volume *v, const char *hint,
 	char **path, struct rj_error *err);
 
 /*
  * Find the device of journal UUID with BLOCK_SIZE: among HINTS (paths, also of
- * image files; NULL-terminated; may be NULL), at s_journal_dev NUMBER (0: not
- * known), by /dev/disk/by-uuid, and last on every device of this machine, with
- * no cache file. *PATH gets its path, for free(). RJ_E_NOTFOUND.
+ * image files; NULL-terminated; may be NULL), else on every device of this machine, with
+ * no cache file, last at s_journal_dev NUMBER (0: not known). *PATH gets its path, for free().
+ * RJ_E_REFUSED: two devices have it, as after a snapshot, and no hint says which; a number
+ * proves nothing, the copy may have it now. RJ_E_NOTFOUND.
  */
 int rj_journal_find(const uint8_t uuid[RJ_UUID_BYTES], uint32_t block_size,
 	uint32_t number, const char *const *hints, char **path,
@@ -55,6 +56,9 @@ bool rj_journal_device_uuid(
  */
 int rj_check_no_fallback(int fd, const char *path, struct rj_error *err);
 
+/* Does FD hold something that libblkid knows, and that is no ext2, ext3 or ext4 volume? WHAT, of
+ * SIZE bytes, gets its name ("crypto_LUKS", "btrfs", "swap", ...). */
+bool rj_device_other_format(int fd, char *what, size_t size);
 /*
  * Check that FD holds nothing that libblkid knows, nor a fallback file. Other bytes may be there.
  * RJ_E_EXISTS tells PATH, what it is, and how to remove it. RJ_E_IO.

@@ -9,6 +9,7 @@
 
 #include <string.h>
 
+#include "format/mark.h"
 #include "util/crc32c.h"
 #include "util/log.h"
 
@@ -16,6 +17,7 @@
 static void apply(uint8_t raw[RJ_SUPER_BYTES], const struct rj_volume_patch *p,
 	const uint8_t raw_sbx[RJ_SBX_BYTES], bool primary)
 {
+	struct rj_mark mark;
 	uint32_t bits;
 
 	if (p->set_sbx)
@@ -66,6 +68,10 @@ static void apply(uint8_t raw[RJ_SUPER_BYTES], const struct rj_volume_patch *p,
 				~(uint32_t)EXT4_FEATURE_RO_COMPAT_ORPHAN_PRESENT);
 	if (primary && p->undo_unmount)
 		rj_ext4_undo_unmount(raw);
+	/* a backup that stands in brings one along; a change by the kernel or tune2fs would
+	 * copy that over the mark in the first backup */
+	if (primary && rj_mark_decode(raw + RJ_MARK_OFFSET, &mark))
+		memset(raw + RJ_MARK_OFFSET, 0, RJ_MARK_BYTES);
 	if (primary && p->set_error_flag)
 		SB_PUT16(raw, s_state, SB_LE16(raw, s_state) | EXT2_ERROR_FS);
 	rj_ext4_super_seal(raw);

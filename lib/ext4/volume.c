@@ -14,6 +14,7 @@
 
 #include <et/com_err.h>
 
+#include "ext4/journal.h"
 #include "os/fileio.h"
 #include "util/environ.h"
 
@@ -68,6 +69,19 @@ int rj_ext4_check_unused(const char *path, struct rj_error *err)
 	return 0;
 }
 
+/* Without a magic number: a stale line of fstab, or the number of another disk. What backups an
+ * earlier volume left there is nothing to go on with. */
+static int check_other_format(const struct rj_volume *v, struct rj_error *err)
+{
+	char what[64];
+
+	if (rj_ext4_has_magic(v) || !rj_device_other_format(v->fd, what, sizeof(what)))
+		return 0;
+	return rj_fail(err, RJ_E_INVAL,
+		"%s: holds %s, and no ext3 or ext4 volume; is it the right device? (if an ext3 or ext4 volume was there, and the %s may go: wipefs -a --backup %s first)",
+		v->path, what, what, v->path);
+}
+
 /* Fill v->super, v->facts, v->backups and the bio's size from the volume. */
 static int load(struct rj_volume *v, struct rj_error *err)
 {
@@ -88,6 +102,9 @@ static int load(struct rj_volume *v, struct rj_error *err)
 		return rc;
 	rj_ext4_facts_from_super(v);
 	v->facts.super = RJ_SUPER_GOOD;
+	rc = check_other_format(v, err);
+	if (rc)
+		return rc;
 	rc = rj_ext4_check_super(v, &why);
 	if (rc && v->flags & RJ_VOLUME_SALVAGE &&
 		(rc == -RJ_E_CORRUPT || !rj_ext4_has_magic(v)))

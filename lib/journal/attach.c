@@ -10,7 +10,6 @@
 #include "journal/move-priv.h"
 #include "log/fallback/fallback-log.h"
 #include "log/log.h"
-#include "log/retry.h"
 #include "log/sealing.h"
 #include "store/probe.h"
 #include "store/store.h"
@@ -19,7 +18,6 @@
 
 #define MIN_BLOCKS 1024 /* as mke2fs -J size= */
 #define MAX_BLOCKS 10240000
-#define RETRY_MS   10000
 #define DAY_NS     (24 * 3600 * 1000000000LL)
 
 int rj_attach_blocks(const struct rj_journal_opts *opts, uint32_t block_size,
@@ -194,7 +192,6 @@ int rj_journal_put_empty(struct rj_log_writer *w, uint32_t block_size,
 		 * nothing that could have been recovered */
 		.recovered = rj_log_writer_tail(w)->sequence > 1,
 	};
-	struct rj_retry retry;
 	uint8_t *ring = calloc(sb_block + 1, block_size);
 	int rc;
 
@@ -204,10 +201,7 @@ int rj_journal_put_empty(struct rj_log_writer *w, uint32_t block_size,
 	rj_jbd2_sb_format_external(ring + (size_t)sb_block * block_size,
 		block_size, blocks, journal_uuid, volume_uuid, next_tid);
 	a.ring = ring;
-	rj_retry_start(&retry, RETRY_MS);
-	rc = rj_log_append(w, &a, err);
-	while (rj_log_pending(w) && rj_retry_again(&retry, rc))
-		rc = rj_log_retry(w, err);
+	rc = rj_log_append_within(w, &a, 0, err);
 	free(ring);
 	return rc;
 }

@@ -181,6 +181,14 @@ int rj_move_check(struct rj_move_ctx *m, struct rj_error *err)
 	return 0;
 }
 
+int rj_move_noted_error(struct rj_move_ctx *m, struct rj_error *err)
+{
+	m->report->needs_recovery = true;
+	return rj_fail(err, RJ_E_REFUSED,
+		"%s: the kernel noted an error of the volume in its journal, which a move would drop; run rjrecover, or give -y",
+		m->path);
+}
+
 static int check_old_device(struct rj_move_ctx *m, struct rj_error *err)
 {
 	char *path = NULL;
@@ -196,7 +204,11 @@ static int check_old_device(struct rj_move_ctx *m, struct rj_error *err)
 			.hooks = m->opts->hooks,
 		}, err);
 	free(path);
-	return rc ? rc : rj_jdev_check_mine(&m->old_device, m->f.uuid, err);
+	if (!rc)
+		rc = rj_jdev_check_mine(&m->old_device, m->f.uuid, err);
+	if (!rc && m->old_device.sb.fs_errno)
+		rc = rj_move_noted_error(m, err);
+	return rc;
 }
 
 static int check_old_inode(struct rj_move_ctx *m, struct rj_error *err)
@@ -215,6 +227,8 @@ static int check_old_inode(struct rj_move_ctx *m, struct rj_error *err)
 		rc = rj_fail(err, RJ_E_REFUSED,
 			"%s: says that it needs no recovery, but its journal is not empty; run rjrecover -f",
 			m->path);
+	if (!rc && sb.fs_errno)
+		rc = rj_move_noted_error(m, err);
 	if (!rc)
 		m->report->from.blocks = sb.maxlen;
 	rj_bio_free(bio);

@@ -87,6 +87,9 @@ int rj_attach_probe(struct rj_store *store, struct rj_error *err);
 /* remote.c */
 /* Is the old log there, whole, and with nothing to replay? */
 int rj_move_check_log(struct rj_move_ctx *m, struct rj_error *err);
+/* Refuse a volume whose journal is empty, and has an s_errno: a mount would note that in the
+ * superblock and have the whole volume checked. RJ_E_REFUSED, and the report says recovery. */
+int rj_move_noted_error(struct rj_move_ctx *m, struct rj_error *err);
 /* Shut out every other writer of the old log. */
 int rj_move_close_log(struct rj_move_ctx *m, struct rj_error *err);
 /* Make the new log, with an empty journal in it. */

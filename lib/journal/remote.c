@@ -41,6 +41,8 @@ static int check_empty(struct rj_move_ctx *m, const struct rj_ring *ring,
 
 	if (rc)
 		return rj_fail_prefix(err, "%s", m->old_store->url);
+	if (!rc && !sb.start && sb.fs_errno)
+		return rj_move_noted_error(m, err);
 	if (sb.start)
 		return rj_fail(err, RJ_E_REFUSED,
 			"%s: says that it needs no recovery, but the log at %s is not empty: an older copy of the volume, or an unmount lost its journal: run rjrecover, which says more",

@@ -38,12 +38,11 @@ static int find_device(struct rj_move_ctx *m, const uint8_t *uuid,
 	char *path = NULL;
 	int rc;
 
-	if (rj_journal_find(uuid, m->f.block_size,
-		    rj_uuid_equal(uuid, m->f.journal_uuid)
-			    ? m->f.journal_device
-			    : 0,
-		    m->opts->devices, &path, err))
-		return 0;
+	rc = rj_journal_find(uuid, m->f.block_size,
+		rj_uuid_equal(uuid, m->f.journal_uuid) ? m->f.journal_device : 0,
+		m->opts->devices, &path, err);
+	if (rc)
+		return rc == -RJ_E_REFUSED ? rc : 0;
 	rc = rj_jdev_open(&m->old_device, path, m->f.block_size,
 		!m->opts->dry_run, &opts, err);
 	free(path);

@@ -240,6 +240,10 @@ struct rj_log_append {
 int rj_log_append(struct rj_log_writer *w, const struct rj_log_append *a,
 	struct rj_error *err);
 int rj_log_retry(struct rj_log_writer *w, struct rj_error *err);
+/* Append for a tool: try again for RETRY_MS (as in rj_log_read_opts) while the store is away.
+ * Errors as of rj_log_append(). */
+int rj_log_append_within(struct rj_log_writer *w, const struct rj_log_append *a, int retry_ms,
+	struct rj_error *err);
 /*
  * Allocate memory for segments of up to BYTES of blocks, with its pages, before
  * the first large append: the kernel may wait for that append to free memory.

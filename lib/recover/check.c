@@ -214,12 +214,20 @@ static int check_progress(void *arg, uint64_t done, uint64_t total)
 	return r->opts->progress(r->opts->arg, RJ_PHASE_CHECK, done, total);
 }
 
+const char *rj_recovery_why_check(const struct rj_recovery *r)
+{
+	return r->facts.has_errors || r->facts.clean
+		       ? "its error flag is set"
+		       : "it was written to without its journal, and not unmounted (noload, or another program)";
+}
+
 /* What fsck does at boot. An orphan list e2fsck forgets here, and finds its inodes. */
 static int check_flagged(struct rj_recovery *r, struct rj_error *err)
 {
 	int status = 0, rc;
 
-	rj_recovery_say(r, "its error flag is set: checking the whole volume with e2fsck -p");
+	rj_recovery_say(r, "%s: checking the whole volume with e2fsck -p",
+		rj_recovery_why_check(r));
 	rc = preen(r, "-f", r->opts->quiet, &status, err);
 	r->report->fsck_status |= status & (RJ_FSCK_CORRECTED | RJ_FSCK_REBOOT);
 	return rc;

@@ -42,3 +42,18 @@ uint64_t rj_recovery_min_epoch(const struct rj_recovery *r)
 	/* a note that was forged must not use up the epochs */
 	return seen - epoch <= MOST_TAKEOVERS ? seen : epoch + MOST_TAKEOVERS;
 }
+
+const char *rj_recovery_known_end(const struct rj_recovery *r, char out[RJ_KNOWN_END_BYTES])
+{
+	uint64_t segment = r->floors.seen.sequence, epoch = r->floors.seen.epoch;
+
+	if (segment < r->facts.sbx.floor) {
+		segment = r->facts.sbx.floor;
+		epoch = r->facts.sbx.epoch;
+	}
+	out[0] = 0;
+	if (segment)
+		snprintf(out, RJ_KNOWN_END_BYTES, " (it reached segment %llu of epoch %llu at least)",
+			(unsigned long long)segment, (unsigned long long)epoch);
+	return out;
+}

@@ -130,14 +130,15 @@ static int leave_fallback(struct rj_recovery *r, const struct rj_log_id *old, st
 static int leave_log(struct rj_recovery *r, struct rj_error *err)
 {
 	struct rj_log_id old = r->id;
-	char uuid[RJ_UUID_TEXT];
+	char uuid[RJ_UUID_TEXT], known[RJ_KNOWN_END_BYTES];
 	int rc = rj_uuid_random(r->id.journal_uuid);
 
 	if (rc)
 		return rj_fail(err, -rc, "cannot make a random UUID");
 	rj_recovery_say(r,
-		"given up (--accept-loss): what was fsynced and is only in the log of journal %s at %s; that log stays until rjlog rm removes it",
-		rj_uuid_text(old.journal_uuid, uuid), r->report->url);
+		"given up (--accept-loss): what was fsynced and is only in the log of journal %s at %s%s; that log stays until rjlog rm removes it",
+		rj_uuid_text(old.journal_uuid, uuid), r->report->url,
+		rj_recovery_known_end(r, known));
 	return leave_fallback(r, &old, err);
 }
 

@@ -101,7 +101,7 @@ static int open_volume(struct rj_recovery *r, struct rj_error *err)
 	if (rc)
 		return rc;
 	r->report->needs_recovery = r->facts.needs_recovery;
-	r->check_all = r->facts.has_errors;
+	r->check_all = !r->facts.clean;
 	r->orphans = r->facts.orphans;
 	r->report->block_size = r->facts.block_size;
 	return find_placement(r, err);
@@ -314,8 +314,9 @@ static int recover_log(struct rj_recovery *r, struct rj_error *err)
 	/* left clean, and the log ends before that: the volume has it all */
 	if (r->fallback_lost && !r->facts.needs_recovery)
 		return begin_anew(r, false, err);
+	/* an error that the kernel noted in the journal goes into the volume, as at a mount */
 	idle = r->report->plan.empty && !r->facts.needs_recovery &&
-	       r->facts.super == RJ_SUPER_GOOD;
+	       r->facts.super == RJ_SUPER_GOOD && !r->report->plan.sb.fs_errno;
 	if (idle) {
 		r->report->outcome = RJ_OUTCOME_CLEAN;
 		if (r->alone)
@@ -349,6 +350,7 @@ static int say_unchanged(struct rj_recovery *r, int rc, struct rj_error *err)
 static int refuse(struct rj_recovery *r, int rc, struct rj_error *err)
 {
 	bool away = rj_code_away(rc) || rc == -RJ_E_NOTFOUND || rc == -RJ_E_PROTOCOL;
+	char known[RJ_KNOWN_END_BYTES];
 
 	r->report->fsck_status |= RJ_FSCK_UNCORRECTED;
 	if (away)
@@ -371,7 +373,8 @@ static int refuse(struct rj_recovery *r, int rc, struct rj_error *err)
 		rj_fail_suffix(err, "; try again when it is there");
 	if (away || !damaged_end(&r->report->plan))
 		rj_fail_suffix(err,
-			"; if it is lost for good, rjrecover -y --accept-loss gives up what was fsynced and is in the log alone, checks the whole volume with e2fsck, and keeps the log");
+			"; if it is lost for good, rjrecover -y --accept-loss gives up what was fsynced and is in the log alone%s, checks the whole volume with e2fsck, and keeps the log",
+			rj_recovery_known_end(r, known));
 	return rc;
 }
 
@@ -391,12 +394,13 @@ static int check_result(struct rj_recovery *r, struct rj_error *err)
 	int rc;
 
 	if (r->opts->dry_run && r->check_all)
-		rj_recovery_say(r, "its error flag is set: e2fsck is to check the whole volume");
+		rj_recovery_say(r, "%s: e2fsck is to check the whole volume",
+			rj_recovery_why_check(r));
 	if (r->opts->dry_run || r->report->outcome == RJ_OUTCOME_FSCK)
 		return 0;
 	if (r->check_all) {
 		if (r->proven)
-			rj_recovery_history_ends(r, "its error flag is set");
+			rj_recovery_history_ends(r, "e2fsck checks the whole volume");
 	} else if (r->orphans && rj_recovery_leaves_orphans(r)) {
 		r->report->orphans_left = true;
 		rj_recovery_say(r,

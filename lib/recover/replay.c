@@ -32,7 +32,7 @@ int rj_recovery_put_emptied(struct rj_recovery *r, struct rj_error *err)
 	rc = rj_jbd2_sb_make_empty(r->ring->data + (size_t)sb_block * bs,
 		r->report->plan.next_tid, err);
 	if (!rc)
-		rc = rj_log_append(r->writer, &a, err);
+		rc = rj_log_append_within(r->writer, &a, r->opts->retry_ms, err);
 	if (rc)
 		return rj_fail_prefix(err,
 			"%s: the log was replayed but cannot be marked empty",
@@ -126,7 +126,7 @@ static int replay_into(
 		rc = mark_volume(r, v, err);
 	if (!rc) {
 		r->orphans = rj_volume_facts(v)->orphans;
-		r->check_all = rj_volume_facts(v)->has_errors;
+		r->check_all = !rj_volume_facts(v)->clean;
 		rj_recovery_left(r, v);
 	}
 	return rc;

@@ -21,7 +21,7 @@ struct rj_recovery {
 	struct rj_volume_facts facts;
 	bool super_said; /* that it is damaged, and the log has a good one */
 	bool age_said;	 /* that the volume is an older copy */
-	bool check_all;	 /* its error flag is set, or is to be: e2fsck -f afterwards */
+	bool check_all;	 /* s_state is not clean, or is to be so: e2fsck -f afterwards */
 	struct rj_log_id id;
 	/* remote: the store, and the log rebuilt in memory */
 	struct rj_store *store;
@@ -76,6 +76,11 @@ void rj_recovery_floor_of_fallback(struct rj_recovery *r);
 /* Get the epoch above which to claim: the volume's, or a later one that a floor has seen
  * which was given up. */
 uint64_t rj_recovery_min_epoch(const struct rj_recovery *r);
+
+#define RJ_KNOWN_END_BYTES 96
+/* Write how far the log went at least, by all that was noted, into OUT: " (it reached segment ...)",
+ * or "" if nothing is known; returns OUT. */
+const char *rj_recovery_known_end(const struct rj_recovery *r, char out[RJ_KNOWN_END_BYTES]);
 
 /* gather.c */
 int rj_recovery_open_store(struct rj_recovery *r, struct rj_error *err);
@@ -180,6 +185,8 @@ int rj_recovery_renew_log(struct rj_recovery *r, struct rj_error *err);
 /* check.c: look at the volume as opts->verify says; with check_all let e2fsck -p mend what
  * it can, and clear the error flag. */
 int rj_recovery_check(struct rj_recovery *r, struct rj_error *err);
+/* Why does s_state of the volume, as it was found, want a check of the whole volume? */
+const char *rj_recovery_why_check(const struct rj_recovery *r);
 /* It, or e2fsck, found damage: set the error flag, so that the next run knows. */
 void rj_recovery_damaged(struct rj_recovery *r);
 /* Patch the superblock, which is recorded in opts->undo_file, by a handle of its own. */

@@ -650,6 +650,40 @@ static void any_single_fault_is_outlasted(void)
 	t_log_end(&t);
 }
 
+/* The last put of a recovery, and the first one of a new journal. */
+static void a_tool_tries_its_put_again(void)
+{
+	static const enum rj_fault_kind kinds[] = {
+		RJ_FAULT_FAIL, RJ_FAULT_LOST, RJ_FAULT_PARTIAL};
+	struct rj_seg_run run = {3, 1};
+	struct rj_log_append a = {.runs = &run, .run_count = 1};
+	struct rj_log_writer *w;
+	struct t_log t;
+	unsigned k;
+
+	t_log_begin(&t);
+	w = t_claim(&t, NULL);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(w);
+	T_WORKS(&t, t_append_base(&t, w));
+	a.body = (struct rj_segbody){
+		.block_size = t.ring->block_size, .journal_blocks = t.ring->blocks};
+	a.ring = t.ring->data;
+	for (k = 0; k < 3; k++) {
+		t_fault(&t, RJ_FAULT_PUT, kinds[k], 1, 2);
+		T_WORKS(&t, rj_log_append_within(w, &a, 0, &t.err));
+		CU_ASSERT_FALSE(rj_log_pending(w));
+		rj_fault_clear(t.store);
+	}
+	t_fault(&t, RJ_FAULT_PUT, RJ_FAULT_FAIL, 1, 0);
+	T_FAILS(&t, rj_log_append_within(w, &a, 50, &t.err), RJ_E_UNREACHABLE, "injected");
+	CU_ASSERT_TRUE(rj_log_pending(w));
+	rj_fault_clear(t.store);
+	T_WORKS(&t, rj_log_retry(w, &t.err));
+	T_WORKS(&t, t_read(&t, NULL));
+	rj_log_writer_free(w);
+	t_log_end(&t);
+}
+
 static void a_store_that_stays_away_is_unreachable(void)
 {
 	struct rj_log_read_opts soon = {.retry_ms = 50};
@@ -707,6 +741,7 @@ int main(void)
 		RJTEST(what_stays_in_the_ring_is_sent_from_there),
 		RJTEST(a_lost_answer_and_then_a_takeover),
 		RJTEST(any_single_fault_is_outlasted),
+		RJTEST(a_tool_tries_its_put_again),
 		RJTEST(a_store_that_stays_away_is_unreachable),
 		RJTEST(a_store_without_fencing_is_refused),
 	};

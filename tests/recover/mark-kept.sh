@@ -49,3 +49,28 @@ is "the label is the new one" "$(label "$T_DIR/c.img")" after
 is "the mark is there still" "$("$MARK" "$T_DIR/c.img" mark)" "$((was + 1000))"
 serve "$T_DIR/c.img" && mount_served "$T_DIR/c.img" "$mnt" || exit 99
 is "the file, too" "$(sha256sum <"$mnt/f")" "$sum"
+
+# ---- a backup stands in for a lost primary superblock: the mark stays where it belongs ----
+# in_primary IMAGE: the place of a mark is not empty
+in_primary() { [ "$(od -An -tx1 -j $((1024 + 0x2DC)) -N 32 "$1" | tr -d ' \n0*')" ]; }
+$LIMIT umount "$mnt" && $LIMIT "$RJCTL" -q stop "$T_DIR/c.img"
+img=$T_DIR/w.img
+truncate -s 256M "$img" && "$MKRJFS" -q -F -t ext4 -b 4096 -J "remote=$SRV_URL/w,size=4" "$img" &&
+	serve "$img" && mount_served "$img" "$mnt" data=journal || exit 99
+check "a volume with a mark" wait_for 60 moved
+$LIMIT umount "$mnt" && $LIMIT "$RJCTL" -q stop "$img"
+dd if=/dev/zero of="$img" bs=1024 seek=1 count=1 conv=notrunc status=none
+status 1 "its primary superblock is lost, and restored" $LIMIT "$RJRECOVER" -q -y -f "$img"
+check "the primary has no mark" not in_primary "$img"
+serve "$img" && mount_served "$img" "$mnt" data=journal || exit 99
+from=$("$MARK" "$img" mark)
+raised() { moved && [ "$("$MARK" "$img" mark)" -gt "$((from + 5))" ]; }
+check "the mark is raised again" wait_for 60 raised
+status 0 "the label is changed online" tune2fs -L later "$(findmnt -nro SOURCE "$mnt")"
+check "a file that is fsynced" put_file "$mnt/last"
+sum=$(sha256sum <"$mnt/last")
+status 0 "the machine stops" crash "$img" "$mnt" "$T_DIR/d.img"
+status 0 "it is no older copy" $LIMIT "$RJRECOVER" -q -p "$T_DIR/d.img"
+serve "$T_DIR/d.img" && mount_served "$T_DIR/d.img" "$mnt" || exit 99
+is "the file is there" "$(sha256sum <"$mnt/last")" "$sum"
+exit 0

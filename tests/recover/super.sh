@@ -113,6 +113,24 @@ again ext3 && wipe 512 512 && wipe 208 4
 status 12 "of another journal its backup knows nothing" "$RJRECOVER" -p "$V"
 like "so that counts as a device" "$OUT" 'external journal .* on no device'
 
+# another format is on the device now: a backup superblock that it left is nothing to go on with
+other() { # NAME COMMAND...
+	local name=$1 words; shift
+	again ext3 && "$@" >/dev/null 2>&1 || { skip "$name" "cannot make it here"; return; }
+	cp --sparse=always "$V" "$T_DIR/before"
+	for words in -p -y "-y -f" "-y -f --accept-loss" -n; do
+		# shellcheck disable=SC2086
+		status 8 "$name: rjrecover $words" "$RJRECOVER" $words "$V"
+		like "$name, $words: named" "$OUT" "holds [a-zA-Z_]+, and no ext3 or ext4 volume; is it the right device"
+		check "$name, $words: -y -f is not offered" eval '[[ $OUT != *"rjrecover -y"* ]]'
+	done
+	status 2 "$name: rjtune" "$RJTUNE" -J size=4 "$V"
+	status 32 "$name: mount.rj" "$MOUNT_RJ" "$V" "$MNT"
+	check "$name: the device is untouched" cmp "$T_DIR/before" "$V"
+}
+other swap mkswap "$V"
+other minix mkfs.minix "$V"
+
 # the log cannot be used: what stands in for the superblock is marked before e2fsck
 again without && tear && rm -rf "$STORE"/v/*
 status 1 "torn, and no log" "$RJRECOVER" -q -y --accept-loss "$V"

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "log/retry.h"
 #include "log/write/writer.h"
 
 /* Of a segment beside its blocks: header, body head, and some 4,000 runs. */
@@ -110,6 +111,19 @@ int rj_log_retry(struct rj_log_writer *w, struct rj_error *err)
 	if (!w->pending)
 		return 0;
 	return send_pending(w, err);
+}
+
+int rj_log_append_within(struct rj_log_writer *w, const struct rj_log_append *a, int retry_ms,
+	struct rj_error *err)
+{
+	struct rj_retry retry;
+	int rc;
+
+	rj_retry_start(&retry, retry_ms);
+	rc = rj_log_append(w, a, err);
+	while (rj_log_pending(w) && rj_retry_again(&retry, rc))
+		rc = rj_log_retry(w, err);
+	return rc;
 }
 
 /* Space for BYTES, each page of it written to. What B holds is kept. */
