@@ -227,7 +227,7 @@ int rj_recovery_verified_e2fsck(struct rj_recovery *r, struct rj_error *err)
 int rj_recovery_fsck(struct rj_recovery *r, const struct rj_error *cause,
 	struct rj_error *err)
 {
-	struct rj_error why;
+	struct rj_error why = {0};
 	int rc = 0;
 
 	rj_recovery_say(r, "the log is not used: %s", cause->msg);
@@ -248,6 +248,8 @@ int rj_recovery_fsck(struct rj_recovery *r, const struct rj_error *cause,
 	r->report->outcome = RJ_OUTCOME_FSCK;
 	if (r->store && !claim_new_log(r, &why))
 		return rj_recovery_renew_log(r, err);
+	if (why.msg[0])
+		rj_recovery_say(r, "%s", why.msg);
 	rj_recovery_say(r,
 		"the journal has no log yet: run rjrecover again when the store is back, before the volume is mounted; if the store is gone for good: rjtune --accept-loss -J size=MB");
 	return 0;

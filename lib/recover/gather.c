@@ -272,9 +272,13 @@ static int check_owner(struct rj_recovery *r, const struct rj_jbd2_sb *sb,
 	for (i = 0; i < sb->nr_users && i < 48; i++)
 		if (rj_uuid_equal(sb->users[i], r->facts.uuid))
 			return 0;
+	/* one that names no volume, as another program may leave it: the user knows it */
+	if (!sb->nr_users && r->opts->journal_device)
+		return 0;
 	return rj_fail(err, RJ_E_FOREIGN,
-		"%s: the journal does not name volume %s as its user",
-		r->report->url, rj_uuid_text(r->facts.uuid, a));
+		"%s: the journal does not name volume %s as its user%s",
+		r->report->url, rj_uuid_text(r->facts.uuid, a),
+		sb->nr_users ? "" : ", nor any other; if it is this one, say so with -J device=");
 }
 
 static int ring_bio(struct rj_recovery *r, struct rj_error *err)

@@ -16,7 +16,7 @@ truncate -s 64M "$V"; truncate -s 8M "$T_DIR/j"
 loop_over "$T_DIR/j"; J=$DEV
 mke2fs -q -F -b 1024 -O journal_dev "$J" >/dev/null
 uuid=$(dumpe2fs -h "$J" 2>/dev/null | awk '/^Filesystem UUID/ {print $3}')
-check "a volume with an external journal" mke2fs -q -F -t ext4 -b 1024 -J device="$J" "$V"
+check "a volume with an external journal" mke2fs -q -F -t ext4 -b 1024 -O ^metadata_csum -J device="$J" "$V"
 check "mounted" mount -i -t ext4 -o loop,data=journal "$V" "$MNT"
 cp --sparse=always "$T_DIR/j" "$T_DIR/early"
 check "files" fsynced "$MNT" 20 "$T_DIR/sums"
@@ -61,4 +61,17 @@ cp --sparse=always "$T_DIR/crash.img" "$V"
 dd if="$T_DIR/j.was" of="$J" bs=1M conv=notrunc,fsync status=none
 check "the copy is taken away: the journal is found" "$RJRECOVER" -p "$V"
 check "every fsynced file is there in the end" there
+
+# ---- a journal that names no user: e2fsck -j takes it ----
+cp --sparse=always "$T_DIR/crash.img" "$V"
+dd if="$T_DIR/j.was" of="$J" bs=1M conv=notrunc,fsync status=none
+# s_nr_users and the first of s_users, of the journal's superblock in block 2
+is "the journal names a user" "$(od -An -tu1 -j $((2048 + 67)) -N 1 "$J" | tr -d ' ')" 1
+dd if=/dev/zero of="$J" bs=4 seek=$(((2048 + 64) / 4)) count=1 conv=notrunc,fsync status=none
+dd if=/dev/zero of="$J" bs=16 seek=$(((2048 + 256) / 16)) count=1 conv=notrunc,fsync status=none
+status 4 "no user: refused" "$RJRECOVER" -p "$V"
+like "no user: the way on" "$OUT" "does not name volume .* as its user, nor any other; if it is this one, say so with -J device="
+check "no user: the volume is as it was" cmp "$T_DIR/crash.img" "$V"
+check "no user: -J device= says that it is this one" "$RJRECOVER" -p -J device="$J" "$V"
+check "no user: every fsynced file is there" there
 exit 0
