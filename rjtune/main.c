@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "ext4/journal.h"
 #include "os/fileio.h"
 #include "rjtune.h"
 #include "segment/sealkey.h"
@@ -99,10 +100,15 @@ static enum status change(const struct options *o)
 {
 	static struct result r;
 
-	if (o->resume)
+	/* which opening for writing finds out in the run itself */
+	if (o->dry_run && rj_journal_device_unused(o->device, &r.err)) {
+		r.failed = true;
+		r.status = move_status(NULL, -(int)r.err.code);
+	}
+	if (o->resume && !r.failed)
 		change_resume(o, &r);
 	/* in the order of how much they change; the first failure ends it */
-	if (o->mount_words)
+	if (o->mount_words && !r.failed)
 		change_mount_words(o, &r);
 	if (o->uuid_given && !r.failed)
 		change_uuid(o, &r);

@@ -119,6 +119,7 @@ served=$("$RJ_BUILD/rjournald/rjournald" -q "$V" </dev/null 2>"$T_DIR/err" | tai
 at_exit "$RJ_BUILD/rjctl/rjctl" stop "$V"
 like "it is served" "$served" "^/dev/(loop|ublkb)"
 status 3 "served, not mounted" "$rjtune" -q -J none "$V"
+status 3 "served: -n says the same" "$rjtune" -n -q -J none "$V"
 like "rjctl stop is named" "$OUT" "rjctl stop"
 check "stopped" "$RJ_BUILD/rjctl/rjctl" stop "$V"
 check "and then it moves" wait_for 30 "$rjtune" -q -J none "$V"
