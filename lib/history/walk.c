@@ -5,6 +5,7 @@
  * are complete in the ring by then are consumed (place.c): the kernel overwrites none of
  * them before it has moved the tail.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "history/history-priv.h"
@@ -203,6 +204,23 @@ int rj_hist_open(struct rj_hist *h, struct rj_error *err)
 	return h->stop ? 0 : rc;
 }
 
+/* What is missing or damaged in the log ends the history, and takes no moment before it. Not for
+ * a follower: the store may have it again. */
+static bool ends_before(const struct rj_hist *h, int rc, uint64_t bad)
+{
+	return (rc == -RJ_E_GAP || rc == -RJ_E_CORRUPT) && bad > h->tail.sequence &&
+	       !h->opts->settled;
+}
+
+static int broken_at(struct rj_hist *h, uint64_t bad, int rc, struct rj_error *err)
+{
+	char why[96];
+
+	snprintf(why, sizeof(why), "segment %llu is %s", (unsigned long long)bad,
+		rc == -RJ_E_GAP ? "missing" : "damaged");
+	return rj_hist_broken(h, bad - 1, err, why);
+}
+
 int rj_hist_advance(struct rj_hist *h, uint64_t upto, struct rj_error *err)
 {
 	const struct rj_log_tail from = h->tail;
@@ -214,19 +232,33 @@ int rj_hist_advance(struct rj_hist *h, uint64_t upto, struct rj_error *err)
 		.progress_arg = h,
 	};
 	struct rj_log_summary sum;
-	int rc, rc2;
+	uint64_t bad = 0;
+	int rc, rc2, end = 0;
 
 	h->later_ns = 0;
 	rc = rj_log_read(h->store, h->id, &o, step, h, &sum, err);
+	if (ends_before(h, rc, sum.bad_sequence)) {
+		end = rc;
+		bad = sum.bad_sequence;
+		rc = 0;
+	}
+	/* a hole is seen in the list, before anything is read */
+	if (end == -RJ_E_GAP && bad > from.sequence + 1) {
+		o.upto = bad - 1;
+		rc = rj_log_read(h->store, h->id, &o, step, h, &sum, err);
+	}
 	h->report->segments += sum.segments;
 	h->report->bytes += sum.bytes;
-	h->tail = sum.tail;
+	if (sum.tail.sequence)
+		h->tail = sum.tail;
 	h->claimed = sum.epochs_claimed;
 	if (h->later_ns)
 		rc = 0;
 	if (h->stop || (rc && rc != -RJ_E_CANCELLED))
 		return rc;
 	rc2 = rj_hist_consume(h, rc ? NULL : err);
+	if (!rc && !rc2 && end && !h->stop && !h->later_ns)
+		return broken_at(h, bad, end, err);
 	return rc ? rc : rc2;
 }
 
