@@ -52,6 +52,7 @@ static int recover(const struct options *o, struct result *r)
 		.quiet = true,
 		.journal_device = o->old_device,
 		.keyfile = o->old_key,
+		.accept_loss = o->accept_loss,
 		.say = say_step,
 		.arg = (void *)o,
 	};

@@ -109,10 +109,6 @@ int rj_ext4_install_super(struct rj_volume *v,
 	const uint8_t super[RJ_SUPER_BYTES], bool flush_first,
 	struct rj_error *err);
 
-/* Add up the free blocks and inodes of all group descriptors. */
-int rj_ext4_sum_free(struct rj_volume *v, uint64_t *blocks, uint32_t *inodes,
-	struct rj_error *err);
-
 /* Set up v->bio over v->fd, and the undo channel if UNDO_FILE is given. */
 int rj_ext4_io_open(
 	struct rj_volume *v, const char *undo_file, struct rj_error *err);

@@ -57,6 +57,7 @@ struct rj_hist {
 	uint64_t end;
 	bool whole; /* base.whole was reached */
 	bool stop;  /* the moment was found, or the history breaks */
+	enum rj_code bad; /* it breaks as a segment is missing or damaged; else RJ_OK */
 	bool found;
 };
 

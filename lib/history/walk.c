@@ -218,6 +218,7 @@ static int broken_at(struct rj_hist *h, uint64_t bad, int rc, struct rj_error *e
 
 	snprintf(why, sizeof(why), "segment %llu is %s", (unsigned long long)bad,
 		rc == -RJ_E_GAP ? "missing" : "damaged");
+	h->bad = (enum rj_code)-rc;
 	return rj_hist_broken(h, bad - 1, err, why);
 }
 
@@ -242,8 +243,8 @@ int rj_hist_advance(struct rj_hist *h, uint64_t upto, struct rj_error *err)
 		bad = sum.bad_sequence;
 		rc = 0;
 	}
-	/* a hole is seen in the list, before anything is read */
-	if (end == -RJ_E_GAP && bad > from.sequence + 1) {
+	/* a hole is seen in the list, before anything is read, unless it came just now */
+	if (end == -RJ_E_GAP && !sum.segments && bad > from.sequence + 1) {
 		o.upto = bad - 1;
 		rc = rj_log_read(h->store, h->id, &o, step, h, &sum, err);
 	}
@@ -295,6 +296,7 @@ static int judge(struct rj_hist *h, struct rj_error *err)
 {
 	const struct rj_history_opts *opts = h->opts;
 	const struct rj_history_report *r = h->report;
+	enum rj_code refused = h->bad ? h->bad : RJ_E_REFUSED;
 	char text[RJ_MOMENT_TEXT];
 
 	if (!h->whole && !r->break_why[0] && opts->at.kind == RJ_AT_TIME)
@@ -304,13 +306,13 @@ static int judge(struct rj_hist *h, struct rj_error *err)
 		opts->at.time_ns < r->earliest.sealed_ns)
 		return too_early(h, err);
 	if (!h->whole)
-		return rj_fail(err, RJ_E_REFUSED,
+		return rj_fail(err, refused,
 			"%s: %s: the base is whole at segment %llu only",
 			h->store->url, r->break_why,
 			(unsigned long long)opts->base.whole);
 	rj_place_text(&r->reached, text);
 	if (r->break_why[0] && !opts->until_break)
-		return rj_fail(err, RJ_E_REFUSED,
+		return rj_fail(err, refused,
 			"%s: the history of this base ends with segment %llu, at %s: %s (--at=segment:%llu restores that)",
 			h->store->url, (unsigned long long)r->break_segment,
 			text, r->break_why,

@@ -181,21 +181,18 @@ int rj_move_check(struct rj_move_ctx *m, struct rj_error *err)
 	return 0;
 }
 
-int rj_move_noted_error(struct rj_move_ctx *m, struct rj_error *err)
-{
-	m->report->needs_recovery = true;
-	return rj_fail(err, RJ_E_REFUSED,
-		"%s: the kernel noted an error of the volume in its journal, which a move would drop; run rjrecover, or give -y",
-		m->path);
-}
-
 static int check_old_device(struct rj_move_ctx *m, struct rj_error *err)
 {
+	/* the target may be that device, under another number */
+	const char *const target[] = {m->opts->to.device, NULL};
+	const char *const *named = m->opts->devices;
 	char *path = NULL;
 	int rc;
 
+	if ((!named || !named[0]) && m->to == RJ_PLACE_DEVICE)
+		named = target;
 	rc = rj_journal_find(m->f.journal_uuid, m->f.block_size,
-		m->f.journal_device, m->opts->devices, &path, err);
+		m->f.journal_device, named, &path, err);
 	if (rc)
 		return rj_fail_prefix(err, "%s", m->path);
 	rc = rj_jdev_open(&m->old_device, path, m->f.block_size,

@@ -28,3 +28,11 @@ void rj_move_warn(struct rj_move_ctx *m, const char *fmt, ...)
 	vsnprintf(m->report->warning, sizeof(m->report->warning), fmt, ap);
 	va_end(ap);
 }
+
+int rj_move_noted_error(struct rj_move_ctx *m, struct rj_error *err)
+{
+	m->report->needs_recovery = true;
+	return rj_fail(err, RJ_E_REFUSED,
+		"%s: the kernel noted an error of the volume in its journal, which a move would drop; run rjrecover, or give -y",
+		m->path);
+}

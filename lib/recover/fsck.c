@@ -92,42 +92,43 @@ static void fence_old_writer(
 	r->writer = NULL;
 }
 
-/* The fallback file is of the journal OLD, which is left: keep what it holds under another
- * name. The next rjournald makes another file, unless something stays in its place. */
-static int leave_fallback(struct rj_recovery *r, const struct rj_log_id *old, struct rj_error *err)
+/* The fallback file is of the journal OLD, which is left. OURS: no other volume has that journal;
+ * what the file holds is kept under another name, and the next rjournald makes another file.
+ * What stays in its place is not the volume's any more. */
+static void leave_fallback(struct rj_recovery *r, const struct rj_log_id *old, bool ours)
 {
 	struct rj_sbx *sbx = &r->facts.sbx;
 	char kept[RJ_FALLBACK_ASIDE_BYTES];
 	struct rj_fallback_facts f = {0};
-	int rc = 0;
+	struct rj_error err;
 
 	if (!sbx->fallback[0])
-		return 0;
+		return;
 	if (r->fallback.log)
 		rj_fallback_facts(r->fallback.log, &f);
-	if (r->fallback.log && f.state != RJ_FALLBACK_IDLE) {
-		rc = rj_fallback_file_give_up(&r->fallback, kept, err);
-		if (!rc)
+	if (ours && r->fallback.log && f.state != RJ_FALLBACK_IDLE) {
+		if (rj_fallback_file_give_up(&r->fallback, kept, &err))
+			rj_recovery_say(r, "%s", err.msg);
+		else
 			rj_recovery_say(r, "segments %llu to %llu are kept in %s",
 				(unsigned long long)f.next, (unsigned long long)f.last, kept);
 	}
 	rj_recovery_close_fallback(r);
-	if (!rc)
-		rc = rj_fallback_file_remove(sbx->fallback, old, err);
+	if (ours && rj_fallback_file_remove(sbx->fallback, old, &err))
+		rj_recovery_say(r, "%s", err.msg);
 	sbx->fallback_empty = true;
-	if (!rc && rj_fallback_check(sbx->fallback, &r->id, NULL, r->device, 0, err)) {
-		rj_recovery_say(r, "the volume has no fallback file now: %s", err->msg);
+	if (rj_fallback_check(sbx->fallback, &r->id, NULL, r->device, 0, &err)) {
+		rj_recovery_say(r, "the volume has no fallback file now: %s", err.msg);
 		memset(sbx->fallback, 0, sizeof(sbx->fallback));
 		sbx->incompat &= ~(uint32_t)RJ_SBX_INCOMPAT_FALLBACK;
 		sbx->fallback_empty = false;
 		if (sbx->on_loss == RJ_LOSS_LOCAL)
 			sbx->on_loss = RJ_LOSS_BLOCK;
 	}
-	return rc;
 }
 
-/* Leave the log: the journal gets another UUID, and no log yet. */
-static int leave_log(struct rj_recovery *r, struct rj_error *err)
+/* Leave the log: the journal gets another UUID, and no log yet. OURS: as in leave_fallback(). */
+static int leave_log(struct rj_recovery *r, bool ours, struct rj_error *err)
 {
 	struct rj_log_id old = r->id;
 	char uuid[RJ_UUID_TEXT], known[RJ_KNOWN_END_BYTES];
@@ -139,7 +140,8 @@ static int leave_log(struct rj_recovery *r, struct rj_error *err)
 		"given up (--accept-loss): what was fsynced and is only in the log of journal %s at %s%s; that log stays until rjlog rm removes it",
 		rj_uuid_text(old.journal_uuid, uuid), r->report->url,
 		rj_recovery_known_end(r, known));
-	return leave_fallback(r, &old, err);
+	leave_fallback(r, &old, ours);
+	return 0;
 }
 
 /* A log of the journal that the volume has now. */
@@ -160,8 +162,13 @@ int rj_recovery_renew_log(struct rj_recovery *r, struct rj_error *err)
 {
 	uint32_t next = r->report->have_plan ? r->report->plan.next_tid : 1;
 	uint32_t blocks = r->facts.sbx.journal_blocks;
-	int rc;
+	int rc = 0;
 
+	/* a cut must not leave a clean volume that does not know the epoch of its log's end */
+	if (!(r->facts.sbx.incompat & RJ_SBX_INCOMPAT_LOG_VOID))
+		rc = patch_extension(r, FSCK_CHECKED, err);
+	if (rc)
+		return rc;
 	rc = rj_journal_put_empty(r->writer, r->facts.block_size, blocks,
 		r->id.journal_uuid, r->facts.uuid, next, err);
 	if (rc)
@@ -179,7 +186,7 @@ int rj_recovery_part(struct rj_recovery *r, struct rj_error *err)
 	}
 	rc = rj_recovery_hold(r, r->opts->undo_file, err);
 	if (!rc)
-		rc = leave_log(r, err);
+		rc = leave_log(r, false, err);
 	if (!rc)
 		rc = patch_extension(r, FSCK_CHECKED, err);
 	if (!rc)
@@ -233,7 +240,7 @@ int rj_recovery_fsck(struct rj_recovery *r, const struct rj_error *cause,
 	rj_recovery_say(r, "the log is not used: %s", cause->msg);
 	if (!r->report->log_void) {
 		fence_old_writer(r, cause);
-		rc = leave_log(r, err);
+		rc = leave_log(r, cause->code != RJ_E_FOREIGN, err);
 	}
 	if (!rc)
 		rc = patch_extension(r, FSCK_CHECKING, err);

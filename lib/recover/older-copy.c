@@ -98,7 +98,7 @@ int rj_recovery_judge_left(struct rj_recovery *r, bool *parts, struct rj_error *
 	rj_log_other_writer(
 		r->store, &r->id, r->newest.epoch, r->newest.time_ns, who);
 	return rj_fail(err, RJ_E_REFUSED,
-		"%s: an older copy of the volume: it was left clean in epoch %llu, and another copy of it wrote the log at %s on in epoch %llu%s%s: use that one; if this copy is wanted as it is, rjrecover -f --accept-loss gives it a log of its own, without what was written since; nothing was changed",
+		"%s: an older copy of the volume: it was left clean in epoch %llu, and another copy of it wrote the log at %s on in epoch %llu%s%s: use that one; if this copy is wanted as it is, rjrecover -f --accept-loss gives it a log of its own, without what was written since (with all of it, if rjournald served this copy itself, without rjrecover); nothing was changed",
 		r->device, (unsigned long long)r->facts.sbx.epoch, r->report->url,
 		(unsigned long long)r->newest.epoch, who[0] ? ", last " : "", who);
 }

@@ -388,6 +388,25 @@ static bool may_give_up(const struct rj_recovery *r, const struct rj_error *err)
 	       !o->preen && !o->dry_run && !r->held;
 }
 
+/* e2fsck may make a backup the primary, and with the backup's epoch the volume would be taken for
+ * an older copy: give the extension to all copies first. A replay has done that. */
+static int keep_epoch(struct rj_recovery *r, struct rj_error *err)
+{
+	struct rj_volume_patch p = {.set_sbx = true};
+	struct rj_volume *v = NULL;
+	int rc, rc2;
+
+	if (!r->check_all || r->report->outcome != RJ_OUTCOME_CLEAN || !r->store || r->alone)
+		return 0;
+	rc = rj_volume_open(r->device, RJ_VOLUME_WRITE, r->opts->undo_file, &v, err);
+	if (!rc) {
+		p.sbx = rj_volume_facts(v)->sbx;
+		rc = rj_volume_patch(v, &p, err);
+	}
+	rc2 = rj_volume_close(v, rc ? NULL : err);
+	return rc ? rc : rc2;
+}
+
 static int check_result(struct rj_recovery *r, struct rj_error *err)
 {
 	struct rj_error orphans;
@@ -411,6 +430,9 @@ static int check_result(struct rj_recovery *r, struct rj_error *err)
 	}
 	if (r->report->outcome == RJ_OUTCOME_CLEAN && !r->opts->check_clean && !r->check_all)
 		return 0;
+	rc = keep_epoch(r, err);
+	if (rc)
+		return rc;
 	rc = r->check_all && r->opts->yes ? rj_recovery_verified_e2fsck(r, err)
 					  : rj_recovery_check(r, err);
 	if (rc == -RJ_E_CORRUPT)

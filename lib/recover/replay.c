@@ -106,10 +106,15 @@ static void keep_mark(struct rj_recovery *r)
 static int replay_into(
 	struct rj_recovery *r, struct rj_volume *v, struct rj_error *err)
 {
+	/* nothing to replay into a clean volume, as after an error in the journal: the volume knows
+	 * of it before the log forgets it, and knows the epoch of the log's end */
+	bool marked = r->report->plan.empty && !r->facts.needs_recovery;
 	int rc = 0;
 
 	if (!r->ring)
 		rc = rj_recovery_open_nonremote(r, v, true, err);
+	if (!rc && marked)
+		rc = mark_volume(r, v, err);
 	if (!rc && r->ring && !r->report->plan.empty) {
 		rj_recovery_prove(r);
 		keep_mark(r);

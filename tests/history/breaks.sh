@@ -201,7 +201,8 @@ mark flip
 object=$(find store -name "$(printf %020d $((whole + 2)))")
 flip "$object" 700
 refused "a flipped byte" 4 "segment $((whole + 2)) is damaged" restore
-status 4 "... ls sees it, too" "$RJBACKUP" ls base.img
+status 0 "... ls shows what is before it" "$RJBACKUP" ls base.img
+like "... and why there is no more" "$OUT" "no later: after segment $((whole + 1)): segment $((whole + 2)) is damaged"
 check "... what is before it is there" restore --at="segment:$((whole + 1))"
 rm -f r.img
 flip "$object" 700

@@ -52,7 +52,7 @@ for how in missing damaged; do
 	like "$how: ls says why no farther" "$OUT" "segment $((segment[4] + 1)) is $how"
 	# nothing says what was committed between the last commit before it and the fourth moment
 	for at in latest "@${moment[4]}" "@${moment[6]}"; do
-		status 1 "$how: not past it, $at" restore --at="$at"
+		status 4 "$how: not past it, $at" restore --at="$at"
 		like "$how: not past it, $at: says why, and what can be had" "$OUT" \
 			"ends with segment ${segment[4]}, .*: segment $((segment[4] + 1)) is $how \\(--at=segment:${segment[4]} restores that\\)"
 		check "$how: not past it, $at: nothing was made" test ! -e r.img
