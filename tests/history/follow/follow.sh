@@ -204,7 +204,7 @@ if strace -o trace -e trace=none true 2>/dev/null; then
 	check "... the base gets its hold" two_holds
 	drop_hold
 	for n in 27 28 29 30 31 32 33 34; do ops $n 20; sync -f mnt; done
-	ASAN_OPTIONS=detect_leaks=0 strace -q -o trace -e inject=fsync:delay_enter=3000000 \
+	ASAN_OPTIONS=detect_leaks=0 strace -q -o trace -e inject=fsync:delay_enter=8000000 \
 		"$RJBACKUP" follow --once --hold=1h --base=base.img >out 2>&1 &
 	pid=$!
 	check "in a long pass it gets a hold" wait_for 60 two_holds
