@@ -84,12 +84,13 @@ int rj_attach_begin_log(struct rj_store *store, const struct rj_log_id *id,
 /* Check that the store answers, and accepts our credentials. Reads only. */
 int rj_attach_probe(struct rj_store *store, struct rj_error *err);
 
-/* remote.c */
-/* Is the old log there, whole, and with nothing to replay? */
-int rj_move_check_log(struct rj_move_ctx *m, struct rj_error *err);
+/* say.c */
 /* Refuse a volume whose journal is empty, and has an s_errno: a mount would note that in the
  * superblock and have the whole volume checked. RJ_E_REFUSED, and the report says recovery. */
 int rj_move_noted_error(struct rj_move_ctx *m, struct rj_error *err);
+/* remote.c */
+/* Is the old log there, whole, and with nothing to replay? */
+int rj_move_check_log(struct rj_move_ctx *m, struct rj_error *err);
 /* Shut out every other writer of the old log. */
 int rj_move_close_log(struct rj_move_ctx *m, struct rj_error *err);
 /* Make the new log, with an empty journal in it. */

@@ -41,7 +41,7 @@ static int check_empty(struct rj_move_ctx *m, const struct rj_ring *ring,
 
 	if (rc)
 		return rj_fail_prefix(err, "%s", m->old_store->url);
-	if (!rc && !sb.start && sb.fs_errno)
+	if (!sb.start && sb.fs_errno)
 		return rj_move_noted_error(m, err);
 	if (sb.start)
 		return rj_fail(err, RJ_E_REFUSED,
