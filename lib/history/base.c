@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "history/base/target.h"
+#include "log/floor/floor-all.h"
 #include "os/bio.h"
 #include "os/fileio.h"
 #include "store/url.h"
@@ -114,7 +115,6 @@ void rj_base_discard(const char *path, struct rj_error *err)
 int rj_base_log_open(const struct rj_base_facts *f, const char *url,
 	const char *keyfile, struct rj_base_log *out, struct rj_error *err)
 {
-	struct rj_floor_answer answer;
 	int rc;
 
 	memset(out, 0, sizeof(*out));
@@ -127,9 +127,19 @@ int rj_base_log_open(const struct rj_base_facts *f, const char *url,
 	if (rc)
 		return rc;
 	rj_log_sealing_use(&out->sealing, &out->id);
-	if (rj_url_same(url, f->sbx.url))
-		rj_floors_ask(&out->floors, url, true, url, &out->id, 0, 0, &answer);
 	return rj_store_open(url, NULL, &out->store, err);
+}
+
+int rj_base_log_check_end(const struct rj_base_facts *f, const struct rj_base_log *l,
+	const char *advice, struct rj_error *err)
+{
+	struct rj_floor_answer answer;
+	struct rj_floors floors;
+
+	if (!rj_url_same(l->store->url, f->sbx.url))
+		return 0;
+	rj_floors_ask(&floors, f->sbx.url, true, f->sbx.url, &l->id, 0, 0, &answer);
+	return rj_floors_check(&floors, l->store, &l->id, 0, advice, err);
 }
 
 void rj_base_log_close(struct rj_base_log *l)

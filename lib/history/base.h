@@ -11,7 +11,6 @@
 #include "format/sbx-base.h"
 #include "history/base/copy.h"
 #include "history/history.h"
-#include "log/floor/floor-all.h"
 #include "log/sealing.h"
 
 /* What a base says of itself. */
@@ -56,17 +55,18 @@ struct rj_base_log {
 	struct rj_store *store;
 	struct rj_log_sealing sealing;
 	struct rj_log_id id;
-	/* What the log must reach, as of its opening; nothing of a copy of the log, which ends
-	 * earlier. */
-	struct rj_floors floors;
 };
 /*
- * Open the log of F at URL (NULL: where the volume had it), and ask the floors. KEYFILE as in
+ * Open the log of F at URL (NULL: where the volume had it). KEYFILE as in
  * rj_log_sealing_load(). rj_base_log_close() in any case.
  */
 int rj_base_log_open(const struct rj_base_facts *f, const char *url,
 	const char *keyfile, struct rj_base_log *out, struct rj_error *err);
 void rj_base_log_close(struct rj_base_log *l);
+/* Ask the floors of F's volume what its log must reach, then rj_floors_check() with ADVICE. 0 of
+ * a copy of the log at another URL, which ends earlier. */
+int rj_base_log_check_end(const struct rj_base_facts *f, const struct rj_base_log *l,
+	const char *advice, struct rj_error *err);
 
 struct rj_base_opts {
 	bool dry_run; /* only check */

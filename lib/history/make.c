@@ -402,7 +402,7 @@ static int check(struct making *m, const char *given, struct rj_error *err)
 			m->facts, NULL, m->opts->keyfile, &m->log, err);
 	/* so that a refusal makes no hold */
 	if (!rc)
-		rc = rj_floors_check(&m->log.floors, m->log.store, &m->log.id, 0,
+		rc = rj_base_log_check_end(m->facts, &m->log,
 			"; put the store's end back first", err);
 	if (!rc && !m->from.mounted)
 		rc = find_unmount(m, &at, err);

@@ -123,8 +123,7 @@ static int judge_fallback(struct promoting *p, struct rj_error *err)
 /* Before the old writer is stopped: does the log have all that was seen acknowledged? */
 static int judge_end(struct promoting *p, struct rj_error *err)
 {
-	const struct rj_base_log *log = rj_follow_log(p->follow);
-	int rc = rj_floors_check(&log->floors, log->store, &log->id, 0,
+	int rc = rj_base_log_check_end(rj_follow_facts(p->follow), rj_follow_log(p->follow),
 		"; put the store's end back, or --accept-loss goes on without", err);
 
 	if (rc != -RJ_E_REFUSED || !p->opts->accept_loss)

@@ -136,7 +136,7 @@ static int walk(struct restoring *r, struct rj_history_report *report, struct rj
 	r->have_super = false;
 	rc = rj_base_log_open(r->facts, o->url, o->keyfile, &log, err);
 	if (!rc && o->at.kind == RJ_AT_LATEST)
-		rc = rj_floors_check(&log.floors, log.store, &log.id, 0,
+		rc = rj_base_log_check_end(r->facts, &log,
 			"; --at=TIME or --at=segment:NUMBER restores what is there", err);
 	if (!rc)
 		rc = rj_history_walk(log.store, &log.id, &h, report, err);
