@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "ext4/check.h"
 #include "ext4/volume.h"
 #include "os/mountinfo.h"
 #include "os/rundir.h"
@@ -55,8 +56,8 @@ static bool look_at(const char *device, const uint8_t uuid[RJ_UUID_BYTES],
 		snprintf(why, WHY_BYTES, "%s", err.msg);
 		*next = "see rjrecover(8), then mount it again";
 		return !has_left(device, &err);
-	} else if (f.super != RJ_SUPER_GOOD || f.needs_recovery ||
-		   f.broken_unmount) {
+	} else if (rj_volume_verdict(&f) != RJ_VERDICT_CLEAN &&
+		   rj_volume_verdict(&f) != RJ_VERDICT_CHECK) {
 		snprintf(why, WHY_BYTES, "it needs recovery");
 		*next = "rjrecover -p, or mount it again";
 	} else {

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "ext4/check.h"
 #include "ext4/volume.h"
 #include "journal/move.h"
 #include "kernel-options.h"
@@ -116,8 +117,7 @@ static int prepare(const struct rj_mount_options *o, struct rj_volume_facts *f,
 
 	if ((rc = run_wait_for_leaving(f->uuid, o->device, err)))
 		return rc;
-	if (f->super == RJ_SUPER_GOOD && !f->needs_recovery && f->clean &&
-		!(f->sbx.incompat & RJ_SBX_INCOMPAT_LOG_VOID))
+	if (rj_volume_verdict(f) == RJ_VERDICT_CLEAN)
 		return 0;
 	if (o->verbose)
 		printf("mount.rj: recovering %s\n", o->device);

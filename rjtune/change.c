@@ -208,7 +208,7 @@ void change_journal(const struct options *o, struct result *r)
 		r->move.journal_lost = true;
 	}
 	if (rc && o->accept_loss &&
-		(r->move.journal_lost ||
+		(r->move.journal_lost || r->move.contradicts ||
 			(o->dry_run && r->move.needs_recovery))) {
 		from = r->move.from;
 		rc = give_up(o, r);

@@ -152,3 +152,61 @@ int rj_volume_find_encrypted(const char *path, uint32_t *inode, struct rj_error 
 		ext2fs_close_free(&fs);
 	return code ? fail_ext2(err, path, "cannot read the inodes", code) : 0;
 }
+
+void rj_volume_judged(const struct rj_volume_facts *f, struct rj_verdict_facts *out)
+{
+	bool remote = !f->journal_inode && f->has_sbx && f->sbx.placement == RJ_PLACE_REMOTE &&
+		      rj_uuid_equal(f->sbx.journal_uuid, f->journal_uuid);
+	static const uint64_t supers[] = {
+		[RJ_SUPER_TORN] = RJ_FOUND(RJ_IS_TORN),
+		[RJ_SUPER_LOST] = RJ_FOUND(RJ_IS_LOST),
+		[RJ_SUPER_GONE] = RJ_FOUND(RJ_IS_GONE),
+		[RJ_SUPER_STALE] = RJ_FOUND(RJ_IS_STALE),
+	};
+	const struct {
+		enum rj_found bit;
+		bool is;
+	} found[] = {
+		{RJ_IS_MOVE_CUT, f->has_sbx && f->sbx.intent_op},
+		{RJ_IS_MISMATCH, f->has_journal && !f->journal_inode && !remote &&
+					 f->journal_device == RJ_JOURNAL_DEVICE_REMOTE},
+		{RJ_IS_NEEDS, f->needs_recovery},
+		{RJ_IS_UNCLEAN, !f->clean},
+		{RJ_IS_UNMOUNT_FAILED, f->broken_unmount != 0},
+		{RJ_IS_VOID, remote && f->sbx.incompat & RJ_SBX_INCOMPAT_LOG_VOID},
+		{RJ_IS_PENDING, remote && f->sbx.incompat & RJ_SBX_INCOMPAT_CHECK_PENDING},
+		{RJ_IS_BACKUP, f->super_group != 0},
+	};
+	size_t i;
+
+	*out = (struct rj_verdict_facts){
+		.found = supers[f->super],
+		.epoch = f->has_sbx ? f->sbx.epoch : 0,
+		.mark = f->mark,
+		.group = f->super_group,
+	};
+	for (i = 0; i < sizeof(found) / sizeof(found[0]); i++)
+		if (found[i].is)
+			out->found |= RJ_FOUND(found[i].bit);
+}
+
+void rj_volume_judge(const char *path, struct rj_volume_facts *f, struct rj_verdict_facts *facts,
+	struct rj_verdict *out)
+{
+	rj_verdict_judge(facts, out);
+	if (!(out->found & RJ_FOUND(RJ_IS_BEHIND_MARK)))
+		return;
+	rj_volume_mark_again(path, f);
+	facts->mark = f->mark;
+	rj_verdict_judge(facts, out);
+}
+
+enum rj_verdict_kind rj_volume_verdict(const struct rj_volume_facts *f)
+{
+	struct rj_verdict_facts facts;
+	struct rj_verdict v;
+
+	rj_volume_judged(f, &facts);
+	rj_verdict_judge(&facts, &v);
+	return v.kind;
+}

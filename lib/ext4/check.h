@@ -4,7 +4,9 @@
 
 #include <stdint.h>
 
+#include "ext4/volume.h"
 #include "util/error.h"
+#include "verdict/verdict.h"
 
 /*
  * Check the unmounted volume at PATH quickly, reading only: the superblock and group
@@ -24,5 +26,17 @@ int rj_volume_check_quick(const char *path,
  * it has the feature; 0: there is none. Reads the used part of all inode tables.
  */
 int rj_volume_find_encrypted(const char *path, uint32_t *inode, struct rj_error *err);
+
+/* Tell the judge what F says: fill OUT, all of it, with what is known of the volume alone. The
+ * extension counts only while it agrees with the superblock, which another tool may change. */
+void rj_volume_judged(const struct rj_volume_facts *f, struct rj_verdict_facts *out);
+
+/* Ask the judge about the volume at PATH that F is of, with FACTS. A mark that the log has left
+ * behind is read again, into both: a writer on another host may have raised it since. */
+void rj_volume_judge(const char *path, struct rj_volume_facts *f, struct rj_verdict_facts *facts,
+	struct rj_verdict *out);
+
+/* Get the verdict on the volume that F is of, while its log is not read. */
+enum rj_verdict_kind rj_volume_verdict(const struct rj_volume_facts *f);
 
 #endif

@@ -11,7 +11,7 @@
  * primary without an intent only if that primary was restored.
  *
  * An older copy of the whole volume has old backups, too: it is not found here but in
- * lib/recover/older-copy.c, by its mark and by the log.
+ * lib/verdict, by its mark and by the log.
  */
 #include "ext4/ext4-priv.h"
 

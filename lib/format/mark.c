@@ -34,8 +34,3 @@ bool rj_mark_decode(const uint8_t raw[RJ_MARK_BYTES], struct rj_mark *out)
 	memcpy(out->journal_uuid, raw + UUID_AT, RJ_UUID_BYTES);
 	return true;
 }
-
-bool rj_mark_is_older_copy(uint64_t mark, const struct rj_seghdr *h)
-{
-	return mark && (h->flags & RJ_SEG_F_MARKED) && mark < h->oldest;
-}

@@ -10,7 +10,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "format/seghdr.h"
 #include "util/uuid.h"
 
 #define RJ_MARK_OFFSET 0x2DC /* in the 1024-byte superblock */
@@ -23,12 +22,6 @@ struct rj_mark {
 };
 
 void rj_mark_encode(const struct rj_mark *m, uint8_t raw[RJ_MARK_BYTES]);
-/*
- * Is a volume with the mark MARK (0: none) an older copy of the one that H, the header of
- * the last segment with blocks, was sealed for: does it lack what was below H's oldest?
- * Only for a volume that needs recovery.
- */
-bool rj_mark_is_older_copy(uint64_t mark, const struct rj_seghdr *h);
 /* Decode a mark. False: there is none, or it is damaged. OUT is written only on success. */
 bool rj_mark_decode(const uint8_t raw[RJ_MARK_BYTES], struct rj_mark *out);
 

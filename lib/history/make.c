@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "ext4/check.h"
 #include "ext4/in-use.h"
 #include "ext4/renew.h"
 #include "history/base.h"
@@ -56,7 +57,7 @@ static int check_volume(struct making *m, struct rj_error *err)
 		rc = rj_fail(err, RJ_E_REFUSED,
 			"%s: its journal is not remote: rjtune -J remote=URL moves it",
 			m->from.device);
-	else if (f->needs_recovery && !m->from.mounted)
+	else if (!m->from.mounted && rj_volume_verdict(f) == RJ_VERDICT_REPLAY)
 		rc = rj_fail(err, RJ_E_REFUSED,
 			"%s: needs recovery: run rjrecover -p %s, and mount it once, as type rj with data=journal",
 			m->from.given, m->from.given);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ext4/check.h"
 #include "ext4/volume.h"
 #include "jbd2/jbd2.h"
 #include "journal/move-priv.h"
@@ -217,7 +218,7 @@ static int check_volume(const struct rj_volume *v, struct rj_error *err)
 			: f->has_sbx && f->sbx.placement == RJ_PLACE_REMOTE
 				? f->sbx.url
 				: "external");
-	if (!f->clean || f->needs_recovery)
+	if (rj_volume_verdict(f) != RJ_VERDICT_CLEAN)
 		return rj_fail(err, RJ_E_REFUSED,
 			"%s: not cleanly unmounted, or with errors; run e2fsck "
 			"-f on it first",

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ext4/check.h"
 #include "ext4/journal.h"
 #include "journal/move-priv.h"
 #include "os/rundir.h"
@@ -127,57 +128,54 @@ int rj_move_run(const char *device, const struct rj_move_opts *opts,
 int rj_move_check_settled(const char *path, const struct rj_volume_facts *f,
 	struct rj_move_report *report, struct rj_error *err)
 {
-	if (f->has_sbx && f->sbx.intent_op) {
-		report->pending = true;
-		return rj_fail(err, RJ_E_REFUSED,
-			"%s: a move of the journal was cut off before; run rjtune --resume first",
-			path);
-	}
-	if (f->needs_recovery) {
-		report->needs_recovery = true;
-		return rj_fail(err, RJ_E_REFUSED,
-			"%s: its journal must be replayed first; run rjrecover, or give -y", path);
-	}
-	return 0;
+	struct rj_verdict_facts facts;
+	struct rj_verdict v;
+
+	rj_volume_judged(f, &facts);
+	facts.device = path;
+	rj_verdict_judge(&facts, &v);
+	report->pending = v.kind == RJ_VERDICT_UNDER_WAY;
+	report->needs_recovery = v.kind == RJ_VERDICT_REPLAY;
+	if (!report->pending && !report->needs_recovery)
+		return 0;
+	rj_verdict_refuse(&v, &facts, err);
+	if (report->needs_recovery)
+		rj_fail_suffix(err, ", or give -y");
+	return -(int)err->code;
+}
+
+/* What the volume says of itself; its old journal is looked at later. */
+static int check_volume(struct rj_move_ctx *m, struct rj_error *err)
+{
+	struct rj_verdict_facts facts;
+	struct rj_verdict v;
+
+	rj_volume_judged(&m->f, &facts);
+	facts.device = m->path;
+	if (m->opts->abandon)
+		facts.found &= ~(RJ_FOUND(RJ_IS_VOID) | RJ_FOUND(RJ_IS_PENDING) |
+				 RJ_FOUND(RJ_IS_MISMATCH));
+	rj_verdict_judge(&facts, &v);
+	if (v.kind != RJ_VERDICT_CHECK)
+		return rj_move_verdict(m, &facts, &v, err);
+	/* without its log e2fsck opens no volume: rjrecover has it check this one */
+	m->report->needs_recovery = m->from == RJ_PLACE_REMOTE;
+	return rj_fail(err, RJ_E_REFUSED, "%s: not cleanly unmounted, or with errors; %s", m->path,
+		m->from == RJ_PLACE_REMOTE ? "run rjrecover, or give -y" : "run e2fsck -f first");
 }
 
 int rj_move_check(struct rj_move_ctx *m, struct rj_error *err)
 {
-	const struct rj_volume_facts *f = &m->f;
-	int rc = rj_move_check_settled(m->path, f, m->report, err);
+	int rc = rj_move_check_settled(m->path, &m->f, m->report, err);
 
+	if (!rc)
+		rc = check_volume(m, err);
 	if (rc)
 		return rc;
-	if (f->has_sbx && f->sbx.incompat & RJ_SBX_INCOMPAT_LOG_VOID &&
-		m->from == RJ_PLACE_REMOTE && !m->opts->abandon) {
-		m->report->needs_recovery = true;
-		return rj_fail(err, RJ_E_REFUSED,
-			"%s: its remote log was given up for a check of the whole volume; run rjrecover first, or rjtune --accept-loss if the store is gone for good",
-			m->path);
-	}
-	/* without its log e2fsck opens no volume: rjrecover has it check this one */
-	if (!f->clean && m->from == RJ_PLACE_REMOTE) {
-		m->report->needs_recovery = true;
-		return rj_fail(err, RJ_E_REFUSED,
-			"%s: not cleanly unmounted, or with errors; run rjrecover, or give -y",
-			m->path);
-	}
-	if (!f->clean)
-		return rj_fail(err, RJ_E_REFUSED,
-			"%s: not cleanly unmounted, or with errors; run e2fsck -f first",
-			m->path);
-	if (f->orphans)
+	if (m->f.orphans)
 		return rj_fail(err, RJ_E_REFUSED,
 			"%s: has inodes that wait for being deleted or truncated; mount and unmount it",
 			m->path);
-	if (m->from == RJ_PLACE_DEVICE &&
-		f->journal_device == RJ_JOURNAL_DEVICE_REMOTE &&
-		!m->opts->abandon) {
-		m->report->journal_lost = true;
-		return rj_fail(err, RJ_E_FOREIGN,
-			"%s: the superblock and our extension name different journals; another tool changed one of them (see dumpe2fs -h)",
-			m->path);
-	}
 	return 0;
 }
 

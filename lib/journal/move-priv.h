@@ -9,6 +9,7 @@
 #include "journal/move.h"
 #include "log/log.h"
 #include "log/sealing.h"
+#include "verdict/verdict.h"
 
 struct rj_move_ctx {
 	const char *path;
@@ -88,6 +89,10 @@ int rj_attach_probe(struct rj_store *store, struct rj_error *err);
 /* Refuse a volume whose journal is empty, and has an s_errno: a mount would note that in the
  * superblock and have the whole volume checked. RJ_E_REFUSED, and the report says recovery. */
 int rj_move_noted_error(struct rj_move_ctx *m, struct rj_error *err);
+/* Act on the verdict V about F: 0 if the journal may be taken from the volume; else a refusal, and
+ * the report says whether a recovery, or giving the journal up, leads on. */
+int rj_move_verdict(struct rj_move_ctx *m, const struct rj_verdict_facts *f,
+	const struct rj_verdict *v, struct rj_error *err);
 /* remote.c */
 /* Is the old log there, whole, and with nothing to replay? */
 int rj_move_check_log(struct rj_move_ctx *m, struct rj_error *err);

@@ -106,6 +106,8 @@ struct rj_move_report {
 	bool needs_recovery;   /* refused, since the journal must be replayed */
 	bool journal_lost;     /* refused, since the old journal is not there or
 				* not usable */
+	bool contradicts;      /* refused, since volume and log contradict each other:
+				* without this journal the volume goes on as it is */
 	bool pending;	       /* refused, since a move was cut off before */
 	struct rj_move_end from, to;
 	/* Something to know that is no failure; "" */

@@ -2,13 +2,15 @@
 /* Remote logs under a move: the one that it leaves, the one that it makes. */
 #include <string.h>
 
+#include "ext4/check.h"
 #include "journal/move-priv.h"
 #include "log/fallback/fallback-log.h"
 #include "log/ring.h"
+#include "log/seen.h"
 
 struct reading {
 	struct rj_ring *ring;
-	struct rj_seghdr newest; /* the last segment with blocks */
+	struct rj_log_seen seen;
 };
 
 static int apply(
@@ -16,8 +18,7 @@ static int apply(
 {
 	struct reading *r = arg;
 
-	if (seg->body.run_count)
-		r->newest = seg->header;
+	rj_log_seen_take(&r->seen, seg);
 	return rj_ring_apply(r->ring, seg, err);
 }
 
@@ -29,25 +30,30 @@ static void old_id(const struct rj_move_ctx *m, struct rj_log_id *id)
 	rj_log_sealing_use(&m->old_sealing, id);
 }
 
-/* A volume that says it is clean, and a log that says otherwise: this is a copy
- * of the volume from before, and its journal must not be taken from it. */
-static int check_empty(struct rj_move_ctx *m, const struct rj_ring *ring,
-	struct rj_error *err)
+/* A journal is taken only from a volume that has all that is in the log: to take it from an older
+ * copy would stop the writer of the volume itself. */
+static int check_clean(struct rj_move_ctx *m, const struct rj_log_id *id,
+	const struct reading *r, struct rj_error *err)
 {
-	size_t at = (size_t)rj_jbd2_device_sb_block(ring->block_size) *
-		    ring->block_size;
+	size_t at = (size_t)rj_jbd2_device_sb_block(r->ring->block_size) *
+		    r->ring->block_size;
+	struct rj_verdict_facts f;
+	struct rj_verdict v;
 	struct rj_jbd2_sb sb;
-	int rc = rj_jbd2_sb_decode(ring->data + at, &sb, err);
+	int rc = rj_jbd2_sb_decode(r->ring->data + at, &sb, err);
 
 	if (rc)
 		return rj_fail_prefix(err, "%s", m->old_store->url);
-	if (!sb.start && sb.fs_errno)
-		return rj_move_noted_error(m, err);
-	if (sb.start)
-		return rj_fail(err, RJ_E_REFUSED,
-			"%s: says that it needs no recovery, but the log at %s is not empty: an older copy of the volume, or an unmount lost its journal: run rjrecover, which says more",
-			m->path, m->old_store->url);
-	return 0;
+	rj_volume_judged(&m->f, &f);
+	f.device = m->path;
+	f.log = m->old_store->url;
+	f.found |= RJ_FOUND(RJ_IS_READ) | (sb.start ? 0 : RJ_FOUND(RJ_IS_EMPTY)) |
+		   (sb.fs_errno ? RJ_FOUND(RJ_IS_ERRNO) : 0);
+	rc = rj_log_judged(m->old_store, id, &r->seen, m->opts->retry_ms, &f, err);
+	if (rc)
+		return rc;
+	rj_volume_judge(m->path, &m->f, &f, &v);
+	return rj_move_verdict(m, &f, &v, err);
 }
 
 /* Nothing of the old log may be in its fallback file alone. */
@@ -74,22 +80,6 @@ static int check_fallback(struct rj_move_ctx *m, const struct rj_log_id *id,
 		m->path, m->old_store->url);
 }
 
-/* To take the journal from an older copy would stop the writer of the volume itself. */
-static int check_left(struct rj_move_ctx *m, const struct rj_log_id *id,
-	const struct rj_seghdr *newest, struct rj_error *err)
-{
-	bool behind;
-	int rc = rj_log_left_behind(m->old_store, id, m->f.sbx.epoch, newest,
-		m->opts->retry_ms, &behind, err);
-
-	if (rc || !behind)
-		return rc;
-	return rj_fail(err, RJ_E_REFUSED,
-		"%s: an older copy of the volume: it was left clean in epoch %llu, and another copy of it wrote the log at %s on in epoch %llu: run rjrecover, which says more",
-		m->path, (unsigned long long)m->f.sbx.epoch, m->old_store->url,
-		(unsigned long long)newest->epoch);
-}
-
 int rj_move_check_log(struct rj_move_ctx *m, struct rj_error *err)
 {
 	struct rj_log_read_opts o = {
@@ -114,12 +104,10 @@ int rj_move_check_log(struct rj_move_ctx *m, struct rj_error *err)
 	if (!rc)
 		rc = rj_log_read(m->old_store, &id, &o, apply, &r, &sum, err);
 	if (!rc)
-		rc = check_left(m, &id, &r.newest, err);
+		rc = check_clean(m, &id, &r, err);
 	if (!rc)
-		rc = check_empty(m, r.ring, err);
-	if (!rc)
-		rj_log_other_writer(m->old_store, &id, r.newest.epoch, r.newest.time_ns,
-			m->other_host);
+		rj_log_other_writer(m->old_store, &id, r.seen.newest.epoch,
+			r.seen.newest.time_ns, m->other_host);
 	/* with a new UUID this one may be a copy of a volume that others write on */
 	m->leaves_clean = !m->opts->journal_stays;
 	rj_ring_free(r.ring);

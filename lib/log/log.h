@@ -181,17 +181,6 @@ int rj_log_claim(struct rj_store *store, const struct rj_log_id *id,
 int rj_log_served_since(struct rj_store *store, const struct rj_log_id *id,
 	uint64_t epoch, int retry_ms, uint64_t *since, struct rj_error *err);
 
-/*
- * Is a volume that was left clean, and last marked with EPOCH, an older copy, since the log was
- * written on for another copy in a later epoch? NEWEST is the header of the last segment with
- * blocks. rjournald marks the volume before it serves, and
- * again when it ends; a worker that took over on a mounted volume counts as the one before
- * (rj_log_served_since()). A volume says "clean" in any case: that alone proves nothing.
- * Errors of the store.
- */
-int rj_log_left_behind(struct rj_store *store, const struct rj_log_id *id, uint64_t epoch,
-	const struct rj_seghdr *newest, int retry_ms, bool *behind, struct rj_error *err);
-
 #define RJ_LOG_OTHER_BYTES 128
 /*
  * Write "SECONDS s ago by HOST" into OUT, for messages about a segment of EPOCH

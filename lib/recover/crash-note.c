@@ -53,7 +53,7 @@ static bool running(const struct rj_recovery *r, struct rj_mount_note *out)
 /* Is what the log has last of that mount? */
 static bool of_mount(const struct rj_recovery *r, uint64_t epoch)
 {
-	uint64_t since = r->newest.epoch;
+	uint64_t since = r->seen.newest.epoch;
 
 	return since == epoch ||
 	       (!rj_log_served_since(r->store, &r->id, since, r->opts->retry_ms, &since, NULL) &&
@@ -67,7 +67,8 @@ static bool whole(const struct rj_recovery *r)
 
 	return r->facts.needs_recovery && r->facts.super == RJ_SUPER_GOOD && !plan->empty &&
 	       plan->damage == RJ_JBD2_SOUND && !plan->sb.fs_errno && !r->check_all &&
-	       !r->broken_unmount && !r->gave_up && !r->fallback_lost && !r->opts->accept_loss;
+	       !(r->verdict.found & RJ_FOUND(RJ_IS_SAME_UNMOUNT)) && !r->gave_up &&
+	       !r->fallback_lost && !r->opts->accept_loss;
 }
 
 /* Is the log kept, so that there may be a base with a history? In doubt it is. */

@@ -194,18 +194,17 @@ int rj_recovery_claimed(struct rj_recovery *r, struct rj_error *err)
 			       : 0;
 }
 
-int rj_recovery_not_alone(struct rj_recovery *r, int rc, struct rj_error *err)
+uint64_t rj_recovery_file_last(const struct rj_recovery *r)
 {
 	struct rj_fallback_facts f = {0};
 
-	if (r->alone)
+	if (r->fallback.log)
 		rj_fallback_facts(r->fallback.log, &f);
-	/* a file that could not be made idle: the store has got more since */
-	if (r->alone && (!rc || rc == -RJ_E_REFUSED) &&
-		(r->facts.mark > f.last + 1 || r->floors.seen.sequence > f.last))
-		return rj_fail(err, RJ_E_UNREACHABLE,
-			"%s: the store does not answer, and the log went on there after segment %llu, with which the fallback file %s ends",
-			r->facts.sbx.url, (unsigned long long)f.last, r->fallback.path);
+	return f.last;
+}
+
+int rj_recovery_not_alone(struct rj_recovery *r, int rc, struct rj_error *err)
+{
 	if (!r->alone || (rc != -RJ_E_GAP && rc != -RJ_E_NOTFOUND))
 		return rc;
 	return rj_fail(err, RJ_E_UNREACHABLE,

@@ -37,7 +37,7 @@ void rj_recovery_drop_ring(struct rj_recovery *r)
 	r->log_bio = NULL;
 	rj_ring_free(r->ring);
 	r->ring = NULL;
-	r->latest_ns = 0;
+	r->seen = (struct rj_log_seen){0};
 }
 
 static bool may_need_log(const struct rj_recovery *r)
@@ -54,7 +54,7 @@ static bool unseen_recovery(
 	const struct rj_recovery *r, const struct rj_seghdr *h)
 {
 	return may_need_log(r) && (h->flags & RJ_SEG_F_RECOVERED) &&
-	       h->epoch > r->facts.sbx.epoch;
+	       h->epoch > r->volume_says.epoch;
 }
 
 static int take_segment(
@@ -63,11 +63,10 @@ static int take_segment(
 	struct rj_recovery *r = arg;
 	int rc;
 
-	if (seg->header.flags & RJ_SEG_F_CLEAN)
-		r->clean_epoch = seg->header.epoch;
-	if (!seg->body.run_count)
-		return 0;
 	if (r->ring && unseen_recovery(r, &seg->header))
+		return 0;
+	rj_log_seen_take(&r->seen, seg);
+	if (!seg->body.run_count)
 		return 0;
 	if (!r->ring) {
 		if (seg->body.block_size != r->facts.block_size)
@@ -81,12 +80,8 @@ static int take_segment(
 			&r->ring, err);
 		if (rc)
 			return rc;
-		r->first_epoch = seg->header.epoch;
 	}
 	r->ring_changed = true;
-	r->newest = seg->header;
-	if (r->latest_ns < seg->header.time_ns)
-		r->latest_ns = seg->header.time_ns;
 	return rj_ring_apply(r->ring, seg, err);
 }
 
@@ -131,7 +126,8 @@ static int read_log(struct rj_recovery *r, const struct rj_log_tail *resume,
 	bool accepted = loss_accepted(r);
 	struct rj_log_read_opts o = {
 		.floor = accepted ? 0 : r->facts.sbx.floor,
-		.seen = accepted ? NULL : &r->floors.seen,
+		/* of the fallback file alone the judge says whether it is enough */
+		.seen = accepted || r->alone ? NULL : &r->floors.seen,
 		.seen_by = r->floors.by,
 		.resume = resume,
 		.upto = upto,
@@ -162,56 +158,6 @@ static int read_log(struct rj_recovery *r, const struct rj_log_tail *resume,
 	return rc;
 }
 
-/*
- * The volume left this log when it was clean. What needs the log now is a copy of
- * the volume from before, or its superblock alone, which nothing here tells from
- * each other if there are no backups that are newer.
- */
-static int check_left(struct rj_recovery *r, struct rj_error *err)
-{
-	if (r->clean_epoch <= r->facts.sbx.epoch)
-		return 0;
-	return rj_fail(err, RJ_E_REFUSED,
-		"%s: the volume was clean when its journal was taken from the log at %s in epoch %llu, and this copy of it crashed before, in epoch %llu: -f replays the log into an older copy of the whole volume; not if its superblock alone was put back, that would put old blocks over new ones",
-		r->device, r->report->url, (unsigned long long)r->clean_epoch,
-		(unsigned long long)r->facts.sbx.epoch);
-}
-
-/*
- * Blocks written in an epoch that the volume does not know of belong to a
- * later history: rjournald marks the volume with its epoch before it serves.
- */
-static int check_history(struct rj_recovery *r, struct rj_error *err)
-{
-	uint64_t since;
-	int rc;
-
-	if (!may_need_log(r))
-		return 0;
-	rc = rj_recovery_judge_age(r, err);
-	if (rc || r->opts->force)
-		return rc;
-	if (r->newest.epoch <= r->facts.sbx.epoch)
-		return check_left(r, err);
-	/* a worker that took over from another cannot mark what is mounted */
-	rc = rj_log_served_since(
-		r->store, &r->id, r->newest.epoch, 0, &since, err);
-	if (rc)
-		return rc;
-	if (since <= r->facts.sbx.epoch)
-		return check_left(r, err);
-	/* a backup's extension is as old as the last move or recovery */
-	if (r->facts.super == RJ_SUPER_LOST || r->facts.super == RJ_SUPER_GONE)
-		return rj_fail(err, RJ_E_REFUSED,
-			"%s: superblock damaged, and its backup does not know who wrote the log at %s last: if this is no older copy of the volume, rjrecover -y -f uses the backup of group %u, replays the log and checks the whole volume with e2fsck; nothing was changed",
-			r->device, r->report->url, r->facts.super_group);
-	return rj_fail(err, RJ_E_REFUSED,
-		"%s: the log at %s was written on in epoch %llu, this copy of the volume was last marked in epoch %llu: an older copy (or rjournald served it without recovery); -f replays it nevertheless",
-		r->device, r->report->url,
-		(unsigned long long)r->newest.epoch,
-		(unsigned long long)r->facts.sbx.epoch);
-}
-
 /* Has a writer that is at work moved the log's tail over the segment that is missing? */
 static bool moved_on(struct rj_recovery *r)
 {
@@ -235,17 +181,15 @@ int rj_recovery_gather(struct rj_recovery *r, bool resume, struct rj_error *err)
 	rc = read_log(r, resume ? &tail : NULL, 0, err);
 	for (tries = 0; rc == -RJ_E_GAP && tries < AFRESH_MOST && moved_on(r); tries++) {
 		rj_recovery_drop_ring(r);
-		r->clean_epoch = 0;
 		rc = read_log(r, NULL, 0, err);
 	}
-	while (!rc && unseen_recovery(r, &r->newest)) {
-		uint64_t before = r->newest.sequence - 1;
+	while (!rc && unseen_recovery(r, &r->seen.newest)) {
+		uint64_t before = r->seen.newest.sequence - 1, clean = r->seen.clean_epoch;
 
 		rj_recovery_drop_ring(r);
 		rc = read_log(r, NULL, before, err);
+		r->seen.clean_epoch = clean; /* a fence after the base counts */
 	}
-	if (!rc)
-		rc = check_history(r, err);
 	return rj_recovery_not_alone(r, rc, err);
 }
 

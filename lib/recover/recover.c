@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ext4/check.h"
 #include "journal/move.h"
 #include "os/rundir.h"
-#include "recover/session.h"
-#include "util/error-class.h"
+#include "recover/judge.h"
 
 const char *rj_outcome_name(enum rj_outcome outcome)
 {
@@ -28,17 +28,6 @@ const char *rj_outcome_name(enum rj_outcome outcome)
 	if ((unsigned)outcome >= sizeof(names) / sizeof(names[0]))
 		return "unknown";
 	return names[outcome];
-}
-
-/*
- * Failures of the log itself, for which a whole-volume check is the answer.
- * Anything else (no memory, rj.conf, a key, the volume's own I/O, busy) is not cured by it.
- */
-static bool log_unusable(const struct rj_recovery *r, const struct rj_error *err)
-{
-	if (err->code == RJ_E_NOTFOUND) /* the external journal device */
-		return r->report->placement == RJ_PLACE_DEVICE;
-	return rj_error_log_lost(err);
 }
 
 /* Where the journal is. The extension counts only while it agrees with the
@@ -59,17 +48,12 @@ static int find_placement(struct rj_recovery *r, struct rj_error *err)
 		memcpy(r->id.volume_uuid, f->uuid, RJ_UUID_BYTES);
 		memcpy(r->id.journal_uuid, f->journal_uuid, RJ_UUID_BYTES);
 		r->report->placement = RJ_PLACE_REMOTE;
-		r->report->log_void =
-			(f->sbx.incompat & RJ_SBX_INCOMPAT_LOG_VOID) != 0;
+		r->report->log_void = (r->volume_says.found & RJ_FOUND(RJ_IS_VOID)) != 0;
 		return 0;
 	}
 	if (!f->has_sbx && f->sbx_error.code != RJ_E_NOTRJ)
 		return rj_fail(err, f->sbx_error.code, "%s: %s", r->device,
 			f->sbx_error.msg);
-	if (f->journal_device == RJ_JOURNAL_DEVICE_REMOTE)
-		return rj_fail(err, RJ_E_FOREIGN,
-			"%s: the superblock and our extension name different journals; another tool changed one of them (see dumpe2fs -h)",
-			r->device);
 	r->report->placement = RJ_PLACE_DEVICE;
 	return 0;
 }
@@ -100,8 +84,8 @@ static int open_volume(struct rj_recovery *r, struct rj_error *err)
 	rc = rj_recovery_found(r, err);
 	if (rc)
 		return rc;
+	rj_volume_judged(&r->facts, &r->volume_says);
 	r->report->needs_recovery = r->facts.needs_recovery;
-	r->check_all = !r->facts.clean;
 	r->orphans = r->facts.orphans;
 	r->report->block_size = r->facts.block_size;
 	return find_placement(r, err);
@@ -120,56 +104,17 @@ static int claim(struct rj_recovery *r, bool allow_break, struct rj_error *err)
 	return rc ? rc : rj_recovery_claimed(r, err);
 }
 
-/* Is there damage, and provably no commit in it or after it? Then what is before
- * it is all that there is to replay. */
-static bool damaged_end(const struct rj_jbd2_info *info)
+/* Read and judge the log without changing anything anywhere. */
+static int inspect(struct rj_recovery *r, struct rj_error *err)
 {
-	return info->damage != RJ_JBD2_SOUND && !info->damage_committed;
-}
+	int rc = 0;
 
-/*
- * A damaged journal: nothing that was acknowledged may be left out. Only a
- * prefix after which provably nothing was committed is replayed, and only
- * when the caller says yes.
- */
-static int judge_damage(struct rj_recovery *r, struct rj_error *err)
-{
-	const struct rj_jbd2_info *info = &r->report->plan;
-
-	if (info->damage == RJ_JBD2_SOUND)
-		return 0;
-	if (r->opts->yes && damaged_end(info)) {
-		rj_recovery_say(r,
-			"the journal is damaged: %s; there is no commit in the damage or after it, so what is before it is all there is to replay",
-			info->damage_text);
-		return 0;
-	}
-	return rj_fail(err, RJ_E_CORRUPT,
-		"%s: the journal is damaged: %s%s", r->report->url,
-		info->damage_text,
-		damaged_end(info)
-			? "; there is no commit in the damage or after it, -y replays what is before it"
-			: "");
-}
-
-/* Read and judge the log without changing anything anywhere. *PARTS: the volume is to get a log
- * of its own (rj_recovery_part()). */
-static int inspect(struct rj_recovery *r, bool *parts, struct rj_error *err)
-{
-	int rc;
-
-	rc = r->store ? rj_recovery_gather(r, false, err)
-		      : rj_recovery_open_nonremote(r, r->volume, false, err);
-	if (!rc)
+	if (!r->report->log_void)
+		rc = r->store ? rj_recovery_gather(r, false, err)
+			      : rj_recovery_open_nonremote(r, r->volume, false, err);
+	if (!rc && !r->report->log_void)
 		rc = rj_recovery_plan(r, err);
-	if (rc)
-		return rc;
-	rc = judge_damage(r, err);
-	if (!rc)
-		rc = rj_recovery_judge_super(r, err);
-	if (!rc && !r->facts.needs_recovery && r->facts.super == RJ_SUPER_GOOD)
-		rc = rj_recovery_judge_left(r, parts, err);
-	return rc || *parts ? rc : rj_recovery_judge_clean(r, err);
+	return rc ? rc : rj_recovery_judge_log(r, err);
 }
 
 static int take_over(struct rj_recovery *r, struct rj_error *err)
@@ -181,10 +126,8 @@ static int take_over(struct rj_recovery *r, struct rj_error *err)
 		rc = rj_log_still_contains(r->store, &r->id,
 			&r->report->log.tail, r->writer, r->opts->retry_ms,
 			&holds, err);
-	if (!rc && !holds) { /* what was read was never acknowledged: afresh */
+	if (!rc && !holds) /* what was read was never acknowledged: afresh */
 		rj_recovery_drop_ring(r);
-		r->clean_epoch = 0;
-	}
 	if (!rc)
 		rc = rj_recovery_gather(r, holds, err);
 	if (!rc)
@@ -202,11 +145,7 @@ static int replay(struct rj_recovery *r, struct rj_error *err)
 	if (!rc && r->store && !r->alone)
 		rc = take_over(r, err);
 	if (!rc && r->store)
-		rc = judge_damage(r, err);
-	if (!rc)
-		rc = rj_recovery_judge_super(r, err);
-	if (!rc)
-		rc = rj_recovery_judge_clean(r, err);
+		rc = rj_recovery_judge_log(r, err);
 	if (!rc)
 		rc = rj_recovery_replay(r, err);
 	if (rc)
@@ -248,21 +187,6 @@ static int begin_anew(
 	return 0;
 }
 
-/* The log was given up while its server was away; now it gets a fresh one. */
-static int revive(struct rj_recovery *r, struct rj_error *err)
-{
-	int rc = rj_recovery_need_backup(r, err);
-
-	if (rc)
-		return rc;
-	if (r->facts.sbx.incompat & RJ_SBX_INCOMPAT_CHECK_PENDING)
-		return rj_fail(err, RJ_E_CORRUPT,
-			"%s: its log was given up for a whole-volume check, and that check did not finish",
-			r->device);
-	rc = rj_recovery_judge_void(r, err);
-	return rc ? rc : begin_anew(r, true, err);
-}
-
 /*
  * The log was emptied by the kernel that had the volume in use in the epoch that
  * its superblock names. Either the power went right then, and all is there; or the
@@ -272,7 +196,7 @@ static void say_emptied(struct rj_recovery *r)
 {
 	if (r->store && !r->alone && r->facts.needs_recovery &&
 		r->report->plan.empty &&
-		r->newest.epoch == r->facts.sbx.epoch)
+		r->seen.newest.epoch == r->facts.sbx.epoch)
 		rj_recovery_say(r,
 			"the volume was in use, but its log was emptied by an unmount or a freeze since; if this is a copy that was made while it was mounted, it is not whole: rjrecover -f --verify=full checks it");
 }
@@ -283,7 +207,7 @@ static void say_nothing(struct rj_recovery *r)
 {
 	if (r->store && !r->alone && r->facts.needs_recovery &&
 		r->facts.super == RJ_SUPER_GOOD &&
-		r->newest.epoch < r->facts.sbx.epoch)
+		r->seen.newest.epoch < r->facts.sbx.epoch)
 		rj_recovery_say(r,
 			"the log holds nothing of the last mount (epoch %llu); if anything was written then, the store has lost it",
 			(unsigned long long)r->facts.sbx.epoch);
@@ -296,45 +220,48 @@ static void say_other_host(struct rj_recovery *r)
 	char who[RJ_LOG_OTHER_BYTES];
 
 	if (r->store && !r->alone &&
-		rj_log_other_writer(r->store, &r->id, r->newest.epoch,
-			r->newest.time_ns, who)[0])
+		rj_log_other_writer(r->store, &r->id, r->seen.newest.epoch,
+			r->seen.newest.time_ns, who)[0])
 		rj_recovery_say(r,
 			"the log was last written %s: if that still has the volume in use, or the original of this copy, it loses its journal to this recovery",
 			who);
 }
 
-static int recover_log(struct rj_recovery *r, struct rj_error *err)
+static int replay_log(struct rj_recovery *r, struct rj_error *err)
 {
-	bool idle, parts = false;
-	int rc;
-
-	rc = inspect(r, &parts, err);
-	if (rc || parts)
-		return rc ? rc : rj_recovery_part(r, err);
-	/* left clean, and the log ends before that: the volume has it all */
-	if (r->fallback_lost && !r->facts.needs_recovery)
-		return begin_anew(r, false, err);
-	/* an error that the kernel noted in the journal goes into the volume, as at a mount */
-	idle = r->report->plan.empty && !r->facts.needs_recovery &&
-	       r->facts.super == RJ_SUPER_GOOD && !r->report->plan.sb.fs_errno;
-	if (idle) {
-		r->report->outcome = RJ_OUTCOME_CLEAN;
-		if (r->alone)
-			rj_recovery_say(r,
-				"the fallback file %s keeps what the store lacks until that is back (if it is lost for good, rjtune --accept-loss gives this journal up)",
-				r->facts.sbx.fallback);
-		return 0;
-	}
 	say_emptied(r);
 	say_nothing(r);
 	say_other_host(r);
-	if (r->opts->dry_run) {
-		r->report->outcome = r->report->plan.empty
-					     ? RJ_OUTCOME_WOULD_RESET
-					     : RJ_OUTCOME_WOULD_REPLAY;
+	if (!r->opts->dry_run)
+		return replay(r, err);
+	r->report->outcome = r->report->plan.empty ? RJ_OUTCOME_WOULD_RESET
+						   : RJ_OUTCOME_WOULD_REPLAY;
+	return 0;
+}
+
+static void say_clean(struct rj_recovery *r)
+{
+	r->report->outcome = RJ_OUTCOME_CLEAN;
+	if (r->alone)
+		rj_recovery_say(r,
+			"the fallback file %s keeps what the store lacks until that is back (if it is lost for good, rjtune --accept-loss gives this journal up)",
+			r->facts.sbx.fallback);
+}
+
+/* The log can be used, or begins again: do what the judge said. */
+static int act(struct rj_recovery *r, struct rj_error *err)
+{
+	switch (r->verdict.kind) {
+	case RJ_VERDICT_CLEAN:
+		say_clean(r);
 		return 0;
+	case RJ_VERDICT_RENEW:
+		return begin_anew(r, r->report->log_void, err);
+	case RJ_VERDICT_PART:
+		return rj_recovery_part(r, err);
+	default:
+		return replay_log(r, err);
 	}
-	return replay(r, err);
 }
 
 /* What failed is not the log. */
@@ -343,49 +270,6 @@ static int say_unchanged(struct rj_recovery *r, int rc, struct rj_error *err)
 	if (err->cause == RJ_CAUSE_SETTINGS && !r->held)
 		rj_fail_suffix(err, "; nothing was changed");
 	return rc;
-}
-
-/* After a refusal: say how to go on, the way that loses least first, and what fsck(8)
- * calls it. */
-static int refuse(struct rj_recovery *r, int rc, struct rj_error *err)
-{
-	bool away = rj_code_away(rc) || rc == -RJ_E_NOTFOUND || rc == -RJ_E_PROTOCOL;
-	char known[RJ_KNOWN_END_BYTES];
-
-	r->report->fsck_status |= RJ_FSCK_UNCORRECTED;
-	if (away)
-		r->report->fsck_status |= RJ_FSCK_ERROR;
-	if (r->held) /* the log was good when it was read */
-		return rj_fail_suffix(err, "; run rjrecover again");
-	if (r->opts->dry_run) {
-		r->report->outcome = RJ_OUTCOME_WOULD_REFUSE;
-		return rc;
-	}
-	rj_fail_suffix(err, "; nothing was changed");
-	if (rc == -RJ_E_UNSUPPORTED &&
-		r->report->placement == RJ_PLACE_REMOTE)
-		rj_fail_suffix(err,
-			" (start rjournald on it, then mount -i -t ext4 -o journal_path= what that prints)");
-	if (r->report->log_void)
-		return rj_fail_suffix(err,
-			"; rjrecover -y checks the whole volume with e2fsck");
-	if (away)
-		rj_fail_suffix(err, "; try again when it is there");
-	if (away || !damaged_end(&r->report->plan))
-		rj_fail_suffix(err,
-			"; if it is lost for good, rjrecover -y --accept-loss gives up what was fsynced and is in the log alone%s, checks the whole volume with e2fsck, and keeps the log",
-			rj_recovery_known_end(r, known));
-	return rc;
-}
-
-/* May the log be given up, and the whole volume be checked instead? Only a loss that the user
- * accepted; of a log that was given up before only the check is left. */
-static bool may_give_up(const struct rj_recovery *r, const struct rj_error *err)
-{
-	const struct rj_recover_opts *o = r->opts;
-
-	return log_unusable(r, err) && o->yes && (o->accept_loss || r->report->log_void) &&
-	       !o->preen && !o->dry_run && !r->held;
 }
 
 /* e2fsck may make a backup the primary, and with the backup's epoch the volume would be taken for
@@ -494,59 +378,45 @@ static int resume_move(struct rj_recovery *r, struct rj_error *err)
 	return rc;
 }
 
-static int run(struct rj_recovery *r, struct rj_error *err)
+static int open_log(struct rj_recovery *r, struct rj_error *err)
 {
-	struct rj_error cause;
-	int rc;
+	int rc = 0;
 
-	rc = resume_move(r, err);
-	if (!rc)
-		rc = open_volume(r, err);
-	if (rc)
-		return rc;
-	say_in_use(r);
-	/* before any store is asked: it may be the wrong one */
-	if (r->facts.super == RJ_SUPER_STALE)
-		rc = rj_recovery_need_backup(r, err);
-	if (rc) {
-		r->report->fsck_status |= RJ_FSCK_UNCORRECTED;
-		return rc;
-	}
-	if (r->report->placement == RJ_PLACE_REMOTE)
+	if (r->report->placement == RJ_PLACE_REMOTE) {
 		rc = rj_recovery_open_store(r, err);
-	if (!rc && r->report->placement == RJ_PLACE_REMOTE)
-		rc = rj_recovery_open_fallback(r, err);
-	if (!rc)
-		rc = r->report->log_void ? revive(r, err)
-					 : recover_log(r, err);
+		if (!rc)
+			rc = rj_recovery_open_fallback(r, err);
+	}
+	return rc;
+}
+
+/* The volume is as it is to be: look at it, and note how it was left. */
+static int finish(struct rj_recovery *r, struct rj_error *err)
+{
+	struct rj_error why;
+	int rc = 0;
+
 	/* replay brings back the superblock of before: with the intent */
-	if (!rc && r->report->outcome == RJ_OUTCOME_REPLAYED)
+	if (r->report->outcome == RJ_OUTCOME_REPLAYED)
 		rc = resume_move(r, err);
 	if (!rc && r->report->placement == RJ_PLACE_REMOTE) {
 		rj_volume_close(r->volume, NULL);
 		r->volume = NULL;
 		rc = rj_recovery_settle_fallback(r, err);
 	}
-	if (!rc) {
+	if (!rc)
 		rc = check_result(r, err);
-		if (!rc && rj_recovery_note_end(r) &&
-			rj_recovery_put_emptied(r, &cause))
-			rj_recovery_history_ends(r, cause.msg);
-		return rc;
-	}
-	if (rc == -RJ_E_REFUSED)
-		r->report->fsck_status |= RJ_FSCK_UNCORRECTED;
-	if (!log_unusable(r, err) || r->report->outcome != RJ_OUTCOME_FAILED)
-		return say_unchanged(r, rc, err);
-	/* a log given up before, its check done: only the server is missing */
-	if (r->report->log_void && -rc == RJ_E_UNREACHABLE)
-		return rc;
-	if (!may_give_up(r, err))
-		return refuse(r, rc, err);
-	cause = *err;
-	rc = rj_recovery_need_backup(r, err);
-	if (rc)
-		return rc;
+	if (!rc && rj_recovery_note_end(r) && rj_recovery_put_emptied(r, &why))
+		rj_recovery_history_ends(r, why.msg);
+	return rc;
+}
+
+/* The log cannot be used, as ERR says, and the user gives it up. */
+static int give_up(struct rj_recovery *r, struct rj_error *err)
+{
+	struct rj_error cause = *err;
+	int rc;
+
 	rj_recovery_close_nonremote(r, NULL);
 	/* without the undo file: a volume put back to before the check must not be trusted */
 	rc = rj_recovery_hold(r, NULL, err);
@@ -555,6 +425,47 @@ static int run(struct rj_recovery *r, struct rj_error *err)
 	if (r->report->placement == RJ_PLACE_REMOTE)
 		return rj_recovery_fsck(r, &cause, err);
 	return rj_recovery_fsck_nonremote(r, &cause, err);
+}
+
+/* A step failed with ERR before the volume was changed, or on the way. */
+static int fail(struct rj_recovery *r, int rc, struct rj_error *err)
+{
+	bool unreadable = rj_recovery_unreadable(r, err);
+
+	if (unreadable)
+		rc = rj_recovery_judge_failure(r, err);
+	if (!rc)
+		return give_up(r, err);
+	if (unreadable && r->opts->dry_run)
+		r->report->outcome = RJ_OUTCOME_WOULD_REFUSE;
+	if (unreadable || rc == -RJ_E_REFUSED)
+		r->report->fsck_status |= RJ_FSCK_UNCORRECTED;
+	return unreadable ? rc : say_unchanged(r, rc, err);
+}
+
+static int run(struct rj_recovery *r, struct rj_error *err)
+{
+	int rc = resume_move(r, err);
+	bool opened = false;
+
+	if (!rc)
+		rc = open_volume(r, err);
+	opened = !rc;
+	if (!rc)
+		say_in_use(r);
+	if (!rc)
+		rc = rj_recovery_judge_volume(r, err);
+	if (!rc)
+		rc = open_log(r, err);
+	if (!rc)
+		rc = inspect(r, err);
+	if (!rc)
+		rc = act(r, err);
+	if (rc && opened)
+		return fail(r, rc, err);
+	if (rc)
+		return say_unchanged(r, rc, err);
+	return finish(r, err);
 }
 
 int rj_recover(const char *device, const struct rj_recover_opts *opts,

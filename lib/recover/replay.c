@@ -57,7 +57,7 @@ static int mark_volume(
 		/* a cut before the check is over must not hide that it is due */
 		.set_error_flag =
 			r->report->plan.sb.fs_errno != 0 || r->check_all,
-		.undo_unmount = r->broken_unmount,
+		.undo_unmount = r->verdict.found & RJ_FOUND(RJ_IS_SAME_UNMOUNT),
 		/* e2fsck -fy may make a backup the primary: with an older epoch the volume
 		 * would be taken for an older copy */
 		.primary_only = !r->check_all,

@@ -10,6 +10,7 @@
 #include "log/floor/floor-all.h"
 #include "log/ring.h"
 #include "log/sealing.h"
+#include "log/seen.h"
 #include "recover/recover.h"
 
 struct rj_recovery {
@@ -19,8 +20,9 @@ struct rj_recovery {
 	struct rj_volume *volume; /* open for reading, or HELD, or NULL */
 	bool held;	 /* it was opened for writing: see rj_recovery_hold() */
 	struct rj_volume_facts facts;
-	bool super_said; /* that it is damaged, and the log has a good one */
-	bool age_said;	 /* that the volume is an older copy */
+	struct rj_verdict_facts volume_says; /* what the judge is to know of the volume */
+	struct rj_verdict verdict; /* the last one: see judge.h */
+	uint64_t said;	 /* the notes of the judge that the user has read */
 	bool check_all;	 /* s_state is not clean, or is to be so: e2fsck -f afterwards */
 	struct rj_log_id id;
 	/* remote: the store, and the log rebuilt in memory */
@@ -44,12 +46,7 @@ struct rj_recovery {
 	struct rj_jbd2_plan *plan;
 	bool orphans;	   /* the volume has some, see rj_recovery_orphans() */
 	bool ring_changed; /* a segment with blocks came since the last scan */
-	/* The last segment with blocks that was applied to the ring. */
-	struct rj_seghdr newest;
-	uint64_t first_epoch; /* of the first one */
-	uint64_t latest_ns;   /* the latest time_ns of all that were applied */
-	bool broken_unmount;  /* see rj_recovery_judge_clean() */
-	uint64_t clean_epoch; /* of the last fence with RJ_SEG_F_CLEAN; 0: none */
+	struct rj_log_seen seen; /* of what was applied to the ring */
 	/* The primary superblock: as it was at first, and whether the transactions to be
 	 * replayed have a copy that is the same; and as it was left. */
 	bool found_logged;
@@ -100,44 +97,18 @@ int rj_recovery_open_fallback(struct rj_recovery *r, struct rj_error *err);
 /* Note in the file that the epoch is ours (r->writer), before the volume is marked. */
 int rj_recovery_claimed(struct rj_recovery *r, struct rj_error *err);
 /* The log was read, with RC: if from the file alone, turn a failure into that of the store
- * which is away; and fail so where the volume proves that the log did not end there. */
+ * which is away. */
 int rj_recovery_not_alone(struct rj_recovery *r, int rc, struct rj_error *err);
+/* Get the number of the last segment in the file; 0: there is no file. */
+uint64_t rj_recovery_file_last(const struct rj_recovery *r);
 /* Empty the file at the end, when the volume says that the file is not needed. */
 int rj_recovery_settle_fallback(struct rj_recovery *r, struct rj_error *err);
 void rj_recovery_close_fallback(struct rj_recovery *r);
 void rj_recovery_drop_ring(struct rj_recovery *r);
 
-/* older-copy.c: refuse an older copy of the volume, into which what the log still has
- * cannot be replayed. The log was read. RJ_E_REFUSED. */
-int rj_recovery_judge_age(struct rj_recovery *r, struct rj_error *err);
-/* The same for a volume that needs no recovery. *PARTS is set if it is one, and the user wants it
- * as it is (-f --accept-loss). RJ_E_REFUSED. */
-int rj_recovery_judge_left(struct rj_recovery *r, bool *parts, struct rj_error *err);
-/* The same for a volume whose log was given up: refuse it if another host has served it from
- * that log since. RJ_E_REFUSED; errors of the store. */
-int rj_recovery_judge_void(struct rj_recovery *r, struct rj_error *err);
-
-/*
- * failed-unmount.c: judge a volume that needs no recovery while its log has transactions.
- * 0 if the kernel's last unmount is certain to have left that: then the volume needs
- * recovery, and facts.needs_recovery is set. Otherwise RJ_E_REFUSED. To be called when
- * the log was read, and again when more of it was.
- */
-int rj_recovery_judge_clean(struct rj_recovery *r, struct rj_error *err);
-
 /* memory-limit.c: get the bytes of the log that may stay in memory: a quarter of what is
  * free (of the machine, and of the control groups), at most 2 GiB. */
 uint64_t rj_recovery_memory(void);
-
-/* damaged-super.c: refuse a volume with a damaged superblock that neither the log nor a
- * backup which may be used (-y) replaces. To be called when the log was read, and again
- * when more of it was. */
-int rj_recovery_judge_super(struct rj_recovery *r, struct rj_error *err);
-/* Read the last primary superblock in the log. -RJ_E_NOTFOUND, without a message: none. */
-int rj_recovery_logged_super(
-	struct rj_recovery *r, uint8_t raw[1024], struct rj_error *err);
-/* Do the same where nothing will be replayed: only a backup can replace it. */
-int rj_recovery_need_backup(struct rj_recovery *r, struct rj_error *err);
 
 /* replay.c: open r->volume for writing, exclusively, with UNDO_FILE; from here on nothing else
  * mounts or recovers it. RJ_E_BUSY: since it was read something did. */

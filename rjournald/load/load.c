@@ -10,10 +10,11 @@
 #include <unistd.h>
 
 #include "load-fallback.h"
-#include "format/mark.h"
+#include "ext4/check.h"
 #include "jbd2/jbd2.h"
 #include "journal/attach.h"
 #include "log/floor/floor-all.h"
+#include "log/seen.h"
 #include "util/environ.h"
 #include "util/log.h"
 
@@ -23,9 +24,24 @@
 /* A worker that takes over does the waiting itself. */
 #define CLAIM_AGAIN_MS 1000
 
+/* A volume that has it all is served, and one that the kernel is to replay: it needs recovery
+ * by its own word. */
+static int may_serve(const struct rj_verdict *v, const struct rj_verdict_facts *f,
+	struct rj_error *err)
+{
+	if (v->kind == RJ_VERDICT_CLEAN || v->kind == RJ_VERDICT_REPLAY ||
+		v->kind == RJ_VERDICT_CHECK)
+		return 0;
+	return rj_verdict_refuse(v, f, err);
+}
+
 static int check_facts(const char *device, const struct rj_volume_facts *f,
 	struct rj_error *err)
 {
+	struct rj_verdict_facts facts;
+	struct rj_verdict verdict;
+	int rc;
+
 	if (!f->has_sbx && f->sbx_error.code == RJ_E_NOTRJ)
 		return rj_fail(err, RJ_E_NOTRJ,
 			"%s: this volume has no remote journal; rjtune -J "
@@ -39,24 +55,20 @@ static int check_facts(const char *device, const struct rj_volume_facts *f,
 		return rj_fail(err, RJ_E_INVAL,
 			"%s: the journal of this volume is not remote (%s)",
 			device, rj_placement_name(f->sbx.placement));
-	if (f->sbx.intent_op)
-		return rj_fail(err, RJ_E_REFUSED,
-			"%s: a move of the journal was cut off; run rjtune "
-			"--resume first",
-			device);
-	if (f->sbx.incompat & RJ_SBX_INCOMPAT_LOG_VOID)
-		return rj_fail(err, RJ_E_REFUSED,
-			"%s: the remote log was replaced by a check of the "
-			"whole volume; run rjrecover first",
-			device);
 	if (!f->has_journal ||
 		!rj_uuid_equal(f->journal_uuid, f->sbx.journal_uuid))
 		return rj_fail(err, RJ_E_CORRUPT,
 			"%s: the superblock does not name the remote journal "
 			"that its extension names; run rjtune -l",
 			device);
+	rj_volume_judged(f, &facts);
+	facts.device = device;
+	rj_verdict_judge(&facts, &verdict);
+	rc = may_serve(&verdict, &facts, err);
 	/* what is in the log already the kernel may take from it */
-	return f->needs_recovery ? 0 : rj_attach_features(device, f, err);
+	if (rc || verdict.found & RJ_FOUND(RJ_IS_NEEDS))
+		return rc;
+	return rj_attach_features(device, f, err);
 }
 
 /* What is known of the volume, opened with FLAGS, into l->facts. */
@@ -97,9 +109,7 @@ static int look_at_volume(struct rj_loaded *l, struct rj_error *err)
 
 struct reading {
 	struct rj_ring *ring;
-	bool recovered; /* the last base was put by a recovery */
-	struct rj_seghdr newest; /* the last segment with blocks */
-	uint64_t clean_epoch; /* of the last fence with RJ_SEG_F_CLEAN */
+	struct rj_log_seen seen;
 };
 
 static int take_segment(
@@ -107,12 +117,7 @@ static int take_segment(
 {
 	struct reading *r = arg;
 
-	if (seg->header.flags & RJ_SEG_F_BASE)
-		r->recovered = seg->header.flags & RJ_SEG_F_RECOVERED;
-	if (seg->header.flags & RJ_SEG_F_CLEAN)
-		r->clean_epoch = seg->header.epoch;
-	if (seg->body.run_count)
-		r->newest = seg->header;
+	rj_log_seen_take(&r->seen, seg);
 	return rj_ring_apply(r->ring, seg, err);
 }
 
@@ -126,57 +131,15 @@ void rj_load_spare(struct rj_loaded *l)
 			err.msg);
 }
 
-static int check_history(const struct rj_loaded *l, const struct reading *r,
-	struct rj_error *err)
-{
-	struct rj_log_id id = {0};
-	uint64_t since;
-	int rc;
-
-	if (r->newest.epoch <= l->facts.sbx.epoch)
-		return 0;
-	/* a worker that took over from another cannot mark what is mounted */
-	rj_load_log_id(l, &id);
-	rc = rj_log_served_since(l->store, &id, r->newest.epoch, 0, &since, err);
-	if (rc || since <= l->facts.sbx.epoch)
-		return rc;
-	return rj_fail(err, RJ_E_REFUSED,
-		"%s: the log was written on in epoch %llu, this copy of the volume was last marked in epoch %llu: an older copy; see rjrecover -f",
-		l->device, (unsigned long long)r->newest.epoch,
-		(unsigned long long)l->facts.sbx.epoch);
-}
-
-static int check_left(const struct rj_loaded *l, const struct reading *r, struct rj_error *err)
-{
-	struct rj_log_id id = {0};
-	bool behind;
-	int rc;
-
-	rj_load_log_id(l, &id);
-	rc = rj_log_left_behind(
-		l->store, &id, l->facts.sbx.epoch, &r->newest, 0, &behind, err);
-	if (rc || !behind)
-		return rc;
-	return rj_fail(err, RJ_E_REFUSED,
-		"%s: an older copy of the volume: it was left clean in epoch %llu, and another copy of it wrote the log on in epoch %llu; run rjrecover, which says more",
-		l->device, (unsigned long long)l->facts.sbx.epoch,
-		(unsigned long long)r->newest.epoch);
-}
-
-/* By its mark, which a writer on another host may have raised since. */
-static bool is_behind(struct rj_loaded *l, const struct reading *r)
-{
-	if (rj_mark_is_older_copy(l->facts.mark, &r->newest))
-		rj_volume_mark_again(l->device, &l->facts);
-	return rj_mark_is_older_copy(l->facts.mark, &r->newest);
-}
-
 /* The journal superblock as read back must be one we can serve. */
 static int check_ring(struct rj_loaded *l, const struct reading *r,
 	struct rj_error *err)
 {
 	const uint8_t *raw =
 		l->ring->data + (size_t)l->sb_block * l->ring->block_size;
+	struct rj_log_id id = {0};
+	struct rj_verdict_facts f;
+	struct rj_verdict v;
 	struct rj_jbd2_sb sb;
 	int rc = rj_jbd2_sb_decode(raw, &sb, err);
 
@@ -189,32 +152,17 @@ static int check_ring(struct rj_loaded *l, const struct reading *r,
 			"the volume expects %u of %u",
 			l->store->url, sb.maxlen, sb.block_size,
 			l->ring->blocks, l->ring->block_size);
-	if (l->facts.needs_recovery && r->clean_epoch > l->facts.sbx.epoch)
-		return rj_fail(err, RJ_E_REFUSED,
-			"%s: the volume was clean when its journal was taken from the log at %s, and this copy of it crashed before that: an older copy, or an older superblock; run rjrecover, which says more",
-			l->device, l->store->url);
-	if (l->facts.needs_recovery && is_behind(l, r))
-		return rj_fail(err, RJ_E_REFUSED,
-			"%s: an older copy of the volume: the log has moved on since; run rjrecover, which says more",
-			l->device);
-	if (l->facts.needs_recovery && r->recovered && !sb.start)
-		return rj_fail(err, RJ_E_REFUSED,
-			"%s: a recovery of this volume was not finished; run "
-			"rjrecover first",
-			l->device);
-	if (!l->facts.needs_recovery)
-		rc = check_left(l, r, err);
-	else if (sb.start)
-		rc = check_history(l, r, err);
+	rj_load_log_id(l, &id);
+	rj_volume_judged(&l->facts, &f);
+	f.device = l->device;
+	f.log = l->store->url;
+	f.found |= RJ_FOUND(RJ_IS_READ) | (sb.start ? 0 : RJ_FOUND(RJ_IS_EMPTY)) |
+		   (l->writer ? RJ_FOUND(RJ_IS_TAKEN) : 0);
+	rc = rj_log_judged(l->store, &id, &r->seen, 0, &f, err);
 	if (rc)
 		return rc;
-	if (!l->facts.needs_recovery && sb.start)
-		return rj_fail(err, RJ_E_REFUSED,
-			l->facts.broken_unmount
-				? "%s: the kernel could not empty the journal when it unmounted the volume: run rjrecover -p first"
-				: "%s: the volume says that it needs no recovery, but the log holds transactions: an older copy, another tool changed it, or an unmount lost its journal: run rjrecover, which says more",
-			l->device);
-	return 0;
+	rj_volume_judge(l->device, &l->facts, &f, &v);
+	return may_serve(&v, &f, err);
 }
 
 /* What another writer appended before our fence stopped it: after SUM, or the

@@ -300,11 +300,10 @@ static void document_says_the_same_of_the_body(void)
 	}
 }
 
-/* The volume's mark: its bytes, and when a volume is behind its log. */
+/* The bytes of the volume's mark. */
 static void marks(void)
 {
 	struct rj_mark m = {.oldest = 0x1122334455667788}, out = {.oldest = 1};
-	struct rj_seghdr h = {.flags = RJ_SEG_F_MARKED, .oldest = 10};
 	uint8_t raw[RJ_MARK_BYTES] = {0};
 	size_t i;
 
@@ -322,12 +321,6 @@ static void marks(void)
 	CU_ASSERT_EQUAL(memcmp(raw, "RJMK", 4), 0);
 	CU_ASSERT_EQUAL(raw[8], 0x88);
 	CU_ASSERT_EQUAL(raw[16], 0xAB);
-	CU_ASSERT_TRUE(rj_mark_is_older_copy(9, &h));
-	CU_ASSERT_FALSE(rj_mark_is_older_copy(10, &h));
-	CU_ASSERT_FALSE(rj_mark_is_older_copy(11, &h));
-	CU_ASSERT_FALSE(rj_mark_is_older_copy(0, &h)); /* none is known */
-	h.flags = 0;
-	CU_ASSERT_FALSE(rj_mark_is_older_copy(9, &h));
 }
 
 int main(void)

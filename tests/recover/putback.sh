@@ -54,7 +54,7 @@ refused() {
 	check "$what: the volume is untouched" cmp "$T_DIR/before" "$V"
 	is "$what: and the logs" "$(objects)" "$(cat "$T_DIR/objects")"
 }
-BACKUP='older superblock was put back: it names the log .* at file://[^ ]*/store/v, and the backup of group 1, .* the log .* at file://[^ ]*/next/v; rjrecover -y -f'
+BACKUP='older superblock was put back: it names the log .* at file://[^ ]*/store/v, and the backup of group 1, .* the log .* at file://[^ ]*/next/v.*; rjrecover -y -f'
 
 check "a crashed volume" make 1024
 check "recovered, its journal moved, and used since" eval 'moved "remote=file://$NEXT/v" && used_on'
@@ -102,9 +102,9 @@ check "all is there" whole
 # than what the log says, and so it takes a word
 crashed && moved "remote=file://$NEXT/v"
 cp --sparse=always "$T_DIR/crashed" "$V"
-LEFT='was clean when its journal was taken from the log at file://[^ ]*/store/v in epoch 4, .*epoch 2: -f replays'
+LEFT='was clean when its journal was taken from the log at file://[^ ]*/store/v in epoch 4, .*epoch 2; nothing was changed; .*; rjrecover -f replays'
 refused 4 "$LEFT" "an older copy of the whole volume" "$RJRECOVER" -p "$V"
-refused 1 'older copy, or an older superblock; run rjrecover' "rjournald" "$RJOURNALD" -q "$V"
+refused 1 "$LEFT" "rjournald" "$RJOURNALD" -q "$V"
 status 0 "-f recovers it" "$RJRECOVER" -q -f "$V"
 check "all is there" whole "$T_DIR/old.sums"
 

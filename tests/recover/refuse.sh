@@ -159,7 +159,7 @@ for words in -y "-y -f" "-f --accept-loss"; do
 done
 check "server away: the volume is as it was after -y" cmp "$IMG" "$V"
 status 1 "server away: given up" "$RJRECOVER" -q -y --accept-loss "$V"
-status 8 "server away: then only the server is missing" "$RJRECOVER" "$V"
+status 12 "server away: then only the server is missing" "$RJRECOVER" "$V"
 status 1 "server away: rjournald does not serve the void log" "$RJOURNALD" "$V"
 start_server "$T_DIR/srv" "$SRV_PORT"
 status 0 "server back: the volume gets a fresh journal" "$RJRECOVER" "$V"

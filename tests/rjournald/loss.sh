@@ -70,6 +70,12 @@ dead "ended by SIGTERM"
 $LIMIT umount -l "$mnt"
 check "the kernel lets go of it" wait_for 60 unmounted
 restart_server
+# nothing says that it was this host that served it without rjrecover
+status 1 "it is not served again as it is" timeout 60 "$RJOURNALD" "$img"
+like "... which the message says, with the way on" "$OUT" "if rjournald served it without recovery, rjrecover -f"
+status 4 "that says what is still in the way" $LIMIT "$RJRECOVER" -f "$img"
+like "... the kernel emptied the log that the volume knew" "$OUT" "no longer holds what epoch 2 wrote.*; rjrecover -f --accept-loss replays"
+status 0 "with that word" $LIMIT "$RJRECOVER" -f --accept-loss "$img"
 check "it can be served again" serve "$img"
 mount_served "$img" "$mnt"
 check "with all that was acknowledged" sh -c "cd '$mnt' && sha256sum --quiet -c '$T_DIR/sums'"

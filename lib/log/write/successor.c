@@ -111,15 +111,3 @@ int rj_log_successor(struct rj_store *store, const struct rj_log_id *id,
 			      store->url, (unsigned long long)highest,
 			      (unsigned long long)epoch);
 }
-
-int rj_log_left_behind(struct rj_store *store, const struct rj_log_id *id, uint64_t epoch,
-	const struct rj_seghdr *newest, int retry_ms, bool *behind, struct rj_error *err)
-{
-	uint64_t since = newest->epoch;
-	int rc = 0;
-
-	if (since > epoch)
-		rc = rj_log_served_since(store, id, newest->epoch, retry_ms, &since, err);
-	*behind = !rc && since > epoch;
-	return rc;
-}

@@ -7,6 +7,14 @@ recover() { timeout 120 "$RJRECOVER" -p "$@" "$VOL"; }
 # recovered_by COMMAND...: what it says is kept; the statuses of rjrecover that are good
 recovered_by() { "$@" >recover.said 2>&1; [ $? -le 1 ]; }
 again() { recovered_by recover; }
+# mark_of LAST: the last state that was marked, m or k..., and is not after segment LAST
+mark_of() {
+	local f
+	for f in m k*.segment; do
+		f=${f%.segment}
+		[ -e "$f.segment" ] && [ "$(cat "$f.segment")" -le "$1" ] && printf '%s\t%s\n' "$(cat "$f.segment")" "$f"
+	done | sort -n | tail -n 1 | cut -f 2
+}
 # ends WHY: the history of that base does
 ends() {
 	local last
@@ -16,7 +24,7 @@ ends() {
 	ls_says "... ls says it, too" "no later: after segment [0-9]+: .*$1"
 	last=$(sed -n 's/.*no later: after segment \([0-9]*\):.*/\1/p' <<<"$OUT")
 	check "... what is before it is there" restored "segment:$(cat m.segment)" m
-	check "... up to its end" restored "segment:${last:-0}" m
+	check "... up to its end" restored "segment:${last:-0}" "$(mark_of "${last:-0}")"
 	check "... unmounted" rj_umount
 }
 broken() {

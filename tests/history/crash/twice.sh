@@ -86,6 +86,7 @@ random_cut() { echo "${cuts[RANDOM % ${#cuts[@]}]}"; }
 # a recovery that is cut off as often as it comes, with a mount that is cut off or not
 any_order() {
 	local steps=$((RANDOM % 3 + 1)) i
+	rm -f k*.segment
 	rj_crash || return 1
 	for ((i = 0; i < steps; i++)); do
 		# shellcheck disable=SC2046 # a cut is several words
@@ -93,7 +94,7 @@ any_order() {
 		0) power_cut $(random_cut) ;;
 		1) cut_off $(random_cut) ;;
 		2) again && mount_cut "$used" && rj_crash ;;
-		3) again && rj_mount && ops $((++seed)) && rj_crash ;;
+		3) again && rj_mount && ops $((++seed)) && mark "k$i" && rj_crash ;;
 		4) again && served_cut ;;
 		esac || return 1
 	done
