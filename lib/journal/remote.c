@@ -5,6 +5,7 @@
 #include "ext4/check.h"
 #include "journal/move-priv.h"
 #include "log/fallback/fallback-log.h"
+#include "log/listing.h"
 #include "log/ring.h"
 #include "log/seen.h"
 
@@ -114,6 +115,21 @@ int rj_move_check_log(struct rj_move_ctx *m, struct rj_error *err)
 	return rc;
 }
 
+/* The volume knows the epoch of its last fence in the old log before the log does: a copy that was
+ * made before does not, and is told from the volume if the move is cut off, or taken back. */
+static int note_epoch(struct rj_move_ctx *m, const struct rj_log_id *id, struct rj_error *err)
+{
+	struct rj_volume_patch p = {.set_sbx = true, .primary_only = true};
+	uint64_t highest;
+	int rc = rj_listing_epoch(m->old_store, id, m->opts->retry_ms, &highest, err);
+
+	if (rc)
+		return rc;
+	m->sbx.epoch = (highest > m->f.sbx.epoch ? highest : m->f.sbx.epoch) + 1;
+	p.sbx = m->sbx;
+	return rj_volume_patch(m->v, &p, err);
+}
+
 int rj_move_close_log(struct rj_move_ctx *m, struct rj_error *err)
 {
 	struct rj_log_claim_opts o = {
@@ -122,6 +138,7 @@ int rj_move_close_log(struct rj_move_ctx *m, struct rj_error *err)
 		.clean = m->leaves_clean,
 	};
 	struct rj_log_id id;
+	int rc = 0;
 
 	if (m->from != RJ_PLACE_REMOTE || !m->old_store)
 		return 0;
@@ -131,7 +148,14 @@ int rj_move_close_log(struct rj_move_ctx *m, struct rj_error *err)
 	if (m->opts->dry_run)
 		return 0;
 	old_id(m, &id);
-	return rj_log_claim(m->old_store, &id, &o, &m->old_log, err);
+	if (m->leaves_clean)
+		rc = note_epoch(m, &id, err);
+	if (!rc)
+		rc = rj_log_claim(m->old_store, &id, &o, &m->old_log, err);
+	/* another writer was faster, for the last time */
+	if (!rc && m->leaves_clean)
+		m->sbx.epoch = rj_log_writer_epoch(m->old_log);
+	return rc;
 }
 
 int rj_move_make_log(struct rj_move_ctx *m, struct rj_error *err)

@@ -2,8 +2,10 @@
 /* Find a free loop device, and attach a file to it. */
 #include "os/loopdev.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/loop.h>
 #include <stdio.h>
 #include <string.h>
@@ -91,4 +93,37 @@ void rj_loop_let_go(struct rj_loop *loop)
 	if (loop->fd != -1)
 		close(loop->fd);
 	loop->fd = -1;
+}
+
+/* Does /sys/block/NAME show IMAGE? */
+static bool shows(const char *name, const char *image)
+{
+	char path[300], file[PATH_MAX] = "";
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/sys/block/%s/loop/backing_file", name);
+	f = fopen(path, "re");
+	if (!f)
+		return false;
+	if (!fgets(file, sizeof(file), f))
+		*file = 0;
+	fclose(f);
+	file[strcspn(file, "\n")] = 0;
+	return !strcmp(file, image);
+}
+
+unsigned rj_loop_of(const char *image, char *path, size_t size)
+{
+	DIR *dir = opendir("/sys/block");
+	const struct dirent *e;
+	unsigned n = 0;
+
+	while (dir && (e = readdir(dir)))
+		if (!strncmp(e->d_name, "loop", 4) && shows(e->d_name, image)) {
+			snprintf(path, size, "/dev/%s", e->d_name);
+			n++;
+		}
+	if (dir)
+		closedir(dir);
+	return n;
 }

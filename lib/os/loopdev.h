@@ -4,6 +4,7 @@
 #define RJ_OS_LOOPDEV_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "util/error.h"
 
@@ -26,5 +27,9 @@ bool rj_loop_mounted(const struct rj_loop *loop);
 bool rj_loop_exclusive(const struct rj_loop *loop);
 /* Close the device: it disappears with its last other opener. */
 void rj_loop_let_go(struct rj_loop *loop);
+
+/* Count the loop devices that show the file IMAGE, an absolute path without symbolic links; PATH,
+ * SIZE bytes with the NUL, gets the last one's. */
+unsigned rj_loop_of(const char *image, char *path, size_t size);
 
 #endif

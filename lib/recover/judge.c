@@ -154,12 +154,13 @@ static void say_notes(struct rj_recovery *r, const struct rj_verdict_facts *f)
 {
 	uint64_t notes = r->verdict.notes & ~r->said;
 	char text[RJ_VERDICT_BYTES];
-	unsigned i;
+	unsigned i, count;
+	const struct rj_verdict_row *rows = rj_verdict_rows(&count);
 
 	r->said |= notes;
 	for (i = 0; notes >> i; i++)
 		if (notes >> i & 1)
-			rj_recovery_say(r, "%s", rj_verdict_words(&rj_verdict_rows[i], f, text));
+			rj_recovery_say(r, "%s", rj_verdict_words(&rows[i], f, text));
 }
 
 /* A refusal gets its words; and its ways on, unless a failure of the log is still judged. */

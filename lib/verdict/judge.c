@@ -39,6 +39,9 @@ static uint64_t of_epochs(const struct rj_verdict_facts *f, uint64_t found)
 
 	if (f->mark && f->marked && f->mark < f->oldest)
 		more |= F(BEHIND_MARK);
+	/* tune2fs takes the mark away; but the log was emptied after a mark was put */
+	if (!f->mark && f->marked && all(found, F(MARKABLE) | F(READ) | F(EMPTY) | F(NEEDS)))
+		more |= F(BEHIND_MARK);
 	if (f->newest_since > f->epoch)
 		more |= F(AHEAD);
 	/* the epoch of a backup that is used as the superblock is old */
@@ -80,14 +83,15 @@ bool rj_verdict_refuses(enum rj_verdict_kind kind)
 
 void rj_verdict_judge(const struct rj_verdict_facts *f, struct rj_verdict *out)
 {
-	const struct rj_verdict_row *row = rj_verdict_rows;
+	unsigned count;
+	const struct rj_verdict_row *rows = rj_verdict_rows(&count), *row = rows;
 
 	*out = (struct rj_verdict){.found = derive(f)};
 	/* the last row fits always */
 	for (; !all(out->found, row->must) || out->found & row->without ||
 		row->kind == RJ_VERDICT_NOTE; row++)
 		if (all(out->found, row->must) && !(out->found & row->without))
-			out->notes |= UINT64_C(1) << (row - rj_verdict_rows);
+			out->notes |= UINT64_C(1) << (row - rows);
 	out->row = row;
 	out->kind = row->kind;
 	out->check = (out->found & F(UNCLEAN) && !(out->found & F(SAME_UNMOUNT))) ||

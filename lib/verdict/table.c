@@ -8,7 +8,7 @@
 
 #define F(bit) RJ_FOUND(RJ_IS_##bit)
 
-const struct rj_verdict_row rj_verdict_rows[] = {
+static const struct rj_verdict_row rows[] = {
 	/* ---- the volume alone ---- */
 	{"move-cut", F(MOVE_CUT), 0, RJ_VERDICT_UNDER_WAY, RJ_E_REFUSED,
 		"a move of the journal was cut off", {RJ_WAY_RESUME}},
@@ -26,8 +26,14 @@ const struct rj_verdict_row rj_verdict_rows[] = {
 		RJ_VERDICT_STALE, RJ_E_REFUSED,
 		"an older copy of the volume: it was left clean in epoch {epoch}, and another copy of it wrote the log at {log} on in epoch {newest_epoch}{who}",
 		{RJ_WAY_OTHER_COPY, RJ_WAY_LOSS_PART}},
+	{"clean-left", F(READ) | F(LEFT), F(WANTS_LOG) | F(BAD_SUPER) | F(FORCE_LOSS),
+		RJ_VERDICT_STALE, RJ_E_REFUSED,
+		"an older copy of the volume: it was left clean in epoch {epoch}, and in epoch {clean_epoch} the journal of another copy was taken from the log at {log}",
+		{RJ_WAY_OTHER_COPY, RJ_WAY_LOSS_PART}},
 	{"part", F(READ) | F(AHEAD) | F(FORCE_LOSS), F(NEEDS) | F(BAD_SUPER), RJ_VERDICT_PART,
 		RJ_E_REFUSED, NULL, {0}},
+	{"part-left", F(READ) | F(LEFT) | F(FORCE_LOSS), F(WANTS_LOG) | F(BAD_SUPER),
+		RJ_VERDICT_PART, RJ_E_REFUSED, NULL, {0}},
 	{"behind-mark", F(READ) | F(WANTS_LOG) | F(BEHIND_MARK), F(FORCE_LOSS),
 		RJ_VERDICT_STALE, RJ_E_REFUSED,
 		"an older copy of the volume: it has what stood in the log at {log} below segment {mark}, and the log now begins with segment {oldest}; what lies between is in the volume that this is a copy of",
@@ -145,4 +151,8 @@ const struct rj_verdict_row rj_verdict_rows[] = {
 		"its journal must be replayed first", {RJ_WAY_RECOVER}},
 };
 
-const unsigned rj_verdict_row_count = sizeof(rj_verdict_rows) / sizeof(rj_verdict_rows[0]);
+const struct rj_verdict_row *rj_verdict_rows(unsigned *count)
+{
+	*count = sizeof(rows) / sizeof(rows[0]);
+	return rows;
+}

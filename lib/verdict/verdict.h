@@ -28,6 +28,7 @@ enum rj_found {
 	RJ_IS_LOST,
 	RJ_IS_GONE,
 	RJ_IS_STALE,
+	RJ_IS_MARKABLE,	    /* the volume can have a mark (format/mark.h) */
 	RJ_IS_BACKUP,	    /* a backup superblock can be used */
 	/* the log */
 	RJ_IS_UNREADABLE,   /* it is lost, damaged, foreign, or out of reach, as .why says; not
@@ -56,7 +57,8 @@ enum rj_found {
 	RJ_IS_OLD_BACKUP,   /* LOST or GONE: the epoch is the last move's or recovery's */
 	RJ_IS_LOG_CLOSED,   /* nothing more will be read: READ, VOID, or GIVE_UP of UNREADABLE */
 	RJ_IS_WANTS_LOG,    /* what the log has is to be replayed */
-	RJ_IS_BEHIND_MARK,  /* the log dropped segments that the volume lacks, by its mark */
+	RJ_IS_BEHIND_MARK,  /* the log dropped segments that the volume lacks, by its mark; or
+			     * has none, and who emptied the log put one right before */
 	RJ_IS_OVERTAKEN,    /* all of the log is of mounts that the volume does not know */
 	RJ_IS_AHEAD,	    /* the end of the log is of such a mount */
 	RJ_IS_LEFT,	    /* its journal was moved away, clean, after the volume's epoch */
@@ -166,8 +168,7 @@ struct rj_verdict {
 
 /* The rows in order: the first one that fits, and is no NOTE, is the verdict. The last row
  * fits always. */
-extern const struct rj_verdict_row rj_verdict_rows[];
-extern const unsigned rj_verdict_row_count;
+const struct rj_verdict_row *rj_verdict_rows(unsigned *count);
 
 /* Is KIND one of those that no command may go on with? */
 bool rj_verdict_refuses(enum rj_verdict_kind kind);

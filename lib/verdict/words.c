@@ -26,7 +26,7 @@ static const char *const kinds[] = {
 
 static const char *const found_names[] = {
 	"move-cut", "mismatch", "needs", "unclean", "unmount-failed", "void", "pending", "torn",
-	"lost", "gone", "stale", "backup", "unreadable", "away", "unknown", "read", "empty", "damaged",
+	"lost", "gone", "stale", "markable", "backup", "unreadable", "away", "unknown", "read", "empty", "damaged",
 	"damaged-end", "errno", "logged", "matched", "same-unmount", "written-on",
 	"alone", "fallback-lost", "taken", "YES", "FORCE", "ACCEPT-LOSS", "UNATTENDED", "bad-super",
 	"old-backup", "log-closed", "wants-log", "behind-mark", "overtaken", "ahead", "left",

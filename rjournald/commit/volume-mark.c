@@ -6,8 +6,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "os/loopdev.h"
 #include "util/log.h"
 
 struct rj_mark_writer {
@@ -49,19 +51,38 @@ static int open_volume(const char *device)
 	return fd == -1 && errno == EINVAL ? open(device, flags) : fd;
 }
 
+/*
+ * Write through the device that is mounted: an image is shown by a loop device, whose page cache
+ * has superblocks that the kernel has read or changed, and would write over a mark that was
+ * written into the file behind it.
+ */
+static bool find_device(const struct rj_mark_writer *m, char path[64])
+{
+	struct stat st;
+
+	if (stat(m->device, &st) || !S_ISREG(st.st_mode)) {
+		path[0] = 0;
+		return true;
+	}
+	return rj_loop_of(m->device, path, 64) == 1;
+}
+
 bool rj_mark_writer_raise(struct rj_mark_writer *m, uint64_t oldest, bool last)
 {
+	char loop[64] = "";
 	struct rj_error err;
 	int rc = 0;
 
 	/* not before: some kernels mount nothing that is open for writing, and
 	 * let no process write to what is mounted. It stays open, or udev would look
 	 * at the volume each time. */
-	if (m->fd == -1)
-		m->fd = open_volume(m->device);
-	if (m->look == -1)
-		m->look = open(m->device, O_RDONLY | O_CLOEXEC);
-	if (m->fd == -1 || m->look == -1)
+	if ((m->fd == -1 || m->look == -1) && !find_device(m, loop))
+		rc = rj_fail(&err, RJ_E_BUSY, "%s: not shown by one loop device", m->device);
+	if (!rc && m->fd == -1)
+		m->fd = open_volume(loop[0] ? loop : m->device);
+	if (!rc && m->look == -1)
+		m->look = open(loop[0] ? loop : m->device, O_RDONLY | O_CLOEXEC);
+	if (!rc && (m->fd == -1 || m->look == -1))
 		rc = rj_fail_errno(&err, errno, "%s", m->device);
 	if (!rc)
 		rc = rj_volume_mark_put(
@@ -74,6 +95,22 @@ bool rj_mark_writer_raise(struct rj_mark_writer *m, uint64_t oldest, bool last)
 	if (last)
 		close_volume(m);
 	return !rc;
+}
+
+void rj_mark_first(const char *device, const struct rj_volume_facts *facts, uint64_t oldest)
+{
+	struct rj_mark_writer *m = rj_mark_writer_new(device, facts);
+	char loop[64];
+
+	if (!m)
+		return;
+	/* an image that no loop device shows yet */
+	if (!find_device(m, loop) && rj_loop_of(device, loop, sizeof(loop)) == 0) {
+		m->fd = open_volume(device);
+		m->look = open(device, O_RDONLY | O_CLOEXEC);
+	}
+	rj_mark_writer_raise(m, oldest, true);
+	rj_mark_writer_free(m);
 }
 
 void rj_mark_writer_free(struct rj_mark_writer *m)

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "load-fallback.h"
+#include "rjournald/commit/volume-mark.h"
 #include "ext4/check.h"
 #include "jbd2/jbd2.h"
 #include "journal/attach.h"
@@ -299,6 +300,10 @@ static int write_note(struct rj_loaded *l, uint32_t journal_device,
 			rj_mount_notes_served(l->notes, v);
 	}
 	rc2 = rj_volume_close(v, rc ? &e : err);
+	/* A clean volume has all that is below our first segment. Without a mark a copy that is made
+	 * before the journal's tail first moves could not be told from it, once the log is empty. */
+	if (!rc && !leaving)
+		rj_mark_first(l->device, &l->facts, rj_log_writer_tail(l->writer)->sequence);
 	return rc ? rc : rc2;
 }
 

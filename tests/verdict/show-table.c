@@ -19,12 +19,12 @@ static void bits(uint64_t found)
 
 int main(void)
 {
-	const struct rj_verdict_row *row = rj_verdict_rows;
-	unsigned i, k;
+	unsigned count, i, k;
+	const struct rj_verdict_row *row = rj_verdict_rows(&count);
 
 	printf("| # | row | all of | none of | verdict | what is said | ways on, the least harm first |\n");
 	printf("|---|---|---|---|---|---|---|\n");
-	for (i = 0; i < rj_verdict_row_count; i++, row++) {
+	for (i = 0; i < count; i++, row++) {
 		printf("| %u | %s | ", i + 1, row->name);
 		bits(row->must);
 		printf(" | ");
