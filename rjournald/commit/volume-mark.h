@@ -20,9 +20,10 @@ struct rj_mark_writer *rj_mark_writer_new(
 	const char *device, const struct rj_volume_facts *facts);
 /* Write OLDEST into the first mark of a volume that is not mounted. A failure is logged. */
 void rj_mark_first(const char *device, const struct rj_volume_facts *facts, uint64_t oldest);
-/* Write OLDEST into the mark, durably, of a volume that is mounted, or about to be. False: the mark is what it was before, or lost;
- * the reason is logged once. LAST: close the volume afterwards, as the next call may be
- * long in coming and an unmount may take the device away. One thread at a time. */
+/* Write OLDEST into the mark, durably, of a volume that is mounted, or about to be. False: the mark
+ * is what it was before, or lost; the reason is logged once. LAST: close the volume afterwards, as
+ * the next call may be long in coming and an unmount may take the device away. One thread at a
+ * time. */
 bool rj_mark_writer_raise(struct rj_mark_writer *m, uint64_t oldest, bool last);
 /* NULL-safe. */
 void rj_mark_writer_free(struct rj_mark_writer *m);

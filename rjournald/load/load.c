@@ -300,8 +300,8 @@ static int write_note(struct rj_loaded *l, uint32_t journal_device,
 			rj_mount_notes_served(l->notes, v);
 	}
 	rc2 = rj_volume_close(v, rc ? &e : err);
-	/* A clean volume has all that is below our first segment. Without a mark a copy that is made
-	 * before the journal's tail first moves could not be told from it, once the log is empty. */
+	/* a clean volume has all that is below our first segment; without a mark a copy that is
+	 * made before the journal's tail moves could not be told from it, once the log is empty */
 	if (!rc && !leaving)
 		rj_mark_first(l->device, &l->facts, rj_log_writer_tail(l->writer)->sequence);
 	return rc ? rc : rc2;
