@@ -54,13 +54,24 @@ static int foreign(const struct rj_verify *v, const char *what,
 		rj_uuid_text(theirs, a), rj_uuid_text(ours, b));
 }
 
+static int foreign_volume(const struct rj_verify *v, const struct rj_seghdr *h,
+	struct rj_error *err)
+{
+	char was[RJ_UUID_TEXT];
+	int rc = foreign(v, "volume", h->volume_uuid, v->id->volume_uuid, err);
+
+	rj_uuid_text(h->volume_uuid, was);
+	return rj_uuid_equal(h->journal_uuid, v->id->journal_uuid)
+		       ? rj_fail_suffix(err, RJ_RENAMED_VOLUME, was, was)
+		       : rc;
+}
+
 /* What the segment says of itself. */
 static int check_alone(const struct rj_verify *v, const struct rj_seghdr *h,
 	struct rj_error *err)
 {
 	if (!rj_uuid_equal(h->volume_uuid, v->id->volume_uuid))
-		return foreign(
-			v, "volume", h->volume_uuid, v->id->volume_uuid, err);
+		return foreign_volume(v, h, err);
 	if (!rj_uuid_equal(h->journal_uuid, v->id->journal_uuid))
 		return foreign(v, "journal", h->journal_uuid,
 			v->id->journal_uuid, err);

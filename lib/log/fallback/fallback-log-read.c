@@ -199,12 +199,18 @@ static int check_owner(const struct rj_fallback *s, const struct rj_log_id *id,
 {
 	char a[RJ_UUID_TEXT], b[RJ_UUID_TEXT];
 
-	if (!rj_uuid_equal(s->h.journal_uuid, id->journal_uuid) ||
-		!rj_uuid_equal(s->h.volume_uuid, id->volume_uuid))
+	if (!rj_uuid_equal(s->h.journal_uuid, id->journal_uuid))
 		return rj_fail(err, RJ_E_FOREIGN,
 			"%s: it is the fallback file of journal %s, not of %s",
 			s->bio->name, rj_uuid_text(s->h.journal_uuid, a),
 			rj_uuid_text(id->journal_uuid, b));
+	if (!rj_uuid_equal(s->h.volume_uuid, id->volume_uuid)) {
+		rj_uuid_text(s->h.volume_uuid, a);
+		rj_fail(err, RJ_E_FOREIGN,
+			"%s: it is the fallback file of volume %s, and its UUID is %s now", s->bio->name,
+			a, rj_uuid_text(id->volume_uuid, b));
+		return rj_fail_suffix(err, RJ_RENAMED_VOLUME, a, a);
+	}
 	if (s->h.area_bytes > s->bio->size_bytes - RJ_FALLBACK_AREA)
 		return rj_fail(err, RJ_E_CORRUPT,
 			"%s: the fallback file was cut off: it says that it has %llu bytes more",
