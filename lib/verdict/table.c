@@ -151,6 +151,8 @@ static const struct rj_verdict_row rows[] = {
 		"its journal must be replayed first", {RJ_WAY_RECOVER}},
 };
 
+_Static_assert(sizeof(rows) / sizeof(rows[0]) <= 64, "struct rj_verdict has a bit for each row");
+
 const struct rj_verdict_row *rj_verdict_rows(unsigned *count)
 {
 	*count = sizeof(rows) / sizeof(rows[0]);
