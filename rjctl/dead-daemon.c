@@ -36,10 +36,12 @@ static bool look_at(const char *device, const uint8_t uuid[RJ_UUID_BYTES],
 	struct rj_error err = {0};
 	dev_t dev;
 	bool other, mounted;
+	enum rj_verdict_kind kind = RJ_VERDICT_CLEAN;
 	int rc = rj_volume_open(device, RJ_VOLUME_SALVAGE, NULL, &v, &err);
 
 	if (!rc) {
 		f = *rj_volume_facts(v);
+		kind = rj_volume_verdict(&f);
 		rc = rj_volume_close(v, &err);
 	}
 	mounted = rj_mountinfo_of_volume(device, dir, sizeof(dir), &dev);
@@ -56,8 +58,7 @@ static bool look_at(const char *device, const uint8_t uuid[RJ_UUID_BYTES],
 		snprintf(why, WHY_BYTES, "%s", err.msg);
 		*next = "see rjrecover(8), then mount it again";
 		return !has_left(device, &err);
-	} else if (rj_volume_verdict(&f) != RJ_VERDICT_CLEAN &&
-		   rj_volume_verdict(&f) != RJ_VERDICT_CHECK) {
+	} else if (kind != RJ_VERDICT_CLEAN && kind != RJ_VERDICT_CHECK) {
 		snprintf(why, WHY_BYTES, "it needs recovery");
 		*next = "rjrecover -p, or mount it again";
 	} else {

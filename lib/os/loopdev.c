@@ -95,13 +95,12 @@ void rj_loop_let_go(struct rj_loop *loop)
 	loop->fd = -1;
 }
 
-/* Does /sys/block/NAME show IMAGE? */
-static bool shows(const char *name, const char *image)
+bool rj_loop_shows(const char *sys, const char *image)
 {
-	char path[300], file[PATH_MAX] = "";
+	char path[PATH_MAX], file[PATH_MAX] = "";
 	FILE *f;
 
-	snprintf(path, sizeof(path), "/sys/block/%s/loop/backing_file", name);
+	snprintf(path, sizeof(path), "%s/loop/backing_file", sys);
 	f = fopen(path, "re");
 	if (!f)
 		return false;
@@ -116,13 +115,16 @@ unsigned rj_loop_of(const char *image, char *path, size_t size)
 {
 	DIR *dir = opendir("/sys/block");
 	const struct dirent *e;
+	char sys[300];
 	unsigned n = 0;
 
-	while (dir && (e = readdir(dir)))
-		if (!strncmp(e->d_name, "loop", 4) && shows(e->d_name, image)) {
-			snprintf(path, size, "/dev/%s", e->d_name);
-			n++;
-		}
+	while (dir && (e = readdir(dir))) {
+		snprintf(sys, sizeof(sys), "/sys/block/%s", e->d_name);
+		if (strncmp(e->d_name, "loop", 4) != 0 || !rj_loop_shows(sys, image))
+			continue;
+		snprintf(path, size, "/dev/%s", e->d_name);
+		n++;
+	}
 	if (dir)
 		closedir(dir);
 	return n;

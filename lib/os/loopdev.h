@@ -28,6 +28,8 @@ bool rj_loop_exclusive(const struct rj_loop *loop);
 /* Close the device: it disappears with its last other opener. */
 void rj_loop_let_go(struct rj_loop *loop);
 
+/* Does the loop device with the folder SYS in sysfs show the file IMAGE? */
+bool rj_loop_shows(const char *sys, const char *image);
 /* Count the loop devices that show the file IMAGE, an absolute path without symbolic links; PATH,
  * SIZE bytes with the NUL, gets the last one's. */
 unsigned rj_loop_of(const char *image, char *path, size_t size);

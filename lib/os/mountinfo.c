@@ -9,6 +9,8 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "os/loopdev.h"
+
 /* Undo the kernel's \ooo for blanks and backslashes, in place. */
 static void unescape(char *s)
 {
@@ -127,19 +129,10 @@ bool rj_mountinfo_mounted(const char *source)
 /* Does the loop device NUMBER ("7:3") show the file IMAGE? */
 static bool shows(const char *number, const char *image)
 {
-	char path[96], file[4096] = "";
-	FILE *f;
+	char sys[96];
 
-	snprintf(path, sizeof(path), "/sys/dev/block/%s/loop/backing_file",
-		number);
-	f = fopen(path, "re");
-	if (!f)
-		return false;
-	if (!fgets(file, sizeof(file), f))
-		*file = 0;
-	fclose(f);
-	file[strcspn(file, "\n")] = 0;
-	return !strcmp(file, image);
+	snprintf(sys, sizeof(sys), "/sys/dev/block/%s", number);
+	return rj_loop_shows(sys, image);
 }
 
 struct volume {

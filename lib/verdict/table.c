@@ -7,6 +7,8 @@
 #include "verdict/verdict.h"
 
 #define F(bit) RJ_FOUND(RJ_IS_##bit)
+#define OLDER_COPY                                                                                \
+	"replaying into an older copy of the volume (-f --accept-loss): the log at {log} begins with segment {first} of epoch {first_epoch}, and what this copy lacks below that is lost; run e2fsck -f"
 
 static const struct rj_verdict_row rows[] = {
 	/* ---- the volume alone ---- */
@@ -116,13 +118,9 @@ static const struct rj_verdict_row rows[] = {
 
 	/* ---- a volume that says that it needs no recovery ---- */
 	{"note-older", F(READ) | F(WANTS_LOG) | F(BEHIND_MARK) | F(FORCE_LOSS), 0,
-		RJ_VERDICT_NOTE, RJ_OK,
-		"replaying into an older copy of the volume (-f --accept-loss): the log at {log} begins with segment {first} of epoch {first_epoch}, and what this copy lacks below that is lost; run e2fsck -f",
-		{0}},
+		RJ_VERDICT_NOTE, RJ_OK, OLDER_COPY, {0}},
 	{"note-overtaken", F(READ) | F(WANTS_LOG) | F(OVERTAKEN) | F(FORCE_LOSS), F(BEHIND_MARK),
-		RJ_VERDICT_NOTE, RJ_OK,
-		"replaying into an older copy of the volume (-f --accept-loss): the log at {log} begins with segment {first} of epoch {first_epoch}, and what this copy lacks below that is lost; run e2fsck -f",
-		{0}},
+		RJ_VERDICT_NOTE, RJ_OK, OLDER_COPY, {0}},
 	{"unmount-failed", F(READ) | F(UNMOUNT_FAILED), F(NEEDS) | F(EMPTY) | F(MATCHED) | F(FORCE),
 		RJ_VERDICT_UNDER_WAY, RJ_E_REFUSED,
 		"the kernel could not empty the journal when it unmounted the volume",

@@ -66,7 +66,7 @@ enum rj_found {
 	RJ_IS_FILE_SHORT,   /* ALONE, and mark or floor know of more than the file has */
 	RJ_IS_YES_FORCE,    /* YES and FORCE */
 	RJ_IS_FORCE_LOSS,   /* FORCE and ACCEPT_LOSS */
-	RJ_IS_GIVE_UP,	    /* YES, and ACCEPT_LOSS or PENDING, and not UNATTENDED or TAKEN */
+	RJ_IS_GIVE_UP,	    /* YES, and ACCEPT_LOSS or VOID, and not UNATTENDED or TAKEN */
 	RJ_FOUND_COUNT
 };
 

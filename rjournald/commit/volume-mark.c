@@ -54,17 +54,15 @@ static int open_volume(const char *device)
 /*
  * Write through the device that is mounted: an image is shown by a loop device, whose page cache
  * has superblocks that the kernel has read or changed, and would write over a mark that was
- * written into the file behind it.
+ * written into the file behind it. PATH gets that device, or "" for the volume's own; it can be
+ * used if there is one, which is what the call returns.
  */
-static bool find_device(const struct rj_mark_writer *m, char path[64])
+static unsigned find_device(const struct rj_mark_writer *m, char path[64])
 {
 	struct stat st;
 
-	if (stat(m->device, &st) || !S_ISREG(st.st_mode)) {
-		path[0] = 0;
-		return true;
-	}
-	return rj_loop_of(m->device, path, 64) == 1;
+	path[0] = 0;
+	return stat(m->device, &st) || !S_ISREG(st.st_mode) ? 1 : rj_loop_of(m->device, path, 64);
 }
 
 bool rj_mark_writer_raise(struct rj_mark_writer *m, uint64_t oldest, bool last)
@@ -76,7 +74,7 @@ bool rj_mark_writer_raise(struct rj_mark_writer *m, uint64_t oldest, bool last)
 	/* not before: some kernels mount nothing that is open for writing, and
 	 * let no process write to what is mounted. It stays open, or udev would look
 	 * at the volume each time. */
-	if ((m->fd == -1 || m->look == -1) && !find_device(m, loop))
+	if ((m->fd == -1 || m->look == -1) && find_device(m, loop) != 1)
 		rc = rj_fail(&err, RJ_E_BUSY, "%s: not shown by one loop device", m->device);
 	if (!rc && m->fd == -1)
 		m->fd = open_volume(loop[0] ? loop : m->device);
@@ -105,7 +103,7 @@ void rj_mark_first(const char *device, const struct rj_volume_facts *facts, uint
 	if (!m)
 		return;
 	/* an image that no loop device shows yet */
-	if (!find_device(m, loop) && rj_loop_of(device, loop, sizeof(loop)) == 0) {
+	if (find_device(m, loop) == 0) {
 		m->fd = open_volume(device);
 		m->look = open(device, O_RDONLY | O_CLOEXEC);
 	}

@@ -5,7 +5,7 @@ import re
 import subprocess
 import uuid
 
-from world import Bad, Disk, Lineage, kill, stop
+from world import Bad, Lineage, kill, stop
 
 GIVES_UP = re.compile(r"giv(e|es|en|ing) (that |it |the log |the lost journal )?up|given up|is lost|may be missing|a log of its own")
 
@@ -156,7 +156,7 @@ class Steps:
 
     # ---- refusals, and their ways on ----
     def refused(self, d, r, tool):
-        d.refusal = r.out.strip().splitlines()[-1:] and r.out
+        d.refusal = r.out.strip()
         if not d.refusal:
             raise Bad(f"{tool} ends with status {r.status} and says nothing")
 
@@ -195,16 +195,3 @@ class Steps:
     def has_way(self, d):
         return bool(self.ways(d)) or re.search(
             "use the copy|copy that again|put the volume|use that|try again|e2fsck -f", d.refusal)
-
-    def promote(self, d, base):
-        """The base becomes the volume, on the other host."""
-        w = self.w
-        path = w.new_path()
-        subprocess.run(["cp", "--sparse=always", base, path], check=True)
-        r = w.run("b", "rjbackup", "promote", f"--base={path}")
-        if r.status:
-            os.unlink(path)
-            return None
-        c = Disk(path, d.lineage, "b")
-        w.disks[os.path.basename(path)] = c
-        return c

@@ -45,7 +45,7 @@ class Disk:
         self.mnt = None      # where it is mounted
         self.options = ""    # and how
         self.fenced = False  # another disk of its lineage was mounted since
-        self.refusal = None  # the last one: (words of the message, command)
+        self.refusal = None  # what the last command said, if it refused
 
 
 class Result:
@@ -242,12 +242,21 @@ class World:
         shutil.rmtree(self.dir, ignore_errors=True)
 
 
-def stop(pids):
+def send(pids, number):
     for pid in pids:
         try:
-            os.kill(pid, signal.SIGSTOP)
+            os.kill(pid, number)
         except ProcessLookupError:
             pass
+
+
+def kill(pids):
+    send(pids, signal.SIGKILL)
+
+
+def stop(pids):
+    """Stop them, and wait until each thread has stopped."""
+    send(pids, signal.SIGSTOP)
     end = time.monotonic() + 20
     for pid in pids:
         while time.monotonic() < end:
@@ -259,11 +268,3 @@ def stop(pids):
             if all(s in "TtZX" for s in states):
                 break
             time.sleep(0.005)
-
-
-def kill(pids):
-    for pid in pids:
-        try:
-            os.kill(pid, signal.SIGKILL)
-        except ProcessLookupError:
-            pass

@@ -162,7 +162,7 @@ static const char *broken_rule(const struct rj_verdict *v)
 	if (v->kind == RJ_VERDICT_PART && !has(v, F(FORCE) | F(ACCEPT_LOSS)))
 		return "a copy is parted from its log without a word";
 	if (v->kind == RJ_VERDICT_RENEW && !(v->found & (F(VOID) | F(FALLBACK_LOST))))
-		return "a log begins anew that nobody gave up";
+		return "a log that was not given up begins again";
 	if (v->kind == RJ_VERDICT_RENEW && has(v, F(VOID) | F(WRITTEN_ON)) &&
 		!has(v, F(ACCEPT_LOSS)))
 		return "what another host wrote is given up without a word";
