@@ -8,11 +8,13 @@ RJSERVER=$RJ_BUILD/rjserver/rjserver
 MOUNT_RJ=$RJ_BUILD/rjmount/mount.rj
 UMOUNT_RJ=$RJ_BUILD/rjmount/umount.rj
 
-# gone PID: it has ended, though its parent may be slow to reap it
+# gone PID: all threads of the process have ended, and have closed its files and ports; its
+# parent may be slow to reap it. The first thread is a zombie while others still end.
 gone() {
-	local stat
+	local stat tasks
 	stat=$(ps -o stat= -p "$1") || return 0
-	[[ $stat == Z* ]]
+	tasks=("/proc/$1/task"/*)
+	[[ $stat == Z* ]] && ((${#tasks[@]} < 2))
 }
 # kill_pid PID: end it for sure, and wait until it is gone
 kill_pid() {
@@ -31,8 +33,6 @@ kill_still() { [ -n "$2" ] && [ "$(started "$1")" = "$2" ] && kill_pid "$1"; }
 start_server() {
 	local dir=$1 port=${2:-$(free_port)} log
 	log=$T_DIR/rjserver.$RANDOM.log
-	# the last thread of a killed server may still have the port open
-	[ -z "${2:-}" ] || wait_for 60 not listens "$port"
 	"$RJSERVER" -d "$dir" -l "127.0.0.1:$port" ${SRV_OPTIONS:---insecure} ${SRV_CONF:+--config "$SRV_CONF"} \
 		>"$log" 2>&1 &
 	SRV_PID=$!
