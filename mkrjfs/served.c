@@ -34,12 +34,12 @@ int check_served(const char *device, bool force, struct left *left, struct rj_er
 	if (!force && check_fallback(device, err))
 		return -(int)err->code;
 	if (rj_xfs_uuid(device, uuid)) {
-		served = rj_rundir_served(uuid);
+		served = rj_rundir_of(device, uuid, NULL);
 	} else if (rj_volume_open(device, 0, NULL, &v, NULL)) {
 		return 0; /* nothing there that could be served */
 	} else {
 		f = rj_volume_facts(v);
-		served = rj_rundir_served(f->uuid);
+		served = rj_rundir_of(device, f->uuid, NULL);
 		if (f->has_sbx && f->sbx.placement == RJ_PLACE_REMOTE) {
 			memcpy(left->url, f->sbx.url, sizeof(left->url));
 			rj_uuid_text(f->sbx.journal_uuid, left->uuid);

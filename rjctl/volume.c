@@ -54,7 +54,7 @@ int volume_uuid(
 		return rc;
 	f = rj_volume_facts(v);
 	memcpy(uuid, f->uuid, RJ_UUID_BYTES);
-	if (!volume_is_remote(f) && !rj_rundir_served(uuid))
+	if (!rj_rundir_of(volume, uuid, uuid) && !volume_is_remote(f))
 		rc = not_remote(volume, f, err);
 	rc2 = rj_volume_close(v, rc ? NULL : err);
 	return rc ? rc : rc2;

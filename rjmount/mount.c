@@ -169,8 +169,13 @@ static int mount_volume(const struct rj_mount_options *o)
 		return fail(&err);
 	if (o->fake)
 		return RJ_MOUNT_OK;
-	if (prepare(o, &f, &err) ||
-		rj_serve_until_unmount(o, f.uuid, loop, sizeof(loop), &err))
+	rc = prepare(o, &f, &err);
+	if (!rc)
+		rc = rj_serve_until_unmount(o, f.uuid, loop, sizeof(loop), &err);
+	/* what a volume that says that it is clean needs, its log alone may tell */
+	if (rc && err.cause == RJ_CAUSE_RECOVER && !recover(o, &err) && !look(o, &f, &err))
+		rc = rj_serve_until_unmount(o, f.uuid, loop, sizeof(loop), &err);
+	if (rc)
 		return fail(&err);
 	if (o->verbose)
 		printf("mount.rj: the journal of %s is %s\n", o->device, loop);

@@ -29,14 +29,15 @@
 #define BUSY_NS   10000000000LL
 #define BUSY_TICK 50000000LL
 
-int run_wait_for_leaving(const uint8_t uuid[RJ_UUID_BYTES], const char *device,
+int run_wait_for_leaving(const uint8_t volume_uuid[RJ_UUID_BYTES], const char *device,
 	struct rj_error *err)
 {
+	uint8_t uuid[RJ_UUID_BYTES];
 	int64_t end = rj_monotonic_ns() + LEAVING_NS;
 	struct rj_buf answer = {0};
 	bool leaving = true;
 
-	while (leaving && rj_rundir_served(uuid)) {
+	while (leaving && rj_rundir_of(device, volume_uuid, uuid)) {
 		answer.len = 0;
 		/* no answer: it has closed its socket, or not opened it yet */
 		if (!rj_rundir_ask(uuid, "status", ASK_MS, &answer, NULL) &&

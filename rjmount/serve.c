@@ -11,6 +11,7 @@
 
 #include "options.h"
 #include "os/proc.h"
+#include "os/rundir.h"
 #include "tools/start/said.h"
 #include "tools/start/sibling.h"
 
@@ -176,7 +177,10 @@ int rj_serve_until_unmount(const struct rj_mount_options *o,
 			daemon, RJ_PROC_CAPTURE | RJ_PROC_STDIN_NULL, &r, err);
 	}
 	if (!rc && (r.status || !take_answer((char *)r.out.data, loop, size)))
-		rc = not_served(o->device, (char *)r.out.data, err);
+		rc = rj_fail_cause(not_served(o->device, (char *)r.out.data, err),
+			rj_proc_exit_status(&r) == RJ_SERVE_RECOVER ? RJ_CAUSE_RECOVER
+								   : RJ_CAUSE_CODE,
+			err);
 	rj_proc_release(&r);
 	for (n = 0; n < 4; n++)
 		rj_buf_free(&words[n]);

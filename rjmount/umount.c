@@ -98,6 +98,7 @@ static int unmount(const struct rj_mount_options *o)
 	if (rj_mountinfo_source(o->dir, source, sizeof(source)) &&
 		!rj_volume_open(source, 0, NULL, &v, &err)) {
 		facts = *rj_volume_facts(v);
+		rj_rundir_of(source, facts.uuid, facts.uuid);
 		if (rj_volume_close(v, &err))
 			facts.has_sbx = false;
 	} else if (rj_xfs_uuid(source, facts.uuid)) {

@@ -12,6 +12,7 @@
 #include "log.h"
 #include "metrics.h"
 #include "rjournald/load/load-fallback.h"
+#include "os/rundir.h"
 #include "util/log.h"
 
 /* --until-unmount: how often to look whether the mount is there. */
@@ -196,7 +197,7 @@ static int work(void *arg, int post, const struct rj_worker_fds *fds)
 		rj_log(RJ_LOG_ERROR, "%s", err.msg);
 		if (fds)
 			_exit(1); /* another one may do better */
-		d.status = 1;
+		d.status = err.cause == RJ_CAUSE_RECOVER ? RJ_SERVE_RECOVER : 1;
 	} else {
 		start_metrics(&d);
 		loop(&d, &job->say);

@@ -175,6 +175,7 @@ void rj_volume_judged(const struct rj_volume_facts *f, struct rj_verdict_facts *
 		{RJ_IS_UNMOUNT_FAILED, f->broken_unmount != 0},
 		{RJ_IS_VOID, remote && f->sbx.incompat & RJ_SBX_INCOMPAT_LOG_VOID},
 		{RJ_IS_PENDING, remote && f->sbx.incompat & RJ_SBX_INCOMPAT_CHECK_PENDING},
+		{RJ_IS_SUMS_OF_UUID, f->sums_of_uuid},
 		{RJ_IS_MARKABLE, f->mark_at != 0},
 		{RJ_IS_BACKUP, f->super_group != 0},
 	};

@@ -239,3 +239,8 @@ bool rj_volume_super_of_mount(
 	       SB_LE32(v->super, s_mtime) == SB_LE32(raw, s_mtime) &&
 	       SB_LE16(v->super, s_mnt_count) == SB_LE16(raw, s_mnt_count);
 }
+
+const uint8_t *rj_volume_super_uuid(const uint8_t *raw)
+{
+	return SB_AT(raw, s_uuid);
+}

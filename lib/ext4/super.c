@@ -84,6 +84,7 @@ void rj_ext4_facts_from_super(struct rj_volume *v)
 	f->broken_unmount = rj_ext4_broken_unmount(raw);
 	f->clean = (state & EXT2_VALID_FS) && !f->has_errors;
 	f->metadata_csum = ro_compat & EXT4_FEATURE_RO_COMPAT_METADATA_CSUM;
+	f->sums_of_uuid = f->metadata_csum && !(incompat & EXT4_FEATURE_INCOMPAT_CSUM_SEED);
 	f->ext4_features = (incompat & ~(uint32_t)EXT3_INCOMPAT) ||
 			   (ro_compat & ~(uint32_t)EXT3_RO_COMPAT);
 	f->first_block = SB_LE32(raw, s_first_data_block);

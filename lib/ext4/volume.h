@@ -59,6 +59,7 @@ struct rj_volume_facts {
 	 * superblock does not say so, or was written by something else since. */
 	uint64_t broken_unmount;
 	bool metadata_csum;
+	bool sums_of_uuid;   /* metadata_csum, and its seed is the volume's UUID */
 	bool ext4_features;  /* anything that makes it more than ext3: extents,
 			      * 64bit, flex_bg, metadata_csum, ... */
 	bool fast_commit;    /* feature bit */
@@ -116,6 +117,8 @@ bool rj_volume_super_agrees(
 /* Is RAW, from the log, of the same mount as V's superblock? */
 bool rj_volume_super_of_mount(
 	const struct rj_volume *v, const uint8_t raw[1024]);
+/* Get the UUID of the volume from RAW, the 1024 bytes of a superblock: bytes of RAW. */
+const uint8_t *rj_volume_super_uuid(const uint8_t *raw);
 /* Get the bio over V's device, by byte offsets, to its last whole block. It belongs to V. */
 struct rj_bio *rj_volume_bio(struct rj_volume *v);
 

@@ -141,7 +141,7 @@ int rj_journal_info(const char *device, const char *const *devices,
 		return rc;
 	out->volume = *rj_volume_facts(v);
 	out->pending = out->volume.has_sbx && out->volume.sbx.intent_op;
-	out->served = rj_rundir_served(out->volume.uuid);
+	out->served = rj_rundir_of(device, out->volume.uuid, NULL);
 	look(v, out, devices);
 	return rj_volume_close(v, err);
 }

@@ -74,7 +74,7 @@ int rj_move_open(struct rj_move_ctx *m, bool resume, struct rj_error *err)
 	m->from = rj_move_placement(&m->f);
 	m->uuid = m->opts->new_uuid ? m->opts->new_uuid : m->f.uuid;
 	start_sbx(m);
-	if (rj_rundir_served(m->f.uuid))
+	if (rj_rundir_of(m->path, m->f.uuid, NULL))
 		return rj_fail(err, RJ_E_BUSY,
 			"%s: an rjournald serves its journal; 'rjctl stop %s' ends it",
 			m->path, m->path);

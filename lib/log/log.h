@@ -174,11 +174,9 @@ int rj_log_claim(struct rj_store *store, const struct rj_log_id *id,
 	const struct rj_log_claim_opts *opts, struct rj_log_writer **out,
 	struct rj_error *err);
 
-/* What to do when log and volume have the same journal, and not the same UUID of the volume; with
- * the one that the log has, as text, twice. tune2fs changes the checksums with the UUID; debugfs
- * does not, which is right for a change that tune2fs made while the volume was mounted. */
+/* What to do when log and volume have the same journal, and not the same UUID of the volume. */
 #define RJ_RENAMED_VOLUME \
-	"; if another program changed the volume's UUID, tune2fs -U %s gives it back, or, while the volume needs recovery, debugfs -w -R 'ssv uuid %s'; rjtune -U changes it in the log, too"
+	"; if another program changed the volume's UUID, rjrecover -p gives the volume a log of its own"
 
 /*
  * Find the epoch in the superblock of the volume that EPOCH's blocks belong to.

@@ -27,4 +27,11 @@ int rj_log_judged(struct rj_store *store, const struct rj_log_id *id,
 	const struct rj_log_seen *seen, int retry_ms, struct rj_verdict_facts *facts,
 	struct rj_error *err);
 
+/*
+ * Was the volume of ID, whose log is refused with RJ_E_FOREIGN, given another UUID? If the last
+ * segment is of the journal of ID, ID gets the volume's UUID that the segment has. False: it is
+ * of another journal, or cannot be read.
+ */
+bool rj_log_renamed(struct rj_store *store, struct rj_log_id *id, int retry_ms);
+
 #endif

@@ -57,13 +57,12 @@ static int foreign(const struct rj_verify *v, const char *what,
 static int foreign_volume(const struct rj_verify *v, const struct rj_seghdr *h,
 	struct rj_error *err)
 {
-	char was[RJ_UUID_TEXT];
 	int rc = foreign(v, "volume", h->volume_uuid, v->id->volume_uuid, err);
 
-	rj_uuid_text(h->volume_uuid, was);
-	return rj_uuid_equal(h->journal_uuid, v->id->journal_uuid)
-		       ? rj_fail_suffix(err, RJ_RENAMED_VOLUME, was, was)
-		       : rc;
+	if (!rj_uuid_equal(h->journal_uuid, v->id->journal_uuid))
+		return rc;
+	rj_fail_suffix(err, RJ_RENAMED_VOLUME);
+	return rj_fail_cause(rc, RJ_CAUSE_RECOVER, err);
 }
 
 /* What the segment says of itself. */

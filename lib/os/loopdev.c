@@ -95,20 +95,27 @@ void rj_loop_let_go(struct rj_loop *loop)
 	loop->fd = -1;
 }
 
-bool rj_loop_shows(const char *sys, const char *image)
+bool rj_loop_file(const char *sys, char file[PATH_MAX])
 {
-	char path[PATH_MAX], file[PATH_MAX] = "";
+	char path[PATH_MAX];
 	FILE *f;
 
 	snprintf(path, sizeof(path), "%s/loop/backing_file", sys);
 	f = fopen(path, "re");
 	if (!f)
 		return false;
-	if (!fgets(file, sizeof(file), f))
+	if (!fgets(file, PATH_MAX, f))
 		*file = 0;
 	fclose(f);
 	file[strcspn(file, "\n")] = 0;
-	return !strcmp(file, image);
+	return true;
+}
+
+bool rj_loop_shows(const char *sys, const char *image)
+{
+	char file[PATH_MAX];
+
+	return rj_loop_file(sys, file) && !strcmp(file, image);
 }
 
 unsigned rj_loop_of(const char *image, char *path, size_t size)

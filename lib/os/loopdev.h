@@ -3,6 +3,7 @@
 #ifndef RJ_OS_LOOPDEV_H
 #define RJ_OS_LOOPDEV_H
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -28,7 +29,10 @@ bool rj_loop_exclusive(const struct rj_loop *loop);
 /* Close the device: it disappears with its last other opener. */
 void rj_loop_let_go(struct rj_loop *loop);
 
-/* Does the loop device with the folder SYS in sysfs show the file IMAGE? */
+/* Get the file that the loop device with the folder SYS in sysfs shows. False: SYS is not of a
+ * loop device that shows one. */
+bool rj_loop_file(const char *sys, char file[PATH_MAX]);
+/* Does it show the file IMAGE? */
 bool rj_loop_shows(const char *sys, const char *image);
 /* Count the loop devices that show the file IMAGE, an absolute path without symbolic links; PATH,
  * SIZE bytes with the NUL, gets the last one's. */

@@ -2,18 +2,23 @@
 /* Name the runtime directories of daemons, and find those that are there. */
 #include "os/rundir.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <sys/time.h>
 #include <sys/un.h>
 #include <unistd.h>
 
 #include "os/fileio.h"
+#include "os/loopdev.h"
 #include "util/environ.h"
 
 const char *rj_rundir_root(void)
@@ -76,6 +81,46 @@ bool rj_rundir_left(const uint8_t volume_uuid[RJ_UUID_BYTES], long *pid,
 	fclose(f);
 	device[strcspn(device, "\n")] = 0;
 	return *pid > 0 && device[0];
+}
+
+/* Find what PATH, a device or an image, is: for a loop device, the file that it shows. */
+static bool volume_file(const char *path, struct stat *st)
+{
+	char sys[64], file[PATH_MAX];
+
+	if (stat(path, st))
+		return false;
+	snprintf(sys, sizeof(sys), "/sys/dev/block/%u:%u", major(st->st_rdev), minor(st->st_rdev));
+	return !S_ISBLK(st->st_mode) || !rj_loop_file(sys, file) || !stat(file, st);
+}
+
+static bool same_volume(const struct stat *a, const struct stat *b)
+{
+	return S_ISBLK(a->st_mode) ? S_ISBLK(b->st_mode) && a->st_rdev == b->st_rdev
+				   : a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
+bool rj_rundir_of(const char *device, const uint8_t uuid[RJ_UUID_BYTES],
+	uint8_t found[RJ_UUID_BYTES])
+{
+	bool served = rj_rundir_served(uuid), other = false;
+	uint8_t name[RJ_UUID_BYTES];
+	char its[PATH_MAX];
+	struct stat ours, theirs;
+	DIR *dir = served || !volume_file(device, &ours) ? NULL : opendir(rj_rundir_root());
+	const struct dirent *e;
+	long pid;
+
+	while (!other && dir && (e = readdir(dir)))
+		other = rj_uuid_parse(e->d_name, name) &&
+			rj_rundir_left(name, &pid, its, sizeof(its)) &&
+			volume_file(its, &theirs) && same_volume(&ours, &theirs) &&
+			rj_rundir_served(name);
+	if (dir)
+		closedir(dir);
+	if (found)
+		memmove(found, other ? name : uuid, RJ_UUID_BYTES);
+	return served || other;
 }
 
 static int receive(int fd, const char *what, int64_t deadline,

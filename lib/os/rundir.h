@@ -20,6 +20,7 @@
 #include "util/uuid.h"
 
 #define RJ_RUNDIR_DEFAULT "/run/rjprogs"
+#define RJ_SERVE_RECOVER   4 /* exit status of rjournald: run rjrecover -p first */
 #define RJ_RUNDIR_PATH    256 /* longest path made here, with the NUL */
 
 /* $RJ_RUN, or the default. */
@@ -32,6 +33,13 @@ int rj_rundir_path(const uint8_t volume_uuid[RJ_UUID_BYTES], const char *name,
 	char out[RJ_RUNDIR_PATH], struct rj_error *err);
 /* Is a daemon alive for this volume? Where that cannot be told (no right to look), true. */
 bool rj_rundir_served(const uint8_t volume_uuid[RJ_UUID_BYTES]);
+/*
+ * Is a daemon alive for the volume at DEVICE, whose UUID is UUID? Another program may have changed
+ * that after the daemon began: FOUND (may be NULL, or UUID) gets the one by which the daemon is
+ * found; UUID, if there is none.
+ */
+bool rj_rundir_of(const char *device, const uint8_t uuid[RJ_UUID_BYTES],
+	uint8_t found[RJ_UUID_BYTES]);
 /*
  * What the lock of a daemon that did not remove it says: PID, and the DEVICE that
  * it served. False: there is none, or it does not say both.

@@ -152,8 +152,10 @@ static int use_fallback(struct rj_recovery *r, struct rj_error *err)
 	/* a backup's extension is as old as the last move or recovery */
 	if (r->facts.super == RJ_SUPER_LOST || r->facts.super == RJ_SUPER_GONE)
 		rj_listing_epoch(r->store, &r->id, r->opts->retry_ms, &epoch, NULL);
-	rc = rj_fallback_file_open(sbx->fallback, &r->id, r->device,
-		r->opts->dry_run, &r->fallback, err);
+	do
+		rc = rj_fallback_file_open(sbx->fallback, &r->id, r->device,
+			r->opts->dry_run, &r->fallback, err);
+	while (rc == -RJ_E_FOREIGN && rj_log_renamed(r->store, &r->id, r->opts->retry_ms));
 	if (rc)
 		return no_file(r, rc, err);
 	rj_recovery_floor_of_fallback(r);

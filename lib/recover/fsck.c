@@ -136,10 +136,16 @@ static int leave_log(struct rj_recovery *r, bool ours, struct rj_error *err)
 
 	if (rc)
 		return rj_fail(err, -rc, "cannot make a random UUID");
-	rj_recovery_say(r,
-		"given up (--accept-loss): what was fsynced and is only in the log of journal %s at %s%s; that log stays until rjlog rm removes it",
-		rj_uuid_text(old.journal_uuid, uuid), r->report->url,
-		rj_recovery_known_end(r, known));
+	rj_uuid_text(old.journal_uuid, uuid);
+	/* of the log of another UUID of the volume the volume has all */
+	if (rj_uuid_equal(old.volume_uuid, r->facts.uuid))
+		rj_recovery_say(r,
+			"given up (--accept-loss): what was fsynced and is only in the log of journal %s at %s%s; that log stays until rjlog rm removes it",
+			uuid, r->report->url, rj_recovery_known_end(r, known));
+	else
+		rj_recovery_say(r, "the log of journal %s at %s stays until rjlog rm removes it",
+			uuid, r->report->url);
+	memcpy(r->id.volume_uuid, r->facts.uuid, RJ_UUID_BYTES);
 	leave_fallback(r, &old, ours);
 	return 0;
 }

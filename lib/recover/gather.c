@@ -179,6 +179,10 @@ int rj_recovery_gather(struct rj_recovery *r, bool resume, struct rj_error *err)
 	int rc;
 
 	rc = read_log(r, resume ? &tail : NULL, 0, err);
+	if (rc == -RJ_E_FOREIGN && rj_log_renamed(r->store, &r->id, r->opts->retry_ms)) {
+		rj_recovery_drop_ring(r);
+		rc = read_log(r, NULL, 0, err);
+	}
 	for (tries = 0; rc == -RJ_E_GAP && tries < AFRESH_MOST && moved_on(r); tries++) {
 		rj_recovery_drop_ring(r);
 		rc = read_log(r, NULL, 0, err);
@@ -214,14 +218,14 @@ static int check_owner(struct rj_recovery *r, const struct rj_jbd2_sb *sb,
 			r->report->url, rj_uuid_text(sb->uuid, a),
 			rj_uuid_text(r->facts.journal_uuid, b));
 	for (i = 0; i < sb->nr_users && i < 48; i++)
-		if (rj_uuid_equal(sb->users[i], r->facts.uuid))
+		if (rj_uuid_equal(sb->users[i], r->id.volume_uuid))
 			return 0;
 	/* one that names no volume, as another program may leave it: the user knows it */
 	if (!sb->nr_users && r->opts->journal_device)
 		return 0;
 	return rj_fail(err, RJ_E_FOREIGN,
 		"%s: the journal does not name volume %s as its user%s",
-		r->report->url, rj_uuid_text(r->facts.uuid, a),
+		r->report->url, rj_uuid_text(r->id.volume_uuid, a),
 		sb->nr_users ? "" : ", nor any other; if it is this one, say so with -J device=");
 }
 

@@ -91,8 +91,23 @@ static int find_unmount(struct rj_recovery *r, struct rj_verdict_facts *f, struc
 	return rc == -RJ_E_NOTFOUND ? 0 : rc;
 }
 
-/* Of a log that was read and scanned. */
-static int find_log(struct rj_recovery *r, struct rj_verdict_facts *f, struct rj_error *err)
+/* The UUID of a volume that is to be replayed is what the replay makes it: a change that was made
+ * while it was mounted, or after the crash, may be in the log, or be taken back by it. */
+static int find_renamed(struct rj_recovery *r, struct rj_verdict_facts *f, char was[RJ_UUID_TEXT],
+	struct rj_error *err)
+{
+	uint8_t raw[SUPER_BYTES];
+	int rc = f->found & RJ_FOUND(RJ_IS_NEEDS) ? logged_super(r, raw, err) : -RJ_E_NOTFOUND;
+
+	set(f, RJ_IS_RENAMED,
+		!rj_uuid_equal(r->id.volume_uuid, rc ? r->facts.uuid : rj_volume_super_uuid(raw)));
+	f->was = rj_uuid_text(r->id.volume_uuid, was);
+	return rc == -RJ_E_NOTFOUND ? 0 : rc;
+}
+
+/* Of a log that was read and scanned. WAS is for f->was. */
+static int find_log(struct rj_recovery *r, struct rj_verdict_facts *f, char was[RJ_UUID_TEXT],
+	struct rj_error *err)
 {
 	const struct rj_jbd2_info *plan = &r->report->plan;
 	bool damaged = plan->damage != RJ_JBD2_SOUND;
@@ -108,6 +123,9 @@ static int find_log(struct rj_recovery *r, struct rj_verdict_facts *f, struct rj
 	f->first_tid = plan->first_tid;
 	f->last_tid = plan->last_tid;
 	if (r->store) {
+		rc = find_renamed(r, f, was, err);
+	}
+	if (!rc && r->store) {
 		rc = rj_log_judged(r->store, &r->id, &r->seen, r->opts->retry_ms, f, err);
 		set(f, RJ_IS_ALONE, r->alone);
 		f->file_last = rj_recovery_file_last(r);
@@ -199,10 +217,11 @@ int rj_recovery_judge_volume(struct rj_recovery *r, struct rj_error *err)
 int rj_recovery_judge_log(struct rj_recovery *r, struct rj_error *err)
 {
 	struct rj_verdict_facts f;
+	char was[RJ_UUID_TEXT];
 	int rc;
 
 	find_volume(r, &f);
-	rc = r->report->log_void ? find_written_on(r, &f, err) : find_log(r, &f, err);
+	rc = r->report->log_void ? find_written_on(r, &f, err) : find_log(r, &f, was, err);
 	if (!rc)
 		rc = judge(r, &f, err);
 	/* a failure of the log is judged once more, when it is known what becomes of it */

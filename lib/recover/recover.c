@@ -36,6 +36,7 @@ static int find_placement(struct rj_recovery *r, struct rj_error *err)
 {
 	const struct rj_volume_facts *f = &r->facts;
 
+	memcpy(r->id.volume_uuid, f->uuid, RJ_UUID_BYTES);
 	if (!f->has_journal && !f->needs_recovery)
 		return rj_fail(err, RJ_E_NOTRJ,
 			"%s: the volume has no journal; use e2fsck", r->device);
@@ -45,7 +46,6 @@ static int find_placement(struct rj_recovery *r, struct rj_error *err)
 	}
 	if (f->has_sbx && f->sbx.placement == RJ_PLACE_REMOTE &&
 		rj_uuid_equal(f->sbx.journal_uuid, f->journal_uuid)) {
-		memcpy(r->id.volume_uuid, f->uuid, RJ_UUID_BYTES);
 		memcpy(r->id.journal_uuid, f->journal_uuid, RJ_UUID_BYTES);
 		r->report->placement = RJ_PLACE_REMOTE;
 		r->report->log_void = (r->volume_says.found & RJ_FOUND(RJ_IS_VOID)) != 0;
@@ -347,7 +347,7 @@ static void tell_move(void *arg, const char *line)
 /* A dry run may look at a volume in use; what it says then is no advice. */
 static void say_in_use(struct rj_recovery *r)
 {
-	if (r->opts->dry_run && rj_rundir_served(r->facts.uuid))
+	if (r->opts->dry_run && rj_rundir_of(r->device, r->facts.uuid, NULL))
 		rj_recovery_say(r,
 			"an rjournald serves its journal now: this is what a crash at this moment would need");
 }
@@ -468,15 +468,34 @@ static int run(struct rj_recovery *r, struct rj_error *err)
 	return finish(r, err);
 }
 
+static int recover(struct rj_recovery *r, struct rj_error *err)
+{
+	struct rj_recover_report *report = r->report;
+	int rc = run(r, err);
+
+	if (r->floors.seen.sequence && !r->alone &&
+		(report->outcome == RJ_OUTCOME_REPLAYED ||
+			report->outcome == RJ_OUTCOME_RESET ||
+			report->outcome == RJ_OUTCOME_FSCK))
+		rj_floor_forget(r->id.journal_uuid);
+	if (rc == -RJ_E_CANCELLED)
+		report->fsck_status |= RJ_FSCK_CANCELLED;
+	else if (rc && !(report->fsck_status & RJ_FSCK_UNCORRECTED))
+		report->fsck_status |= RJ_FSCK_ERROR;
+	release(r);
+	return rc;
+}
+
 int rj_recover(const char *device, const struct rj_recover_opts *opts,
 	struct rj_recover_report *report, struct rj_error *err)
 {
+	struct rj_recover_report parted = {0};
 	struct rj_recovery r = {
 		.device = device,
 		.opts = opts,
 		.report = report,
 		.device_fd = -1,
-	};
+	}, again = r;
 	struct rj_error own;
 	int rc;
 
@@ -484,16 +503,15 @@ int rj_recover(const char *device, const struct rj_recover_opts *opts,
 	/* the steps read back what kind of failure it was */
 	if (!err)
 		err = &own;
-	rc = run(&r, err);
-	if (r.floors.seen.sequence && !r.alone &&
-		(report->outcome == RJ_OUTCOME_REPLAYED ||
-			report->outcome == RJ_OUTCOME_RESET ||
-			report->outcome == RJ_OUTCOME_FSCK))
-		rj_floor_forget(r.id.journal_uuid);
-	if (rc == -RJ_E_CANCELLED)
-		report->fsck_status |= RJ_FSCK_CANCELLED;
-	else if (rc && !(report->fsck_status & RJ_FSCK_UNCORRECTED))
-		report->fsck_status |= RJ_FSCK_ERROR;
-	release(&r);
+	rc = recover(&r, err);
+	if (rc || opts->dry_run || r.report->placement != RJ_PLACE_REMOTE || r.alone ||
+		rj_uuid_equal(r.facts.uuid, r.id.volume_uuid))
+		return rc;
+	/* it has all that is in the log of its old UUID, and is parted from that log */
+	again.report = &parted;
+	again.said = r.said;
+	rc = recover(&again, err);
+	report->fsck_status |= parted.fsck_status;
+	report->epoch = parted.epoch;
 	return rc;
 }

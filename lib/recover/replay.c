@@ -130,6 +130,7 @@ static int replay_into(
 	if (!rc)
 		rc = mark_volume(r, v, err);
 	if (!rc) {
+		memcpy(r->facts.uuid, rj_volume_facts(v)->uuid, RJ_UUID_BYTES);
 		r->orphans = rj_volume_facts(v)->orphans;
 		r->check_all = !rj_volume_facts(v)->clean;
 		rj_recovery_left(r, v);

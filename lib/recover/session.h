@@ -24,7 +24,7 @@ struct rj_recovery {
 	struct rj_verdict verdict; /* the last one: see judge.h */
 	uint64_t said;	 /* the notes of the judge that the user has read */
 	bool check_all;	 /* s_state is not clean, or is to be so: e2fsck -f afterwards */
-	struct rj_log_id id;
+	struct rj_log_id id; /* the volume's UUID is the one that the log has, rj_log_renamed() */
 	/* remote: the store, and the log rebuilt in memory */
 	struct rj_store *store;
 	struct rj_log_sealing sealing;

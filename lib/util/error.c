@@ -75,6 +75,7 @@ const char *rj_error_cause(const struct rj_error *err)
 		[RJ_CAUSE_MISSING] = "segments missing",
 		[RJ_CAUSE_CLOCK] = "refused: clock",
 		[RJ_CAUSE_SETTINGS] = "rj.conf",
+		[RJ_CAUSE_RECOVER] = "to be recovered",
 	};
 
 	if (err->cause &&

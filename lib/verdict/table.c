@@ -57,6 +57,15 @@ static const struct rj_verdict_row rows[] = {
 	{"base-unseen", F(READ) | F(NEEDS) | F(EMPTY) | F(BASE_UNSEEN), 0, RJ_VERDICT_UNDER_WAY,
 		RJ_E_REFUSED, "a recovery of this volume was not finished", {RJ_WAY_RECOVER}},
 
+	/* ---- a volume whose UUID another program changed ---- */
+	{"renamed-sums", F(READ) | F(WANTS_LOG) | F(RENAMED) | F(SUMS_OF_UUID), F(EMPTY),
+		RJ_VERDICT_FOREIGN, RJ_E_REFUSED,
+		"another program changed its UUID, which was {was}, while what is in the log at {log} was to be replayed, and the checksums of that are of the old UUID",
+		{RJ_WAY_PUT_UUID}},
+	{"note-renamed", F(READ) | F(RENAMED), 0, RJ_VERDICT_NOTE, RJ_OK,
+		"another program changed the volume's UUID, which was {was}: the volume gets a log of its own, and the log at {log} stays as it is",
+		{0}},
+
 	/* ---- damage in the log ---- */
 	{"damaged-end", F(READ) | F(DAMAGED_END), F(YES), RJ_VERDICT_DAMAGED, RJ_E_CORRUPT,
 		"the journal at {log} is damaged: {why}; there is no commit in the damage or after it",
@@ -135,6 +144,8 @@ static const struct rj_verdict_row rows[] = {
 		{0}},
 	{"fallback-lost", F(READ) | F(FALLBACK_LOST), F(NEEDS) | F(SAME_UNMOUNT),
 		RJ_VERDICT_RENEW, RJ_OK, NULL, {0}},
+	{"part-renamed", F(READ) | F(RENAMED) | F(EMPTY), F(NEEDS) | F(BAD_SUPER) | F(ERRNO),
+		RJ_VERDICT_PART, RJ_E_REFUSED, NULL, {0}},
 	/* an error that the kernel noted in the journal goes into the volume, as at a mount */
 	{"clean", F(READ) | F(EMPTY), F(NEEDS) | F(BAD_SUPER) | F(ERRNO), RJ_VERDICT_CLEAN, RJ_OK,
 		NULL, {0}},

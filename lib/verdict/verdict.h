@@ -28,6 +28,7 @@ enum rj_found {
 	RJ_IS_LOST,
 	RJ_IS_GONE,
 	RJ_IS_STALE,
+	RJ_IS_SUMS_OF_UUID, /* its metadata has checksums whose seed is its UUID */
 	RJ_IS_MARKABLE,	    /* the volume can have a mark (format/mark.h) */
 	RJ_IS_BACKUP,	    /* a backup superblock can be used */
 	/* the log */
@@ -37,6 +38,7 @@ enum rj_found {
 	RJ_IS_UNKNOWN,	    /* with UNREADABLE: the journal has a feature that we do not know */
 	RJ_IS_READ,	    /* it was read, verified and scanned */
 	RJ_IS_EMPTY,	    /* with READ: it has no transactions */
+	RJ_IS_RENAMED,	    /* with READ: it has another UUID of the volume, .was */
 	RJ_IS_DAMAGED,	    /* with READ: transactions are damaged, and a commit may follow */
 	RJ_IS_DAMAGED_END,  /* the same, and there is no commit in the damage or after it */
 	RJ_IS_ERRNO,	    /* the journal's superblock has an error of the kernel's */
@@ -92,6 +94,7 @@ struct rj_verdict_facts {
 	const char *device, *log, *file;
 	const char *why; /* of UNREADABLE, DAMAGED, STALE */
 	const char *who; /* ", last N s ago by HOST" */
+	const char *was; /* of RENAMED */
 	const char *known_end; /* " (it reached segment ...)" */
 	uint64_t group;	 /* of the backup superblock */
 	uint64_t first_tid, last_tid;
@@ -127,6 +130,7 @@ enum rj_way {
 	RJ_WAY_PREEN,
 	RJ_WAY_OTHER_COPY,
 	RJ_WAY_COPY_AGAIN,
+	RJ_WAY_PUT_UUID,
 	RJ_WAY_PUT_BACK,
 	RJ_WAY_PUT_SUPER,
 	RJ_WAY_SEE,

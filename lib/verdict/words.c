@@ -26,7 +26,8 @@ static const char *const kinds[] = {
 
 static const char *const found_names[] = {
 	"move-cut", "mismatch", "needs", "unclean", "unmount-failed", "void", "pending", "torn",
-	"lost", "gone", "stale", "markable", "backup", "unreadable", "away", "unknown", "read", "empty", "damaged",
+	"lost", "gone", "stale", "sums-of-uuid", "markable", "backup", "unreadable", "away", "unknown", "read", "empty",
+	"renamed", "damaged",
 	"damaged-end", "errno", "logged", "matched", "same-unmount", "written-on",
 	"alone", "fallback-lost", "taken", "YES", "FORCE", "ACCEPT-LOSS", "UNATTENDED", "bad-super",
 	"old-backup", "log-closed", "wants-log", "behind-mark", "overtaken", "ahead", "left",
@@ -44,6 +45,7 @@ static const char *const ways[RJ_WAY_COUNT] = {
 	[RJ_WAY_PREEN] = "run rjrecover -p first",
 	[RJ_WAY_OTHER_COPY] = "use the copy that wrote last",
 	[RJ_WAY_COPY_AGAIN] = "copy that again, whole, at one moment",
+	[RJ_WAY_PUT_UUID] = "debugfs -w -n -R 'ssv uuid {was}' {device} gives it back; recover then, and change it with rjtune -U",
 	[RJ_WAY_PUT_BACK] = "put the volume itself back",
 	[RJ_WAY_PUT_SUPER] = "put back the volume's first 4096 bytes, or all of it, from elsewhere",
 	[RJ_WAY_SEE] = "compare dumpe2fs -h with rjtune -l",
@@ -92,7 +94,9 @@ static const char *fact(const struct rj_verdict_facts *f, const char *name, size
 	const struct {
 		const char *name, *text;
 	} texts[] = {
-		{"log", f->log}, {"file", f->file}, {"why", f->why}, {"who", f->who}, {"known_end", f->known_end},
+		{"device", f->device}, {"log", f->log},
+		{"file", f->file}, {"why", f->why}, {"who", f->who}, {"was", f->was},
+		{"known_end", f->known_end},
 	};
 	size_t i;
 

@@ -33,7 +33,11 @@ static int may_serve(const struct rj_verdict *v, const struct rj_verdict_facts *
 	if (v->kind == RJ_VERDICT_CLEAN || v->kind == RJ_VERDICT_REPLAY ||
 		v->kind == RJ_VERDICT_CHECK)
 		return 0;
-	return rj_verdict_refuse(v, f, err);
+	return rj_fail_cause(rj_verdict_refuse(v, f, err),
+		v->row->ways[0] == RJ_WAY_RECOVER || v->row->ways[0] == RJ_WAY_PREEN
+			? RJ_CAUSE_RECOVER
+			: RJ_CAUSE_CODE,
+		err);
 }
 
 static int check_facts(const char *device, const struct rj_volume_facts *f,
@@ -281,7 +285,6 @@ static int write_note(struct rj_loaded *l, uint32_t journal_device,
 	f = rj_volume_facts(v);
 	/* another program may have been faster: a recovery, a new volume */
 	if (f->has_sbx && !f->needs_recovery &&
-		rj_uuid_equal(f->uuid, l->facts.uuid) &&
 		rj_uuid_equal(f->sbx.journal_uuid, l->facts.sbx.journal_uuid)) {
 		memcpy(patch.journal_uuid, f->journal_uuid, RJ_UUID_BYTES);
 		patch.sbx = f->sbx;

@@ -28,7 +28,6 @@ mount_served() {
 	at_exit umount -l "$2"
 	$LIMIT mount -t "${FSTYPE:-ext3}" -o "loop,journal_path=$LOOP${3:+,$3}" "$1" "$2"
 }
-gone() { ! kill -0 "$1" 2>/dev/null || grep -q '^State:.*Z' "/proc/$1/status" 2>/dev/null; }
 # left IMAGE: processes, loop devices, mounts and files of its daemon
 left() {
 	pgrep -af "rjournald .*$1\$"

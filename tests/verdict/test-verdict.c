@@ -44,6 +44,11 @@ static const struct scene scenes[] = {
 	{.row = "left", .found = CRASHED, .clean = 6},
 	{.row = "left", .found = CRASHED, .clean = 6, .since = 6},
 	{.row = "base-unseen", .found = CRASHED | F(EMPTY), .recovered = 6},
+	{.row = "renamed-sums", .found = CRASHED | F(RENAMED) | F(SUMS_OF_UUID) | F(FORCE)},
+	{.row = "part-renamed", .found = F(READ) | F(EMPTY) | F(RENAMED) | F(SUMS_OF_UUID)},
+	{.row = "clean-ahead", .found = F(READ) | F(EMPTY) | F(RENAMED), .since = 6},
+	{.row = "replay", .found = CRASHED | F(RENAMED)},
+	{.row = "replay", .found = CRASHED | F(EMPTY) | F(RENAMED) | F(SUMS_OF_UUID)},
 	{.row = "damaged-end", .found = CRASHED | F(DAMAGED_END)},
 	{.row = "damaged", .found = CRASHED | F(DAMAGED) | F(YES)},
 	{.row = "no-backup", .found = CRASHED | F(TORN)},
@@ -159,7 +164,8 @@ static const char *broken_rule(const struct rj_verdict *v)
 		(!has(v, F(YES)) || !(v->found & (F(ACCEPT_LOSS) | F(VOID))) ||
 			v->found & (F(UNATTENDED) | F(TAKEN))))
 		return "a log is given up without a word";
-	if (v->kind == RJ_VERDICT_PART && !has(v, F(FORCE) | F(ACCEPT_LOSS)))
+	if (v->kind == RJ_VERDICT_PART && !has(v, F(FORCE) | F(ACCEPT_LOSS)) &&
+		!has(v, F(RENAMED) | F(EMPTY)))
 		return "a copy is parted from its log without a word";
 	if (v->kind == RJ_VERDICT_RENEW && !(v->found & (F(VOID) | F(FALLBACK_LOST))))
 		return "a log that was not given up begins again";

@@ -209,7 +209,8 @@ static int check_owner(const struct rj_fallback *s, const struct rj_log_id *id,
 		rj_fail(err, RJ_E_FOREIGN,
 			"%s: it is the fallback file of volume %s, and its UUID is %s now", s->bio->name,
 			a, rj_uuid_text(id->volume_uuid, b));
-		return rj_fail_suffix(err, RJ_RENAMED_VOLUME, a, a);
+		rj_fail_suffix(err, RJ_RENAMED_VOLUME);
+		return rj_fail_cause(-RJ_E_FOREIGN, RJ_CAUSE_RECOVER, err);
 	}
 	if (s->h.area_bytes > s->bio->size_bytes - RJ_FALLBACK_AREA)
 		return rj_fail(err, RJ_E_CORRUPT,

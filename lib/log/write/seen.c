@@ -2,6 +2,10 @@
 /* Tell the judge what a reading of the log has seen. */
 #include "log/seen.h"
 
+#include <string.h>
+
+#include "log/listing.h"
+
 void rj_log_seen_take(struct rj_log_seen *seen, const struct rj_segment *seg)
 {
 	const struct rj_seghdr *h = &seg->header;
@@ -49,4 +53,21 @@ int rj_log_judged(struct rj_store *store, const struct rj_log_id *id,
 		rc = since(store, id, seen->first_epoch, facts->epoch, retry_ms,
 			&facts->first_since, err);
 	return rc;
+}
+
+bool rj_log_renamed(struct rj_store *store, struct rj_log_id *id, int retry_ms)
+{
+	struct rj_listing l = {0};
+	struct rj_seghdr h;
+	uint64_t last;
+	int rc = rj_listing_end(store, id, false, retry_ms, &l, NULL);
+
+	last = l.last;
+	rj_listing_free(&l);
+	if (rc || !last || rj_log_fetch_header(store, id, last, &h, NULL) ||
+		!rj_uuid_equal(h.journal_uuid, id->journal_uuid) ||
+		rj_uuid_equal(h.volume_uuid, id->volume_uuid))
+		return false;
+	memcpy(id->volume_uuid, h.volume_uuid, RJ_UUID_BYTES);
+	return true;
 }
