@@ -261,17 +261,20 @@ static int write_superblocks(struct rj_volume *v,
 	return rj_volume_patch(v, &p, err);
 }
 
+int rj_attach_try(struct rj_store *store, const uint8_t journal_uuid[RJ_UUID_BYTES],
+	struct rj_sbx *seen, struct rj_error *err)
+{
+	seen->probed_day = (uint16_t)(rj_realtime_ns() / DAY_NS);
+	return rj_store_probe_brief(store, journal_uuid, &seen->probed, err);
+}
+
 int rj_attach_begin_log(struct rj_store *store, const struct rj_log_id *id,
 	uint32_t block_size, uint32_t blocks, int retry_ms,
-	struct rj_log_writer **out, struct rj_sbx *seen, struct rj_error *err)
+	struct rj_log_writer **out, struct rj_error *err)
 {
 	struct rj_log_claim_opts o = {.new_log = true, .retry_ms = retry_ms};
-	int rc;
+	int rc = rj_log_claim(store, id, &o, out, err);
 
-	rc = rj_store_probe_brief(store, id->journal_uuid, &seen->probed, err);
-	seen->probed_day = (uint16_t)(rj_realtime_ns() / DAY_NS);
-	if (!rc)
-		rc = rj_log_claim(store, id, &o, out, err);
 	return rc ? rc
 		  : rj_journal_put_empty(*out, block_size, blocks,
 			    id->journal_uuid, id->volume_uuid, 1, err);
@@ -316,8 +319,9 @@ int rj_attach_remote(const char *device, const struct rj_journal_opts *opts,
 	if (rc)
 		goto out;
 	rj_log_sealing_use(&sealing, &id);
-	rc = rj_attach_begin_log(
-		store, &id, f->block_size, blocks, 0, &w, &seen, err);
+	rc = rj_attach_try(store, id.journal_uuid, &seen, err);
+	if (!rc)
+		rc = rj_attach_begin_log(store, &id, f->block_size, blocks, 0, &w, err);
 	if (!rc && opts->fallback[0])
 		rc = rj_fallback_make(opts->fallback, &id, NULL, device,
 			rj_attach_fallback_bytes(opts, f->block_size, blocks),

@@ -75,13 +75,19 @@ int rj_attach_open_store(const char *url, bool received_will_do,
 	const struct rj_move_opts *opts, struct rj_store **out,
 	struct rj_error *err);
 /*
- * Try STORE, claim the new log ID there, and put an empty journal of BLOCKS
- * blocks of BLOCK_SIZE bytes into it. The caller frees OUT, also after a failure.
- * SEEN gets what the store was seen to do, and when.
+ * Claim the new log ID at STORE, and put an empty journal of BLOCKS blocks of BLOCK_SIZE
+ * bytes into it. The caller frees OUT, also after a failure.
  */
 int rj_attach_begin_log(struct rj_store *store, const struct rj_log_id *id,
 	uint32_t block_size, uint32_t blocks, int retry_ms,
-	struct rj_log_writer **out, struct rj_sbx *seen, struct rj_error *err);
+	struct rj_log_writer **out, struct rj_error *err);
+/*
+ * Try the things that a log needs of STORE, for the log of JOURNAL_UUID, which does not exist yet:
+ * rj_store_probe_brief(). SEEN gets what the store was seen to do, and when. Before the volume is
+ * changed.
+ */
+int rj_attach_try(struct rj_store *store, const uint8_t journal_uuid[RJ_UUID_BYTES],
+	struct rj_sbx *seen, struct rj_error *err);
 /* Check that the store answers, and accepts our credentials. Reads only. */
 int rj_attach_probe(struct rj_store *store, struct rj_error *err);
 

@@ -166,7 +166,7 @@ int rj_move_make_log(struct rj_move_ctx *m, struct rj_error *err)
 	memcpy(id.journal_uuid, m->new_journal, RJ_UUID_BYTES);
 	rj_log_sealing_use(&m->new_sealing, &id);
 	return rj_attach_begin_log(m->new_store, &id, m->f.block_size,
-		m->blocks, m->opts->retry_ms, &m->new_log, &m->seen, err);
+		m->blocks, m->opts->retry_ms, &m->new_log, err);
 }
 
 static const char *new_fallback(const struct rj_move_ctx *m)

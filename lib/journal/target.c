@@ -240,7 +240,9 @@ static int check_remote(struct rj_move_ctx *m, bool *same, struct rj_error *err)
 		return rc;
 	if (rj_uuid_random(m->new_journal))
 		return rj_fail(err, RJ_E_IO, "cannot get random bytes");
-	return rj_attach_probe(m->new_store, err);
+	return m->opts->dry_run
+		       ? rj_attach_probe(m->new_store, err)
+		       : rj_attach_try(m->new_store, m->new_journal, &m->seen, err);
 }
 
 int rj_move_check_new(struct rj_move_ctx *m, bool *same, struct rj_error *err)

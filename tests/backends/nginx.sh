@@ -20,3 +20,14 @@ refused "an S3 that ignores If-None-Match" "$B_URL"
 status 4 "a WebDAV that cannot list" "$RJLOG" probe "$NGINX_DAV"
 like "... is said" "$OUT" 'no journal can be kept there.*status 405'
 refused "a WebDAV that cannot list" "$NGINX_DAV"
+
+# a move tries its target before the volume, or its old log, is changed
+mkdir "$T_DIR/store" && truncate -s 64M "$T_DIR/v.img"
+check "a volume" "$MKRJFS" -q -F -t ext4 -J "remote=file://$T_DIR/store,size=8" "$T_DIR/v.img"
+cp "$T_DIR/v.img" "$T_DIR/was.img"
+find "$T_DIR/store" | sort >"$T_DIR/was"
+for url in "$B_URL" "$NGINX_DAV"; do
+	status 2 "rjtune -J refuses $url" "$RJ_BUILD/rjtune/rjtune" -J "remote=$url,ack=received" "$T_DIR/v.img"
+	check "the volume is as it was" cmp "$T_DIR/v.img" "$T_DIR/was.img"
+	is "and its log" "$(find "$T_DIR/store" | sort)" "$(cat "$T_DIR/was")"
+done
