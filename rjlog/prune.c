@@ -15,7 +15,7 @@ static int prune(const struct options *o, struct target *t, uint64_t *limit,
 	struct rj_conf *conf = NULL;
 	int rc;
 
-	rc = rj_log_trim_limit(t->store, &t->id, limit, err);
+	rc = rj_log_trim_limit(t->store, &t->id, limit, &opts.until_ns, err);
 	if (!rc)
 		rc = rj_conf_load(t->store->url, &conf, err);
 	if (rc)

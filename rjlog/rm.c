@@ -62,7 +62,7 @@ static int look_at_hold(struct target *t, const struct rj_listing *l, struct rm_
 	struct rj_error *err)
 {
 	uint64_t first, n, bytes;
-	int rc = rj_hold_lowest(t->store, &t->id, 0, &first, &out->hold, err);
+	int rc = rj_hold_lowest(t->store, &t->id, 0, 0, &first, &out->hold, err);
 
 	for (n = first; !rc && first <= l->last && n <= l->last; n++) {
 		bytes = rj_listing_bytes(l, n);

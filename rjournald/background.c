@@ -21,6 +21,8 @@ static void start_trimmer(struct rj_daemon *d)
 		.live = &d->loaded.live,
 		.throttle = &d->loaded.throttle,
 		.epoch = d->loaded.memory.shm->epoch,
+		.confirmed_s = d->loaded.memory.shm->confirmed_s,
+		.started_ns = d->loaded.memory.shm->started_ns,
 		.interval_s = TRIM_INTERVAL_S,
 	};
 	struct rj_conf *conf = NULL;

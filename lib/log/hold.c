@@ -177,8 +177,8 @@ bool rj_hold_expired(const struct rj_hold *h)
 	return rj_realtime_ns() / 1000000000 >= h->until;
 }
 
-int rj_hold_lowest(struct rj_store *store, const struct rj_log_id *id,
-	int retry_ms, uint64_t *first, struct rj_hold *by, struct rj_error *err)
+int rj_hold_lowest(struct rj_store *store, const struct rj_log_id *id, int retry_ms,
+	int64_t until_ns, uint64_t *first, struct rj_hold *by, struct rj_error *err)
 {
 	struct rj_buf all = {0};
 	struct rj_hold_seen s;
@@ -193,7 +193,8 @@ int rj_hold_lowest(struct rj_store *store, const struct rj_log_id *id,
 				"%s: hold %llu cannot be read, so that nothing of the log is deleted: if no base needs it, rjbackup expire --hold=%llu removes it",
 				store->url, (unsigned long long)s.hold.number,
 				(unsigned long long)s.hold.number);
-		} else if (s.hold.first < *first && !rj_hold_expired(&s.hold)) {
+		} else if (s.hold.first < *first &&
+			   rj_store_now(store, until_ns) / 1000000000 < s.hold.until) {
 			*first = s.hold.first;
 			*by = s.hold;
 		}

@@ -47,12 +47,11 @@ int rj_hold_list(struct rj_store *store, const struct rj_log_id *id,
 bool rj_hold_expired(const struct rj_hold *h);
 
 /*
- * The lowest segment that a hold keeps which has not expired, and that hold in *BY;
- * UINT64_MAX: none. RJ_E_CORRUPT: there is one whose text cannot be read.
+ * The lowest segment that a hold keeps which has not expired by rj_store_now(), and that hold in
+ * *BY; UINT64_MAX: none. RJ_E_CORRUPT: there is one whose text cannot be read.
  */
-int rj_hold_lowest(struct rj_store *store, const struct rj_log_id *id,
-	int retry_ms, uint64_t *first, struct rj_hold *by,
-	struct rj_error *err);
+int rj_hold_lowest(struct rj_store *store, const struct rj_log_id *id, int retry_ms,
+	int64_t until_ns, uint64_t *first, struct rj_hold *by, struct rj_error *err);
 /* The bytes of the segments of L from FIRST on, below BELOW. */
 uint64_t rj_hold_bytes(
 	const struct rj_listing *l, uint64_t first, uint64_t below);

@@ -42,6 +42,7 @@ struct rj_log_summary {
 	uint64_t epochs_claimed; /* highest epoch object; 0: none */
 	uint64_t bad_sequence;	/* on failure, the segment at fault; else 0 */
 	struct rj_log_tail tail;
+	uint64_t tail_ns;	/* when that was sealed, since 1970; 0: nothing was read */
 };
 
 struct rj_log_read_opts {

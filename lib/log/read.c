@@ -262,8 +262,10 @@ static int read_segment(struct reader *r, uint64_t n, rj_log_sink sink,
 		rc = take_fetched(r, n, &seg, &bytes, err);
 	else
 		rc = fetch_and_verify(r, n, seg, &bytes, err);
-	if (!rc)
+	if (!rc) {
+		r->sum->tail_ns = seg->header.time_ns;
 		rc = check_same(r, seg, err);
+	}
 	if (!rc && sink)
 		rc = sink(arg, seg, err);
 	rj_segment_release(&own);

@@ -92,10 +92,12 @@ int rj_log_since(struct rj_store *store, const struct rj_log_id *id,
 
 /* Time decides here only what is kept longer, by the rule of RJ_CLOCK_AHEAD_NS. */
 static int retained_from(struct rj_store *store, const struct rj_log_id *id,
-	const struct rj_listing *l, uint64_t limit, uint64_t retain_s,
+	const struct rj_listing *l, uint64_t limit, const struct rj_log_trim_opts *opts,
 	uint64_t *out, int64_t *next_ns, struct rj_error *err)
 {
-	int64_t now = rj_realtime_ns(), soon = now + RJ_CLOCK_AHEAD_NS, cut, at, next;
+	uint64_t retain_s = opts->retain_s;
+	int64_t now = rj_store_now(store, opts->until_ns), soon = now + RJ_CLOCK_AHEAD_NS;
+	int64_t cut, at, next;
 	uint64_t index = 0, after;
 	struct numbers n;
 	int rc;
@@ -139,12 +141,13 @@ static int stored_oldest(struct rj_store *store, const struct rj_log_id *id,
 
 /* Lower *LIMIT to what the holds keep. */
 static int held_from(struct rj_store *store, const struct rj_log_id *id,
-	int retry_ms, uint64_t *limit, struct rj_hold *hold,
+	const struct rj_log_trim_opts *opts, uint64_t *limit, struct rj_hold *hold,
 	struct rj_error *err)
 {
 	struct rj_hold by;
 	uint64_t first;
-	int rc = rj_hold_lowest(store, id, retry_ms, &first, &by, err);
+	int rc = rj_hold_lowest(
+		store, id, opts->retry_ms, opts->until_ns, &first, &by, err);
 
 	if (!rc && first < *limit) {
 		*limit = first;
@@ -171,10 +174,9 @@ static int find_limit(struct rj_store *store, const struct rj_log_id *id,
 		rc = stored_oldest(
 			store, id, l->last, opts->epoch, &limit, err);
 	if (!rc && limit > l->first)
-		rc = held_from(store, id, opts->retry_ms, &limit, &report->hold,
-			err);
+		rc = held_from(store, id, opts, &limit, &report->hold, err);
 	if (!rc)
-		rc = retained_from(store, id, l, limit, opts->retain_s, &limit,
+		rc = retained_from(store, id, l, limit, opts, &limit,
 			&report->next_ns, err);
 	report->limit = rc ? 0 : limit;
 	return rc;
@@ -205,8 +207,7 @@ int rj_log_trim(struct rj_store *store, const struct rj_log_id *id,
 	if (opts->below < 2)
 		return 0;
 	if (opts->held_from)
-		rc = held_from(store, id, opts->retry_ms, &held, &report->hold,
-			err);
+		rc = held_from(store, id, opts, &held, &report->hold, err);
 	if (rc || held <= opts->held_from) {
 		report->limit = rc ? 0 : opts->held_from;
 		return rc;
@@ -242,7 +243,7 @@ static int look(void *arg, const struct rj_segment *seg, struct rj_error *err)
 }
 
 int rj_log_trim_limit(struct rj_store *store, const struct rj_log_id *id,
-	uint64_t *limit, struct rj_error *err)
+	uint64_t *limit, int64_t *until_ns, struct rj_error *err)
 {
 	struct rj_log_read_opts opts = {0};
 	struct rj_log_summary sum = {0};
@@ -253,5 +254,6 @@ int rj_log_trim_limit(struct rj_store *store, const struct rj_log_id *id,
 	rc = rj_log_read(store, id, &opts, look, &s, &sum, err);
 	if (!rc && s.data && !s.recovered)
 		*limit = sum.tail.oldest;
+	*until_ns = (int64_t)sum.tail_ns + RJ_CLOCK_AHEAD_NS;
 	return rc;
 }

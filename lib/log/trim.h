@@ -2,6 +2,9 @@
 /*
  * Delete segments that no replay will need again. Fences and epoch claims stay for
  * ever: otherwise a writer that slept could put its segments under their numbers.
+ * A time deletes nothing that the store's clock (rj_store_now()) or the log does not confirm: the
+ * log confirms the time of a segment that another mount sealed, the time that passed since this
+ * mount began, and RJ_CLOCK_AHEAD_NS more.
  */
 #ifndef RJ_LOG_TRIM_H
 #define RJ_LOG_TRIM_H
@@ -31,6 +34,9 @@ struct rj_log_trim_opts {
 	/* Keep segments sealed in the last RETAIN_S seconds, whatever BELOW is,
 	 * by the segments' own times. 0: no such limit. */
 	uint64_t retain_s;
+	/* No time after this one counts as now, for RETAIN_S and for holds (nanoseconds since
+	 * 1970): what the log confirms of this host's clock. 0: no such limit. */
+	int64_t until_ns;
 	/* An earlier call's report said that a hold kept all from this limit on:
 	 * while one still does, the log itself is not listed. 0: not known. */
 	uint64_t held_from;
@@ -72,10 +78,10 @@ int rj_log_since(struct rj_store *store, const struct rj_log_id *id,
  * Find the segment below which a process other than the writer may trim the log.
  * The log is read and verified from the last segment's "oldest" on; that is the
  * limit, unless only a recovery's segments follow it: a volume that did not see
- * that recovery's end still needs the earlier ones. LIMIT 0: none. Errors as of
- * rj_log_read().
+ * that recovery's end still needs the earlier ones. LIMIT 0: none. UNTIL_NS gets what the last
+ * segment confirms of the clock (struct rj_log_trim_opts). Errors as of rj_log_read().
  */
 int rj_log_trim_limit(struct rj_store *store, const struct rj_log_id *id,
-	uint64_t *limit, struct rj_error *err);
+	uint64_t *limit, int64_t *until_ns, struct rj_error *err);
 
 #endif

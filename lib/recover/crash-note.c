@@ -84,7 +84,7 @@ static bool kept(const struct rj_recovery *r)
 	yes = conf->retain_s != 0;
 	rj_conf_release(conf);
 	return yes ||
-	       rj_hold_lowest(r->store, &r->id, r->opts->retry_ms, &first, &by, NULL) ||
+	       rj_hold_lowest(r->store, &r->id, r->opts->retry_ms, 0, &first, &by, NULL) ||
 	       first != UINT64_MAX;
 }
 

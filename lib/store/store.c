@@ -9,6 +9,9 @@
 #include "store/backend.h"
 #include "store/conf.h"
 #include "store/url.h"
+#include "util/environ.h"
+
+#define NS_PER_S 1000000000LL
 
 static const struct {
 	const char *scheme;
@@ -150,6 +153,15 @@ static int remove_each(struct rj_store *s, const struct rj_key *dir,
 		*removed += !rc;
 	}
 	return 0;
+}
+
+int64_t rj_store_now(const struct rj_store *s, int64_t until_ns)
+{
+	int64_t now = rj_realtime_ns(), server = s->clock_s;
+
+	if (server && server < now / NS_PER_S)
+		now = server * NS_PER_S;
+	return until_ns && until_ns < now ? until_ns : now;
 }
 
 const char *rj_nearly_full_text(unsigned bits)

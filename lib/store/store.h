@@ -211,6 +211,8 @@ struct rj_store {
 	/* From the answer to the last put, of rjserver only. Read by any thread. */
 	_Atomic unsigned nearly_full; /* of enum rj_nearly_full */
 	_Atomic uint64_t max_bytes;   /* the volume's limit; 0: none is known */
+	/* The server's clock, as the last answer said it: seconds since 1970. 0: not known. */
+	_Atomic int64_t clock_s;
 };
 
 /*
@@ -224,6 +226,12 @@ int rj_store_open(const char *url, const struct rj_store_opts *opts,
 	struct rj_store **out, struct rj_error *err);
 /* Check that URL could be opened, without opening it. Errors as of rj_store_open(). */
 int rj_store_check_url(const char *url, struct rj_error *err);
+/*
+ * Get the time by which what is old may be deleted, in nanoseconds since 1970: that of this host's
+ * clock, and not after that of the server's clock, where S has heard it, nor after UNTIL_NS
+ * (0: no limit). A clock that is ahead deletes nothing by itself.
+ */
+int64_t rj_store_now(const struct rj_store *s, int64_t until_ns);
 /* NULL-safe. */
 void rj_store_close(struct rj_store *s);
 

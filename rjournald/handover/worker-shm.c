@@ -53,6 +53,7 @@ SHM_AT(opens, 2400);
 SHM_AT(phase, 2912);
 SHM_AT(signalled, 2916);
 SHM_AT(restarts, 2920);
+SHM_AT(confirmed_s, 2924);
 SHM_AT(started_ns, 2928);
 SHM_AT(device_path, 2936);
 SHM_AT(ublk, 2968);

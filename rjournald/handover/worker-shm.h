@@ -80,6 +80,9 @@ struct rj_worker_shm {
 	_Atomic uint32_t phase;
 	_Atomic uint32_t signalled; /* a signal asked to stop */
 	_Atomic uint32_t restarts; /* workers after the first */
+	/* The last segment of the mount before was sealed then, in seconds since 1970. In the
+	 * memory of a release that knows nothing of it, it is 0. */
+	_Atomic uint32_t confirmed_s;
 	_Alignas(8) int64_t started_ns;	   /* monotonic: when the device was ready */
 	char device_path[32];
 	_Atomic uint32_t ublk; /* the device's number and 1; 0: FUSE */

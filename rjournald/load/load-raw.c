@@ -10,6 +10,7 @@
 #include "util/log.h"
 #include "xfs/xfs.h"
 
+#define NS_PER_S   1000000000ull
 #define MIB_BLOCKS ((1u << 20) / RJ_RAW_BLOCK)
 
 /* A start. */
@@ -122,6 +123,7 @@ static int go_on(struct start *s, const struct rj_log_id *id,
 
 	if (rc)
 		return rc;
+	l->memory.shm->confirmed_s = (uint32_t)(sum->tail_ns / NS_PER_S);
 	if (size_mb && size_mb * MIB_BLOCKS != l->ring->blocks)
 		return rj_fail(err, RJ_E_INVAL,
 			"%s: the log there is of a device of %u MiB, not %u",

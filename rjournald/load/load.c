@@ -20,6 +20,7 @@
 #include "util/log.h"
 
 /* The kernel drops its journal a moment before it lets go of the volume. */
+#define NS_PER_S      1000000000ULL
 #define NOTE_WAIT_NS  3000000000LL
 #define NOTE_RETRY_NS 5000000LL
 /* A worker that takes over does the waiting itself. */
@@ -244,6 +245,7 @@ static int read_and_claim(struct rj_loaded *l, struct rj_error *err)
 	rc = rj_log_read(l->store, &id, &read, take_segment, &r, &sum, err);
 	if (rc)
 		return rj_fail_prefix(err, "%s", l->device);
+	l->memory.shm->confirmed_s = (uint32_t)(sum.tail_ns / NS_PER_S);
 	rc = check_ring(l, &r, err);
 	if (!rc)
 		rc = rj_log_claim(l->store, &id, &claim, &l->writer, err);

@@ -113,6 +113,14 @@ static void look(struct rj_trimmer *t)
 	}
 }
 
+/* struct rj_log_trim_opts: until_ns */
+static int64_t confirmed(const struct rj_trimmer *t)
+{
+	return t->opts.confirmed_s ? t->opts.confirmed_s * NS_PER_S + rj_monotonic_ns() -
+					     t->opts.started_ns + RJ_CLOCK_AHEAD_NS
+				   : 0;
+}
+
 /* In every state in which the log is ours: while a full store is waited for,
  * this is what makes space in it. A tail that the kernel has moved, but whose
  * superblock the store has not got yet, does not count. */
@@ -121,6 +129,7 @@ static void trim(struct rj_trimmer *t)
 	struct rj_log_trim_opts o = {
 		.epoch = t->opts.epoch,
 		.retain_s = t->opts.retain_s,
+		.until_ns = confirmed(t),
 		.held_from = t->held_from,
 		.retry_ms = 1};
 	struct rj_log_trim_report report;
@@ -131,7 +140,7 @@ static void trim(struct rj_trimmer *t)
 	rj_pipeline_stat(t->opts.pipeline, &st);
 	o.below = st.oldest;
 	if ((st.oldest == t->done_below && !t->next_ns) ||
-		rj_realtime_ns() < t->next_ns)
+		rj_store_now(t->store, o.until_ns) < t->next_ns)
 		return;
 	rc = rj_log_trim(t->store, &t->opts.id, &o, &report, &err);
 	if (report.segments)

@@ -20,6 +20,10 @@ struct rj_trimmer_opts {
 	struct rj_store *store; /* only to make a second handle from */
 	struct rj_log_id id;
 	uint64_t epoch; /* this writer's */
+	/* The mount before sealed its last segment at CONFIRMED_S, seconds since 1970 (0: not
+	 * known), and this mount began at STARTED_NS, monotonic. */
+	uint32_t confirmed_s;
+	int64_t started_ns;
 	const struct rj_pipeline *pipeline; /* knows the oldest needed */
 	struct rj_live *live;		    /* of it: wakes us when it is full */
 	struct rj_put_throttle *throttle;   /* of the puts */

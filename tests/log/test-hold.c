@@ -374,7 +374,7 @@ static bool race_at(int at, uint64_t epoch)
 	CU_ASSERT_EQUAL(t_append(&t, r.w, 1, 1, 9), 0);
 	if (!epoch) /* by a limit that was read before: rjlog prune */
 		T_WORKS(&t, rj_log_trim_limit(
-				    t.store, &t.id, &o.below, &t.err));
+				    t.store, &t.id, &o.below, &o.until_ns, &t.err));
 	b.base = *t.raw;
 	b.base.ops = &between_ops;
 	b.inner = t.raw;

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "log/common.h"
+#include "log/hold.h"
 #include "log/trim.h"
 #include "util/environ.h"
 
@@ -296,6 +297,49 @@ static void a_wrong_clock_ages_nothing(void)
 	rj_environ_set(NULL);
 }
 
+/* A clock that goes a year ahead deletes nothing that the store's clock, or the log, does not
+ * confirm: neither by a retention, nor by the end of a hold. */
+static void a_clock_ahead_deletes_nothing(void)
+{
+	struct rj_log_trim_opts o = {.below = 11, .retain_s = 2 * 86400, .dry_run = true};
+	int64_t right_s, until;
+	struct rj_log_writer *w;
+	struct rj_hold hold, by;
+	uint64_t limit, first;
+	struct t_log t;
+	int i;
+
+	rj_environ_set(&fake);
+	t_log_begin(&t);
+	w = t_claim(&t, NULL);
+	T_WORKS(&t, rj_hold_put_at(t.store, &t.id, "test", 2 * 86400, 3, &hold, &t.err));
+	for (i = 0; i < 10; i++) {
+		now_ns += 100 * SECOND;
+		CU_ASSERT_EQUAL(t_append(&t, w, (unsigned)i, 1, 3), 0);
+	}
+	right_s = now_ns / SECOND;
+	now_ns += 366 * 86400 * SECOND;
+	CU_ASSERT_EQUAL(trim(&t, &o).segments, 9); /* it is known by this clock alone */
+	T_WORKS(&t, rj_log_trim_limit(t.store, &t.id, &limit, &until, &t.err));
+	CU_ASSERT_EQUAL(until, right_s * SECOND + RJ_CLOCK_AHEAD_NS);
+	o.until_ns = until;
+	CU_ASSERT_EQUAL(trim(&t, &o).segments, 0);
+	T_WORKS(&t, rj_hold_lowest(t.store, &t.id, 0, until, &first, &by, &t.err));
+	CU_ASSERT(first == 3 && by.number == hold.number);
+	o.until_ns = 0;
+	t.store->clock_s = right_s;
+	CU_ASSERT_EQUAL(trim(&t, &o).segments, 0);
+	T_WORKS(&t, rj_hold_lowest(t.store, &t.id, 0, 0, &first, &by, &t.err));
+	CU_ASSERT_EQUAL(first, 3);
+	t.store->clock_s = right_s + 3 * 86400; /* the time has come */
+	CU_ASSERT_EQUAL(trim(&t, &o).segments, 9);
+	T_WORKS(&t, rj_hold_lowest(t.store, &t.id, 0, 0, &first, &by, &t.err));
+	CU_ASSERT_EQUAL(first, UINT64_MAX);
+	rj_log_writer_free(w);
+	t_log_end(&t);
+	rj_environ_set(NULL);
+}
+
 /* Segments that a clock that was ahead has sealed are kept no longer than the next one after
  * them; and where the clock is behind now, nothing is deleted for that. */
 static void a_clock_that_was_ahead(void)
@@ -334,8 +378,10 @@ static uint64_t limit_of(struct t_log *t)
 {
 	uint64_t limit = 99;
 
+	int64_t until;
+
 	CU_ASSERT_EQUAL(
-		rj_log_trim_limit(t->store, &t->id, &limit, &t->err), 0);
+		rj_log_trim_limit(t->store, &t->id, &limit, &until, &t->err), 0);
 	return limit;
 }
 
@@ -406,6 +452,7 @@ int main(void)
 		RJTEST(a_dry_run_counts),
 		RJTEST(what_is_young_is_kept),
 		RJTEST(a_wrong_clock_ages_nothing),
+		RJTEST(a_clock_ahead_deletes_nothing),
 		RJTEST(a_clock_that_was_ahead),
 		RJTEST(the_limit),
 		RJTEST(a_store_that_goes_away),

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
+#include <time.h>
 
 #include "store/conf.h"
 #include "store/http/curl.h"
@@ -43,16 +44,33 @@ size_t rj_http_call_body_bytes(const struct rj_http_call *c)
 	return len;
 }
 
+void rj_http_call_line(struct rj_http_call *c, const char *line, size_t len)
+{
+	struct tm tm = {0};
+	char value[64];
+
+	/* RFC 9110, 5.6.7: always GMT */
+	if (rj_http_header_is(line, len, "Date", value, sizeof(value)) &&
+		strptime(value, "%a, %d %b %Y %H:%M:%S", &tm))
+		c->date_s = timegm(&tm);
+	if (c->header)
+		c->header(c->arg, line, len);
+}
+
 void rj_http_call_begin(struct rj_http_call *c)
 {
 	c->status = 0;
+	c->date_s = 0;
 	memset(c->text, 0, sizeof(c->text));
 	memset(c->error, 0, sizeof(c->error));
 }
 
-void rj_http_call_end(struct rj_http_call *c, size_t len)
+void rj_http_call_end(const struct rj_http_peer *p, struct rj_http_call *c, size_t len)
 {
 	size_t i;
+
+	if (c->date_s && p->setup.clock_s)
+		*p->setup.clock_s = c->date_s;
 
 	for (i = 0; i < len && i < RJ_HTTP_TEXT - 1; i++) {
 		if (c->error[i] == '\n')

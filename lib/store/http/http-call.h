@@ -48,18 +48,17 @@ struct rj_http_call {
 	void *arg;
 	/* Filled: */
 	int status;
+	int64_t date_s; /* the header Date: seconds since 1970; 0: there is none */
 	char text[RJ_HTTP_TEXT]; /* first line of the body of another status; or "" */
 	char error[RJ_HTTP_BODY]; /* the beginning of that body, unchanged */
 };
 
 /* Get the length of C's whole body. */
 size_t rj_http_call_body_bytes(const struct rj_http_call *c);
+/* Take a header line of the answer. */
+void rj_http_call_line(struct rj_http_call *c, const char *line, size_t len);
 /* Clear the fields that the answer fills. */
 void rj_http_call_begin(struct rj_http_call *c);
-/* Fill text with the first line of the LEN bytes in error, made harmless for a
- * terminal. */
-void rj_http_call_end(struct rj_http_call *c, size_t len);
-
 enum rj_http_auth {
 	RJ_HTTP_ANYONE, /* a token or password of rj.conf, if there is one */
 	RJ_HTTP_SIGV4,	/* user and password of rj.conf sign each request */
@@ -72,6 +71,7 @@ struct rj_http_setup {
 	bool tls;
 	enum rj_http_auth auth;
 	const char *region; /* SIGV4 */
+	_Atomic int64_t *clock_s; /* gets the server's clock; outlives the connection */
 	const struct rj_store_opts *opts; /* copied; a reference to its conf is taken */
 };
 
@@ -89,6 +89,9 @@ struct rj_http_peer {
 /* P must not move afterwards. */
 void rj_http_peer_init(struct rj_http_peer *p, const struct rj_http_setup *setup);
 void rj_http_peer_release(struct rj_http_peer *p);
+/* The answer of P to C ended: fill text with the first line of the LEN bytes in error, made
+ * harmless for a terminal, and note the server's clock. */
+void rj_http_call_end(const struct rj_http_peer *p, struct rj_http_call *c, size_t len);
 /* Check where secrets would go. RJ_E_REFUSED: a password or token would be sent
  * unencrypted to another machine, or to a proxy of rj.conf there. */
 int rj_http_peer_check(const struct rj_http_peer *p, struct rj_error *err);

@@ -129,8 +129,7 @@ static size_t on_header(char *line, size_t one, size_t len, void *arg)
 			   sizeof(value))) {
 		h->framed = true;
 	}
-	if (h->call->header)
-		h->call->header(h->call->arg, line, n);
+	rj_http_call_line(h->call, line, n);
 	return len;
 }
 
@@ -342,7 +341,7 @@ int rj_http_perform(
 	if (!code)
 		code = rj_curl_perform(h->easy);
 	curl_easy_setopt(h->easy, CURLOPT_HTTPHEADER, NULL);
-	rj_http_call_end(call, h->error);
+	rj_http_call_end(&h->peer, call, h->error);
 	if (code || h->sink_rc)
 		rc = fail_perform(h, code, err);
 	else

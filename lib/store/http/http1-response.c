@@ -89,8 +89,7 @@ static bool take_line(struct rj_http1_response *a, const char *line, size_t len)
 			   line, len, "Connection", value, sizeof(value))) {
 		a->close = a->close || strcasestr(value, "close");
 	}
-	if (a->call->header)
-		a->call->header(a->call->arg, line, len);
+	rj_http_call_line(a->call, line, len);
 	return true;
 }
 
@@ -277,7 +276,7 @@ int rj_http1_response_end(struct rj_http1_response *a,
 	default:
 		break;
 	}
-	rj_http_call_end(a->call, a->kept);
+	rj_http_call_end(p, a->call, a->kept);
 	if (!a->framed && rj_http_needs_end(a->call->status))
 		return rj_http_fail_endless(p, a->call->status, err);
 	*keep = !a->close;

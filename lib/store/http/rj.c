@@ -602,6 +602,7 @@ int rj_store_rj_open(const struct rj_url *url, const struct rj_store_opts *opts,
 	r->prefix = (size_t)snprintf(
 		r->url, sizeof(r->url), "%s%s/", base, url->path);
 	setup.name = r->base.url;
+	setup.clock_s = &r->base.clock_s;
 	rc = rj_http1_new(&setup, base, &r->http, err);
 	if (rc) {
 		free(r);
