@@ -26,7 +26,7 @@ writes() {
 			sync "$MNT/f.$((i % 4))" || return 1
 	done
 }
-# goes_on URL MOUNTS: all segments that retain= and the hold keep are there after MOUNTS mounts ahead
+# goes_on URL MOUNTS: what retain= and the hold keep is there after MOUNTS mounts ahead
 goes_on() {
 	local url=$1 mounts=$2 i kept last
 	truncate -s 160M "$V"
