@@ -96,8 +96,7 @@ void change_uuid(const struct options *o, struct result *r)
 	done(r, run_recovered(o, r, move_uuid));
 }
 
-/* The undo file that was not named: where there is space, and not on the
- * volume. */
+/* If the undo file was not named: where there is space, and not on the volume. */
 static const char *undo_name(const struct options *o, char *out, size_t size)
 {
 	if (o->undo_file)
@@ -140,13 +139,12 @@ static int check_new(
 }
 
 /* --accept-loss: without the journal that is lost. */
-static int give_up(const struct options *o, struct result *r)
+static int give_up(const struct options *o, const char *undo_file, struct result *r)
 {
 	struct giving_up g = {.o = o};
-	char name[128];
 	struct rj_recover_opts ro = {
 		.quiet = true,
-		.undo_file = undo_name(o, name, sizeof(name)),
+		.undo_file = undo_file,
 		.say = say_giving_up,
 		.dropped = check_new,
 		.arg = &g,
@@ -167,11 +165,12 @@ static int give_up(const struct options *o, struct result *r)
 	return rc;
 }
 
-static int move(const struct options *o, struct result *r)
+static int move(const struct options *o, const char *undo_file, struct result *r)
 {
 	struct context c;
 	struct rj_move_opts mo = move_opts(&c, o);
 
+	mo.undo_file = undo_file;
 	return rj_move(o->device, &mo, &r->move, &r->err);
 }
 
@@ -179,7 +178,9 @@ void change_journal(const struct options *o, struct result *r)
 {
 	struct rj_move_end from;
 	bool lost = false;
-	int rc = move(o, r);
+	char name[128];
+	const char *undo_file;
+	int rc = move(o, NULL, r);
 
 	if (rc && r->move.needs_recovery && o->yes && o->dry_run)
 		rj_fail(&r->err, r->err.code,
@@ -190,7 +191,7 @@ void change_journal(const struct options *o, struct result *r)
 		!o->dry_run) {
 		rc = recover(o, r);
 		if (!rc) {
-			rc = move(o, r);
+			rc = move(o, NULL, r);
 			/* its store is away: nothing had to be replayed, but
 			 * that is no log to go on with */
 			lost = r->advised = rc && r->move.needs_recovery;
@@ -211,10 +212,11 @@ void change_journal(const struct options *o, struct result *r)
 		(r->move.journal_lost || r->move.contradicts ||
 			(o->dry_run && r->move.needs_recovery))) {
 		from = r->move.from;
-		rc = give_up(o, r);
+		undo_file = undo_name(o, name, sizeof(name));
+		rc = give_up(o, undo_file, r);
 		if (!rc && o->journal.placement != RJ_PLACE_NONE &&
 			!o->dry_run)
-			rc = move(o, r);
+			rc = move(o, undo_file, r);
 		r->move.from = from;
 		if (!rc && o->dry_run)
 			r->move.outcome = RJ_MOVED_WOULD;

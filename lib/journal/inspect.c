@@ -59,7 +59,8 @@ int rj_move_open(struct rj_move_ctx *m, bool resume, struct rj_error *err)
 	int rc;
 
 	m->old_device.fd = m->new_device.fd = -1;
-	rc = rj_volume_open(m->path, flags, NULL, &m->v, err);
+	rc = rj_volume_open(m->path, flags, m->opts->dry_run ? NULL : m->opts->undo_file, &m->v,
+		err);
 	if (rc == -RJ_E_CORRUPT && resume)
 		rc = open_torn(m, flags, err);
 	if (rc)

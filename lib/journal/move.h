@@ -75,6 +75,9 @@ struct rj_move_opts {
 	const char *const *devices;
 	const char *old_key; /* key file of the old remote log, as for
 			      * rj_log_sealing_load(); NULL: rj.conf's */
+	/* What is overwritten in the volume goes there, for e2undo(8), after what the file has
+	 * already. NULL: nowhere. Not for a resume. */
+	const char *undo_file;
 	bool allow_files; /* an image file may become an external journal */
 	int retry_ms;	  /* how long to try an unreachable store; 0: 10000 */
 	/* One line for each step, before it is taken. May be NULL. */

@@ -418,8 +418,7 @@ static int give_up(struct rj_recovery *r, struct rj_error *err)
 	int rc;
 
 	rj_recovery_close_nonremote(r, NULL);
-	/* without the undo file: a volume put back to before the check must not be trusted */
-	rc = rj_recovery_hold(r, NULL, err);
+	rc = rj_recovery_hold(r, r->opts->undo_file, err);
 	if (rc)
 		return rc;
 	if (r->report->placement == RJ_PLACE_REMOTE)
