@@ -154,7 +154,7 @@ static int open_file(struct rj_volume *v, struct rj_error *err)
 			"%s: another program holds it exclusively", v->path);
 	if (flags & O_EXCL && rj_device_read_only(v->fd, errno))
 		return rj_fail(err, RJ_E_DENIED,
-			"%s: a read-only device (blockdev --setrw makes it writable)",
+			"%s: a read-only device: mount -o ro,noload shows what is on it without its journal, and a writable snapshot or copy of it can be recovered",
 			v->path);
 	if (v->fd < 0)
 		return rj_fail_errno(err, errno, "%s: cannot open%s", v->path,

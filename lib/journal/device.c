@@ -54,7 +54,7 @@ static int open_file(struct rj_jdev *d, bool write,
 			d->path);
 	if (flags & O_EXCL && rj_device_read_only(d->fd, errno))
 		return rj_fail(err, RJ_E_DENIED,
-			"%s: a read-only device (blockdev --setrw makes it writable)",
+			"%s: a read-only device: use a writable one, or a writable copy of it",
 			d->path);
 	if (d->fd < 0)
 		return rj_fail_errno(err, errno, "%s: cannot open%s", d->path,

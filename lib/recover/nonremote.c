@@ -38,7 +38,7 @@ static int open_device(struct rj_recovery *r, struct rj_volume *volume,
 	/* not RJ_E_DENIED, for which a log is taken as lost */
 	if (flags & O_EXCL && rj_device_read_only(r->device_fd, errno))
 		return rj_fail(err, RJ_E_REFUSED,
-			"%s: the journal is read-only (blockdev --setrw makes it writable)",
+			"%s: the journal is on a read-only device: name a writable copy of it with -J device=",
 			r->device_path);
 	if (write && r->device_fd < 0 &&
 		(errno == EROFS || errno == EACCES || errno == EPERM))

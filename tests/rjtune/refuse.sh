@@ -88,7 +88,7 @@ sync "$V"; sum=$(sha256sum <"$img")
 for force in "" "--accept-loss -z $T_DIR/undo-ro"; do
 	status 8 "a read-only journal${force:+, --accept-loss}" "$rjtune" $force -J size=2 "$V"
 	is "nothing else is advised" "$OUT" \
-		"rjtune: $P: a read-only device (blockdev --setrw makes it writable)"
+		"rjtune: $P: a read-only device: use a writable one, or a writable copy of it"
 	sync "$V"; is "nothing is changed" "$(sha256sum <"$img")" "$sum"
 done
 blockdev --setrw "$P"
@@ -107,13 +107,16 @@ like "MMP is named" "$OUT" "multi-mount"
 # ---- being served ----
 check "a remote journal" "$rjtune" -q -J remote="$A" "$V"
 blockdev --setro "$V"
-read_only="^[a-z.]+: $V: (not mounted: )?a read-only device \\(blockdev --setrw"
+read_only="^[a-z.]+: $V: (not mounted: )?a read-only device: mount -o ro,noload shows"
 status 8 "rjtune: a read-only device" "$rjtune" -q -J none "$V"
 like "is called so" "$OUT" "$read_only"
 status 8 "rjrecover: a read-only device" "$RJ_BUILD/rjrecover/rjrecover" "$V"
 like "is called so" "$OUT" "$read_only"
 status 32 "mount.rj: a read-only device" "$RJ_BUILD/rjmount/mount.rj" "$V" "$T_DIR/mnt"
 like "is called so" "$OUT" "$read_only"
+# the advice, as typed
+check "mount -o ro,noload" mount -o ro,noload "$V" "$T_DIR/mnt"
+umount "$T_DIR/mnt"
 blockdev --setrw "$V"
 served=$("$RJ_BUILD/rjournald/rjournald" -q "$V" </dev/null 2>"$T_DIR/err" | tail -1)
 at_exit "$RJ_BUILD/rjctl/rjctl" stop "$V"
@@ -171,13 +174,13 @@ sum=$(sha256sum <"$T_DIR/crash.img")
 for tool in "$rjtune -y -J size=2" "$rjtune --accept-loss -z $T_DIR/undo-ro -J size=2" "$RJ_BUILD/rjrecover/rjrecover -y"; do
 	name=${tool#"$RJ_BUILD"/*/}; name=${name%% -z*}
 	status 4 "$name: the device is read-only" among "$L" "$V" -- $tool "$T_DIR/crash.img"
-	like "$name: nothing else is advised" "$OUT" "^[a-z]+: $L: the journal is read-only \\(blockdev --setrw makes it writable\\)\$"
+	like "$name: nothing else is advised" "$OUT" "^[a-z]+: $L: the journal is on a read-only device: name a writable copy of it with -J device=\$"
 	is "$name: nothing is changed" "$(sha256sum <"$T_DIR/crash.img")" "$sum"
 done
 blockdev --setrw "$L"; flip "$L" 2048; blockdev --setro "$L"
 status 4 "its log is damaged, and cannot be kept" \
 	among "$L" "$V" -- "$RJ_BUILD/rjrecover/rjrecover" -y --accept-loss "$T_DIR/crash.img"
-like "says so" "$OUT" "^rjrecover: $L: the journal is read-only"
+like "says so" "$OUT" "^rjrecover: $L: the journal is on a read-only device"
 is "nothing is changed" "$(sha256sum <"$T_DIR/crash.img")" "$sum"
 blockdev --setrw "$L" # or the next file with this number is read-only
 losetup -d "$L"
