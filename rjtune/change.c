@@ -161,7 +161,8 @@ static int give_up(const struct options *o, const char *undo_file, struct result
 	if (!rc)
 		r->move.outcome = RJ_MOVED_DONE;
 	if (!rc || g.refused)
-		r->move.journal_lost = r->move.needs_recovery = false;
+		r->move.journal_lost = r->move.needs_recovery =
+			r->move.pending = false;
 	return rc;
 }
 
@@ -182,6 +183,10 @@ void change_journal(const struct options *o, struct result *r)
 	const char *undo_file;
 	int rc = move(o, NULL, r);
 
+	if (rc && r->move.pending && o->accept_loss) {
+		change_resume(o, r);
+		rc = r->failed ? -(int)r->err.code : move(o, r);
+	}
 	if (rc && r->move.needs_recovery && o->yes && o->dry_run)
 		rj_fail(&r->err, r->err.code,
 			"%s: its journal would be replayed first (-y); what follows can be told only then",

@@ -18,7 +18,7 @@
 
 #define SUPER_AT   1024 /* bytes: the ext2 superblock of a journal device */
 #define USERS_MAX  48
-#define MIN_BLOCKS 1027 /* the kernel wants 1024 after the superblocks */
+#define MIN_LOG	   1024 /* blocks after the superblocks: JBD2_MIN_JOURNAL_BLOCKS */
 #define MAX_BLOCKS 10240000
 
 static uint64_t sb_at(const struct rj_jdev *d)
@@ -168,6 +168,17 @@ static int check_whole(const struct rj_jdev *d, struct rj_error *err)
 	return 0;
 }
 
+/* journal_reset() of the kernel: BLOCKS, and the log begins with block FIRST. */
+static int check_length(const struct rj_jdev *d, uint32_t blocks,
+	uint32_t first, struct rj_error *err)
+{
+	if (blocks >= first + MIN_LOG - 1)
+		return 0;
+	return rj_fail(err, RJ_E_INVAL,
+		"%s: has space for %u blocks of %u bytes; a journal needs %u",
+		d->path, blocks, d->block_size, first + MIN_LOG - 1);
+}
+
 int rj_jdev_check_free(const struct rj_jdev *d,
 	const uint8_t volume[RJ_UUID_BYTES], struct rj_error *err)
 {
@@ -175,15 +186,12 @@ int rj_jdev_check_free(const struct rj_jdev *d,
 	uint32_t i;
 	int rc;
 
-	if (d->blank) {
-		if (rj_jdev_space(d) < MIN_BLOCKS)
-			return rj_fail(err, RJ_E_INVAL,
-				"%s: has space for %u blocks of %u bytes; a journal needs %d",
-				d->path, rj_jdev_space(d), d->block_size,
-				MIN_BLOCKS);
-		return 0;
-	}
+	if (d->blank)
+		return check_length(d, rj_jdev_space(d),
+			rj_jbd2_device_sb_block(d->block_size) + 1, err);
 	rc = check_whole(d, err);
+	if (!rc)
+		rc = check_length(d, d->sb.maxlen, d->sb.first, err);
 	if (rc)
 		return rc;
 	/* the kernel mounts no volume whose journal has more than one user */

@@ -108,7 +108,8 @@ struct rj_move_report {
 	enum rj_move_outcome outcome;
 	bool needs_recovery;   /* refused, since the journal must be replayed */
 	bool journal_lost;     /* refused, since the old journal is not there or
-				* not usable */
+				* not usable; of a resume: the record of the move
+				* is not */
 	bool contradicts;      /* refused, since volume and log contradict each other:
 				* without this journal the volume goes on as it is */
 	bool pending;	       /* refused, since a move was cut off before */

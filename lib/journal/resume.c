@@ -128,6 +128,12 @@ static int apply_again(struct rj_move_ctx *m, struct rj_error *err)
 
 	rc = rj_change_load(m->v, m->sbx.redo_block, m->sbx.intent_uuid,
 		&m->change, err);
+	if (rc == -RJ_E_CORRUPT) {
+		/* what an earlier version left half done may have overwritten it */
+		m->report->journal_lost = true;
+		return rj_fail_suffix(err,
+			"; it holds nothing of the files, and rjtune --accept-loss -J size=MB goes on without it: e2fsck checks the whole volume, which then gets a new journal");
+	}
 	if (rc)
 		return rc;
 	rj_move_say(m, "write the %u blocks and the superblocks that the move changes",

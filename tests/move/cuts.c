@@ -2,7 +2,7 @@
 /*
  * cuts --dir DIR [--tool rjtune|tune2fs] [--features a,b] [--from SPOT]
  *      [--to SPOT] [--places-only] [--states N] [--again N] [--mount N]
- *      [--seed N] [--verbose]
+ *      [--aged KIND] [--seed N] [--verbose]
  * Every state that a power cut can leave of a move, and what becomes of it.
  * DIR is an empty directory, on a tmpfs for speed. Exit status 0: none is bad;
  * 1: some are; 2: something else went wrong.
@@ -84,7 +84,7 @@ static int one_move(struct world *w, const struct tool *tool,
 static int all_moves(struct world *w, const struct tool *tool,
 	const struct options *o, const struct features *f, struct tally *sum)
 {
-	struct move m = {.f = f};
+	struct move m = {.f = f, .aged = o->aged};
 	int rc = 0;
 
 	for (m.from = 0; m.from < SPOTS; m.from++) {

@@ -25,3 +25,17 @@ is "rjtune: no state that is neither old nor new (RJ_SEED=$seed)" "$?" 0
 note "$(grep '^#' <<<"$out" | tail -n 20)" "$(tail -n 1 <<<"$out")"
 states=$(sed -n 's/^\([0-9]*\) states of .*/\1/p' <<<"$out")
 check "it tried as many as it should (${states:-none})" test "${states:-0}" -ge 200
+
+# Volumes that were in use for years: a record in pieces, a journal where garbage was
+aged() { # NAME KIND OPTION...
+	local name=$1 kind=$2; shift 2
+	out=$(timeout 240 unshare -m "$cuts" --dir "$dir" --aged "$kind" --seed "$seed" "$@" 2>&1)
+	is "$name: no state that is neither old nor new (RJ_SEED=$seed)" "$?" 0
+	note "$(grep '^#' <<<"$out" | tail -n 20)" "$(tail -n 1 <<<"$out")"
+}
+need_root
+aged "free blocks that are not zero" garbage --features ext3-1k,ext3-4k,ext4-map \
+	--from none --to internal --states 40 --again 30
+aged "every second block free" holes --features ext3-1k --from none --to internal --states 40
+aged "every second block free, another UUID" holes --features uninit_bg \
+	--from device --to device --again 30

@@ -18,6 +18,7 @@ bool options_parse(int argc, char **argv, struct options *o)
 		{"states", required_argument, NULL, 'n'},
 		{"again", required_argument, NULL, 'a'},
 		{"mount", required_argument, NULL, 'm'},
+		{"aged", required_argument, NULL, 'g'},
 		{"places-only", no_argument, NULL, 'p'},
 		{"verbose", no_argument, NULL, 'v'},
 		{0},
@@ -56,6 +57,9 @@ bool options_parse(int argc, char **argv, struct options *o)
 			break;
 		case 'm':
 			o->mount = strtoul(optarg, NULL, 0);
+			break;
+		case 'g':
+			o->aged = optarg;
 			break;
 		case 'p':
 			o->uuid_and_size = false;

@@ -13,6 +13,7 @@ struct options {
 	unsigned long states; /* at most about so many of each move; 0: all */
 	unsigned long again; /* cut the resume too in every Nth; 0: never */
 	unsigned long again_states; /* at most so many of each of those */
+	const char *aged; /* the volumes are: a kind of tests/support/aged-volume */
 	unsigned long mount; /* kernel mount of every Nth that is new; 0: none */
 	bool uuid_and_size;
 	bool verbose;

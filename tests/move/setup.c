@@ -17,6 +17,11 @@ const struct features features[] = {
 		8192},
 	{"ext4-4k", "-t ext4 -b 4096 -g 1024 -O ^metadata_csum,^64bit", 4096,
 		5120},
+	{"ext4-map", "-t ext4 -b 1024 -g 2048 -O ^extent,^64bit,metadata_csum",
+		1024, 8192},
+	{"uninit_bg",
+		"-t ext4 -b 1024 -g 2048 -O ^metadata_csum,^64bit,uninit_bg",
+		1024, 8192},
 	{"csum-1k", "-t ext4 -b 1024 -g 2048 -O metadata_csum,64bit", 1024,
 		8192},
 	{"csum-2k", "-t ext4 -b 2048 -g 2048 -O metadata_csum,64bit", 2048,
@@ -54,25 +59,41 @@ static const char make_files[] =
 	"ln -s $(printf '%0100d' 7) d/long; "
 	"find . -exec touch -h -d @1600000000 {} +";
 
+/* Blocks, for one that is full: what is left then is 1 %, or a journal and that. */
+static unsigned long long space_to_leave(const struct move *m)
+{
+	return m->f->blocks / 100 +
+	       (m->to == SPOT_INTERNAL ? 1100 + (1 << 20) / m->f->block_size
+				       : 0);
+}
+
 int setup_volume(struct world *w, const struct move *m, const char *words,
 	char *why, size_t size)
 {
+	const char *path = w->disks[VOLUME].path;
+	uint64_t blocks = m->f->blocks;
+
 	if (program_shell(w->dir, why, size, "set -e; cd '%s'; %s", w->dir,
 		    make_files))
 		return -1;
+	if (m->aged && !strcmp(m->aged, "grown"))
+		blocks = blocks / 4 * 3;
 	/* mke2fs -d counts no quota: e2fsck does, and says 1 */
+	if (program_shell(w->dir, why, size,
+		    "E2FSPROGS_FAKE_TIME=1700000000; "
+		    "export E2FSPROGS_FAKE_TIME; mke2fs -q -F -N 512 %s "
+		    "%s -U 11111111-2222-3333-4444-555555555555 "
+		    "-E hash_seed=11111111-2222-3333-4444-555555555555,"
+		    "lazy_itable_init=0 -d '%s/src' '%s' %llu && { "
+		    "[ %s != quota ] || e2fsck -fy '%s' || [ $? = 1 ]; }",
+		    m->f->words, words, w->dir, path,
+		    (unsigned long long)blocks, m->f->name, path))
+		return -1;
+	if (!m->aged)
+		return 0;
 	return program_shell(w->dir, why, size,
-		       "E2FSPROGS_FAKE_TIME=1700000000; "
-		       "export E2FSPROGS_FAKE_TIME; mke2fs -q -F -N 512 %s "
-		       "%s -U 11111111-2222-3333-4444-555555555555 "
-		       "-E hash_seed=11111111-2222-3333-4444-555555555555,"
-		       "lazy_itable_init=0 -d '%s/src' '%s' %llu && { "
-		       "[ %s != quota ] || e2fsck -fy '%s' || [ $? = 1 ]; }",
-		       m->f->words, words, w->dir, w->disks[VOLUME].path,
-		       (unsigned long long)m->f->blocks, m->f->name,
-		       w->disks[VOLUME].path)
-		       ? -1
-		       : 0;
+		"bash \"$RJ_SRC/tests/support/aged-volume\" %s '%s' %llu",
+		m->aged, path, space_to_leave(m));
 }
 
 /* ---- the same world each time ---- */

@@ -23,6 +23,7 @@ struct move {
 	const struct features *f;
 	enum spot from, to; /* equal for CHANGE_SIZE and CHANGE_UUID */
 	enum change change;
+	const char *aged; /* a kind of tests/support/aged-volume; NULL: new */
 };
 
 /* Whether a move is one that TOOL has, and how it is done; each returns 0 or -1

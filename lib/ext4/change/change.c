@@ -2,7 +2,6 @@
 /* Compute a change by having libext2fs make it on an overlay. */
 #include "ext4/change/change.h"
 
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -107,18 +106,17 @@ static bool drops_orphan_file(
 	return o->drop_orphan_file && v->facts.orphan_file;
 }
 
-/* All inside the overlay. OLD gets the old journal's runs of data, ORPHAN the
- * blocks of the orphan file that goes. */
+/* All inside the overlay. OLD gets the old journal's runs of data, GONE all blocks that
+ * become free: that journal's and the orphan file's. */
 static int change_blocks(struct rj_volume *v, ext2_filsys fs,
 	struct rj_change *c, const struct rj_change_opts *o,
-	struct run_list *old, struct run_list *orphan, struct rj_error *err)
+	struct run_list *old, struct run_list *gone, struct rj_error *err)
 {
-	struct run_list all = {0};
 	errcode_t e = ext2fs_read_bitmaps(fs);
 	int rc = 0;
 
 	if (!e && o->drop_inode)
-		e = rj_change_collect(fs, EXT2_JOURNAL_INO, old, &all);
+		e = rj_change_collect(fs, EXT2_JOURNAL_INO, old, gone);
 	if (!e && o->drop_inode)
 		e = clear_inode(fs);
 	if (e)
@@ -131,7 +129,7 @@ static int change_blocks(struct rj_volume *v, ext2_filsys fs,
 		reseal_groups(fs, o->uuid);
 	if (!rc && o->drop_inode) {
 		/* after the new one is laid out: the old one stays whole */
-		free_blocks(fs, &all);
+		free_blocks(fs, gone);
 		if (!o->make_inode) {
 			fs->super->s_journal_inum = 0;
 			memset(fs->super->s_jnl_blocks, 0,
@@ -140,8 +138,7 @@ static int change_blocks(struct rj_volume *v, ext2_filsys fs,
 		ext2fs_mark_super_dirty(fs);
 	}
 	if (!rc && drops_orphan_file(v, o))
-		rc = rj_change_drop_orphan_file(v, fs, orphan, err);
-	free(all.runs);
+		rc = rj_change_drop_orphan_file(v, fs, gone, err);
 	return rc;
 }
 
@@ -158,77 +155,42 @@ static int keep_image(struct rj_change *c, const struct overlay_block *b)
 	return 0;
 }
 
-/* From the overlay into the change; the superblock and the journal's own go
- * other ways. */
-static int take_images(struct rj_volume *v, struct rj_change *c,
-	const struct overlay *o, struct rj_error *err)
+/* From the overlay into the change. The superblock goes another way, and so do the new
+ * journal's own blocks, which libext2fs may have zeroed one by one: they are free until
+ * then, and the redo record lies in them. */
+static int take_images(struct rj_volume *v, ext2_filsys fs, struct rj_change *c,
+	struct overlay *o, struct rj_error *err)
 {
 	uint64_t super_at = RJ_SUPER_OFFSET / c->block_size;
+	errcode_t e = 0;
 	size_t i;
 
 	memcpy(c->super, v->super, RJ_SUPER_BYTES);
+	if (c->journal.count)
+		e = io_channel_read_blk64(
+			fs->io, c->journal.runs[0].first, 1, c->jsb);
+	if (e)
+		return rj_ext4_fail(err, RJ_E_IO, e,
+			"%s: cannot read its new journal", v->path);
+	for (i = 0; i < c->journal.count; i++)
+		rj_overlay_forget(o, c->journal.runs[i].first,
+			c->journal.runs[i].count);
 	c->images = calloc(o->count + 1, sizeof(*c->images));
 	if (!c->images)
 		return rj_fail(err, RJ_E_NOMEM, "%s: out of memory", v->path);
-	/* blocks that were written as they were are not in the overlay */
-	if (c->journal.count) {
-		int rc = v->bio.read(&v->bio, c->jsb, c->block_size,
-			c->journal.runs[0].first * c->block_size, err);
-
-		if (rc)
-			return rc;
-	}
 	for (i = 0; i < o->count; i++) {
 		const struct overlay_block *b = &o->blocks[i];
 
+		if (!b->data)
+			continue;
 		if (b->nr == super_at)
 			memcpy(c->super,
 				b->data + RJ_SUPER_OFFSET % c->block_size,
 				RJ_SUPER_BYTES);
-		else if (c->journal.count && b->nr == c->journal.runs[0].first)
-			memcpy(c->jsb, b->data, c->block_size);
 		else if (keep_image(c, b))
 			return rj_fail(
 				err, RJ_E_NOMEM, "%s: out of memory", v->path);
 	}
-	return 0;
-}
-
-/* The longest run after a journal's own superblock. */
-static void best_run(struct rj_change *c, const struct run_list *l)
-{
-	size_t i;
-
-	for (i = 0; i < l->count; i++) {
-		uint64_t skip = i == 0;
-
-		if (l->runs[i].count - skip > c->redo_space) {
-			c->redo_at = l->runs[i].first + skip;
-			c->redo_space = l->runs[i].count - skip;
-		}
-	}
-}
-
-/* Where no journal is made or removed the record is in blocks that are free, now
- * and at the end: of ORPHAN, the bitmap in memory knows only the latter. */
-static int find_space(struct rj_volume *v, ext2_filsys fs, struct rj_change *c,
-	const struct run_list *orphan, struct rj_error *err)
-{
-	uint64_t need = rj_change_redo_blocks(c);
-	blk64_t at;
-	size_t i;
-
-	for (i = 0; i < orphan->count; i++)
-		ext2fs_mark_block_bitmap_range2(fs->block_map,
-			orphan->runs[i].first,
-			(unsigned int)orphan->runs[i].count);
-	if (need > INT_MAX ||
-		ext2fs_get_free_blocks2(fs, 0, 0, (int)need, NULL, &at))
-		return rj_fail(err, RJ_E_NOSPACE,
-			"%s: no %llu free blocks in a row for the record of what is to change",
-			v->path, (unsigned long long)need);
-	c->redo_at = at;
-	c->redo_space = need;
 	return 0;
 }
 
@@ -252,7 +214,7 @@ static void seed_from_old_uuid(struct rj_change *c)
 static int plan_blocks(struct rj_volume *v, struct rj_change *c,
 	const struct rj_change_opts *o, struct rj_error *err)
 {
-	struct run_list old = {0}, orphan = {0};
+	struct run_list old = {0}, gone = {0};
 	struct overlay ov = {0};
 	ext2_filsys fs = NULL;
 	errcode_t e;
@@ -260,7 +222,7 @@ static int plan_blocks(struct rj_volume *v, struct rj_change *c,
 
 	rc = rj_overlay_open(v, &ov, &fs, err);
 	if (!rc)
-		rc = change_blocks(v, fs, c, o, &old, &orphan, err);
+		rc = change_blocks(v, fs, c, o, &old, &gone, err);
 	if (!rc) {
 		e = ext2fs_flush2(fs, EXT2_FLAG_FLUSH_NO_SYNC);
 		if (e)
@@ -268,19 +230,15 @@ static int plan_blocks(struct rj_volume *v, struct rj_change *c,
 				"%s: cannot work out its new blocks", v->path);
 	}
 	if (!rc)
-		rc = take_images(v, c, &ov, err);
-	if (!rc) {
-		best_run(c, &c->journal);
-		if (!c->journal.count)
-			best_run(c, &old);
-		if (c->count && !c->journal.count && !old.count)
-			rc = find_space(v, fs, c, &orphan, err);
-	}
+		rc = take_images(v, fs, c, &ov, err);
+	if (!rc && c->count)
+		rc = rj_change_find_places(v, fs, c, rj_change_redo_blocks(c),
+			&old, &gone, err);
 	if (fs)
 		ext2fs_free(fs);
 	rj_overlay_free(&ov);
 	free(old.runs);
-	free(orphan.runs);
+	free(gone.runs);
 	return rc;
 }
 

@@ -3,7 +3,8 @@
  * Change many blocks of a volume so that a power cut cannot leave the change half done:
  * make a journal inode, or remove it or the orphan file. All new contents are computed
  * first, then written as a redo record into blocks that are free (or belong to the
- * journal that is made or removed), and only then, block by block, in place.
+ * journal that is made or removed), next to each other or not, and only then, block by
+ * block, in place.
  * From the first to the last write in place the superblock keeps out every program that
  * does not know the redo record. doc/moving.md has the record's bytes.
  */

@@ -35,6 +35,17 @@ static const uint8_t *find(const struct overlay *o, uint64_t nr)
 						       : NULL;
 }
 
+void rj_overlay_forget(struct overlay *o, uint64_t first, uint64_t count)
+{
+	size_t at;
+
+	for (at = place_of(o, first);
+		at < o->count && o->blocks[at].nr < first + count; at++) {
+		free(o->blocks[at].data);
+		o->blocks[at].data = NULL;
+	}
+}
+
 void rj_overlay_free(struct overlay *o)
 {
 	size_t i;

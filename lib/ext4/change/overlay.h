@@ -7,7 +7,7 @@
 
 struct overlay_block {
 	uint64_t nr;
-	uint8_t *data; /* block_size bytes */
+	uint8_t *data; /* block_size bytes; NULL: forgotten, it is as on the volume */
 };
 
 /* Blocks that differ from the volume's, ascending. */
@@ -24,6 +24,8 @@ struct overlay {
  */
 int rj_overlay_open(struct rj_volume *v, struct overlay *o, ext2_filsys *fs,
 	struct rj_error *err);
+/* Drop what was written to COUNT blocks from FIRST on. After the last write alone. */
+void rj_overlay_forget(struct overlay *o, uint64_t first, uint64_t count);
 void rj_overlay_free(struct overlay *o);
 
 #endif
