@@ -185,7 +185,7 @@ void change_journal(const struct options *o, struct result *r)
 
 	if (rc && r->move.pending && o->accept_loss) {
 		change_resume(o, r);
-		rc = r->failed ? -(int)r->err.code : move(o, r);
+		rc = r->failed ? -(int)r->err.code : move(o, NULL, r);
 	}
 	if (rc && r->move.needs_recovery && o->yes && o->dry_run)
 		rj_fail(&r->err, r->err.code,

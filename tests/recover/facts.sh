@@ -123,7 +123,7 @@ status 0 "snapshot: the other volume gets it" "$RJRECOVER" -q -J device=j o.img
 check "snapshot: everything is back there" all_there o.img
 
 # ---- fast commits on an external journal ----
-names() { # LIST...: content of each, fsynced one by one: fast commits
+names() { # fsynced one by one: fast commits, until the kernel makes a whole one (commit=)
 	local i
 	for ((i = 0; i < 12; i++)); do mkdir -p mnt/dir.$i; done
 	sync -f mnt
@@ -132,7 +132,7 @@ names() { # LIST...: content of each, fsynced one by one: fast commits
 	done
 }
 rm -f j v
-check "fast commits: a crash" eval 'format f 4096 -t ext4 -O fast_commit && crash_on f "" names'
+check "fast commits: a crash" eval 'format f 4096 -t ext4 -O fast_commit && crash_on f commit=600 names'
 fresh f
 for o in -p -y -n; do
 	status 4 "fast commits: $o refuses" "$RJRECOVER" $o -J device=j v
@@ -152,7 +152,7 @@ if [ -c /dev/fuse ]; then
 	check "remote fast commits: a crash" eval '
 		"$MKRJFS" -q -F -t ext4 -J "remote=file://$T_DIR/shelf,size=8" "$T_DIR/r.live" 48M &&
 			serve "$T_DIR/r.live" && tune2fs -O fast_commit "$T_DIR/r.live" &&
-			mount -i -t ext4 -o "loop,journal_path=$LOOP" r.live mnt && names &&
+			mount -i -t ext4 -o "loop,commit=600,journal_path=$LOOP" r.live mnt && names &&
 			crash "$T_DIR/r.live" "$T_DIR/mnt" "$T_DIR/r.img"'
 	cp r.img v; shelf >shelf.was
 	for o in -p -y; do
