@@ -12,13 +12,13 @@ suite() { # PROGRAM [VARIABLE=VALUE...]
 	check "$NAME${WAY:-}: $1 ${*:2}" timeout 200 env RJ_TEST_STORE="$B_URL" "${@:2}" \
 		"$RJ_BUILD/tests/$1"
 }
-suite store/test-tree
+suite store/test-tree ${FILES:+RJ_TEST_FILES="$T_DIR/$FILES"}
 suite log/test-race RJ_ROUNDS=2 RJ_RACERS=6
 suite log/test-model RJ_LIVES=1
 b_cuts "$B_PORTS"
 is "a bad way to it" $? 0
 GOOD=$B_URL B_URL=$B_BAD_URL WAY=", a bad way"
-suite store/test-tree RJ_TEST_RETRY=1
+suite store/test-tree RJ_TEST_RETRY=1 ${FILES:+RJ_TEST_FILES="$T_DIR/$FILES"}
 # of the same seed it would write the log that the suite above left in this store
 [ -z "${RJ_SEED:-}" ] || export RJ_SEED=$((RJ_SEED + 1))
 suite log/test-model RJ_TEST_RETRY=1 RJ_LIVES=1

@@ -3,10 +3,12 @@
  * What tree.h promises, tried on the tree of the mode B store whose URL is in
  * $RJ_TEST_STORE, or on one in memory. Each test has folders of its own.
  */
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "store/common.h"
@@ -392,6 +394,105 @@ static void a_dup_is_a_handle_of_its_own(void)
 	rj_buf_free(&out);
 }
 
+/*
+ * libcurl refuses more than 300 KiB of lines to one request, and counts those of IMAP several
+ * times: 60 mails are good, and 4,400 files. $RJ_TEST_FILES, the server's own folder, is the way
+ * to so many in little time.
+ */
+#define LONG_MAILS 300
+#define LONG_FILES 5000
+
+static void put_many(const char *folder, const struct rj_mkdir_object *o, bool as_folder)
+{
+	const char *files = getenv("RJ_TEST_FILES");
+	char name[RJ_TREE_NAME], path[1000];
+	int fd;
+
+	rj_mkdir_name(o, name);
+	if (!files && as_folder) {
+		snprintf(path, sizeof(path), "%s/%s", folder, name);
+		make(path);
+		return;
+	}
+	if (!files) {
+		T_WORKS(tree->ops->put(tree, folder, name, "object", o->bytes, &err));
+		return;
+	}
+	snprintf(path, sizeof(path), "%s/%s/%s", files, folder, name);
+	if (as_folder) {
+		CU_ASSERT_EQUAL(mkdir(path, 0755), 0);
+		return;
+	}
+	fd = open(path, O_CREAT | O_WRONLY, 0644);
+	CU_ASSERT_EQUAL(write(fd, "object", o->bytes), (ssize_t)o->bytes);
+	CU_ASSERT_EQUAL(close(fd), 0);
+}
+
+struct many {
+	unsigned objects, folders;
+	uint64_t bytes;
+	unsigned char seen[LONG_FILES + 1];
+};
+
+static int see_many(void *arg, const char *name, uint64_t bytes, bool folder)
+{
+	struct many *m = arg;
+	struct rj_mkdir_object o;
+
+	if (!rj_mkdir_parse_name(name, &o) || o.number > LONG_FILES || m->seen[o.number]++)
+		return 0;
+	m->objects += !folder;
+	m->folders += folder;
+	m->bytes += bytes * !folder;
+	return 0;
+}
+
+static void list_many(struct rj_tree *t, const char *folder, struct many *m)
+{
+	memset(m, 0, sizeof(*m));
+	T_WORKS(t->ops->list(t, folder, see_many, m, &err));
+}
+
+static void long_lists(void)
+{
+	unsigned count = getenv("RJ_TEST_FILES") ? LONG_FILES : LONG_MAILS, i;
+	struct rj_key log = t_new_log(RJ_KEY_EPOCH);
+	char above[RJ_TREE_FOLDER], folder[RJ_TREE_FOLDER], name[RJ_TREE_NAME];
+	struct rj_mkdir_object o = {0};
+	struct rj_tree *other = open_tree();
+	struct rj_buf out = {0};
+	static struct many m;
+	int rc;
+
+	folder_of(&log, 0, above);
+	folder_of(&log, 1, folder);
+	make(folder);
+	for (i = 1; i <= count; i++) {
+		o.number = i;
+		o.bytes = 1 + i % 5;
+		put_many(folder, &o, false);
+		if (i > 1)
+			put_many(above, &o, true);
+	}
+	for (i = 0; i < 2; i++) { /* what was learned of the first serves the second */
+		list_many(other, folder, &m);
+		CU_ASSERT_EQUAL(m.objects, count);
+		CU_ASSERT_EQUAL(m.bytes, count * 3);
+		list_many(other, above, &m);
+		CU_ASSERT_EQUAL(m.folders, count);
+	}
+	rj_mkdir_name(&o, name);
+	T_WORKS(other->ops->get(other, folder, name, 9, &out, &err));
+	CU_ASSERT_EQUAL(out.len, o.bytes);
+	T_FAILS(other->ops->get(other, folder, "0", 9, &out, &err), RJ_E_NOTFOUND, "");
+	rc = other->ops->remove(other, folder, name, &err);
+	CU_ASSERT_TRUE(!rc || (rc == -RJ_E_NOTFOUND && retrying()));
+	list_many(other, folder, &m);
+	CU_ASSERT_EQUAL(m.objects, count - 1);
+	rj_tree_close(other);
+	rj_buf_free(&out);
+}
+
 /* They are under no epoch, and one that stands twice is listed once. */
 static void come_and_go(enum rj_key_kind kind)
 {
@@ -458,6 +559,7 @@ int main(void)
 		RJTEST(one_of_many_racers_makes_it),
 		RJTEST(readers_see_all_or_nothing),
 		RJTEST(a_dup_is_a_handle_of_its_own),
+		RJTEST(long_lists),
 		RJTEST(holds_come_and_go),
 		RJTEST(named_marks_come_and_go),
 		RJTEST(pieces_of_bases_come_and_go),

@@ -83,10 +83,9 @@ static int on_close(void *arg, curl_socket_t fd)
 
 /* A password goes only over a connection that is encrypted, unless rj.conf says
  * insecure=yes; then encryption is taken where it is offered. */
-static CURLcode set_login(struct rj_net *n)
+static CURLcode set_login(struct rj_net *n, CURL *e)
 {
 	const struct rj_conf *c = n->opts.conf;
-	CURL *e = n->easy;
 	CURLcode code = 0;
 
 	if (n->kind->starttls)
@@ -99,16 +98,15 @@ static CURLcode set_login(struct rj_net *n)
 	return code;
 }
 
-static int set_up(struct rj_net *n, struct rj_error *err)
+int rj_net_handle(struct rj_net *n, CURL **out, struct rj_error *err)
 {
 	CURL *e;
 	int rc;
 
-	rc = rj_curl_new(n->base.url, &n->opts, n->kind->protocols, n->detail,
-		&n->easy, err);
+	rc = rj_curl_new(n->base.url, &n->opts, n->kind->protocols, n->detail, out, err);
 	if (rc)
 		return rc;
-	e = n->easy;
+	e = *out;
 	/* FTP by requests to a proxy would send the password there in clear */
 	curl_easy_setopt(e, CURLOPT_HTTPPROXYTUNNEL, 1L);
 	curl_easy_setopt(e, CURLOPT_HEADERFUNCTION, on_line);
@@ -121,7 +119,7 @@ static int set_up(struct rj_net *n, struct rj_error *err)
 	curl_easy_setopt(e, CURLOPT_SEEKDATA, n);
 	curl_easy_setopt(e, CURLOPT_CLOSESOCKETFUNCTION, on_close);
 	curl_easy_setopt(e, CURLOPT_CLOSESOCKETDATA, n);
-	if (set_login(n))
+	if (set_login(n, e))
 		return rj_fail(err, RJ_E_INVAL,
 			"%s: this machine's libcurl cannot log in there",
 			n->base.url);
@@ -129,8 +127,15 @@ static int set_up(struct rj_net *n, struct rj_error *err)
 		return rj_fail(err, RJ_E_UNSUPPORTED,
 			"%s: this machine's libcurl cannot speak to an %s",
 			n->base.url, n->kind->peer);
-	if (!n->kind->short_poll)
-		return 0;
+	return 0;
+}
+
+static int set_up(struct rj_net *n, struct rj_error *err)
+{
+	int rc = rj_net_handle(n, &n->easy, err);
+
+	if (rc || !n->kind->short_poll)
+		return rc;
 	n->multi = curl_multi_init();
 	if (!n->multi)
 		return rj_fail(err, RJ_E_NOMEM, "out of memory");
@@ -207,9 +212,18 @@ static void hang_up(struct rj_net *n)
 	n->multi = NULL;
 }
 
+void rj_net_lines_close(struct rj_net *n)
+{
+	if (n->lines)
+		rj_curl_cleanup(n->lines->easy);
+	free(n->lines);
+	n->lines = NULL;
+}
+
 void rj_net_fini(struct rj_net *n)
 {
 	hang_up(n);
+	rj_net_lines_close(n);
 	rj_conf_release(n->opts.conf);
 }
 
@@ -218,7 +232,11 @@ static int renew(struct rj_net *n, struct rj_error *err)
 {
 	int rc;
 
-	if (n->fresh || (n->failed && rj_conf_renew(&n->opts.conf, &n->looked_ns)))
+	if (n->failed && rj_conf_renew(&n->opts.conf, &n->looked_ns)) {
+		rj_net_lines_close(n);
+		n->fresh = true;
+	}
+	if (n->fresh)
 		hang_up(n);
 	n->fresh = false;
 	if (n->easy)
@@ -323,6 +341,7 @@ int rj_net_perform(struct rj_net *n, struct rj_net_call *call, CURLcode *code,
 		call->out->len = n->start;
 	n->call = NULL;
 	n->failed = rc || *code;
+	n->fresh |= rj_net_cut(*code);
 	return rc;
 }
 
@@ -333,7 +352,20 @@ int rj_net_fail_lost(struct rj_net *n, const char *doing, struct rj_error *err)
 		n->kind->peer, doing);
 }
 
+#define TOO_LARGE 100 /* CURLE_TOO_LARGE, of 8.6.0 and later; before: CURLE_RECV_ERROR */
+
+bool rj_net_cut(CURLcode code)
+{
+	return code == CURLE_RECV_ERROR || code == CURLE_WEIRD_SERVER_REPLY ||
+	       (int)code == TOO_LARGE;
+}
+
 int rj_net_fail(struct rj_net *n, CURLcode code, struct rj_error *err)
+{
+	return rj_net_fail_on(n, n->easy, code, err);
+}
+
+int rj_net_fail_on(struct rj_net *n, CURL *e, CURLcode code, struct rj_error *err)
 {
 	/* libcurl keeps a connection on which the reply to a command after an upload
 	 * (RNTO) came too late, and would read it as that to the next command */
@@ -350,8 +382,8 @@ int rj_net_fail(struct rj_net *n, CURLcode code, struct rj_error *err)
 			"goes without)",
 			n->base.url, n->kind->peer);
 	default:
-		return rj_curl_fail(n->easy, code, n->base.url, n->kind->peer,
-			n->detail, &n->opts, err);
+		return rj_curl_fail(
+			e, code, n->base.url, n->kind->peer, n->detail, &n->opts, err);
 	}
 }
 
@@ -420,6 +452,15 @@ char *rj_net_url(const struct rj_net *n, const char *folder, const char *name,
 	snprintf(out, RJ_NET_URL, "%s%.700s%s", n->origin, path,
 		slash && path[0] ? "/" : "");
 	return out;
+}
+
+bool rj_net_holds_objects(const char *folder)
+{
+	int slashes = 0;
+
+	for (; *folder; folder++)
+		slashes += *folder == '/';
+	return slashes >= 2;
 }
 
 char *rj_net_temporary(

@@ -10,9 +10,10 @@
  * empty or is itself known, does not show it. Some, as vsftpd, list a folder that is
  * closed to them as empty, or as a file of its name; but not with its ".".
  *
- * Folders are listed with STAT, over the control connection: what LIST sends over
- * a connection of its own has no length, and one that was cut short looks whole to
- * libcurl, also with TLS. LIST is for servers that do not have STAT of a folder.
+ * Folders are listed with STAT, over the control connection, and large ones over one that
+ * libcurl does not read (rj_net_ask()): what LIST sends over a connection of its own has no
+ * length, and one that was cut short looks whole to libcurl, also with TLS. LIST is for
+ * servers that do not have STAT of a folder.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -69,12 +70,9 @@ static void on_stat_line(void *arg, const char *line, size_t len)
 			rj_buf_append(s->out, "\n", 1);
 }
 
-/*
- * The listing of PATH into OUT, by STAT. *DONE: that is so; else the server does
- * not have it: 211 is its own state, 5xx but 550 (as for LIST) that it refuses.
- */
-static int fetch_stat(struct rj_net *n, const char *path, struct rj_buf *out,
-	bool *done, struct rj_error *err)
+/* STAT's answer of PATH into OUT, and its code. */
+static int stat_folder(struct rj_net *n, const char *path, struct rj_buf *out, int *reply,
+	struct rj_error *err)
 {
 	char text[RJ_NET_PATH + 16];
 	struct stat_lines lines = {.out = out};
@@ -83,28 +81,51 @@ static int fetch_stat(struct rj_net *n, const char *path, struct rj_buf *out,
 		.quote = {text},
 		.line = on_stat_line,
 		.arg = &lines};
-	CURLcode code;
-	int rc;
+	CURLcode code = CURLE_OK;
+	bool large = !strcmp(n->large, path);
+	int rc = 0;
 
-	*done = true;
 	out->len = 0;
 	snprintf(text, sizeof(text), "STAT %s", *path ? path : ".");
-	rc = rj_net_perform(n, &c, &code, err);
-	if (rc)
+	if (!large) {
+		rc = rj_net_perform(n, &c, &code, err);
+		large = rj_net_cut(code);
+		*reply = c.reply;
+	}
+	if (!rc && large) {
+		out->len = 0;
+		rc = rj_net_ask(n, text, on_stat_line, &lines, err);
+		*reply = atoi(n->answer);
+		code = CURLE_OK;
+		if (!rc)
+			rj_net_asked(n, path, out->len, false);
+	}
+	if (!rc && code && code != CURLE_QUOTE_ERROR)
+		rc = rj_net_fail(n, code, err);
+	if (!rc && lines.no_memory)
+		rc = rj_fail(err, RJ_E_NOMEM, "out of memory for a listing");
+	return rc;
+}
+
+/*
+ * The listing of PATH into OUT, by STAT. *DONE: that is so; else the server does
+ * not have it: 211 is its own state, 5xx but 550 (as for LIST) that it refuses.
+ */
+static int fetch_stat(struct rj_net *n, const char *path, struct rj_buf *out,
+	bool *done, struct rj_error *err)
+{
+	int reply = 0, rc = stat_folder(n, path, out, &reply, err);
+
+	*done = true;
+	if (rc || reply == 212 || reply == 213)
 		return rc;
-	if (code && code != CURLE_QUOTE_ERROR)
-		return rj_net_fail(n, code, err);
-	if (lines.no_memory)
-		return rj_fail(err, RJ_E_NOMEM, "out of memory for a listing");
-	if (!code && (c.reply == 212 || c.reply == 213))
-		return 0;
 	out->len = 0;
-	if (code && (c.reply == 450 || c.reply == 550))
+	if (reply == 450 || reply == 550)
 		return 0;
-	*done = c.reply != 211 && c.reply / 100 != 5;
+	*done = reply != 211 && reply / 100 != 5;
 	if (!*done)
 		return 0;
-	return not_now(n, "list", path, c.reply, err);
+	return not_now(n, "list", path, reply, err);
 }
 
 /* The same by LIST. */

@@ -28,6 +28,8 @@ struct imap {
 	struct rj_buf mails; /* of struct rj_mail */
 	/* The server's last tagged answer, "NO [ALREADYEXISTS] ...". */
 	char answer[200];
+	struct rj_buf *out; /* gets a long list's lines */
+	bool no_memory;
 };
 
 static struct imap *imap_of(struct rj_tree *t)
@@ -83,6 +85,62 @@ static int command(struct imap *m, const char *mailbox, const char *text,
 		mailbox ? mailbox : "");
 	m->answer[0] = '\0';
 	return rj_net_perform(&m->net, &c, code, err);
+}
+
+static void on_long_line(void *arg, const char *line, size_t len)
+{
+	struct imap *m = arg;
+
+	m->no_memory |= m->out->len > MAX_LIST || rj_buf_append(m->out, line, len) ||
+			rj_buf_append(m->out, "\n", 1);
+}
+
+/* COMMAND, and what the server says to OUT, however long that is. *CODE 0, or
+ * CURLE_QUOTE_ERROR: the server refuses. */
+static int command_long(
+	struct imap *m, const char *text, struct rj_buf *out, CURLcode *code, struct rj_error *err)
+{
+	int rc;
+
+	m->out = out;
+	m->no_memory = false;
+	rc = rj_net_ask(&m->net, text, on_long_line, m, err);
+	on_line(m, m->net.answer, strlen(m->net.answer));
+	*code = strncasecmp(m->answer, "OK", 2) ? CURLE_QUOTE_ERROR : CURLE_OK;
+	if (!rc && m->no_memory)
+		rc = rj_fail(err, RJ_E_NOMEM, "out of memory for a listing");
+	return rc;
+}
+
+/*
+ * COMMAND, whose answer is a list of WHAT; with MAILBOX (may be NULL) it is done in that
+ * mailbox. One that is too long for libcurl comes over the other connection.
+ */
+static int command_list(struct imap *m, const char *mailbox, const char *text, const char *what,
+	struct rj_buf *out, CURLcode *code, struct rj_error *err)
+{
+	char select[RJ_NET_PATH + 16];
+	int rc;
+
+	if (strcmp(m->net.large, what)) {
+		rc = command(m, mailbox, text, out, code, err);
+		if (rc || !rj_net_cut(*code))
+			return rc;
+	}
+	*code = CURLE_OK;
+	rc = 0;
+	if (mailbox) {
+		snprintf(select, sizeof(select), "EXAMINE %s", mailbox);
+		rc = command_long(m, select, out, code, err);
+		out->len = 0;
+	}
+	if (!rc && *code)
+		*code = CURLE_LOGIN_DENIED; /* what libcurl makes of it */
+	else if (!rc)
+		rc = command_long(m, text, out, code, err);
+	if (!rc)
+		rj_net_asked(&m->net, what, out->len, !mailbox);
+	return rc;
 }
 
 /* * LIST (\Noselect) "/" "" */
@@ -156,7 +214,7 @@ static int list_mailboxes(struct imap *m, const char *pattern,
 	int rc;
 
 	snprintf(text, sizeof(text), "LIST \"\" \"%s\"", pattern);
-	rc = command(m, NULL, text, &out, &code, err);
+	rc = command_list(m, NULL, text, pattern, &out, &code, err);
 	if (!rc && code)
 		rc = fail(m, code, err);
 	p = (const char *)out.data;
@@ -247,6 +305,7 @@ static int imap_put(struct rj_tree *t, const char *folder, const char *name,
 	c.body = mail.data;
 	c.body_len = mail.len;
 	m->answer[0] = '\0';
+	m->folder[0] = '\0'; /* its list is an older one */
 	rc = rj_net_perform(&m->net, &c, &code, err);
 	rj_buf_free(&mail);
 	if (rc || !code)
@@ -269,7 +328,7 @@ static int keep_mails(struct imap *m, const struct rj_buf *text)
 		eol = memchr(p, '\n', (size_t)(end - p));
 		if (!eol)
 			eol = end;
-		if (rj_mail_parse_line(p, (size_t)(eol - p), &mail) &&
+		if (*p == '*' && rj_mail_parse_line(p, (size_t)(eol - p), &mail) &&
 			rj_buf_append(&m->mails, &mail, sizeof(mail)))
 			return -RJ_E_NOMEM;
 	}
@@ -312,8 +371,8 @@ static int list_mails(struct imap *m, const char *folder, struct rj_error *err)
 	/* a session hears of mails that others brought after a NOOP */
 	rc = command(m, mailbox, "NOOP", NULL, &code, err);
 	if (!rc && !code)
-		rc = command(m, mailbox, "UID FETCH 1:* (UID ENVELOPE)", &out,
-			&code, err);
+		rc = command_list(m, mailbox, "UID FETCH 1:* (UID ENVELOPE)", mailbox,
+			&out, &code, err);
 	if (!rc && code)
 		rc = no_mailbox(m, folder, mailbox, code, err);
 	if (!rc && keep_mails(m, &out))
@@ -322,15 +381,6 @@ static int list_mails(struct imap *m, const char *folder, struct rj_error *err)
 		snprintf(m->folder, sizeof(m->folder), "%s", folder);
 	rj_buf_free(&out);
 	return rc;
-}
-
-static bool holds_mails(const char *folder)
-{
-	int slashes = 0;
-
-	for (; *folder; folder++)
-		slashes += *folder == '/';
-	return slashes >= 2;
 }
 
 static int imap_list(struct rj_tree *t, const char *folder, rj_tree_list_fn fn,
@@ -343,7 +393,7 @@ static int imap_list(struct rj_tree *t, const char *folder, rj_tree_list_fn fn,
 	size_t i;
 	int rc;
 
-	if (holds_mails(folder)) {
+	if (rj_net_holds_objects(folder)) {
 		rc = list_mails(m, folder, err);
 		for (i = 0; !rc && i < m->mails.len; i += sizeof(mail)) {
 			memcpy(&mail, m->mails.data + i, sizeof(mail));
@@ -369,16 +419,20 @@ static int imap_list(struct rj_tree *t, const char *folder, rj_tree_list_fn fn,
 	return rc;
 }
 
+enum which { THIS_LIST, NEW_LIST, ANY_LIST /* a new one if this one does not show it */ };
+
 /* The mail of NAME, or NULL: none (or RC says why). */
 static const struct rj_mail *find_mail(struct imap *m, const char *folder,
-	const char *name, bool afresh, int *rc, struct rj_error *err)
+	const char *name, enum which which, int *rc, struct rj_error *err)
 {
 	const struct rj_mail *mail;
 	size_t i, count;
 
 	*rc = 0;
-	if (afresh || strcmp(m->folder, folder))
+	if (which == NEW_LIST || strcmp(m->folder, folder)) {
+		which = NEW_LIST;
 		*rc = list_mails(m, folder, err);
+	}
 	if (*rc == -RJ_E_NOTFOUND)
 		*rc = 0, m->mails.len = 0;
 	if (*rc)
@@ -388,7 +442,15 @@ static const struct rj_mail *find_mail(struct imap *m, const char *folder,
 	for (i = 0; i < count; i++)
 		if (!strcmp(mail[i].name, name))
 			return &mail[i];
-	return afresh ? NULL : find_mail(m, folder, name, true, rc, err);
+	return which == ANY_LIST ? find_mail(m, folder, name, NEW_LIST, rc, err) : NULL;
+}
+
+static void forget_mail(struct imap *m, const struct rj_mail *mail)
+{
+	size_t at = (size_t)((const uint8_t *)mail - m->mails.data);
+
+	m->mails.len -= sizeof(*mail);
+	memmove(m->mails.data + at, m->mails.data + at + sizeof(*mail), m->mails.len - at);
 }
 
 static int no_object(struct imap *m, const char *folder, const char *name,
@@ -425,7 +487,7 @@ static int imap_get(struct rj_tree *t, const char *folder, const char *name,
 	CURLcode code;
 	int rc;
 
-	mail = find_mail(m, folder, name, false, &rc, err);
+	mail = find_mail(m, folder, name, ANY_LIST, &rc, err);
 	if (rc)
 		return rc;
 	if (!mail)
@@ -461,9 +523,9 @@ static int imap_remove(struct rj_tree *t, const char *folder, const char *name,
 	CURLcode code;
 	int rc = 0, removed;
 
-	/* until it is in no list: it may be there twice */
+	/* until it is not in the list: it may be there twice */
 	for (removed = 0; !rc; removed++) {
-		mail = find_mail(m, folder, name, true, &rc, err);
+		mail = find_mail(m, folder, name, !removed ? ANY_LIST : THIS_LIST, &rc, err);
 		if (rc)
 			return rc;
 		if (!mail)
@@ -476,8 +538,11 @@ static int imap_remove(struct rj_tree *t, const char *folder, const char *name,
 			rc = command(m, mailbox, "EXPUNGE", NULL, &code, err);
 		if (!rc && code)
 			rc = fail(m, code, err);
+		if (!rc)
+			forget_mail(m, mail);
 	}
-	m->folder[0] = '\0';
+	if (rc)
+		m->folder[0] = '\0';
 	return !rc && !removed ? no_object(m, folder, name, err) : rc;
 }
 
@@ -492,13 +557,29 @@ static void imap_close(struct rj_tree *t)
 	free(m);
 }
 
+/* The mails of the folder last listed, too: threads that fetch need no list of their own. */
+static int imap_dup(struct rj_tree *t, struct rj_tree **out, struct rj_error *err)
+{
+	const struct imap *m = imap_of(t);
+	struct imap *d;
+	int rc = rj_net_dup(t, out, err);
+
+	if (rc)
+		return rc;
+	d = imap_of(*out);
+	d->separator = m->separator;
+	if (!rj_buf_append(&d->mails, m->mails.data, m->mails.len))
+		memcpy(d->folder, m->folder, sizeof(d->folder));
+	return 0;
+}
+
 static const struct rj_tree_ops imap_ops = {
 	.make = imap_make,
 	.put = imap_put,
 	.get = imap_get,
 	.list = imap_list,
 	.remove = imap_remove,
-	.dup = rj_net_dup,
+	.dup = imap_dup,
 	.close = imap_close,
 };
 
@@ -511,6 +592,7 @@ static const struct rj_net_kind imap_kind = {
 	.peer = "IMAP server",
 	.starttls = true,
 	.box = "mailbox",
+	.tagged = true,
 	.ops = &imap_ops,
 	.bytes = sizeof(struct imap),
 };
