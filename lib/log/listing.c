@@ -78,23 +78,67 @@ static void empty(struct rj_listing *l)
 	l->ranges.len = l->bytes.len = 0;
 }
 
-static int list_up_to(struct rj_store *store, const struct rj_log_id *id,
-	uint64_t after, uint64_t limit, int retry_ms, struct rj_listing *l,
-	struct rj_error *err)
+/* Is segment NUMBER there, whatever a list says? One that the store knows to be lost is not. */
+static int is_there(struct rj_store *store, const struct rj_log_id *id, uint64_t number,
+	int retry_ms, bool *there, struct rj_error *err)
 {
-	struct rj_key dir = rj_log_key(id, RJ_KEY_LOG, 0);
-	struct collect c = {
-		.l = l, .limit = limit, .url = store->url, .err = err};
+	struct rj_key key = rj_log_key(id, RJ_KEY_LOG, number);
+	struct rj_buf bytes = {0};
 	struct rj_retry retry;
 	int rc;
 
 	rj_retry_start(&retry, retry_ms);
 	do {
-		empty(l);
-		c.seen = after;
-		rc = rj_store_list(
-			store, &dir, after, collect_segment, &c, err);
+		bytes.len = 0;
+		rc = rj_store_get(store, &key, RJ_SEG_MAX_BYTES, &bytes, err);
 	} while (rj_retry_again(&retry, rc));
+	rj_buf_free(&bytes);
+	*there = !rc;
+	if (!rc || rc == -RJ_E_CORRUPT || rc == -RJ_E_NOTFOUND)
+		return 0;
+	return rj_log_fail_store(store, "cannot ask for segment", number, err);
+}
+
+static int list_once(struct rj_store *store, const struct rj_log_id *id, uint64_t after,
+	int retry_ms, struct collect *c, struct rj_error *err)
+{
+	struct rj_key dir = rj_log_key(id, RJ_KEY_LOG, 0);
+	struct rj_retry retry;
+	int rc;
+
+	rj_retry_start(&retry, retry_ms);
+	do {
+		empty(c->l);
+		c->seen = after;
+		rc = rj_store_list(store, &dir, after, collect_segment, c, err);
+	} while (rj_retry_again(&retry, rc));
+	if (rc)
+		empty(c->l);
+	return rc;
+}
+
+/*
+ * A server may cut a long list without a word. So the number after its last one is asked for by
+ * name; if it is there, it was put in between, or a second list does not show it either. A store of
+ * mode B asks itself, before it says where the log ends (store/tree/mkdir-view.h).
+ */
+static int list_up_to(struct rj_store *store, const struct rj_log_id *id,
+	uint64_t after, uint64_t limit, int retry_ms, struct rj_listing *l,
+	struct rj_error *err)
+{
+	struct collect c = {
+		.l = l, .limit = limit, .url = store->url, .err = err};
+	int rc = list_once(store, id, after, retry_ms, &c, err);
+	uint64_t next = c.seen + 1;
+	bool there;
+
+	if (rc || store->caps.exclusive_container || !next)
+		return rc;
+	rc = is_there(store, id, next, retry_ms, &there, err);
+	if (!rc && there)
+		rc = list_once(store, id, after, retry_ms, &c, err);
+	if (!rc && there && c.seen < next)
+		rc = rj_store_fail_cut(store->url, next, err);
 	if (rc)
 		empty(l);
 	return rc;
@@ -186,6 +230,7 @@ int rj_listing_check(struct rj_store *store, const struct rj_log_id *id,
 	uint64_t after, int retry_ms, struct rj_listing *l, uint64_t from,
 	uint64_t to, struct rj_range *hole, struct rj_error *err)
 {
+	bool there;
 	int rc;
 
 	if (!find_hole(l, from, to, hole))
@@ -193,6 +238,11 @@ int rj_listing_check(struct rj_store *store, const struct rj_log_id *id,
 	rc = list_up_to(store, id, after, l->last, retry_ms, l, err);
 	if (rc || !find_hole(l, from, to, hole))
 		return rc;
+	rc = is_there(store, id, hole->first, retry_ms, &there, err);
+	if (rc)
+		return rc;
+	if (there)
+		return rj_store_fail_cut(store->url, hole->first, err);
 	if (rj_listing_only_fences(l))
 		return rj_fail(err, RJ_E_GAP,
 			"%s: from segment %llu on only fences are there: the log was removed (rjlog rm), or what it held is lost",

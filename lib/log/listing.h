@@ -24,7 +24,8 @@ struct rj_range {
 };
 
 /* List log/ for numbers above AFTER into L (zeroed before; rj_listing_free() also after a
- * failure, which leaves L without numbers). RJ_E_PROTOCOL: not in ascending order. */
+ * failure, which leaves L without numbers). RJ_E_PROTOCOL: not in ascending order, or the store's
+ * list does not show a segment that is there. */
 int rj_listing_log(struct rj_store *store, const struct rj_log_id *id,
 	uint64_t after, int retry_ms, struct rj_listing *l,
 	struct rj_error *err);
@@ -41,7 +42,7 @@ int rj_listing_epoch(struct rj_store *store, const struct rj_log_id *id,
  * has it too: during the first one a writer may have put n and then n+1, and a store
  * may show n+1 and not n. L is replaced by that second listing, up to the last number
  * of the first one. If only fences are listed, the message says that the log was
- * removed.
+ * removed. RJ_E_PROTOCOL: the first one that is missing is there, if asked for by its name.
  */
 int rj_listing_check(struct rj_store *store, const struct rj_log_id *id,
 	uint64_t after, int retry_ms, struct rj_listing *l, uint64_t from,

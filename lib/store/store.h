@@ -276,6 +276,15 @@ static inline int rj_store_remove(
 	return s->ops->remove(s, key, err);
 }
 
+/* Fill ERR: RJ_E_PROTOCOL. The list of the store of URL does not show segment NUMBER, which is
+ * there: some servers cut long lists, and do not say so. */
+static inline int rj_store_fail_cut(const char *url, uint64_t number, struct rj_error *err)
+{
+	return rj_fail(err, RJ_E_PROTOCOL,
+		"%s: the server's list does not show segment %llu, which is there: it cuts long lists; raise its limit on them (pure-ftpd: LimitRecursion, -L), then try again",
+		url, (unsigned long long)number);
+}
+
 /* List journals, as ops->list_journals(). RJ_E_UNSUPPORTED: this kind of store cannot. */
 static inline int rj_store_list_journals(struct rj_store *s,
 	rj_store_journal_fn fn, void *arg, struct rj_error *err)

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "log/common.h"
+#include "log/listing.h"
 
 static void one_writer_appends_and_a_reader_sees_it(void)
 {
@@ -219,10 +220,11 @@ static void upto_reads_as_if_the_log_ended_there(void)
 	t_log_end(&t);
 }
 
-/* A store whose listing misses segment 3 at first, as when it was put while
- * the listing was made. */
+/* A store whose next TORN_LISTS listings miss segment 3, as when it was put while they were
+ * made, or all from CUT_FROM on, as of a server that cuts long lists. */
 static const struct rj_store_ops *real_ops;
 static unsigned torn_lists;
+static uint64_t cut_from = UINT64_MAX;
 
 struct torn {
 	rj_store_list_fn fn;
@@ -233,7 +235,9 @@ static int all_but_3(void *arg, uint64_t number, uint64_t bytes)
 {
 	struct torn *torn = arg;
 
-	return number == 3 ? 0 : torn->fn(torn->arg, number, bytes);
+	if (number == 3 || number >= cut_from)
+		return 0;
+	return torn->fn(torn->arg, number, bytes);
 }
 
 static int torn_list(struct rj_store *s, const struct rj_key *dir,
@@ -269,7 +273,47 @@ static void a_hole_is_believed_when_seen_twice(void)
 	CU_ASSERT_PTR_NOT_NULL(w);
 	rj_log_writer_free(w);
 	torn_lists = 2;
+	T_FAILS(&t, t_read(&t, NULL), RJ_E_PROTOCOL, "does not show segment 3, which is there");
+	CU_ASSERT_EQUAL(torn_lists, 0);
+	t_remove(&t, 3);
+	torn_lists = 2;
 	T_FAILS(&t, t_read(&t, NULL), RJ_E_GAP, "segment 3 is missing");
+	torn_lists = 0;
+	t.store->ops = real_ops;
+	t_log_end(&t);
+}
+
+/* Its end would be taken for that of the log. Stores of mode B: tests/store/tree/test-cut-list.c */
+static void a_list_that_is_cut_is_not_believed(void)
+{
+	struct rj_log_claim_opts o = {.retry_ms = T_PATIENCE_MS};
+	struct rj_log_writer *w = NULL;
+	struct rj_listing l = {0};
+	struct rj_store_ops ops;
+	struct t_log t;
+
+	t_log_begin(&t);
+	t_log_fill(&t, 5);
+	if (t_mode_b(&t)) {
+		t_log_end(&t);
+		return;
+	}
+	real_ops = t.store->ops;
+	ops = *real_ops;
+	ops.list = torn_list;
+	t.store->ops = &ops;
+	cut_from = 5;
+	torn_lists = 9;
+	T_FAILS(&t, t_read(&t, NULL), RJ_E_PROTOCOL, "does not show segment 5, which is there");
+	T_FAILS(&t, rj_log_claim(t.store, &t.id, &o, &w, &t.err), RJ_E_PROTOCOL, "segment 5");
+	T_FAILS(&t, rj_listing_log(t.store, &t.id, 4, 0, &l, &t.err), RJ_E_PROTOCOL, "segment 5");
+	torn_lists = 1; /* it was put in between */
+	T_WORKS(&t, rj_listing_log(t.store, &t.id, 3, 0, &l, &t.err));
+	CU_ASSERT_EQUAL(l.last, 6);
+	T_WORKS(&t, t_read(&t, NULL));
+	CU_ASSERT_EQUAL(t.count, 6);
+	rj_listing_free(&l);
+	cut_from = UINT64_MAX;
 	t.store->ops = real_ops;
 	t_log_end(&t);
 }
@@ -701,7 +745,7 @@ static void a_store_that_stays_away_is_unreachable(void)
 	rj_fault_clear(t.store);
 	t_fault(&t, RJ_FAULT_GET, RJ_FAULT_FAIL, 1, 0);
 	T_FAILS(&t, t_read(&t, &soon), RJ_E_UNREACHABLE,
-		"cannot read segment 2");
+		t_mode_b(&t) ? "cannot read segment 2" : "cannot ask for segment 3");
 	t_log_end(&t);
 }
 
@@ -729,6 +773,7 @@ int main(void)
 		RJTEST(another_history_is_not_the_one_that_was_seen),
 		RJTEST(upto_reads_as_if_the_log_ended_there),
 		RJTEST(a_hole_is_believed_when_seen_twice),
+		RJTEST(a_list_that_is_cut_is_not_believed),
 		RJTEST(reading_stops_when_told),
 		RJTEST(an_older_writer_is_fenced_at_its_next_append),
 		RJTEST(a_claim_goes_above_every_number_it_knows),

@@ -74,6 +74,10 @@ static int w_get(struct rj_store *s, const struct rj_key *key, size_t max,
 				       s->url);
 	else
 		rc = rj_store_get(h->inner, key, max, out, err);
+	if (rc == -RJ_E_NOTFOUND && key->number != w->lost) { /* that was the end of the log */
+		w->all_gets--;
+		w->begun--;
+	}
 	w->gets--;
 	return rc;
 }

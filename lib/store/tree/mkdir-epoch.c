@@ -314,6 +314,7 @@ static int mkdir_get(struct rj_store *s, const struct rj_key *key, size_t max,
 	struct rj_buf *out, struct rj_error *err)
 {
 	struct mkdir_store *l = mkdir_of(s);
+	struct rj_mkdir_object hidden = {.number = key->number};
 	const struct rj_mkdir_object *o;
 	char folder[RJ_TREE_FOLDER], name[RJ_TREE_NAME];
 	int rc;
@@ -331,7 +332,11 @@ static int mkdir_get(struct rj_store *s, const struct rj_key *key, size_t max,
 	o = find(l, key->number, &rc, err);
 	if (rc)
 		return rc;
-	if (!o)
+	if (!o) { /* by its name: a list may lack what is there */
+		hidden.epoch = rj_mkdir_view_epoch(&l->view, key->number);
+		o = &hidden;
+	}
+	if (!o->epoch)
 		return no_such(s, key, err);
 	rj_mkdir_folder(l->journal, o->epoch, folder);
 	rj_mkdir_name(o, name);

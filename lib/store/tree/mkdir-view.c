@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "format/seghdr.h"
+
 #define DIGITS 20
 
 void rj_mkdir_folder(
@@ -209,35 +211,74 @@ static int list_epoch(struct rj_tree *t, const uint8_t journal[RJ_UUID_BYTES],
 	return 0;
 }
 
+/* Is the segment after END there, whatever a list says? */
+static int follows(struct rj_tree *t, const uint8_t journal[RJ_UUID_BYTES],
+	const struct rj_mkdir_end *end, bool *there, struct rj_error *err)
+{
+	struct rj_mkdir_object next = {.number = end->last + 1};
+	char folder[RJ_TREE_FOLDER], name[RJ_TREE_NAME];
+	struct rj_buf bytes = {0};
+	int rc;
+
+	rj_mkdir_folder(journal, end->epoch, folder);
+	rj_mkdir_name(&next, name);
+	rc = t->ops->get(t, folder, name, RJ_SEG_MAX_BYTES, &bytes, err);
+	rj_buf_free(&bytes);
+	*there = !rc || rc == -RJ_E_CORRUPT;
+	return *there || rc == -RJ_E_NOTFOUND ? 0 : rc;
+}
+
+/* The last segment of END->epoch, into END; 0: it has none. A list that ends before one that is
+ * there is believed if it shows that one the next time: it was put in between. */
+static int find_last(struct rj_tree *t, const uint8_t journal[RJ_UUID_BYTES],
+	struct rj_mkdir_end *end, struct rj_error *err)
+{
+	struct rj_buf objects = {0};
+	const struct rj_mkdir_object *o;
+	bool there = true;
+	uint64_t asked = 0;
+	size_t n;
+	int rc = 0;
+
+	do {
+		rc = list_epoch(t, journal, (struct rj_mkdir_end){end->epoch, UINT64_MAX},
+			&objects, err);
+		o = (const void *)objects.data;
+		n = rc ? 0 : objects.len / sizeof(*o);
+		end->last = n ? o[n - 1].number : 0;
+		if (!rc && asked && end->last < asked)
+			rc = rj_store_fail_cut(t->url, asked, err);
+		if (rc || asked || !n || end->last == UINT64_MAX)
+			break;
+		rc = follows(t, journal, end, &there, err);
+		asked = end->last + 1;
+	} while (!rc && there);
+	rj_buf_free(&objects);
+	return rc;
+}
+
 int rj_mkdir_find_end(struct rj_tree *t, const uint8_t journal[RJ_UUID_BYTES],
 	const struct rj_mkdir_epochs *e, uint64_t below,
 	struct rj_mkdir_dead *dead, struct rj_mkdir_end *end,
 	struct rj_error *err)
 {
-	struct rj_buf objects = {0};
-	const struct rj_mkdir_object *o;
-	size_t count, i, n;
+	size_t count, i;
 	const uint64_t *epoch = epochs_of(e, &count);
 	int rc = 0;
 
 	*end = (struct rj_mkdir_end){0};
-	for (i = count; i > 0 && !rc && !end->epoch; i--) {
+	for (i = count; i > 0 && !rc && !end->last; i--) {
 		if (epoch[i - 1] >= below || (epoch[i - 1] > dead->above &&
 						     epoch[i - 1] < dead->below))
 			continue;
-		rc = list_epoch(t, journal,
-			(struct rj_mkdir_end){epoch[i - 1], UINT64_MAX},
-			&objects, err);
-		o = (const void *)objects.data;
-		n = objects.len / sizeof(*o);
-		if (!rc && n)
-			*end = (struct rj_mkdir_end){
-				epoch[i - 1], o[n - 1].number};
+		end->epoch = epoch[i - 1];
+		rc = find_last(t, journal, end, err);
 	}
+	if (!end->last)
+		end->epoch = 0;
 	if (!rc && count)
 		*dead = (struct rj_mkdir_dead){end->epoch,
 			below < epoch[count - 1] ? below : epoch[count - 1]};
-	rj_buf_free(&objects);
 	return rc;
 }
 
@@ -294,6 +335,17 @@ const struct rj_mkdir_object *rj_mkdir_view_find(
 		return NULL;
 	return bsearch(&key, v->objects.data, v->objects.len / sizeof(key),
 		sizeof(key), by_number);
+}
+
+uint64_t rj_mkdir_view_epoch(const struct rj_mkdir_view *v, uint64_t number)
+{
+	const struct rj_mkdir_object *o = (const void *)v->objects.data;
+	size_t count = v->objects.len / sizeof(*o), i;
+
+	for (i = 0; i < count; i++)
+		if (o[i].number > number)
+			return o[i].fence ? o[i].before : o[i].epoch;
+	return 0;
 }
 
 void rj_mkdir_view_free(struct rj_mkdir_view *v)

@@ -64,8 +64,12 @@ struct rj_mkdir_dead {
 	uint64_t above, below;
 };
 
-/* Find the end of the log among the epochs below BELOW: the highest one with a
- * segment, and its last segment. The epochs of DEAD are skipped, and DEAD is updated. */
+/*
+ * Find the end of the log among the epochs below BELOW: the highest one with a
+ * segment, and its last segment. The epochs of DEAD are skipped, and DEAD is updated.
+ * RJ_E_PROTOCOL: the list ends there, but the next segment is there, too; a claim would
+ * put its fence in the place of that.
+ */
 int rj_mkdir_find_end(struct rj_tree *t, const uint8_t journal[RJ_UUID_BYTES],
 	const struct rj_mkdir_epochs *e, uint64_t below,
 	struct rj_mkdir_dead *dead, struct rj_mkdir_end *end,
@@ -78,6 +82,9 @@ int rj_mkdir_view_build(struct rj_tree *t, const uint8_t journal[RJ_UUID_BYTES],
 /* Find the segment NUMBER in V; NULL: it is not there. */
 const struct rj_mkdir_object *rj_mkdir_view_find(
 	const struct rj_mkdir_view *v, uint64_t number);
+/* Get the epoch that segment NUMBER is of if V, which shows later ones, lacks it; 0: it shows
+ * none. */
+uint64_t rj_mkdir_view_epoch(const struct rj_mkdir_view *v, uint64_t number);
 void rj_mkdir_view_free(struct rj_mkdir_view *v);
 
 #endif
