@@ -135,7 +135,7 @@ static void judge_base(struct report *r, const char *name, const uint8_t uuid[RJ
 static void judge(struct report *r, const char *name, struct json_object *o)
 {
 	const char *mode = text_of(o, "mode"), *why;
-	struct json_object *fallback;
+	struct json_object *fallback, *floor;
 
 	if (!mode) {
 		say(r, UNKNOWN, name, "rjournald's answer has no mode", NULL);
@@ -148,6 +148,11 @@ static void judge(struct report *r, const char *name, struct json_object *o)
 		why = text_of(o, "why");
 	if (level_of(mode) != OK)
 		say(r, level_of(mode), name, mode, why);
+	/* a store that is away is said once */
+	if (level_of(mode) == OK && text_of(o, "upkeep"))
+		say(r, WARNING, name, "upkeep", text_of(o, "upkeep"));
+	if (json_object_object_get_ex(o, "floor", &floor) && text_of(floor, "why"))
+		say(r, WARNING, name, "floor", text_of(floor, "why"));
 	add_data(r, name, o, "lag_bytes", "B");
 	add_data(r, name, o, "lag_seconds", "s");
 	add_data(r, name, o, "put_p99_us", "us");

@@ -120,6 +120,9 @@ void status_print(struct json_object *o)
 	printf("  store         %s\n", text_of(o, "store"));
 	if (json_object_object_get_ex(o, "nearly_full", NULL))
 		printf("  nearly full   %s\n", text_of(o, "nearly_full"));
+	if (json_object_object_get_ex(o, "upkeep", NULL))
+		printf("  upkeep        fails for %s s: %s\n",
+			text_of(o, "upkeep_failing_seconds"), text_of(o, "upkeep"));
 	printf("  mode          %s since %s (on_loss=%s)\n", text_of(o, "mode"),
 		time_text(number_of(o, "mode_since"), when),
 		text_of(o, "on_loss"));

@@ -123,7 +123,8 @@ void rj_status_collect(const struct rj_daemon *d, struct rj_status *out)
 		collect_fallback(l->fallback_sink, &s);
 	s.zeroout_off = rj_zeroout_off(d->zeroout);
 	rj_floor_recorder_stat(d->floor, &s.floor);
-	rj_trimmer_hold(d->trimmer, &s.hold);
+	rj_trimmer_stat(d->trimmer, &s.upkeep);
+	s.upkeep_failing_s = s.upkeep.failing_s;
 	if (rj_daemon_writing(d))
 		s.nearly_full = l->store->nearly_full;
 	*out = s;
@@ -185,6 +186,8 @@ static const struct number {
 	{NULL, "store_nearly_full", "gauge", 1, N(nearly_full),
 		"The store says what is nearly used up: 1 its disk, 2 the "
 		"volume's limit, 4 the account's."},
+	{"upkeep_failing_seconds", "upkeep_failing_seconds", "gauge", 1, N(upkeep_failing_s),
+		"Since when the log at the store cannot be listed or trimmed; 0: it can."},
 	{"block_size", NULL, NULL, 0, N(block_size), NULL},
 	{"journal_blocks", NULL, NULL, 0, N(journal_blocks), NULL},
 	{"pid", NULL, NULL, 0, N(pid), NULL},
@@ -233,7 +236,7 @@ static void add_floor(const struct rj_floor_stat *f, struct json_object *o)
 static void add_hold(const struct rj_status *s, struct json_object *o)
 {
 	struct json_object *hold = json_object_new_object();
-	const struct rj_hold *h = &s->hold;
+	const struct rj_hold *h = &s->upkeep.hold;
 
 	put_number(hold, "number", h->number);
 	put_number(hold, "first", h->first);
@@ -262,6 +265,8 @@ struct json_object *rj_status_json(const struct rj_status *s)
 	if (s->nearly_full)
 		put_text(o, "nearly_full",
 			rj_nearly_full_text((unsigned)s->nearly_full));
+	if (s->upkeep.why[0])
+		put_text(o, "upkeep", s->upkeep.why);
 	for (i = 0; i < NUMBERS; i++)
 		if (numbers[i].key)
 			put_number(o, numbers[i].key, value(s, numbers[i].at));
@@ -270,7 +275,7 @@ struct json_object *rj_status_json(const struct rj_status *s)
 	put_text(o, "store", s->store);
 	if (s->floor.url)
 		add_floor(&s->floor, o);
-	if (s->hold.number)
+	if (s->upkeep.hold.number)
 		add_hold(s, o);
 	put_text(o, "device", s->device);
 	put_text(o, "journal_device", s->journal_device);

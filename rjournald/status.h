@@ -11,9 +11,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "format/hold.h"
 #include "rjournald/fallback/state.h"
 #include "rjournald/upkeep/floor.h"
+#include "rjournald/upkeep/trim.h"
 #include "store/store.h"
 #include "util/buf.h"
 #include "util/uuid.h"
@@ -52,7 +52,8 @@ struct rj_status {
 	uint64_t nearly_full; /* of enum rj_nearly_full */
 	bool zeroout_off; /* see zeroout.h */
 	struct rj_floor_stat floor;
-	struct rj_hold hold; /* keeps the log; number 0: none does */
+	struct rj_trimmer_stat upkeep;
+	uint64_t upkeep_failing_s;
 };
 
 void rj_status_collect(const struct rj_daemon *d, struct rj_status *out);

@@ -3,6 +3,7 @@
 #include "trim.h"
 
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,7 +26,8 @@ struct rj_trimmer {
 	pthread_mutex_t lock; /* of what follows */
 	struct rj_hold hold; /* the last one that kept something, and was said */
 	uint64_t held_from;  /* and what it kept, 0: nothing */
-	bool failing;	     /* the last try failed, and it was said */
+	int64_t failing_ns;  /* monotonic: no look or trim went well since then; 0: the last did */
+	char why[RJ_ERROR_BYTES]; /* of that */
 	unsigned nearly_full; /* what was said of the store last */
 };
 
@@ -84,26 +86,25 @@ static uint64_t needed_from(const struct rj_trimmer *t)
 
 /*
  * Has the store all that it acknowledged and a replay needs? What it does not answer to
- * the question leaves it open.
+ * the question leaves it open: that is returned. One that lacks something is no failure here.
  */
-static void look(struct rj_trimmer *t)
+static int look(struct rj_trimmer *t, struct rj_error *err)
 {
 	struct rj_put_throttle *g = t->opts.throttle;
 	uint64_t to = g->acked, from = needed_from(t), was = g->missing;
 	struct rj_range hole = {from, to};
-	struct rj_error err;
 	int rc = 0;
 
 	if (to == t->whole && !was)
-		return;
+		return 0;
 	if (from && from <= to)
-		rc = find_missing(t, from, to, &hole, &err);
+		rc = find_missing(t, from, to, &hole, err);
 	/* it may have been trimmed by hand since, as no longer needed */
 	if (rc == -RJ_E_GAP && hole.first >= needed_from(t)) {
 		g->missing = hole.first;
 		if (!was)
 			rj_log(RJ_LOG_ERROR, "%s; nothing is put there until they are back",
-				err.msg);
+				err->msg);
 	} else if (!rc) {
 		g->missing = 0;
 		t->whole = to;
@@ -111,6 +112,7 @@ static void look(struct rj_trimmer *t)
 			rj_log(RJ_LOG_NOTICE, "%s: what was missing is there again",
 				t->store->url);
 	}
+	return rc == -RJ_E_GAP ? 0 : rc;
 }
 
 /* struct rj_log_trim_opts: until_ns */
@@ -124,7 +126,7 @@ static int64_t confirmed(const struct rj_trimmer *t)
 /* In every state in which the log is ours: while a full store is waited for,
  * this is what makes space in it. A tail that the kernel has moved, but whose
  * superblock the store has not got yet, does not count. */
-static void trim(struct rj_trimmer *t)
+static int trim(struct rj_trimmer *t, struct rj_error *err)
 {
 	struct rj_log_trim_opts o = {
 		.epoch = t->opts.epoch,
@@ -134,15 +136,14 @@ static void trim(struct rj_trimmer *t)
 		.retry_ms = 1};
 	struct rj_log_trim_report report;
 	struct rj_pipeline_stat st;
-	struct rj_error err;
 	int rc;
 
 	rj_pipeline_stat(t->opts.pipeline, &st);
 	o.below = st.oldest;
 	if ((st.oldest == t->done_below && !t->next_ns) ||
 		rj_store_now(t->store, o.until_ns) < t->next_ns)
-		return;
-	rc = rj_log_trim(t->store, &t->opts.id, &o, &report, &err);
+		return 0;
+	rc = rj_log_trim(t->store, &t->opts.id, &o, &report, err);
 	if (report.segments)
 		rj_log(RJ_LOG_INFO, "deleted %llu segments below %llu",
 			(unsigned long long)report.segments,
@@ -152,26 +153,45 @@ static void trim(struct rj_trimmer *t)
 		t->next_ns = report.next_ns;
 		t->held_from = report.hold.number ? report.limit : 0;
 		say_hold(t, &report.hold);
-	} else if (!t->failing) {
-		rj_log(RJ_LOG_WARNING,
-			"cannot delete old segments (tried again each %u s): %s",
-			t->opts.interval_s, err.msg);
 	}
-	t->failing = rc != 0;
+	return rc;
+}
+
+/* For rjctl, and once for the log. A store that is away is said by those who put. */
+static void note(struct rj_trimmer *t, int rc, const struct rj_error *err)
+{
+	if (rc && rc != -RJ_E_UNREACHABLE && !t->failing_ns)
+		rj_log(RJ_LOG_WARNING,
+			"cannot look after the log, or delete old segments (tried again each %u s): %s",
+			t->opts.interval_s, err->msg);
+	pthread_mutex_lock(&t->lock);
+	if (!rc)
+		t->failing_ns = 0;
+	else if (!t->failing_ns)
+		t->failing_ns = rj_monotonic_ns();
+	snprintf(t->why, sizeof(t->why), "%s", rc ? err->msg : "");
+	pthread_mutex_unlock(&t->lock);
 }
 
 static void on_tick(void *arg)
 {
 	struct rj_trimmer *t = arg;
+	struct rj_error err, unseen;
 	struct rj_pipeline_stat st;
+	int rc;
 
 	say_nearly_full(t);
 	rj_pipeline_stat(t->opts.pipeline, &st);
 	if (rj_state_over(st.state))
 		return;
-	look(t);
-	if (!t->opts.throttle->missing)
-		trim(t);
+	rc = look(t, &err);
+	if (!t->opts.throttle->missing) {
+		if (rc)
+			trim(t, &unseen);
+		else
+			rc = trim(t, &err);
+	}
+	note(t, rc, &err);
 }
 
 static void free_trimmer(struct rj_trimmer *t)
@@ -211,14 +231,17 @@ int rj_trimmer_start(const struct rj_trimmer_opts *opts,
 	return 0;
 }
 
-void rj_trimmer_hold(struct rj_trimmer *t, struct rj_hold *out)
+void rj_trimmer_stat(struct rj_trimmer *t, struct rj_trimmer_stat *out)
 {
-	*out = (struct rj_hold){0};
+	*out = (struct rj_trimmer_stat){0};
 	if (!t)
 		return;
 	pthread_mutex_lock(&t->lock);
 	if (t->hold.number && !rj_hold_expired(&t->hold))
-		*out = t->hold;
+		out->hold = t->hold;
+	if (t->failing_ns) /* a second at least: 0 is well */
+		out->failing_s = 1 + (uint64_t)((rj_monotonic_ns() - t->failing_ns) / NS_PER_S);
+	memcpy(out->why, t->why, sizeof(out->why));
 	pthread_mutex_unlock(&t->lock);
 }
 

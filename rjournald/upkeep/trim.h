@@ -34,9 +34,15 @@ struct rj_trimmer_opts {
 /* RJ_E_UNSUPPORTED: the store has but one handle. RJ_E_NOMEM, RJ_E_IO. */
 int rj_trimmer_start(const struct rj_trimmer_opts *opts,
 	struct rj_trimmer **out, struct rj_error *err);
-/* Get the hold that keeps most of what else would go, as of the last look at the store; its number
- * is 0 if none does, or if T is NULL. */
-void rj_trimmer_hold(struct rj_trimmer *t, struct rj_hold *out);
+/* As of the last look at the store. */
+struct rj_trimmer_stat {
+	struct rj_hold hold;  /* keeps most of what else would go; its number is 0: none does */
+	uint64_t failing_s;   /* since when the log cannot be looked at or trimmed; 0: it can */
+	char why[RJ_ERROR_BYTES]; /* of that; "" */
+};
+
+/* From any thread. T may be NULL: all 0. */
+void rj_trimmer_stat(struct rj_trimmer *t, struct rj_trimmer_stat *out);
 /* Ends the thread; waits for a request under way. NULL-safe. */
 void rj_trimmer_stop(struct rj_trimmer *t);
 

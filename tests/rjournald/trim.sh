@@ -30,6 +30,23 @@ before=$(ls "$log" | tail -n 1)
 check "segments go away" wait_for 20 trimmed $((10#$before / 2))
 note "$(segments) of $((10#$before)) segments are left"
 check "the fence stays" test -e "$log/00000000000000000001"
+
+# ---- what keeps it from that is shown, although each fsync returns 0 ----
+hold=${log%/log}/hold
+failing() { [ "$("$RJCTL" metrics "$img" | sed -n 's/^rjournald_upkeep_failing_seconds{.*} //p')" != 0 ]; }
+not failing
+is "all well: no failing upkeep" $? 0
+check "all well" "$RJCTL" check "$img"
+echo "no folder" >"$hold"
+check "more is written" use
+check "it cannot be trimmed: the metrics say so" wait_for 20 failing
+status 0 "rjctl status" "$RJCTL" status "$img"
+like "says why" "$OUT" '  upkeep        fails for [0-9]+ s: .*cannot open directory .*/hold/: Not a directory'
+status 1 "rjctl check warns" "$RJCTL" check "$img"
+like "and says why" "$OUT" '^RJPROGS WARNING: .*: upkeep: .*Not a directory'
+rm "$hold"
+check "mended: well again" wait_for 20 not failing
+status 0 "rjctl check" "$RJCTL" check "$img"
 check "files whose fsync returned" fsynced "$mnt" 10 "$T_DIR/sums"
 check "crash" crash "$img" "$mnt" "$T_DIR/crash.img"
 status 0 "rjlog verify takes the holes for what they are" "$RJLOG" verify "$url"
