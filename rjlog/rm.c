@@ -61,13 +61,20 @@ static void look_at_claim(struct target *t, struct rm_log *l)
 static int look_at_hold(struct target *t, const struct rj_listing *l, struct rm_log *out,
 	struct rj_error *err)
 {
-	uint64_t first, n, bytes;
+	const struct rj_range *r = (const void *)l->ranges.data;
+	const uint32_t *bytes = (const void *)l->bytes.data;
+	size_t count = l->ranges.len / sizeof(*r), i;
+	uint64_t first, n, left;
 	int rc = rj_hold_lowest(t->store, &t->id, 0, 0, &first, &out->hold, err);
 
-	for (n = first; !rc && first <= l->last && n <= l->last; n++) {
-		bytes = rj_listing_bytes(l, n);
-		out->held += bytes > RJ_LOG_FENCE_BYTES;
-		out->held_bytes += bytes > RJ_LOG_FENCE_BYTES ? bytes : 0;
+	for (i = 0; !rc && i < count; i++) {
+		n = r[i].first;
+		for (left = r[i].last - n + 1; left; left--, n++, bytes++) {
+			if (n < first || *bytes <= RJ_LOG_FENCE_BYTES)
+				continue;
+			out->held++;
+			out->held_bytes += *bytes;
+		}
 	}
 	if (!out->held)
 		out->hold.number = 0;

@@ -209,11 +209,13 @@ uint64_t rj_hold_bytes(
 	const struct rj_range *r = (const void *)l->ranges.data;
 	const uint32_t *bytes = (const void *)l->bytes.data;
 	size_t count = l->ranges.len / sizeof(*r), i;
-	uint64_t all = 0, n;
+	uint64_t all = 0, n, left;
 
-	for (i = 0; i < count; i++)
-		for (n = r[i].first; n <= r[i].last; n++, bytes++)
+	for (i = 0; i < count; i++) {
+		n = r[i].first;
+		for (left = r[i].last - n + 1; left; left--, n++, bytes++)
 			if (n >= first && n < below)
 				all += *bytes;
+	}
 	return all;
 }

@@ -5,10 +5,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/openat2.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #define FLAGS (O_PATH | O_DIRECTORY | O_CLOEXEC)
@@ -78,4 +81,14 @@ int rj_beneath_open(const char *root, const char *rest, int *dir,
 	*dir = at;
 	*name = p;
 	return 0;
+}
+
+int rj_beneath_openat(int dir, const char *path, int flags)
+{
+	struct open_how how = {
+		.flags = (uint64_t)(flags | O_CLOEXEC),
+		.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS,
+	};
+
+	return (int)syscall(SYS_openat2, dir, path, &how, sizeof(how));
 }

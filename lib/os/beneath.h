@@ -15,4 +15,10 @@
 int rj_beneath_open(const char *root, const char *rest, int *dir,
 	const char **name, struct rj_error *err);
 
+/*
+ * Open PATH below the directory DIR with FLAGS (no O_CREAT), as openat(2): no part of it, the
+ * last one neither, may be a symbolic link or lead out of DIR: errno ELOOP, or EXDEV. Linux 5.6.
+ */
+int rj_beneath_openat(int dir, const char *path, int flags);
+
 #endif

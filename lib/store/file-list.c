@@ -64,14 +64,13 @@ int rj_file_list(struct rj_store *s, const struct rj_key *dir,
 
 	rj_file_find_root(fs);
 	rj_key_text(dir, text);
-	fd = openat(fs->root, text, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	fd = rj_file_openat(fs, text, O_RDONLY | O_DIRECTORY);
 	if (fd < 0 && errno == ENOENT)
 		return 0;
 	if (fd >= 0)
 		dirp = fdopendir(fd);
 	if (!dirp) {
-		rc = rj_fail_errno(err, errno, "%s: cannot open directory %s",
-			s->url, text);
+		rc = rj_file_fail(fs, errno, "cannot open directory", text, err);
 		if (fd >= 0)
 			close(fd);
 		return rc;
@@ -117,7 +116,7 @@ static int read_uuids(struct file_store *fs, DIR *dirp, struct rj_buf *uuids,
 		/* by the key's own rules: lower case only */
 		snprintf(text, sizeof(text), "%.40s/log/", de->d_name);
 		if (!rj_key_parse(text, strlen(text), &key) ||
-			fstatat(fs->root, de->d_name, &st, 0) ||
+			fstatat(fs->root, de->d_name, &st, AT_SYMLINK_NOFOLLOW) ||
 			!S_ISDIR(st.st_mode))
 			continue;
 		if (rj_buf_append(uuids, key.journal_uuid, RJ_UUID_BYTES))

@@ -23,6 +23,14 @@ static inline struct file_store *file_of(struct rj_store *s)
 /* At the begin of each call on a store: open the directory again by its name if the one
  * that is open was deleted. */
 void rj_file_find_root(struct file_store *fs);
+/*
+ * Open TEXT, a path below the root, as rj_beneath_openat(): no link there leads elsewhere. Its
+ * owner may be who made the volume.
+ */
+int rj_file_openat(const struct file_store *fs, const char *text, int flags);
+/* Fail for the errno E: "URL: DOING TEXT: ...". RJ_E_DENIED: there is a link in the way. */
+int rj_file_fail(const struct file_store *fs, int e, const char *doing, const char *text,
+	struct rj_error *err);
 /* Close the journal's directory, if it is open. */
 void rj_file_forget_dir(struct file_store *fs);
 

@@ -6,7 +6,23 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "os/beneath.h"
 #include "store/file-priv.h"
+
+int rj_file_openat(const struct file_store *fs, const char *text, int flags)
+{
+	return rj_beneath_openat(fs->root, text, flags);
+}
+
+int rj_file_fail(const struct file_store *fs, int e, const char *doing, const char *text,
+	struct rj_error *err)
+{
+	if (e != ELOOP && e != EXDEV)
+		return rj_fail_errno(err, e, "%s: %s %s", fs->base.url, doing, text);
+	return rj_fail(err, RJ_E_DENIED,
+		"%s: %s %s: a symbolic link is in the way, and none is followed below that directory: put what it leads to in its place (mv, or mount --bind)",
+		fs->base.url, doing, text);
+}
 
 void rj_file_forget_dir(struct file_store *fs)
 {

@@ -16,6 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "os/beneath.h"
 #include "os/fileio.h"
 #include "store/backend.h"
 #include "store/file-priv.h"
@@ -36,10 +37,9 @@ static int make_dir(
 			fs->base.url, name);
 	if (rj_fsync(at, fs->base.url, err))
 		return -(int)err->code;
-	fd = openat(at, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	fd = rj_beneath_openat(at, name, O_RDONLY | O_DIRECTORY);
 	if (fd < 0)
-		return rj_fail_errno(err, errno, "%s: cannot open directory %s",
-			fs->base.url, name);
+		return rj_file_fail(fs, errno, "cannot open directory", name, err);
 	fs->dir = fd;
 	return 0;
 }
@@ -48,10 +48,16 @@ static int make_dir(
  * copy put into its place. */
 static bool still_there(struct file_store *fs, const char *text)
 {
+	int fd = rj_file_openat(fs, text, O_PATH | O_DIRECTORY);
 	struct stat path, held;
+	bool same;
 
-	return !fstatat(fs->root, text, &path, 0) && !fstat(fs->dir, &held) &&
+	if (fd < 0)
+		return false;
+	same = !fstat(fd, &path) && !fstat(fs->dir, &held) &&
 	       path.st_dev == held.st_dev && path.st_ino == held.st_ino;
+	close(fd);
+	return same;
 }
 
 /* Have fs->dir be KEY's directory. */
@@ -147,11 +153,11 @@ static int file_get(struct rj_store *s, const struct rj_key *key, size_t max,
 	rj_file_find_root(fs);
 	rj_key_text(key, text);
 	snprintf(what, sizeof(what), "%s: %s", s->url, text);
-	fd = openat(fs->root, text, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	fd = rj_file_openat(fs, text, O_RDONLY | O_NONBLOCK);
 	if (fd < 0 && errno == ENOENT)
 		return rj_fail(err, RJ_E_NOTFOUND, "%s: no such object", what);
 	if (fd < 0)
-		return rj_fail_errno(err, errno, "%s: cannot open", what);
+		return rj_file_fail(fs, errno, "cannot open", text, err);
 	rc = rj_fd_size(fd, what, &size, err);
 	if (rc)
 		goto out;
@@ -193,15 +199,15 @@ static int reaches(
 	struct rj_key dir = *key, before = *key;
 	uint64_t number = key->number;
 	char text[RJ_KEY_TEXT];
-	int rc;
+	int fd, rc;
 
 	before.number--;
 	rj_key_text(&before, text);
-	if (!faccessat(fs->root, text, F_OK, 0))
-		return 0;
+	fd = rj_file_openat(fs, text, O_PATH);
+	if (fd >= 0)
+		return close(fd), 0;
 	if (errno != ENOENT)
-		return rj_fail_errno(err, errno, "%s: cannot look for %s",
-			fs->base.url, text);
+		return rj_file_fail(fs, errno, "cannot look for", text, err);
 	/* if it was trimmed since, later ones are there */
 	dir.number = 0;
 	rc = rj_file_list(&fs->base, &dir, number - 2, another, &number, err);
@@ -256,37 +262,52 @@ out:
  * log. They stay as long as anything is in them. */
 static void remove_dirs(struct file_store *fs, const struct rj_key *key)
 {
-	struct rj_key dir = {.kind = RJ_KEY_EPOCH};
-	char text[RJ_KEY_TEXT];
+	char uuid[RJ_UUID_TEXT];
+	int dir;
 
-	memcpy(dir.journal_uuid, key->journal_uuid, RJ_UUID_BYTES);
-	rj_key_text(&dir, text);
-	if (unlinkat(fs->root, text, AT_REMOVEDIR))
+	rj_uuid_text(key->journal_uuid, uuid);
+	dir = rj_file_openat(fs, uuid, O_PATH | O_DIRECTORY);
+	if (dir < 0)
 		return;
-	rj_file_forget_dir(fs);
-	dir.kind = RJ_KEY_LOG;
-	rj_key_text(&dir, text);
-	unlinkat(fs->root, text, AT_REMOVEDIR);
-	*strchr(text, '/') = '\0';
-	unlinkat(fs->root, text, AT_REMOVEDIR);
+	if (!unlinkat(dir, "epoch", AT_REMOVEDIR)) {
+		rj_file_forget_dir(fs);
+		unlinkat(dir, "log", AT_REMOVEDIR);
+		unlinkat(fs->root, uuid, AT_REMOVEDIR);
+	}
+	close(dir);
+}
+
+/* Delete the file TEXT. Returns 0 or an errno. */
+static int remove_file(struct file_store *fs, char *text)
+{
+	char *slash = strrchr(text, '/');
+	int dir, e = 0;
+
+	*slash = '\0';
+	dir = rj_file_openat(fs, text, O_PATH | O_DIRECTORY);
+	*slash = '/';
+	if (dir < 0 || unlinkat(dir, slash + 1, 0))
+		e = errno;
+	if (dir >= 0)
+		close(dir);
+	return e;
 }
 
 static int file_remove(
 	struct rj_store *s, const struct rj_key *key, struct rj_error *err)
 {
 	char text[RJ_KEY_TEXT];
+	int e;
 
 	rj_file_find_root(file_of(s));
 	rj_key_text(key, text);
-	if (!unlinkat(file_of(s)->root, text, 0)) {
-		if (key->kind == RJ_KEY_EPOCH)
-			remove_dirs(file_of(s), key);
-		return 0;
-	}
-	if (errno == ENOENT)
+	e = remove_file(file_of(s), text);
+	if (!e && key->kind == RJ_KEY_EPOCH)
+		remove_dirs(file_of(s), key);
+	if (e == ENOENT)
 		return rj_fail(err, RJ_E_NOTFOUND, "%s: %s: no such object",
 			s->url, text);
-	return rj_fail_errno(err, errno, "%s: cannot remove %s", s->url, text);
+	return e ? rj_file_fail(file_of(s), e, "cannot remove", text, err) : 0;
 }
 
 /* By descriptor, not by name: what is mounted there may have changed. */

@@ -402,6 +402,20 @@ static void no_turn_is_the_wrong_one(void)
 	CU_ASSERT(at > 5);
 }
 
+/* Any account can put it into its empty log, and any store can list it. */
+static void the_last_number_of_all(void)
+{
+	struct rj_range range = {UINT64_MAX - 1, UINT64_MAX};
+	uint32_t bytes[] = {7, 8};
+	struct rj_listing l = {.first = range.first, .last = range.last};
+
+	CU_ASSERT_EQUAL(rj_buf_append(&l.ranges, &range, sizeof(range)), 0);
+	CU_ASSERT_EQUAL(rj_buf_append(&l.bytes, bytes, sizeof(bytes)), 0);
+	CU_ASSERT_EQUAL(rj_hold_bytes(&l, 0, UINT64_MAX), 7);
+	CU_ASSERT_EQUAL(rj_hold_bytes(&l, UINT64_MAX, UINT64_MAX), 0);
+	rj_listing_free(&l);
+}
+
 int main(void)
 {
 	static const struct rjtest tests[] = {
@@ -412,6 +426,7 @@ int main(void)
 		RJTEST(one_that_is_listed_is_there),
 		RJTEST(a_put_without_an_answer),
 		RJTEST(no_turn_is_the_wrong_one),
+		RJTEST(the_last_number_of_all),
 	};
 	int status = RJTEST_RUN("log-hold", tests);
 

@@ -218,6 +218,55 @@ static void a_file_in_the_way(void)
 	rj_store_close(s);
 }
 
+/* All that a store does, with segment 1 of LOG, while a link of its directory leads elsewhere. */
+static void no_way_through(const struct rj_key *log)
+{
+	struct rj_key key = t_key(log, 1);
+	struct rj_store *s = t_open(url);
+	struct rj_buf out = {0};
+	struct t_list l = {0};
+
+	T_FAILS(rj_store_get(s, &key, 9, &out, &err), RJ_E_DENIED, "a symbolic link is in the way");
+	T_FAILS(rj_store_list(s, log, 0, t_list_add, &l, &err), RJ_E_DENIED, "a symbolic link");
+	T_FAILS(rj_store_remove(s, &key, &err), RJ_E_DENIED, "a symbolic link");
+	T_FAILS(rj_store_put_new(s, &key, "x", 1, &err), RJ_E_DENIED, "a symbolic link");
+	key.number = 2;
+	T_FAILS(rj_store_put_new(s, &key, "x", 1, &err), RJ_E_DENIED, "a symbolic link");
+	rj_store_close(s);
+}
+
+/* Who made the volume may own the directory, and root writes there. */
+static void no_link_is_followed(void)
+{
+	struct rj_key log = t_new_log(RJ_KEY_LOG), key = t_key(&log, 1);
+	char uuid[RJ_UUID_TEXT], path[600], away[600], file[700];
+	struct rj_store *s = t_open(url);
+	struct rj_buf out = {0};
+
+	T_WORKS(rj_store_put_new(s, &key, "bytes", 5, &err));
+	snprintf(path, sizeof(path), "%s/%s", dir, rj_uuid_text(key.journal_uuid, uuid));
+	snprintf(away, sizeof(away), "%s.away", dir);
+	CU_ASSERT_EQUAL(rename(path, away), 0);
+	CU_ASSERT_EQUAL(symlink(away, path), 0);
+	no_way_through(&log);
+	CU_ASSERT_EQUAL(unlink(path), 0);
+	CU_ASSERT_EQUAL(rename(away, path), 0);
+	strcat(path, "/log");
+	CU_ASSERT_EQUAL(rename(path, away), 0);
+	CU_ASSERT_EQUAL(symlink(away, path), 0);
+	no_way_through(&log);
+	CU_ASSERT_EQUAL(files_in(away), 1);
+	CU_ASSERT_EQUAL(unlink(path), 0);
+	CU_ASSERT_EQUAL(rename(away, path), 0);
+	/* an object: its bytes are not those of another file */
+	snprintf(file, sizeof(file), "%s/00000000000000000001", path);
+	CU_ASSERT_EQUAL(rename(file, away), 0);
+	CU_ASSERT_EQUAL(symlink(away, file), 0);
+	T_FAILS(rj_store_get(s, &key, 9, &out, &err), RJ_E_DENIED, "a symbolic link");
+	CU_ASSERT_EQUAL(unlink(away), 0);
+	rj_store_close(s);
+}
+
 /* Runs in a child with a mount namespace of its own. */
 static void fill_disk(void)
 {
@@ -361,6 +410,7 @@ int main(void)
 		RJTEST(a_directory_that_was_deleted_and_put_back_is_found),
 		RJTEST(a_log_that_was_trimmed_is_gone_on_with),
 		RJTEST(a_file_in_the_way),
+		RJTEST(no_link_is_followed),
 		RJTEST(a_full_disk_leaves_nothing_behind),
 		RJTEST(a_killed_writer_leaves_whole_objects),
 	};
