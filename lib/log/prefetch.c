@@ -309,9 +309,9 @@ struct rj_prefetch *rj_prefetch_start(struct rj_store *store,
 	pthread_cond_init(&a->space, NULL);
 	pthread_cond_init(&a->came, NULL);
 	pthread_cond_init(&a->ready, NULL);
-	count = last - first < RJ_PREFETCH_THREADS
-			? (unsigned)(last - first + 1)
-			: RJ_PREFETCH_THREADS;
+	count = store->caps.exclusive_container ? RJ_PREFETCH_LOGINS : RJ_PREFETCH_THREADS;
+	if (last - first < count)
+		count = (unsigned)(last - first + 1);
 	if (start_threads(a, store, count))
 		return a;
 	rj_prefetch_stop(a);

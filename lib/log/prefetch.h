@@ -20,6 +20,8 @@
 #include "log/listing.h"
 
 #define RJ_PREFETCH_THREADS  8
+#define RJ_PREFETCH_LOGINS   4 /* of them at a store of mode B: its servers count connections
+				* (dovecot takes 10 of a user and address) */
 #define RJ_PREFETCH_SEGMENTS 16
 #define RJ_PREFETCH_BYTES    (64u << 20)
 

@@ -57,6 +57,10 @@ static bool answered(const struct imap *m, const char *what)
 
 static int fail(struct imap *m, CURLcode code, struct rj_error *err)
 {
+	if (code == CURLE_LOGIN_DENIED && answered(m, "[LIMIT]"))
+		return rj_fail(err, RJ_E_UNREACHABLE,
+			"%s: the IMAP server takes no more connections: %s", m->net.base.url,
+			m->answer);
 	if (answered(m, "[OVERQUOTA]") || answered(m, "[LIMIT]"))
 		return rj_net_fail(&m->net, CURLE_REMOTE_DISK_FULL, err);
 	if (code == CURLE_QUOTE_ERROR || code == CURLE_UPLOAD_FAILED)
