@@ -126,8 +126,9 @@ static int read_log(struct rj_recovery *r, const struct rj_log_tail *resume,
 	bool accepted = loss_accepted(r);
 	struct rj_log_read_opts o = {
 		.floor = accepted ? 0 : r->facts.sbx.floor,
-		/* of the fallback file alone the judge says whether it is enough */
-		.seen = accepted || r->alone ? NULL : &r->floors.seen,
+		/* of the fallback file alone the judge says whether it is enough; and what is read
+		 * up to a base only was read whole before */
+		.seen = accepted || r->alone || upto ? NULL : &r->floors.seen,
 		.seen_by = r->floors.by,
 		.resume = resume,
 		.upto = upto,
@@ -153,7 +154,7 @@ static int read_log(struct rj_recovery *r, const struct rj_log_tail *resume,
 	if (!rc && !r->ring)
 		rc = rj_fail(err, RJ_E_CORRUPT,
 			"%s: the log holds no journal blocks", r->report->url);
-	if (!rc && accepted && !resume)
+	if (!rc && accepted && !resume && !upto)
 		say_lost(r, &r->report->log.tail);
 	return rc;
 }
@@ -192,7 +193,8 @@ int rj_recovery_gather(struct rj_recovery *r, bool resume, struct rj_error *err)
 
 		rj_recovery_drop_ring(r);
 		rc = read_log(r, NULL, before, err);
-		r->seen.clean_epoch = clean; /* a fence after the base counts */
+		if (r->seen.clean_epoch < clean) /* a fence after the base counts */
+			r->seen.clean_epoch = clean;
 	}
 	return rj_recovery_not_alone(r, rc, err);
 }
