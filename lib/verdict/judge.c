@@ -39,8 +39,10 @@ static uint64_t of_epochs(const struct rj_verdict_facts *f, uint64_t found)
 
 	if (f->mark && f->marked && f->mark < f->oldest)
 		more |= F(BEHIND_MARK);
-	/* tune2fs takes the mark away; but the log was emptied after a mark was put */
-	if (!f->mark && f->marked && all(found, F(MARKABLE) | F(READ) | F(EMPTY) | F(NEEDS)))
+	/* tune2fs takes the mark away; but the log was emptied after a mark was put: in the epoch
+	 * of the volume, since what an earlier mount emptied is in the volume */
+	if (!f->mark && f->marked && f->newest_since >= f->epoch &&
+		all(found, F(MARKABLE) | F(READ) | F(EMPTY) | F(NEEDS)))
 		more |= F(BEHIND_MARK);
 	if (f->newest_since > f->epoch)
 		more |= F(AHEAD);

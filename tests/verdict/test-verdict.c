@@ -86,6 +86,7 @@ static const struct scene scenes[] = {
 	{.row = "replay", .found = CRASHED | F(DAMAGED_END) | F(YES)},
 	{.row = "replay", .found = F(READ) | F(UNMOUNT_FAILED) | F(MATCHED) | F(SAME_UNMOUNT)},
 	{.row = "replay", .found = F(READ) | F(EMPTY) | F(ERRNO)},
+	{.row = "replay", .found = CRASHED | F(EMPTY) | F(MARKABLE), .marks = 1, .since = 4},
 };
 
 static void facts_of(const struct scene *s, struct rj_verdict_facts *f)
