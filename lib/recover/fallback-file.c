@@ -28,6 +28,8 @@ static int no_file(struct rj_recovery *r, int rc, struct rj_error *err)
 {
 	const struct rj_sbx *sbx = &r->facts.sbx;
 	bool spoilt = rc == -RJ_E_CORRUPT || rc == -RJ_E_NOTRJ;
+	bool taken = rc == -RJ_E_FOREIGN && err->cause == RJ_CAUSE_TAKEN;
+	bool elsewhere = rc == -RJ_E_NOTFOUND || taken;
 	char kept[RJ_FALLBACK_ASIDE_BYTES];
 	struct rj_error why;
 
@@ -35,19 +37,19 @@ static int no_file(struct rj_recovery *r, int rc, struct rj_error *err)
 		rj_fallback_file_put_away(
 			sbx->fallback, &r->id, r->device, sbx->epoch, kept))
 		rj_recovery_say(r, "%s; it is kept as %s", err->msg, kept);
-	if ((rc == -RJ_E_NOTFOUND || spoilt) && sbx->fallback_empty)
+	if ((elsewhere || spoilt) && sbx->fallback_empty)
 		return 0;
-	if (rc == -RJ_E_NOTFOUND)
+	if (elsewhere)
 		rj_fail(&why, RJ_E_REFUSED,
-			"%s: its fallback file %s is not there: it may hold segments that were acknowledged after the end of the log at %s",
-			r->device, sbx->fallback, r->report->url);
+			"%s: its fallback file %s is not there%s: it may hold segments that were acknowledged after the end of the log at %s",
+			r->device, sbx->fallback, taken ? " (another journal's is)" : "", r->report->url);
 	else
 		why = *err;
 	/* one that is in use is not lost */
 	if (r->opts->accept_loss && rc != -RJ_E_BUSY && rc != -RJ_E_NOMEM)
 		return give_up(r, why.msg);
 	*err = why;
-	if (rc == -RJ_E_NOTFOUND)
+	if (elsewhere)
 		rj_fail_suffix(err, "; recover where that file is, or --accept-loss goes on without");
 	return -(int)err->code;
 }

@@ -18,6 +18,7 @@ static int open_file(struct rj_loaded *l, const struct rj_log_id *id,
 	char kept[RJ_FALLBACK_ASIDE_BYTES];
 	int rc = rj_fallback_file_open(
 		sbx->fallback, id, l->device, false, &l->fallback, err);
+	bool taken = rc == -RJ_E_FOREIGN && err->cause == RJ_CAUSE_TAKEN;
 
 	if ((rc == -RJ_E_CORRUPT || rc == -RJ_E_NOTRJ) && sbx->fallback_empty &&
 		rj_fallback_file_put_away(sbx->fallback, id, l->device, sbx->epoch, kept)) {
@@ -26,10 +27,14 @@ static int open_file(struct rj_loaded *l, const struct rj_log_id *id,
 			err->msg, kept);
 		rc = -RJ_E_NOTFOUND;
 	}
-	if (rc == -RJ_E_NOTFOUND && !sbx->fallback_empty)
+	if ((rc == -RJ_E_NOTFOUND || taken) && !sbx->fallback_empty)
 		return rj_fail(err, RJ_E_REFUSED,
-			"%s: its fallback file %s is not there, and may hold what the store does not: serve the volume where that file is, or run rjrecover --accept-loss",
-			l->device, sbx->fallback);
+			"%s: its fallback file %s is not there%s, and may hold what the store does not: serve the volume where that file is, or run rjrecover --accept-loss",
+			l->device, sbx->fallback, taken ? " (another journal's is)" : "");
+	if (taken)
+		return rj_fail(err, RJ_E_REFUSED,
+			"%s: the file %s at the place of its fallback is another journal's: rjtune -J remote=%s,fallback=FILE gives the volume a file of its own",
+			l->device, sbx->fallback, sbx->url);
 	if (rc != -RJ_E_NOTFOUND)
 		return rc ? rj_fail_prefix(err, "%s", l->device) : 0;
 	/* another host, or a move that was cut off: nothing is in it */
