@@ -28,7 +28,7 @@ int shipped_wait(const uint8_t volume[RJ_UUID_BYTES], int limit_ms,
 	int ask_ms = limit_ms < ANSWER_MS ? limit_ms : ANSWER_MS;
 	struct json_object *status, *m;
 	char mode[32] = "";
-	bool is, again = false;
+	bool is, over, again = false;
 	int rc;
 
 	do {
@@ -42,7 +42,12 @@ int shipped_wait(const uint8_t volume[RJ_UUID_BYTES], int limit_ms,
 		json_object_put(status);
 		/* the store has all that was acknowledged before */
 		is = !strcmp(mode, "online");
-	} while (!rc && !is && rj_monotonic_ns() < end);
+		over = !strcmp(mode, "fenced") || !strcmp(mode, "failed");
+	} while (!rc && !is && !over && rj_monotonic_ns() < end);
+	if (!rc && over)
+		return rj_fail(err, RJ_E_FENCED,
+			"the mount has lost its journal (rjctl status says \"%s\"), and the store gets no more of it: unmount it; mount it again, or use the copy that has taken the log over",
+			mode);
 	if (!rc && !is)
 		rc = rj_fail(err, RJ_E_UNREACHABLE,
 			"the store does not have all of the log (rjctl status says \"%s\"): try again when it is online",

@@ -18,7 +18,7 @@ int daemon_status(const uint8_t volume[RJ_UUID_BYTES], int limit_ms, struct json
 /*
  * Wait until the store, and not only the fallback file, has what VOLUME's rjournald has
  * acknowledged up to now: at most LIMIT_MS milliseconds. RJ_E_NOTFOUND: no rjournald serves
- * it. RJ_E_UNREACHABLE.
+ * it. RJ_E_UNREACHABLE. RJ_E_FENCED: the journal has failed, or another writer took it over.
  */
 int shipped_wait(const uint8_t volume[RJ_UUID_BYTES], int limit_ms,
 	struct rj_error *err);
