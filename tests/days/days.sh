@@ -10,6 +10,10 @@ export PYTHONDONTWRITEBYTECODE=1
 PYTHON=/usr/bin/python3
 [ -x $PYTHON ] || PYTHON=python3
 $PYTHON -c 'import hypothesis' 2>/dev/null || skip_all "no python3-hypothesis"
+$PYTHON "$RJ_SRC/tests/days/walk.py" --cases="$RJ_SRC/tests/days/cases" >"$T_DIR/out" 2>&1
+rc=$?
+note "$(sed 's/^# //' "$T_DIR/out")"
+is "no walk that was bad is bad" $rc 0
 $PYTHON "$RJ_SRC/tests/days/walk.py" --walks="${RJ_WALKS:-25}" --seed="${RJ_SEED:-1}" >"$T_DIR/out" 2>&1
 rc=$?
 note "$(sed 's/^# //' "$T_DIR/out")"

@@ -1,20 +1,34 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What people and other programs type, in any state; and what must hold after each command."""
+"""What people and other programs type on volumes, in any state; and what must hold after each command."""
 import os
 import re
 import subprocess
 import uuid
 
-from world import Bad, Lineage, kill, stop
+from oracle import Bad, Lineage, Log, compare, content
+from world import copy_file, kill, stop, wait_gone
 
 GIVES_UP = re.compile(r"giv(e|es|en|ing) (that |it |the log |the lost journal )?up|given up|is lost|may be missing|a log of its own")
+HAS_JOURNAL, NEEDS_RECOVERY = 4, 4
+
+
+def superblock(d, at, size):
+    with open(d.path, "rb") as f:
+        f.seek(1024 + at)
+        return int.from_bytes(f.read(size), "little")
 
 
 def internal(d):
     """Is the journal in the volume now, or is there none?"""
-    p = subprocess.run(["dumpe2fs", "-h", d.path], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-    text = p.stdout.decode(errors="replace")
-    return "Journal inode:" in text or "has_journal" not in text
+    return not superblock(d, 0x5C, 4) & HAS_JOURNAL or superblock(d, 0xE0, 4) != 0
+
+
+def on_device(d):
+    return d.device and not internal(d) and superblock(d, 0xE4, 4) != 0
+
+
+def clean(d):
+    return not superblock(d, 0x60, 4) & NEEDS_RECOVERY
 
 
 class Steps:
@@ -23,34 +37,37 @@ class Steps:
 
     # ---- mount and use ----
     def mount(self, d, options):
-        """mount.rj; or mount, where the journal is inside. What a success shows is complete."""
+        """mount.rj; or mount, where the journal is inside or on a device. What a success shows is complete."""
         w = self.w
-        mnt = f"{w.dir}/mnt-{os.path.basename(d.path)}"
+        mnt = f"{w.dir}/mnt-{d.name}"
         os.makedirs(mnt, exist_ok=True)
-        if internal(d):
-            r = w.run(d.host, "mount", "-i", "-t", "ext4", "-o", f"loop,{options}".rstrip(","), d.path, mnt)
+        if internal(d) or on_device(d):
+            where = f",journal_path={d.device[1]}" if on_device(d) else ""
+            r = w.run(d.host, "mount", "-i", "-t", "ext4", "-o", f"loop{where},{options}".rstrip(","), d.path, mnt)
         else:
             r = w.run(d.host, "mount.rj", d.path, mnt, *(["-o", options] if options else []))
         if r.status:
             self.refused(d, r, "mount.rj")
             return False
-        d.mnt, d.options, d.refusal = mnt, options, None
-        w.check_content(d)
-        if "ro" not in options.split(","):
-            d.fenced = False
-            for x in w.disks.values():
-                if x is not d and x.mnt and x.lineage is d.lineage:
-                    x.fenced = True
+        w.mounted(d, mnt, options)
         return True
 
+    def look(self, d):
+        """Look at it without its journal: nothing is promised, and nothing is changed."""
+        mnt = f"{self.w.dir}/look"
+        os.makedirs(mnt, exist_ok=True)
+        if self.w.run(d.host, "mount", "-i", "-t", "ext4", "-o", "loop,ro,noload", d.path, mnt).status == 0:
+            self.w.run(d.host, "umount", mnt)
+
     def umount(self, d):
+        pids = self.w.daemons(d)
         r = self.w.run(d.host, "umount", d.mnt)
         if r.status:
             self.throw_away(d)
             return
         d.mnt = None
-        if not self.w.wait_gone(d):
-            raise Bad(f"rjournald stays after the unmount of {os.path.basename(d.path)}")
+        if not wait_gone(pids):
+            raise Bad(f"rjournald stays after the unmount of {d.name}")
 
     def throw_away(self, d):
         """The host is gone: its daemon and its mount, at one moment."""
@@ -60,68 +77,136 @@ class Steps:
         d.mnt, d.fenced = None, False
 
     def power_cut(self, d):
-        pids = self.w.daemons(d)
-        stop(pids)
+        stop(self.w.daemons(d))
         new = self.w.new_path()
-        subprocess.run(["cp", "--sparse=always", d.path, new], check=True)
+        copy_file(d.path, new)
+        if d.device:  # whatever the kernel writes in between is a crash of a moment later
+            copy_file(d.device[0], new + ".journal")
         self.throw_away(d)
         os.rename(new, d.path)
-        self.w.log(f"{d.host}$ power cut of {os.path.basename(d.path)}\n")
+        if d.device:
+            copy_file(new + ".journal", d.device[0])
+        self.w.log(f"{d.host}$ power cut of {d.name}\n")
 
     def kill_daemon(self, d):
         kill(self.w.daemons(d))
-        self.w.log(f"{d.host}$ kill -9 rjournald of {os.path.basename(d.path)}\n")
-        self.w.wait_gone(d)
+        self.w.log(f"{d.host}$ kill -9 rjournald of {d.name}\n")
         subprocess.run(["umount", d.mnt], stderr=subprocess.DEVNULL, timeout=60)
         self.throw_away(d)
 
     # ---- what is typed on a volume that is not mounted ----
     def typed(self, d, *args):
         """Run a command that may refuse; note a refusal, and a loss that was asked for."""
+        before = d.journal()
         r = self.w.run(d.host, *args)
-        if "--accept-loss" in args and r.status < 2:
-            if not GIVES_UP.search(r.out) and "-n" not in args and "rjtune" not in args[0]:
+        good = r.status < (1 if args[0] in ("rjtune", "rjbackup") else 4)
+        if "--accept-loss" in args and good and "-n" not in args:
+            if not GIVES_UP.search(r.out) and "rjtune" not in args[0]:
                 self.w.log("    (nothing was given up)\n")
             else:
                 d.lineage = Lineage(None)
-        if r.status >= (2 if args[0] == "rjtune" else 4):
-            self.refused(d, r, args[0])
+                d.hold(d.journal() == before)  # it took the log; the others are older copies now
+        if good:
+            d.refusal, d.undo = None, None
+            self.w.adopted = True
+            if "-J" in args or "^has_journal" in args:  # its other copies are older ones now
+                d.log.holders.clear()
+                d.log.left |= d.journal() != before
+            if "-f" in args and d.log.left and d.journal() == before:
+                self.part(d)
+                d.forked = True
+            d.left_log(before)
         else:
-            d.refusal = None
+            self.refused(d, r, args[0])
         return r
 
     def recover(self, d, words):
         """rjrecover -n and the run agree: both refuse, or neither. (-n says nothing of -y and -p.)"""
         said = [x for x in words if x in ("-f", "--accept-loss")]
+        before = self.moment(d)
         n = self.w.run(d.host, "rjrecover", "-n", *said, d.path)
-        r = self.typed(d, "rjrecover", *words, d.path)
+        undo = []
+        if "-z" in words:
+            undo = [f"{self.w.new_path('undo')}"]
+            words = [x for x in words if x != "-z"]
+        r = self.typed(d, "rjrecover", *words, *(["-z", *undo] if undo else []), d.path)
+        if r.status < 4:
+            d.undo = undo and os.path.exists(undo[0]) and undo[0]
+            for x in list(d.log.holders):
+                if x in [y.path for y in self.w.disks.values() if y.lineage is not d.lineage]:
+                    d.log.holders.discard(x)
+            d.hold(False)
         # what the check afterwards finds is not known before; -y may do more; -n looks at what is
-        # in use
-        if "another process uses" in r.out or "serves this volume" in r.out:
+        # in use; and what another copy's mount writes comes in between
+        if "another process uses" in r.out or "serves this volume" in r.out or self.moment(d) != before or \
+                any(x.mnt for x in self.w.disks.values() if x is not d):
             return r
         if (n.status >= 4) != (r.status >= 4) and "check afterwards" not in r.out and \
                 not (n.status >= 4 and "-y" in words) and not (r.status >= 4 and "-p" in words):
             raise Bad(f"-n says {n.status}, the run {r.status}: rjrecover {' '.join(words)}")
         return r
 
+    def moment(self, d):
+        """What may make -n and the run differ, and is not the volume's: a server that comes and goes."""
+        return self.w.door and self.w.door.mode
+
+    def e2undo(self, d):
+        """The recovery is taken back: the volume is the crashed one again."""
+        undo, d.undo = d.undo, None
+        if self.w.run(d.host, "e2undo", undo, d.path).status == 0:
+            self.w.log("    (undone)\n")
+            d.hold(True)
+
     def tune(self, d, what):
         w = self.w
-        if what in ("uuid", "uuid -y"):  # a volume of its own from then on
-            r = self.typed(d, "rjtune", *what.split()[1:], "-U", str(uuid.uuid4()), d.path)
+        words = [x for x in what.split() if x[0] == "-"]
+        what = what.split()[0]
+        if "-z" in words:
+            words += [w.new_path("undo")]
+        if what == "uuid":  # a volume of its own from then on
+            r = self.typed(d, "rjtune", *words, "-U", str(uuid.uuid4()), d.path)
             if r.status == 0:
                 self.part(d)
             return r
         if what == "resume":
             return self.typed(d, "rjtune", "--resume", d.path)
-        new = "size=4" if what == "inside" else f"remote={w.url('file' if what == 'file' else 'rj')}"
-        r = self.typed(d, "rjtune", "-y", "-J", new, d.path)
-        if r.status == 0 and what == "inside":  # from now on no log tells copies apart
-            self.part(d)
+        if what == "none":
+            r = self.typed(d, "rjtune", *words, "-O", "^has_journal", d.path)
+        elif what == "device":
+            made = self.journal_device()
+            r = self.typed(d, "rjtune", *words, "-J", f"device={made[1]}", d.path)
+        else:
+            new = "size=4" if what == "inside" else f"remote={w.url('file' if what == 'file' else 'rj')}"
+            r = self.typed(d, "rjtune", *words, "-J", new, d.path)
+        if r.status == 0:
+            d.device = made if what == "device" else None
+            if what in ("inside", "none", "device"):  # from now on no log tells copies apart
+                self.part(d)
         return r
+
+    def journal_device(self):
+        """A blank image, and its loop device."""
+        image = self.w.new_path("jdev")
+        with open(image, "wb") as f:
+            f.truncate(8 << 20)
+        return self.attach(image)
+
+    def attach(self, image):
+        loop = subprocess.run(["losetup", "-f", "--show", image], check=True, stdout=subprocess.PIPE).stdout
+        self.w.loops.append(loop.decode().strip())
+        return image, self.w.loops[-1]
+
+    def clone_device(self, d):
+        """A snapshot of the journal device: two have its UUID now."""
+        image = self.w.new_path("jdev")
+        copy_file(d.device[0], image)
+        self.w.log(f"{d.host}$ cp {os.path.basename(d.device[0])} {os.path.basename(image)}; losetup\n")
+        self.attach(image)
 
     def part(self, d):
         """D is the first disk of a new lineage, with all that the old one has."""
-        d.lineage = Lineage(None if d.lineage.learn else dict(d.lineage.allowed))
+        old = d.lineage
+        d.lineage = Lineage(None if old.learn else dict(old.allowed))
 
     def other_program(self, d, what):
         """What e2fsprogs do to a volume that is not mounted.
@@ -133,65 +218,70 @@ class Steps:
             return
         cmd = {"tune2fs -U": ["tune2fs", "-U", str(uuid.uuid4()), d.path],
                "tune2fs -L": ["tune2fs", "-L", "label", d.path],
+               "tune2fs -c": ["tune2fs", "-c", "9", d.path],
                "e2fsck -p": ["e2fsck", "-p", d.path],
                "e2fsck -fy": ["e2fsck", "-f", "-y", d.path],
+               "resize2fs": ["resize2fs", d.path, f"{os.path.getsize(d.path) // 1048576 + 8}M"],
                "debugfs": ["debugfs", "-w", "-R", "ssv mnt_count 7", d.path]}[what]
         self.w.run(d.host, *cmd)
+        d.undo = None
 
     def other_program_mounted(self, d, what):
         cmd = [["tune2fs", "-L", "online", d.path], ["tune2fs", "-c", "9", d.path],
-               ["fstrim", d.mnt], ["sync", "-f", d.mnt]][what % 4]
+               ["fstrim", d.mnt], ["sync", "-f", d.mnt], ["fsfreeze", "-f", d.mnt]][what % 5]
         self.w.run(d.host, *cmd)
+        if cmd[0] == "fsfreeze":
+            self.w.run(d.host, "fsfreeze", "-u", d.mnt)
+
+    def grow(self, d):
+        """resize2fs of the mounted volume, on a disk that became larger."""
+        loop = subprocess.run(["findmnt", "-no", "SOURCE", d.mnt], stdout=subprocess.PIPE).stdout.decode().strip()
+        if loop.startswith("/dev/loop"):
+            os.truncate(d.path, os.path.getsize(d.path) + (8 << 20))
+            self.w.run(d.host, "losetup", "-c", loop)
+            self.w.run(d.host, "resize2fs", loop)
 
     def copy(self, d, host):
         c = self.w.copy(d, host)
-        if internal(d):  # no log tells copies apart
+        c.device = d.device
+        if internal(d) or on_device(d):  # no log tells copies apart
             self.part(c)
+            c.log.holders.discard(c.path)
+            c.log = Log()
+            if not on_device(d):  # which has one user
+                c.hold(True)
 
     def put_back(self, d, c):
         """A disk gets what a copy of it has."""
-        subprocess.run(["cp", "--sparse=always", c.path, d.path], check=True)
-        d.refusal = None
-        self.w.log(f"{d.host}$ cp {os.path.basename(c.path)} {os.path.basename(d.path)}\n")
+        copy_file(c.path, d.path)
+        d.log.holders.discard(d.path)
+        d.refusal, d.undo, d.device, d.log, d.forked = None, None, c.device, c.log, c.forked
+        if c.path in c.log.holders:
+            d.hold(False)
+        self.w.log(f"{d.host}$ cp {c.name} {d.name}\n")
 
-    # ---- refusals, and their ways on ----
+    def sound(self, d):
+        """A volume that was unmounted: e2fsck finds nothing. Of a copy, as the journal has to go first."""
+        c = f"{self.w.dir}/sound.img"
+        copy_file(d.path, c)
+        if not internal(d):
+            self.w.run(d.host, "tune2fs", "-f", "-O", "^has_journal", c, ok=[0])
+        self.w.run(d.host, "e2fsck", "-fn", c, ok=[0])
+
     def refused(self, d, r, tool):
         d.refusal = r.out.strip()
+        if "the store has lost the end of the log" in d.refusal and not self.w.meddled:
+            raise Bad(f"{d.name}: {tool} says that the store has lost what it has")
         if not d.refusal:
             raise Bad(f"{tool} ends with status {r.status} and says nothing")
 
-    WAYS = re.compile(r"(rjrecover|rjtune)((?: -{1,2}[a-zA-Z-]+)+)?")
-    BACK = re.compile(r"tune2fs -U ([0-9a-f-]{36})")
-
-    def ways(self, d):
-        """The commands that the refusal names, in order, without those that are for certain cases."""
-        # the UUID that another program changed
-        found = [["tune2fs", "-U", u] for u in self.BACK.findall(d.refusal or "")]
-        for tool, words in self.WAYS.findall(d.refusal or ""):
-            cmd = [tool, *words.split()]
-            if "-J" in cmd:
-                cmd += ["size=4"]
-            elif tool == "rjtune" and "--resume" not in cmd:
-                continue
-            if cmd not in found and (cmd != ["rjrecover"] or "run rjrecover" in d.refusal):
-                found.append(cmd)
-        return found
-
-    def follow(self, d):
-        """Go the named ways, the first one first; each step may name another. True: none is left."""
-        tried = []
-        for _ in range(4):
-            if d.refusal is None:
-                return True
-            if "rjrecover -p ended" in d.refusal and not self.ways(d):
-                self.typed(d, "rjrecover", "-p", d.path)
-            todo = [c for c in self.ways(d) if c not in tried]
-            if not todo:
-                return False
-            tried.append(todo[0])
-            self.typed(d, *todo[0], d.path)
-        return d.refusal is None
-
-    def has_way(self, d):
-        return bool(self.ways(d)) or re.search(
-            "use the copy|copy that again|put the volume|use that|try again|e2fsck -f", d.refusal)
+    # ---- what a restored or promoted base shows ----
+    def shows_all(self, path, line):
+        """A volume that rjbackup made has what was acknowledged."""
+        mnt = f"{self.w.dir}/look"
+        os.makedirs(mnt, exist_ok=True)
+        self.w.run("a", "mount", "-i", "-t", "ext4", "-o", "loop,ro,noload", path, mnt, ok=[0])
+        try:
+            compare(line, content(mnt), os.path.basename(path))
+        finally:
+            self.w.run("a", "umount", mnt)
