@@ -29,8 +29,8 @@ static int open_file(struct rj_loaded *l, const struct rj_log_id *id,
 	}
 	if ((rc == -RJ_E_NOTFOUND || taken) && !sbx->fallback_empty)
 		return rj_fail(err, RJ_E_REFUSED,
-			"%s: its fallback file %s is not there%s, and may hold what the store does not: serve the volume where that file is, or run rjrecover --accept-loss",
-			l->device, sbx->fallback, taken ? " (another journal's is)" : "");
+			"%s: its fallback file %s%s is not there, and may hold what the store does not: serve the volume where that file is, or run rjrecover --accept-loss",
+			l->device, sbx->fallback, taken ? " (there is one of another journal)" : "");
 	if (taken)
 		return rj_fail(err, RJ_E_REFUSED,
 			"%s: the file %s at the place of its fallback is another journal's: rjtune -J remote=%s,fallback=FILE gives the volume a file of its own",

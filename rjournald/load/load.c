@@ -17,6 +17,7 @@
 #include "log/floor/floor-all.h"
 #include "log/seen.h"
 #include "util/environ.h"
+#include "util/error-class.h"
 #include "util/log.h"
 
 /* The kernel drops its journal a moment before it lets go of the volume. */
@@ -243,6 +244,8 @@ static int read_and_claim(struct rj_loaded *l, struct rj_error *err)
 	rj_load_log_id(l, &id);
 	ask_floors(l, &id, &floors);
 	rc = rj_log_read(l->store, &id, &read, take_segment, &r, &sum, err);
+	if (rc && !rj_code_away(rc) && rj_error_log_lost(err))
+		rj_fail_suffix(err, "; %s", rj_way_text(RJ_WAY_RECOVER));
 	if (rc)
 		return rj_fail_prefix(err, "%s", l->device);
 	l->memory.shm->confirmed_s = (uint32_t)(sum.tail_ns / NS_PER_S);
