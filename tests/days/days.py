@@ -122,9 +122,10 @@ class Days:
         yield "other", 1, lambda a, b: s.other_program(idle(a), OTHERS[b % len(OTHERS)])
         yield "look", 0.3, lambda a, b: s.look(idle(a))
         yield "log", 1, lambda a, b: self.b.log(idle(a), LOG[b % len(LOG)])
-        if len(w.disks) < 4:
+        if len(w.disks) < 4 and len(w.loops) < 5:
             yield "copy", 2, lambda a, b: s.copy(idle(a), "ab"[b % 2])
-        same = [(x, y) for x in down for y in down if x is not y and x.lineage is y.lineage]
+        same = [(x, y) for x in down for y in down if x is not y and x.lineage is y.lineage and
+                not (x.device or y.device)]
         if same:
             yield "put back", 1, lambda a, b: s.put_back(*same[a % len(same)])
         refused = [d for d in down if d.refusal]
@@ -134,7 +135,7 @@ class Days:
         if undo:
             yield "e2undo", 1, lambda a, b: s.e2undo(undo[a % len(undo)])
         cloned = [d for d in down if on_device(d)]
-        if cloned and len(w.loops) < 4:
+        if cloned and len(w.loops) < 5:
             yield "clone device", 1, lambda a, b: s.clone_device(cloned[a % len(cloned)])
         whole = [d for d in down if clean(d) and not internal(d) and not d.device]
         if whole and len(self.b.bases) < 2 and self.theme == "history":
@@ -190,6 +191,9 @@ class Days:
             self.b.untouched = True
             if not self.w.adopted:  # else it went on with the one that is there
                 self.w.server.put_back(f"{self.w.dir}/right")
+            else:
+                for d in self.w.disks.values():
+                    d.log.holders.clear()
 
     def server(self, there):
         self.was_away |= not there

@@ -25,7 +25,7 @@ class Log:
 
     def __init__(self):
         self.holders = set()  # paths of disks of which one at least must be mountable, with everything
-        self.left = False     # the journal was moved away from it, with one of its disks
+        self.left = None      # what there was when the journal was moved away from it, with one of its disks
 
 
 class Disk:
@@ -39,6 +39,7 @@ class Disk:
         self.undo = None     # the undo file of the last command
         self.device = None   # the image of its journal device, and the loop device
         self.log = None      # the Log
+        self.gave_up = False  # --accept-loss was typed
         self.forked = False  # it goes on with a log that was left, by the word -f
 
     @property

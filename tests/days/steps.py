@@ -77,6 +77,9 @@ class Steps:
         d.mnt, d.fenced = None, False
 
     def power_cut(self, d):
+        if not superblock(d, 0x5C, 4) & HAS_JOURNAL:
+            self.umount(d)  # it promises nothing else
+            return
         stop(self.w.daemons(d))
         new = self.w.new_path()
         copy_file(d.path, new)
@@ -104,17 +107,18 @@ class Steps:
             if not GIVES_UP.search(r.out) and "rjtune" not in args[0]:
                 self.w.log("    (nothing was given up)\n")
             else:
-                d.lineage = Lineage(None)
+                d.lineage, d.gave_up = Lineage(None), True
                 d.hold(d.journal() == before)  # it took the log; the others are older copies now
         if good:
             d.refusal, d.undo = None, None
             self.w.adopted = True
-            if "-J" in args or "^has_journal" in args:  # its other copies are older ones now
-                d.log.holders.clear()
-                d.log.left |= d.journal() != before
-            if "-f" in args and d.log.left and d.journal() == before:
-                self.part(d)
-                d.forked = True
+            if args[0] == "rjtune" and d.journal() != before:
+                if "-U" not in args:
+                    d.log.left = dict(d.lineage.allowed)
+                if "-U" not in args or "replay the journal" in r.out:  # its other copies are older ones now
+                    d.log.holders.clear()
+            if "-f" in args and "--accept-loss" not in args and d.log.left is not None and d.journal() == before:
+                d.lineage, d.forked = Lineage(d.log.left), True
             d.left_log(before)
         else:
             self.refused(d, r, args[0])
@@ -132,10 +136,8 @@ class Steps:
         r = self.typed(d, "rjrecover", *words, *(["-z", *undo] if undo else []), d.path)
         if r.status < 4:
             d.undo = undo and os.path.exists(undo[0]) and undo[0]
-            for x in list(d.log.holders):
-                if x in [y.path for y in self.w.disks.values() if y.lineage is not d.lineage]:
-                    d.log.holders.discard(x)
-            d.hold(False)
+            if "clean, nothing to recover" not in r.out:  # it took the log
+                d.hold(True)
         # what the check afterwards finds is not known before; -y may do more; -n looks at what is
         # in use; and what another copy's mount writes comes in between
         if "another process uses" in r.out or "serves this volume" in r.out or self.moment(d) != before or \
@@ -201,7 +203,7 @@ class Steps:
         image = self.w.new_path("jdev")
         copy_file(d.device[0], image)
         self.w.log(f"{d.host}$ cp {os.path.basename(d.device[0])} {os.path.basename(image)}; losetup\n")
-        self.attach(image)
+        return self.attach(image)
 
     def part(self, d):
         """D is the first disk of a new lineage, with all that the old one has."""
@@ -243,25 +245,28 @@ class Steps:
 
     def copy(self, d, host):
         c = self.w.copy(d, host)
-        c.device = d.device
+        if on_device(d):
+            c.device = self.clone_device(d)
         if internal(d) or on_device(d):  # no log tells copies apart
             self.part(c)
             c.log.holders.discard(c.path)
             c.log = Log()
-            if not on_device(d):  # which has one user
-                c.hold(True)
+            c.hold(True)
 
     def put_back(self, d, c):
         """A disk gets what a copy of it has."""
         copy_file(c.path, d.path)
         d.log.holders.discard(d.path)
         d.refusal, d.undo, d.device, d.log, d.forked = None, None, c.device, c.log, c.forked
+        d.gave_up = c.gave_up
         if c.path in c.log.holders:
             d.hold(False)
         self.w.log(f"{d.host}$ cp {c.name} {d.name}\n")
 
     def sound(self, d):
         """A volume that was unmounted: e2fsck finds nothing. Of a copy, as the journal has to go first."""
+        if d.gave_up:  # it says itself that e2fsck has to be run
+            return
         c = f"{self.w.dir}/sound.img"
         copy_file(d.path, c)
         if not internal(d):

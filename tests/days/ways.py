@@ -4,7 +4,7 @@ import os
 import re
 
 from oracle import Bad
-from steps import internal, on_device
+from steps import internal
 
 COMMAND = re.compile(r"\b(rjrecover|rjtune)((?: -{1,2}[a-zA-Z^_-]+)+)?")
 BACK = re.compile(r"tune2fs -U ([0-9a-f-]{36})")
@@ -33,7 +33,7 @@ class Ways:
                 if "another fallback" in clause:
                     cmd += [f"remote={self.w.url('rj')},fallback={self.w.new_path('fallback').replace('/d', '/fb/d')}"]
                 elif "-J" in cmd:
-                    cmd += ["size=4"]
+                    cmd += [f"device={d.device[1]}" if d.device and "device=" in clause else "size=4"]
                 elif tool == "rjtune" and not {"--resume", "--accept-loss"} & set(cmd):
                     continue
                 if "and -J" in clause and "-J" not in cmd:
@@ -70,7 +70,7 @@ class Ways:
             if here and not moved:
                 moved = True
                 self.move_files()  # recover where that file is
-            elif not self.follow(d, loss):
+            elif not self.follow(d, loss or d.gave_up):
                 return False
         return False
 
@@ -95,7 +95,7 @@ class Ways:
                 best.add(id(log))
         for d in disks:
             log = d.log
-            if d.path in log.holders and id(log) in best or on_device(d):
+            if d.path in log.holders and id(log) in best:
                 continue
             if self.s.mount(d, ""):
                 self.s.umount(d)

@@ -152,7 +152,7 @@ class World:
         path = self.new_path()
         copy_file(d.path, path)
         c = self.add(Disk(path, d.lineage, host or d.host))
-        c.log, c.forked = d.log, d.forked
+        c.log, c.forked, c.gave_up = d.log, d.forked, d.gave_up
         if d.path in d.log.holders and not d.mnt:
             c.hold(False)
         self.log(f"{c.host}$ cp {d.name} {c.name}{' (mounted)' if d.mnt else ''}\n")
@@ -224,7 +224,7 @@ class World:
         """D is mounted: what it shows is complete."""
         d.mnt, d.options, d.refusal, d.undo = mnt, options, None, None
         self.find_supervisor(d)
-        if d.log.left and not d.forked:
+        if d.log.left is not None and not d.forked:
             raise Bad(f"{d.name} goes on with a log from which the journal was moved with another copy")
         check_mount(d)
         self.adopted = True
