@@ -34,6 +34,7 @@ class Disk:
         self.mnt = None      # where it is mounted
         self.options = ""    # and how
         self.fenced = False  # another disk of its lineage was mounted since
+        self.words = []      # the last command, without the device
         self.refusal = None  # what the last command said, if it refused
         self.supervisor = None  # the process that serves it
         self.undo = None     # the undo file of the last command

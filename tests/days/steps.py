@@ -103,7 +103,8 @@ class Steps:
         before = d.journal()
         r = self.w.run(d.host, *args)
         good = r.status < (1 if args[0] in ("rjtune", "rjbackup") else 4)
-        if "--accept-loss" in args and good and "-n" not in args:
+        d.words = list(args[:-1])
+        if "--accept-loss" in args and (good or "check afterwards" in r.out) and "-n" not in args:
             if not GIVES_UP.search(r.out) and "rjtune" not in args[0]:
                 self.w.log("    (nothing was given up)\n")
             else:
@@ -117,8 +118,10 @@ class Steps:
                     d.log.left = dict(d.lineage.allowed)
                 if "-U" not in args or "replay the journal" in r.out:  # its other copies are older ones now
                     d.log.holders.clear()
-            if "-f" in args and "--accept-loss" not in args and d.log.left is not None and d.journal() == before:
-                d.lineage, d.forked = Lineage(d.log.left), True
+            if "-f" in args and d.log.left is not None and d.journal() == before:
+                d.forked = True
+                if not d.lineage.learn:
+                    d.lineage = Lineage(d.log.left)
             d.left_log(before)
         else:
             self.refused(d, r, args[0])

@@ -41,7 +41,8 @@ class Ways:
                 if cmd != ["rjrecover"] or re.search(r"run rjrecover (first|again)", clause):
                     cmds.append(cmd)
             if not cmds and re.match(r"(or )?--accept-loss ", clause.split(", or ")[-1]):
-                cmds = [["rjrecover", "--accept-loss"]]
+                last = d.words if d.words[:1] == ["rjrecover"] else ["rjrecover"]
+                cmds = [[*last, *({"--accept-loss"} - set(last))]]
             found += [c for c in cmds if c not in found]
         return found
 
