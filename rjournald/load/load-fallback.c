@@ -35,27 +35,39 @@ static int open_file(struct rj_loaded *l, const struct rj_log_id *id,
 		return rj_fail(err, RJ_E_REFUSED,
 			"%s: the file %s at the place of its fallback is another journal's: rjtune -J remote=%s,fallback=FILE gives the volume a file of its own",
 			l->device, sbx->fallback, sbx->url);
-	if (rc != -RJ_E_NOTFOUND)
-		return rc ? rj_fail_prefix(err, "%s", l->device) : 0;
 	/* another host, or a move that was cut off: nothing is in it */
+	return rc && rc != -RJ_E_NOTFOUND ? rj_fail_prefix(err, "%s", l->device) : 0;
+}
+
+int rj_load_fallback_make(struct rj_loaded *l, struct rj_error *err)
+{
+	const struct rj_sbx *sbx = &l->facts.sbx;
+	struct rj_log_id id = {0};
+	int rc;
+
+	if (!sbx->fallback[0] || l->fallback.log)
+		return 0;
+	rj_load_log_id(l, &id);
 	rj_log(RJ_LOG_NOTICE, "%s: making the fallback file %s", l->device,
 		sbx->fallback);
-	rc = rj_fallback_make(sbx->fallback, id, NULL, l->device,
+	rc = rj_fallback_make(sbx->fallback, &id, NULL, l->device,
 		rj_attach_fallback_bytes(
 			NULL, l->facts.block_size, sbx->journal_blocks),
 		err);
 	if (!rc)
 		rc = rj_fallback_file_open(
-			sbx->fallback, id, l->device, false, &l->fallback, err);
+			sbx->fallback, &id, l->device, false, &l->fallback, err);
 	return rc ? rj_fail_prefix(err, "%s: its fallback", l->device) : 0;
 }
 
 int rj_load_fallback_file(struct rj_loaded *l, struct rj_error *err)
 {
 	struct rj_log_id id = {0};
+	int rc;
 
 	rj_load_log_id(l, &id);
-	return l->fallback.log ? 0 : open_file(l, &id, err);
+	rc = l->fallback.log ? 0 : open_file(l, &id, err);
+	return rc ? rc : rj_load_fallback_make(l, err);
 }
 
 int rj_load_fallback_open(struct rj_loaded *l, struct rj_error *err)
@@ -69,8 +81,8 @@ int rj_load_fallback_open(struct rj_loaded *l, struct rj_error *err)
 	if (!l->facts.sbx.fallback[0])
 		return 0;
 	rj_load_log_id(l, &id);
-	rc = rj_load_fallback_file(l, err);
-	if (rc)
+	rc = open_file(l, &id, err);
+	if (rc || !l->fallback.log)
 		return rc;
 	rj_fallback_facts(l->fallback.log, &f);
 	if (f.state == RJ_FALLBACK_GIVEN_UP)

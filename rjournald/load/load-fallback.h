@@ -15,6 +15,9 @@
  * RJ_E_UNREACHABLE and others of rj_fallback_ship().
  */
 int rj_load_fallback_open(struct rj_loaded *l, struct rj_error *err);
+/* Make the fallback file where rj_load_fallback_open() found none. To be called when the log is
+ * known to be this volume's: a file that was made for another UUID would be in the way. */
+int rj_load_fallback_make(struct rj_loaded *l, struct rj_error *err);
 /* Open the fallback file only, or make it where l->facts allows it to be missing. */
 int rj_load_fallback_file(struct rj_loaded *l, struct rj_error *err);
 /* Bind the fallback file to the new epoch, after the claim and before the volume is

@@ -250,6 +250,9 @@ static int read_and_claim(struct rj_loaded *l, struct rj_error *err)
 		return rj_fail_prefix(err, "%s", l->device);
 	l->memory.shm->confirmed_s = (uint32_t)(sum.tail_ns / NS_PER_S);
 	rc = check_ring(l, &r, err);
+	/* not for a volume that the log is not of */
+	if (!rc)
+		rc = rj_load_fallback_make(l, err);
 	if (!rc)
 		rc = rj_log_claim(l->store, &id, &claim, &l->writer, err);
 	if (rc)
