@@ -25,7 +25,7 @@ THEMES = {
     "marks": {"copy mounted": 12, "tune": 0.2, "recover": 2, "other": 0.5, "copy": 0.2, "write": 3},
     "moves": {"copy mounted": 6, "tune": 6, "power cut": 2, "copy": 2, "e2fsprogs": 0.2},
     "undo": {"recover": 4, "e2undo": 40, "power cut": 4, "tune": 0.2},
-    "fallback": {"server": 12, "fallback file": 4, "kill": 3, "power cut": 2, "tune": 0.3, "copy": 0.5},
+    "fallback": {"server": 8, "fallback file": 16, "kill": 2, "power cut": 3, "tune": 0.3, "copy": 0.5},
     "store": {"store": 8, "door": 2, "power cut": 2, "tune": 0.2},
     "history": {"base": 8, "restore": 8, "promote": 4, "drill": 3, "standby": 3, "tune": 0.2},
 }
@@ -152,10 +152,10 @@ class Days:
             yield "promote", 0.5, lambda a, b: self.b.promote(base(a), ["--accept-loss"] if b % 4 == 0 else [])
         # each command asks for ten seconds while the server is away: not often, and not for long
         if not w.server.process:
-            yield "server", 8 if self.theme == "fallback" else 40, lambda a, b: self.server(True)
-        elif not self.was_away and (not up or self.theme == "fallback"):
+            yield "server", 0.5 if up else 5 if self.theme == "fallback" else 40, lambda a, b: self.server(True)
+        elif up and self.theme == "fallback" or not up and not self.was_away:
             yield "server", 0.5, lambda a, b: self.server(b % 4 == 0)
-        if self.theme == "fallback":
+        if self.theme == "fallback" and not up:
             yield "fallback file", 0.5, lambda a, b: self.ways.move_files()
         if self.theme == "store":
             if w.door.mode != "open":

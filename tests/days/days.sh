@@ -14,7 +14,7 @@ $PYTHON "$RJ_SRC/tests/days/walk.py" --cases="$RJ_SRC/tests/days/cases" >"$T_DIR
 rc=$?
 note "$(sed 's/^# //' "$T_DIR/out")"
 is "no walk that was bad is bad" $rc 0
-$PYTHON "$RJ_SRC/tests/days/walk.py" --walks="${RJ_WALKS:-25}" --seed="${RJ_SEED:-1}" >"$T_DIR/out" 2>&1
+$PYTHON "$RJ_SRC/tests/days/walk.py" --walks="${RJ_WALKS:-20}" --seed="${RJ_SEED:-1}" >"$T_DIR/out" 2>&1
 rc=$?
 note "$(sed 's/^# //' "$T_DIR/out")"
 is "no walk shows what none may show" $rc 0

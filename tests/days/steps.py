@@ -77,18 +77,15 @@ class Steps:
         d.mnt, d.fenced = None, False
 
     def power_cut(self, d):
-        if not superblock(d, 0x5C, 4) & HAS_JOURNAL:
-            self.umount(d)  # it promises nothing else
+        # without a journal nothing is promised; a journal device cannot be copied at the same moment
+        if not superblock(d, 0x5C, 4) & HAS_JOURNAL or on_device(d):
+            self.umount(d)
             return
         stop(self.w.daemons(d))
         new = self.w.new_path()
         copy_file(d.path, new)
-        if d.device:  # whatever the kernel writes in between is a crash of a moment later
-            copy_file(d.device[0], new + ".journal")
         self.throw_away(d)
         os.rename(new, d.path)
-        if d.device:
-            copy_file(new + ".journal", d.device[0])
         self.w.log(f"{d.host}$ power cut of {d.name}\n")
 
     def kill_daemon(self, d):
