@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Moves that an earlier version left half done: its redo record (version 1) lies in one run, and in
-# a volume without extents its own images may have overwritten it.
+# a volume without extents its own images may have overwritten it. And one with a large record.
 . "$RJ_SRC/tests/support/lib.sh"
 PATH=$PATH:/sbin:/usr/sbin
 rjtune=$RJ_BUILD/rjtune/rjtune
@@ -100,3 +100,16 @@ check "--accept-loss finishes it first" "$rjtune" -q --accept-loss -z "$T_DIR/un
 check "... gives up nothing" test ! -e "$T_DIR/undo.none"
 is "... has no journal" "$(journal)" ""
 check "... is sound" e2fsck -fn "$img"
+
+# ---- a record whose map has more than one block: a journal over many small groups ----
+mke2fs -q -F -t ext3 -b 1024 -g 256 -N 4096 -O ^has_journal,^resize_inode \
+	-d "$RJ_SRC/tests/support" "$T_DIR/base" 40M >/dev/null 2>&1
+cp "$T_DIR/base" "$img" && files=$(sums)
+# behind the journal is the backup superblock of group 125
+{ (ulimit -f 31744; exec "$rjtune" -q -J size=16,location=300 "$img"); } >/dev/null 2>&1
+like "half done" "$("$rjtune" -l "$img")" '^Move under way: *yes'
+like "more blocks than one of the map lists" "$("$rjtune" -n --resume "$img")" 'would write the (1[2-9]|[2-9][0-9])[0-9] blocks'
+status 0 "is resumed" "$rjtune" --resume "$img"
+is "has its journal" "$(journal)" 8
+check "is sound" e2fsck -fn "$img"
+is "its files are the same" "$(sums)" "$files"
