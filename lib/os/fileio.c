@@ -159,6 +159,18 @@ int rj_fsync_parent(const char *path, struct rj_error *err)
 	return rc;
 }
 
+int rj_fd_above(int *fd, int other, struct rj_error *err)
+{
+	int above = *fd > other ? *fd : fcntl(*fd, F_DUPFD_CLOEXEC, other + 1);
+
+	if (above == -1)
+		return rj_fail_errno(err, errno, "cannot duplicate a descriptor");
+	if (above != *fd)
+		close(*fd);
+	*fd = above;
+	return 0;
+}
+
 int rj_close(int *fd, const char *what, struct rj_error *err)
 {
 	int old = *fd;

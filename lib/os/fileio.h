@@ -40,6 +40,8 @@ int rj_replace_file(const char *path, mode_t mode, const void *data, size_t len,
 int rj_make_dir(const char *path, struct rj_error *err);
 /* Close *FD (if not -1), set it to -1, and report what close() reports. */
 int rj_close(int *fd, const char *what, struct rj_error *err);
+/* Give *FD, which is closed on exec, a number above OTHER. */
+int rj_fd_above(int *fd, int other, struct rj_error *err);
 /* Whole file into OUT (appended); more than MAX bytes is an error. */
 int rj_read_file(const char *path, size_t max, struct rj_buf *out,
 	struct rj_error *err);

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "fuse-priv.h"
+#include "os/fileio.h"
 
 /* Opening loads the modules. */
 static int prepare(const char *volume, int *held, struct rj_error *err)
@@ -49,15 +50,35 @@ static struct rj_front *make(void)
 static int attach(struct rj_fuse *f, struct rj_error *err)
 {
 	char path[sizeof(f->mountpoint) + sizeof(RJ_FUSE_FILE)];
+	struct rj_loop loop;
 	int fd, rc;
 
 	snprintf(path, sizeof(path), "%s/%s", f->mountpoint, RJ_FUSE_FILE);
 	fd = open(path, O_RDWR | O_CLOEXEC);
 	if (fd == -1)
 		return rj_fail_errno(err, errno, "%s", path);
-	rc = rj_loop_attach(fd, path, &f->front.device, err);
+	rc = rj_loop_attach(fd, path, &loop, err);
 	close(fd);
+	if (rc)
+		return rc;
+	if (dup3(loop.fd, f->front.device.fd, O_CLOEXEC) == -1)
+		rc = rj_fail_errno(err, errno, "dup3");
+	close(loop.fd);
+	loop.fd = f->front.device.fd;
+	f->front.device = loop;
 	return rc;
+}
+
+/*
+ * A process that is killed releases its descriptors from the highest number down. The last
+ * release of the loop device writes its dirty pages into our file, and waits for that: by then
+ * /dev/fuse is to be released, which fails them. So the loop device has the lowest number of
+ * these, which is kept for it until it is attached.
+ */
+static int keep_number(struct rj_fuse *f, struct rj_error *err)
+{
+	f->front.device.fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+	return f->front.device.fd == -1 ? rj_fail_errno(err, errno, "/dev/null") : 0;
 }
 
 static int start(struct rj_front *front, const struct rj_front_opts *opts,
@@ -72,9 +93,13 @@ static int start(struct rj_front *front, const struct rj_front_opts *opts,
 		f->connection = opts->resumed->fd[RJ_WORKER_FD_FRONT];
 		front->device.fd = opts->resumed->fd[RJ_WORKER_FD_LOOP];
 	} else {
-		rc = rj_fuse_mount(
-			opts->mountpoint, opts->volume, &f->connection, err);
+		rc = keep_number(f, err);
+		if (!rc)
+			rc = rj_fuse_mount(
+				opts->mountpoint, opts->volume, &f->connection, err);
 	}
+	if (!rc)
+		rc = rj_fd_above(&f->connection, front->device.fd, err);
 	if (!rc)
 		rc = rj_fuse_get_buffers(f, err);
 	if (!rc)

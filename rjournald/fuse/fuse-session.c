@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "fuse-priv.h"
+#include "os/fileio.h"
 #include "util/log.h"
 
 /* Linux 6.9; older headers do not have them. */
@@ -68,11 +69,14 @@ static int new_session(struct rj_fuse *f, struct rj_error *err)
 {
 	struct fuse_args args = FUSE_ARGS_INIT(0, NULL);
 	char name[32];
-	int rc = 0;
+	int rc;
 
 	f->fuse_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
 	if (f->fuse_fd == -1)
 		return rj_fail_errno(err, errno, "/dev/null");
+	rc = rj_fd_above(&f->fuse_fd, f->front.device.fd, err);
+	if (rc)
+		return rc;
 	snprintf(name, sizeof(name), "/dev/fd/%d", f->fuse_fd);
 	if (fuse_opt_add_arg(&args, "rjournald"))
 		rc = rj_fail(err, RJ_E_NOMEM, "out of memory");

@@ -17,6 +17,7 @@
 
 #include "harden.h"
 #include "log/retry.h"
+#include "os/fileio.h"
 #include "util/environ.h"
 #include "util/log.h"
 
@@ -157,11 +158,15 @@ static int start_worker(struct supervisor *k)
 static void take_held(struct supervisor *k, struct msghdr *msg)
 {
 	struct cmsghdr *c = CMSG_FIRSTHDR(msg);
+	struct rj_error err;
 
 	if (k->holding || !c || c->cmsg_type != SCM_RIGHTS ||
 		c->cmsg_len != CMSG_LEN(sizeof(k->fds)))
 		return;
 	memcpy(&k->fds, CMSG_DATA(c), sizeof(k->fds));
+	/* as in the worker: see keep_number() of fuse-front.c */
+	if (rj_fd_above(&k->fds.fd[RJ_WORKER_FD_FRONT], k->fds.fd[RJ_WORKER_FD_LOOP], &err))
+		rj_log(RJ_LOG_WARNING, "%s", err.msg);
 	k->holding = true;
 	k->serving_ns = rj_monotonic_ns();
 	rj_harden_supervisor();
