@@ -172,7 +172,7 @@ static int mount_volume(const struct rj_mount_options *o)
 	rc = prepare(o, &f, &err);
 	if (!rc)
 		rc = rj_serve_until_unmount(o, f.uuid, loop, sizeof(loop), &err);
-	/* what a volume that says that it is clean needs, its log alone may tell */
+	/* that its UUID was changed, the log of a clean volume alone tells */
 	if (rc && err.cause == RJ_CAUSE_RECOVER && !recover(o, &err) && !look(o, &f, &err))
 		rc = rj_serve_until_unmount(o, f.uuid, loop, sizeof(loop), &err);
 	if (rc)

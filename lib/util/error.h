@@ -52,7 +52,7 @@ enum rj_cause {
 	RJ_CAUSE_MISSING,     /* the store lacks what it acknowledged */
 	RJ_CAUSE_CLOCK,       /* its clock and ours differ */
 	RJ_CAUSE_SETTINGS,    /* rj.conf, or a file that it names */
-	RJ_CAUSE_RECOVER,     /* rjrecover -p mends it */
+	RJ_CAUSE_RECOVER,     /* rjrecover -p mends it: RJ_RENAMED_VOLUME */
 };
 
 #define RJ_ERROR_BYTES 1024

@@ -35,11 +35,7 @@ static int may_serve(const struct rj_verdict *v, const struct rj_verdict_facts *
 	if (v->kind == RJ_VERDICT_CLEAN || v->kind == RJ_VERDICT_REPLAY ||
 		v->kind == RJ_VERDICT_CHECK)
 		return 0;
-	return rj_fail_cause(rj_verdict_refuse(v, f, err),
-		v->row->ways[0] == RJ_WAY_RECOVER || v->row->ways[0] == RJ_WAY_PREEN
-			? RJ_CAUSE_RECOVER
-			: RJ_CAUSE_CODE,
-		err);
+	return rj_verdict_refuse(v, f, err);
 }
 
 static int check_facts(const char *device, const struct rj_volume_facts *f,

@@ -111,7 +111,8 @@ class Steps:
             d.refusal, d.undo = None, None
             self.w.adopted = True
             if args[0] == "rjtune" and d.journal() != before:
-                if "-U" not in args:
+                # a log that was given up, or that cannot be reached, does not know of it
+                if "-U" not in args and "fence every other writer" in r.out:
                     d.log.left = dict(d.lineage.allowed)
                 if "-U" not in args or "replay the journal" in r.out:  # its other copies are older ones now
                     d.log.holders.clear()
@@ -269,7 +270,8 @@ class Steps:
             return
         c = f"{self.w.dir}/sound.img"
         copy_file(d.path, c)
-        if not internal(d):
+        if not internal(d):  # tune2fs would take the copy out of the users of a device that it finds
+            self.w.run(d.host, "debugfs", "-w", "-R", f"ssv journal_uuid {uuid.uuid4()}", c, ok=[0])
             self.w.run(d.host, "tune2fs", "-f", "-O", "^has_journal", c, ok=[0])
         self.w.run(d.host, "e2fsck", "-fn", c, ok=[0])
 
