@@ -211,7 +211,7 @@ static int check_old_inode(struct rj_move_ctx *m, struct rj_error *err)
 {
 	uint8_t raw[RJ_JBD2_SB_BYTES];
 	struct rj_bio *bio = NULL;
-	struct rj_jbd2_sb sb;
+	struct rj_jbd2_sb sb = {0};
 	int rc;
 
 	rc = rj_volume_journal_bio(m->v, &bio, err);
