@@ -182,9 +182,12 @@ int rj_hold_lowest(struct rj_store *store, const struct rj_log_id *id, int retry
 {
 	struct rj_buf all = {0};
 	struct rj_hold_seen s;
+	int64_t now;
 	size_t i;
 	int rc = rj_hold_list(store, id, retry_ms, &all, err);
 
+	/* after the list, whose answer says the time of the server */
+	now = rj_store_now(store, until_ns) / 1000000000;
 	*first = UINT64_MAX;
 	for (i = 0; !rc && i < all.len; i += sizeof(s)) {
 		memcpy(&s, all.data + i, sizeof(s));
@@ -193,8 +196,7 @@ int rj_hold_lowest(struct rj_store *store, const struct rj_log_id *id, int retry
 				"%s: hold %llu cannot be read, so that nothing of the log is deleted: if no base needs it, rjbackup expire --hold=%llu removes it",
 				store->url, (unsigned long long)s.hold.number,
 				(unsigned long long)s.hold.number);
-		} else if (s.hold.first < *first &&
-			   rj_store_now(store, until_ns) / 1000000000 < s.hold.until) {
+		} else if (s.hold.first < *first && now < s.hold.until) {
 			*first = s.hold.first;
 			*by = s.hold;
 		}

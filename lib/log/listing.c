@@ -78,20 +78,30 @@ static void empty(struct rj_listing *l)
 	l->ranges.len = l->bytes.len = 0;
 }
 
+/* Get segment SEQUENCE into OUT (emptied first), as its name says, tried again as transient
+ * errors are; not after STOP (may be NULL) is set. The store's errors. */
+static int get_segment(struct rj_store *store, const struct rj_log_id *id, uint64_t sequence,
+	int retry_ms, const atomic_bool *stop, struct rj_buf *out, struct rj_error *err)
+{
+	struct rj_key key = rj_log_key(id, RJ_KEY_LOG, sequence);
+	struct rj_retry retry;
+	int rc;
+
+	out->len = 0;
+	rj_retry_start(&retry, retry_ms);
+	do
+		rc = rj_store_get(store, &key, RJ_SEG_MAX_BYTES, out, err);
+	while (!(stop && *stop) && rj_retry_again(&retry, rc));
+	return rc;
+}
+
 /* Is segment NUMBER there, whatever a list says? One that the store knows to be lost is not. */
 static int is_there(struct rj_store *store, const struct rj_log_id *id, uint64_t number,
 	int retry_ms, bool *there, struct rj_error *err)
 {
-	struct rj_key key = rj_log_key(id, RJ_KEY_LOG, number);
 	struct rj_buf bytes = {0};
-	struct rj_retry retry;
-	int rc;
+	int rc = get_segment(store, id, number, retry_ms, NULL, &bytes, err);
 
-	rj_retry_start(&retry, retry_ms);
-	do {
-		bytes.len = 0;
-		rc = rj_store_get(store, &key, RJ_SEG_MAX_BYTES, &bytes, err);
-	} while (rj_retry_again(&retry, rc));
 	rj_buf_free(&bytes);
 	*there = !rc;
 	if (!rc || rc == -RJ_E_CORRUPT || rc == -RJ_E_NOTFOUND)
@@ -289,15 +299,8 @@ int rj_log_fetch_until(struct rj_store *store, const struct rj_log_id *id,
 	uint64_t sequence, int retry_ms, const atomic_bool *stop,
 	struct rj_buf *out, struct rj_error *err)
 {
-	struct rj_key key = rj_log_key(id, RJ_KEY_LOG, sequence);
-	struct rj_retry retry;
-	int rc;
+	int rc = get_segment(store, id, sequence, retry_ms, stop, out, err);
 
-	out->len = 0;
-	rj_retry_start(&retry, retry_ms);
-	do
-		rc = rj_store_get(store, &key, RJ_SEG_MAX_BYTES, out, err);
-	while (!(stop && *stop) && rj_retry_again(&retry, rc));
 	if (rc == -RJ_E_NOTFOUND)
 		return rj_fail(err, RJ_E_GAP,
 			"%s: segment %llu is missing: it was listed, and is "

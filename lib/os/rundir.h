@@ -20,7 +20,7 @@
 #include "util/uuid.h"
 
 #define RJ_RUNDIR_DEFAULT "/run/rjprogs"
-#define RJ_SERVE_RECOVER   4 /* exit status of rjournald: RJ_CAUSE_RECOVER */
+#define RJ_SERVE_RECOVER  4 /* exit status of rjournald: RJ_CAUSE_RECOVER */
 #define RJ_RUNDIR_PATH    256 /* longest path made here, with the NUL */
 
 /* $RJ_RUN, or the default. */

@@ -42,7 +42,8 @@ static int no_file(struct rj_recovery *r, int rc, struct rj_error *err)
 	if (elsewhere)
 		rj_fail(&why, RJ_E_REFUSED,
 			"%s: its fallback file %s%s is not there: it may hold segments that were acknowledged after the end of the log at %s",
-			r->device, sbx->fallback, taken ? " (there is one of another journal)" : "", r->report->url);
+			r->device, sbx->fallback, taken ? " (there is one of another journal)" : "",
+			r->report->url);
 	else
 		why = *err;
 	/* one that is in use is not lost */

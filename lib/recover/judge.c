@@ -124,9 +124,9 @@ static int find_log(struct rj_recovery *r, struct rj_verdict_facts *f, char was[
 	f->last_tid = plan->last_tid;
 	if (r->store) {
 		rc = find_renamed(r, f, was, err);
-	}
-	if (!rc && r->store) {
-		rc = rj_log_judged(r->store, &r->id, &r->seen, r->opts->retry_ms, f, err);
+		if (!rc)
+			rc = rj_log_judged(
+				r->store, &r->id, &r->seen, r->opts->retry_ms, f, err);
 		set(f, RJ_IS_ALONE, r->alone);
 		f->file_last = rj_recovery_file_last(r);
 		f->floor_seen = r->floors.seen.sequence;

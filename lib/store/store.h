@@ -211,7 +211,8 @@ struct rj_store {
 	/* From the answer to the last put, of rjserver only. Read by any thread. */
 	_Atomic unsigned nearly_full; /* of enum rj_nearly_full */
 	_Atomic uint64_t max_bytes;   /* the volume's limit; 0: none is known */
-	/* The server's clock, as the last answer said it: seconds since 1970. 0: not known. */
+	/* The server's clock, as the last answer to a request without a body said it: seconds
+	 * since 1970. 0: not known. */
 	_Atomic int64_t clock_s;
 };
 

@@ -26,8 +26,8 @@ static const char *const kinds[] = {
 
 static const char *const found_names[] = {
 	"move-cut", "mismatch", "needs", "unclean", "unmount-failed", "void", "pending", "torn",
-	"lost", "gone", "stale", "sums-of-uuid", "markable", "backup", "unreadable", "away", "unknown", "read", "empty",
-	"renamed", "damaged",
+	"lost", "gone", "stale", "sums-of-uuid", "markable", "backup", "unreadable", "away",
+	"unknown", "read", "empty", "renamed", "damaged",
 	"damaged-end", "errno", "logged", "matched", "same-unmount", "written-on",
 	"alone", "fallback-lost", "taken", "YES", "FORCE", "ACCEPT-LOSS", "UNATTENDED", "bad-super",
 	"old-backup", "log-closed", "wants-log", "behind-mark", "overtaken", "ahead", "left",

@@ -397,7 +397,7 @@ static void a_dup_is_a_handle_of_its_own(void)
 /*
  * libcurl refuses more than 300 KiB of lines to one request, and counts those of IMAP several
  * times: 60 mails are good, and 4,400 files. $RJ_TEST_FILES, the server's own folder, is the way
- * to so many in little time.
+ * to make that many in a short time.
  */
 #define LONG_MAILS 300
 #define LONG_FILES 5000

@@ -199,14 +199,13 @@ static int check_owner(const struct rj_fallback *s, const struct rj_log_id *id,
 {
 	char a[RJ_UUID_TEXT], b[RJ_UUID_TEXT];
 
-	if (!rj_uuid_equal(s->h.journal_uuid, id->journal_uuid)) {
-		rj_fail(err, RJ_E_FOREIGN,
-			"%s: it is the fallback file of journal %s, not of %s",
-			s->bio->name, rj_uuid_text(s->h.journal_uuid, a),
-			rj_uuid_text(id->journal_uuid, b));
-		err->cause = RJ_CAUSE_TAKEN;
-		return -RJ_E_FOREIGN;
-	}
+	if (!rj_uuid_equal(s->h.journal_uuid, id->journal_uuid))
+		return rj_fail_cause(
+			rj_fail(err, RJ_E_FOREIGN,
+				"%s: it is the fallback file of journal %s, not of %s",
+				s->bio->name, rj_uuid_text(s->h.journal_uuid, a),
+				rj_uuid_text(id->journal_uuid, b)),
+			RJ_CAUSE_TAKEN, err);
 	if (!rj_uuid_equal(s->h.volume_uuid, id->volume_uuid)) {
 		rj_uuid_text(s->h.volume_uuid, a);
 		rj_fail(err, RJ_E_FOREIGN,

@@ -49,8 +49,8 @@ void rj_http_call_line(struct rj_http_call *c, const char *line, size_t len)
 	struct tm tm = {0};
 	char value[64];
 
-	/* RFC 9110, 5.6.7: always GMT */
-	if (rj_http_header_is(line, len, "Date", value, sizeof(value)) &&
+	/* RFC 9110, 5.6.7: always GMT. Not of puts, which commits wait for. */
+	if (!c->has_body && rj_http_header_is(line, len, "Date", value, sizeof(value)) &&
 		strptime(value, "%a, %d %b %Y %H:%M:%S", &tm))
 		c->date_s = timegm(&tm);
 	if (c->header)
@@ -71,7 +71,6 @@ void rj_http_call_end(const struct rj_http_peer *p, struct rj_http_call *c, size
 
 	if (c->date_s && p->setup.clock_s)
 		*p->setup.clock_s = c->date_s;
-
 	for (i = 0; i < len && i < RJ_HTTP_TEXT - 1; i++) {
 		if (c->error[i] == '\n')
 			break;

@@ -48,7 +48,7 @@ struct rj_http_call {
 	void *arg;
 	/* Filled: */
 	int status;
-	int64_t date_s; /* the header Date: seconds since 1970; 0: there is none */
+	int64_t date_s; /* the header Date: seconds since 1970; 0: none, or has_body */
 	char text[RJ_HTTP_TEXT]; /* first line of the body of another status; or "" */
 	char error[RJ_HTTP_BODY]; /* the beginning of that body, unchanged */
 };
@@ -59,6 +59,7 @@ size_t rj_http_call_body_bytes(const struct rj_http_call *c);
 void rj_http_call_line(struct rj_http_call *c, const char *line, size_t len);
 /* Clear the fields that the answer fills. */
 void rj_http_call_begin(struct rj_http_call *c);
+
 enum rj_http_auth {
 	RJ_HTTP_ANYONE, /* a token or password of rj.conf, if there is one */
 	RJ_HTTP_SIGV4,	/* user and password of rj.conf sign each request */

@@ -31,7 +31,6 @@ struct rj_net_kind {
 	size_t bytes;			 /* of a tree, which begins with struct rj_net */
 };
 
-/* The head of every such tree's own struct. */
 #define RJ_NET_LINE 65536 /* the longest line of a list */
 
 /* The connection of rj_net_ask(). */
@@ -42,6 +41,7 @@ struct rj_net_lines {
 	char text[RJ_NET_LINE];
 };
 
+/* The head of every such tree's own struct. */
 struct rj_net {
 	struct rj_tree base;
 	const struct rj_net_kind *kind;

@@ -18,6 +18,10 @@ served() {
 	at_exit abort "$CONNECTION"
 }
 next_worker() { local was=$WORKER; WORKER=$(worker_pid "$img") && [ -n "$WORKER" ] && [ "$WORKER" != "$was" ]; }
+ended() { # NAME
+	check "$1: the supervisor has ended" wait_for 60 gone "$DPID"
+	check "$1: the worker has ended" wait_for 60 gone "$WORKER"
+}
 check "a volume" volume "$img" ext4 4096 "file://$T_DIR/store"
 for pages in clean dirty; do
 	for killed in supervisor both; do
@@ -25,19 +29,17 @@ for pages in clean dirty; do
 		check "$what: served" served
 		[ $pages = clean ] || check "$what: a buffered write" dirty
 		if [ $killed = both ]; then kill -KILL "$DPID" "$WORKER"; else kill -KILL "$DPID"; fi
-		check "$what: the supervisor has ended" wait_for 60 gone "$DPID"
-		check "$what: the worker has ended" wait_for 60 gone "$WORKER"
+		ended "$what"
 		timeout -s KILL 60 blkid -p "$LOOP" >/dev/null 2>&1
 		check "$what: a look at the device ends" [ $? != 137 ]
 	done
 done
 check "after a worker: served" served
 kill -KILL "$WORKER"
-check "after a worker: another one serves" wait_for 60 next_worker
+check "after a worker: the next worker serves" wait_for 60 next_worker
 check "after a worker: a buffered write" dirty
 kill -KILL "$DPID"
-check "after a worker: the supervisor has ended" wait_for 60 gone "$DPID"
-check "after a worker: the worker has ended" wait_for 60 gone "$WORKER"
+ended "after a worker"
 
 check "mounted: served" served
 check "mounted: mounted" mount_served "$img" "$MNT" data=journal
@@ -45,8 +47,7 @@ check "mounted: a file" put_file "$MNT/a" 100
 echo more >"$MNT/b"
 dirty
 kill -KILL "$DPID" "$WORKER"
-check "mounted: the supervisor has ended" wait_for 60 gone "$DPID"
-check "mounted: the worker has ended" wait_for 60 gone "$WORKER"
+ended "mounted"
 check "mounted: it can be unmounted" timeout -s KILL 60 umount "$MNT"
 status 0 "mounted: rjrecover -p" $LIMIT "$RJRECOVER" -p "$img"
 exit 0
