@@ -65,12 +65,10 @@ void rj_http_call_begin(struct rj_http_call *c)
 	memset(c->error, 0, sizeof(c->error));
 }
 
-void rj_http_call_end(const struct rj_http_peer *p, struct rj_http_call *c, size_t len)
+void rj_http_call_end(struct rj_http_call *c, size_t len)
 {
 	size_t i;
 
-	if (c->date_s && p->setup.clock_s)
-		*p->setup.clock_s = c->date_s;
 	for (i = 0; i < len && i < RJ_HTTP_TEXT - 1; i++) {
 		if (c->error[i] == '\n')
 			break;

@@ -72,7 +72,6 @@ struct rj_http_setup {
 	bool tls;
 	enum rj_http_auth auth;
 	const char *region; /* SIGV4 */
-	_Atomic int64_t *clock_s; /* gets the server's clock; outlives the connection */
 	const struct rj_store_opts *opts; /* copied; a reference to its conf is taken */
 };
 
@@ -90,9 +89,9 @@ struct rj_http_peer {
 /* P must not move afterwards. */
 void rj_http_peer_init(struct rj_http_peer *p, const struct rj_http_setup *setup);
 void rj_http_peer_release(struct rj_http_peer *p);
-/* The answer of P to C ended: fill text with the first line of the LEN bytes in error, made
- * harmless for a terminal, and note the server's clock. */
-void rj_http_call_end(const struct rj_http_peer *p, struct rj_http_call *c, size_t len);
+/* Fill text with the first line of the LEN bytes in error, made harmless for a terminal,
+ * after the end of the answer. */
+void rj_http_call_end(struct rj_http_call *c, size_t len);
 /* Check where secrets would go. RJ_E_REFUSED: a password or token would be sent
  * unencrypted to another machine, or to a proxy of rj.conf there. */
 int rj_http_peer_check(const struct rj_http_peer *p, struct rj_error *err);

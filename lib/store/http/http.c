@@ -341,7 +341,7 @@ int rj_http_perform(
 	if (!code)
 		code = rj_curl_perform(h->easy);
 	curl_easy_setopt(h->easy, CURLOPT_HTTPHEADER, NULL);
-	rj_http_call_end(&h->peer, call, h->error);
+	rj_http_call_end(call, h->error);
 	if (code || h->sink_rc)
 		rc = fail_perform(h, code, err);
 	else

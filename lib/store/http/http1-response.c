@@ -276,7 +276,7 @@ int rj_http1_response_end(struct rj_http1_response *a,
 	default:
 		break;
 	}
-	rj_http_call_end(p, a->call, a->kept);
+	rj_http_call_end(a->call, a->kept);
 	if (!a->framed && rj_http_needs_end(a->call->status))
 		return rj_http_fail_endless(p, a->call->status, err);
 	*keep = !a->close;

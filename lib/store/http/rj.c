@@ -107,6 +107,16 @@ static void begin_call(struct rj_rj *r, const char *method,
 	};
 }
 
+/* Send C and read its answer: rj_http1_perform(); the server's clock goes into the store. */
+static int ask(struct rj_rj *r, struct rj_http_call *c, struct rj_error *err)
+{
+	int rc = rj_http1_perform(r->http, c, err);
+
+	if (c->date_s)
+		r->base.clock_s = c->date_s;
+	return rc;
+}
+
 /* GET r->url, its body into OUT: RJ_E_CORRUPT if it has more than MAX bytes. */
 static int get_body(struct rj_rj *r, struct rj_buf *out, size_t max,
 	struct rj_http_call *c, struct marks *m, struct rj_error *err)
@@ -114,7 +124,7 @@ static int get_body(struct rj_rj *r, struct rj_buf *out, size_t max,
 	begin_call(r, "GET", c, m);
 	c->out = out;
 	c->max = max;
-	return rj_http1_perform(r->http, c, err);
+	return ask(r, c, err);
 }
 
 static int rj_get(struct rj_store *s, const struct rj_key *key, size_t max,
@@ -369,7 +379,7 @@ static int rj_remove(
 	int rc;
 
 	begin_call(r, "DELETE", &c, &marks);
-	rc = rj_http1_perform(r->http, &c, err);
+	rc = ask(r, &c, err);
 	if (rc)
 		return rc;
 	if (c.status == 204)
@@ -394,7 +404,7 @@ static int rj_remove_below(struct rj_store *s, const struct rj_key *dir,
 		"%s?below=%llu&least=%llu", text, (unsigned long long)below,
 		(unsigned long long)least);
 	begin_call(r, "DELETE", &c, &marks);
-	rc = rj_http1_perform(r->http, &c, err);
+	rc = ask(r, &c, err);
 	if (removed)
 		*removed = rc ? 0 : marks.deleted;
 	if (!rc && c.status != 204)
@@ -447,7 +457,7 @@ static int rj_stream(struct rj_store *s, const struct rj_key *dir,
 	begin_call(r, "GET", &c, &marks);
 	c.sink = rj_objects_feed;
 	c.sink_arg = &o;
-	rc = rj_http1_perform(r->http, &c, err);
+	rc = ask(r, &c, err);
 	if (u.missing)
 		rc = 0;
 	else if (!rc && c.status != 200)
@@ -602,7 +612,6 @@ int rj_store_rj_open(const struct rj_url *url, const struct rj_store_opts *opts,
 	r->prefix = (size_t)snprintf(
 		r->url, sizeof(r->url), "%s%s/", base, url->path);
 	setup.name = r->base.url;
-	setup.clock_s = &r->base.clock_s;
 	rc = rj_http1_new(&setup, base, &r->http, err);
 	if (rc) {
 		free(r);

@@ -156,7 +156,10 @@ int rj_s3_perform(
 	while (call->extra[i])
 		i++;
 	call->extra[i] = s->token_header;
-	return rj_http_perform(s->http, call, err);
+	rc = rj_http_perform(s->http, call, err);
+	if (call->date_s)
+		s->base.clock_s = call->date_s;
+	return rc;
 }
 
 int rj_s3_set_url(struct rj_s3 *s, const char *text, struct rj_error *err)

@@ -286,7 +286,6 @@ static int set_up(struct rj_s3 *s, const struct rj_url *u, const char *bucket,
 	char port[8] = "";
 	struct rj_http_setup setup = {
 		.name = s->base.url,
-		.clock_s = &s->base.clock_s,
 		.peer = "store",
 		.host = u->host,
 		.tls = tls,
