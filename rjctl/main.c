@@ -9,6 +9,7 @@
 #include "dead-daemon.h"
 #include "journal-data.h"
 #include "mark.h"
+#include "move.h"
 #include "options.h"
 #include "os/rundir.h"
 #include "status.h"
@@ -20,6 +21,7 @@
 
 #define STATUS_MS 5000
 #define FLUSH_MS  60000
+#define SAVE_MS	  600000
 #define GONE_NS   10000000000LL
 #define TICK_NS   5000000LL
 
@@ -146,16 +148,34 @@ static int wait_restarted(const uint8_t uuid[RJ_UUID_BYTES], int64_t before)
 	return 0;
 }
 
-/* What is sent for the command. */
-static const char *request(
-	const struct rj_ctl_options *o, char *out, size_t size)
+static bool is_move(const struct rj_ctl_options *o)
 {
-	snprintf(out, size, "%s%s%s", o->command,
-		o->force    ? " --force"
-		: o->prefer ? " "
-			    : "",
-		o->prefer ? o->prefer : "");
-	return out;
+	return !strcmp(o->command, "move") || !strcmp(o->command, "reseed");
+}
+
+static int wait_moved(const struct rj_ctl_options *o, const uint8_t uuid[RJ_UUID_BYTES])
+{
+	struct rj_error err;
+
+	if (!move_wait(uuid, &err))
+		return 0;
+	if (o->volume)
+		rj_fail_prefix(&err, "%s", o->volume);
+	return fail(&err);
+}
+
+/* What is sent for the command. */
+static int request(const struct rj_ctl_options *o, const uint8_t uuid[RJ_UUID_BYTES],
+	struct rj_buf *out, struct rj_error *err)
+{
+	if (is_move(o))
+		return move_request(o, uuid, out, err);
+	return rj_buf_printf(out, "%s%s%s%s%s%s", o->command, o->force ? " --force" : "",
+		       o->save ? " --save=" : "", o->save ? o->save : "",
+		       o->accept_loss ? " --accept-loss" : "", o->prefer ? " " : "") ||
+			       (o->prefer && rj_buf_printf(out, "%s", o->prefer))
+		       ? rj_fail(err, RJ_E_NOMEM, "out of memory")
+		       : 0;
 }
 
 /* "busy: WHY" or "error: WHY"; without a volume named, several may run. */
@@ -182,6 +202,8 @@ static int refused(const struct rj_ctl_options *o,
 static void print_done(const struct rj_ctl_options *o, const char *device)
 {
 	const char *what = !strcmp(o->command, "flush")	    ? "flushed"
+			   : !strcmp(o->command, "move")    ? "moved"
+			   : !strcmp(o->command, "reseed")  ? "reseeded"
 			   : !strcmp(o->command, "restart") ? "restarted"
 			   : o->prefer			    ? o->prefer
 							    : "stopped";
@@ -193,6 +215,14 @@ static void print_done(const struct rj_ctl_options *o, const char *device)
 		printf("%s: %s\n", device, what);
 }
 
+/* SAVED: "saved DIR". */
+static void say_saved(const char *device, const char *saved)
+{
+	fprintf(stderr,
+		"rjctl: the journal of %s is %s: unmount the volume, then rjrecover --from=%s %s\n",
+		device, saved, saved + strlen("saved "), device);
+}
+
 /* HEADS: metrics come with their types and helps, which are said once. */
 static int ask_one(const struct rj_ctl_options *o,
 	const uint8_t uuid[RJ_UUID_BYTES], bool heads)
@@ -202,8 +232,8 @@ static int ask_one(const struct rj_ctl_options *o,
 	bool flush = !strcmp(o->command, "flush");
 	bool restart = !strcmp(o->command, "restart");
 	int64_t before = restart ? count_restarts(uuid) : 0;
-	char line[32], device[PATH_MAX] = "";
-	struct rj_buf answer = {0};
+	char device[PATH_MAX] = "";
+	struct rj_buf line = {0}, answer = {0};
 	struct rj_error err;
 	long pid;
 	int rc;
@@ -211,8 +241,12 @@ static int ask_one(const struct rj_ctl_options *o,
 	rj_rundir_left(uuid, &pid, device, sizeof(device));
 	if (status && show_dead(o, uuid))
 		return 1;
-	if (rj_rundir_ask(uuid, request(o, line, sizeof(line)),
-		    flush ? FLUSH_MS : STATUS_MS, &answer, &err)) {
+	if (request(o, uuid, &line, &err) ||
+		rj_rundir_ask(uuid, (char *)line.data,
+			flush	   ? FLUSH_MS
+			: o->force ? SAVE_MS
+				   : STATUS_MS,
+			&answer, &err)) {
 		if (o->volume)
 			rj_fail_prefix(&err, "%s", o->volume);
 		rc = fail(&err);
@@ -221,15 +255,19 @@ static int ask_one(const struct rj_ctl_options *o,
 	} else if (metrics && answer.data[0] == '#') {
 		show_metrics(uuid, (char *)answer.data, heads);
 		rc = 0;
-	} else if (strcmp((char *)answer.data, "ok") != 0) {
+	} else if (strncmp((char *)answer.data, "ok", 2) != 0) {
 		rc = refused(o, uuid, (char *)answer.data);
 	} else {
 		rc = flush || o->prefer ? 0
-		     : restart ? wait_restarted(uuid, before)
-			       : wait_gone(uuid);
+		     : restart		? wait_restarted(uuid, before)
+		     : is_move(o)	? wait_moved(o, uuid)
+					: wait_gone(uuid);
+		if (strlen((char *)answer.data) > 2)
+			say_saved(device, (char *)answer.data + 3);
 		if (!rc && !o->quiet)
 			print_done(o, device);
 	}
+	rj_buf_free(&line);
 	rj_buf_free(&answer);
 	return rc;
 }

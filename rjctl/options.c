@@ -6,6 +6,7 @@
 #include <limits.h>
 #include <string.h>
 
+#include "os/rundir.h"
 #include "store/conf.h"
 
 static const char help_text[] =
@@ -16,7 +17,9 @@ static const char help_text[] =
 	"       rjctl prefer [-q] remote|local|power [DEVICE|DIR]\n"
 	"       rjctl mark [-q] [--freeze] [--json] NAME DIR\n"
 	"       rjctl restart [-q] [DEVICE|DIR]\n"
-	"       rjctl stop [-q] [--force] [DEVICE|DIR]\n"
+	"       rjctl move [-q] --to=URL DEVICE|DIR | --all\n"
+	"       rjctl reseed [-q] [--to=URL] DEVICE|DIR | --all\n"
+	"       rjctl stop [-q] [--force [--save=DIR | --accept-loss]] [DEVICE|DIR]\n"
 	"       rjctl journal-data on|off|ls|check DIR\n"
 	"Ask or tell the rjournald that serves the volume DEVICE, or the\n"
 	"volume mounted at DIR; without that, every one that runs.\n"
@@ -32,11 +35,23 @@ static const char help_text[] =
 	"               mark:NAME of rjbackup\n"
 	"  restart      go on with the program as it is installed now;\n"
 	"               the volume stays mounted and in use\n"
+	"  move         bring the log of a volume in use to another store; nothing\n"
+	"               is unmounted\n"
+	"  reseed       begin a new log of a volume in use, from the journal in\n"
+	"               memory, as its store is lost or was put back to an earlier\n"
+	"               state\n"
 	"  stop         end; refused while the volume is mounted\n"
 	"  journal-data let the data of what is below DIR pass the journal (on),\n"
 	"               or no longer (off); show where they do (ls), or prove it\n"
 	"               (check)\n"
+	"      --to     move, reseed: the URL of the new log; with --all the last\n"
+	"               part of each volume's URL is added to it\n"
+	"      --all    move, reseed: every volume that is served here\n"
 	"      --force  stop: at once; the kernel aborts the journal\n"
+	"      --save   stop --force: the new directory to which the journal in\n"
+	"               memory goes first (default, if the store lacks a part of\n"
+	"               it: one in /var/lib/rjprogs/saved)\n"
+	"      --accept-loss  stop --force: give that up instead\n"
 	"      --freeze mark: with the volume frozen, for 30 seconds at most\n"
 	"      --json   status, mark: as JSON, one object per line\n"
 	"  -q, --quiet  print nothing but errors\n"
@@ -54,6 +69,8 @@ enum command {
 	PREFER,
 	MARK,
 	RESTART,
+	MOVE,
+	RESEED,
 	STOP,
 	JOURNAL_DATA,
 };
@@ -65,6 +82,8 @@ static const struct tool_command commands[] = {
 	[PREFER] = {"prefer", 1, 2, "say remote, local or power"},
 	[MARK] = {"mark", 2, 2, "say NAME and DIR"},
 	[RESTART] = {"restart", 0, 1, ""},
+	[MOVE] = {"move", 0, 1, ""},
+	[RESEED] = {"reseed", 0, 1, ""},
 	[STOP] = {"stop", 0, 1, ""},
 	[JOURNAL_DATA] = {"journal-data", 2, 2, "say on, off, ls or check, and DIR"},
 	{0},
@@ -77,7 +96,11 @@ static const struct tool tool = {
 	.hint = "; try 'rjctl --help'",
 	.options = (const struct tool_option[]){
 		{0, "json", SET(json)},
+		{0, "to", SET(to), .commands = 1u << MOVE | 1u << RESEED},
+		{0, "all", SET(all), .commands = 1u << MOVE | 1u << RESEED},
 		{0, "force", SET(force), .commands = 1u << STOP},
+		{0, "save", SET(save), .commands = 1u << STOP},
+		{0, "accept-loss", SET(accept_loss), .commands = 1u << STOP},
 		{0, "freeze", SET(freeze), .commands = 1u << MARK},
 		{'q', "quiet", SET(quiet)},
 		{0},
@@ -106,6 +129,17 @@ enum options_verdict rj_ctl_options_parse(int argc, char **argv, struct rj_ctl_o
 		return tool_bad(&tool, "prefer: say remote, local or power");
 	if (o->verb && tool_word(verbs, o->verb) < 0)
 		return tool_bad(&tool, "journal-data: say on, off, ls or check");
+	if (command == MOVE && !o->to)
+		return tool_bad(&tool, "move: say where to, with --to=URL");
+	if ((command == MOVE || command == RESEED) && (optind == argc) != o->all)
+		return tool_bad(&tool, "%s: say which DEVICE or DIR, or --all", o->command);
+	if ((o->save || o->accept_loss) && !o->force)
+		return tool_bad(&tool, "stop: --save and --accept-loss are for --force");
+	if (o->save && o->accept_loss)
+		return tool_bad(&tool, "stop --force: --save or --accept-loss, not both");
+	if (o->save && (*o->save != '/' || strlen(o->save) > RJ_SAVE_DIR_BYTES))
+		return tool_bad(&tool, "--save: say the full path of a new directory, %d bytes at most",
+			RJ_SAVE_DIR_BYTES);
 	if (o->force && optind == argc)
 		return tool_bad(&tool, "stop --force: say which DEVICE or DIR");
 	o->volumes = argv + optind;

@@ -14,7 +14,9 @@ struct rj_ctl_options {
 	char *const *volumes; /* of "check": COUNT of them, none: all */
 	int count;
 	const char *name;    /* of "mark" */
-	bool json, force, quiet, freeze;
+	const char *to;      /* of "move", "reseed": a URL */
+	const char *save;    /* of "stop --force": a directory */
+	bool json, force, quiet, freeze, all, accept_loss;
 };
 
 enum options_verdict rj_ctl_options_parse(int argc, char **argv, struct rj_ctl_options *o);

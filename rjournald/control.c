@@ -10,6 +10,8 @@
 #include <unistd.h>
 
 #include "daemon.h"
+#include "rjournald/load/move.h"
+#include "save.h"
 #include "status.h"
 #include "util/log.h"
 
@@ -92,6 +94,57 @@ static void answer_mounted(const struct rj_daemon *d, int client)
 	rj_control_answer(client, text);
 }
 
+/* "move URL" or "reseed [URL]": by the next worker; rjctl waits until it says how that ended. */
+static void take_move(struct rj_daemon *d, int client, const char *line)
+{
+	struct rj_move_request r = {.lost = *line == 'r'};
+	const struct rj_sbx *sbx = &d->loaded.facts.sbx;
+	const char *url = strchr(line, ' ');
+	char text[RJ_ERROR_BYTES + 16];
+	struct rj_error err;
+	int rc;
+
+	url = url ? url + 1 : sbx->url;
+	if (strlen(url) < sizeof(r.url))
+		memcpy(r.url, url, strlen(url) + 1);
+	rc = rj_move_request_from(&d->loaded, &r, &err);
+	if (!rc && !rj_front_can_resume(d->front))
+		rc = rj_fail(&err, RJ_E_UNSUPPORTED,
+			"this kernel cannot hand over what is under way (Linux 6.9 can): unmount the volume, then rjtune -J remote=URL; if its store is lost, rjctl stop --force --save=DIR comes first");
+	if (!rc)
+		rc = rj_move_request_put(&d->loaded.dir, &r, &err);
+	if (!rc)
+		rj_daemon_restart(d, client);
+	snprintf(text, sizeof(text), "error: %s", err.msg);
+	rj_control_answer(client, text);
+}
+
+/* "stop --force", with --save=DIR or --accept-loss. The answer is "ok", and where the journal went. */
+static void take_force(struct rj_daemon *d, int client, const char *words)
+{
+	const char *dir = strncmp(words, " --save=", 8) ? NULL : words + 8;
+	bool save = strcmp(words, " --accept-loss") && (dir || rj_save_needed(d));
+	char text[RJ_ERROR_BYTES + 160], path[RJ_SAVE_DIR_BYTES + 1];
+	struct rj_error err;
+
+	if (save && rj_save_prepare(d, dir, path, &err)) {
+		snprintf(text, sizeof(text),
+			"error: %s; the store may lack what only the journal in memory has: --save=DIR saves it elsewhere, --accept-loss gives it up",
+			err.msg);
+		rj_control_answer(client, text);
+		return;
+	}
+	rj_daemon_force(d);
+	if (!save)
+		snprintf(text, sizeof(text), "ok");
+	else if (rj_save(d, path, &err))
+		snprintf(text, sizeof(text), "error: stopped, but the journal is not saved: %s",
+			err.msg);
+	else
+		snprintf(text, sizeof(text), "ok saved %s", path);
+	rj_control_answer(client, text);
+}
+
 static void obey(struct rj_daemon *d, int client, const char *line)
 {
 	if (strcmp(line, "status") == 0) {
@@ -116,15 +169,16 @@ static void obey(struct rj_daemon *d, int client, const char *line)
 		if (!rj_daemon_restart(d, client))
 			rj_control_answer(client,
 				"error: this kernel cannot hand over what is under way (Linux 6.9 can)");
+	} else if (!strncmp(line, "move ", 5) || !strncmp(line, "reseed", 6)) {
+		take_move(d, client, line);
 	} else if (strcmp(line, "mounting") == 0) {
 		rj_mount_notes_mounting(d->loaded.notes);
 		rj_control_answer(client, "ok");
 	} else if (strcmp(line, "mounted") == 0) {
 		rj_daemon_mounted(d);
 		answer_mounted(d, client);
-	} else if (strcmp(line, "stop --force") == 0) {
-		rj_control_answer(client, "ok");
-		rj_daemon_force(d);
+	} else if (!strncmp(line, "stop --force", 12)) {
+		take_force(d, client, line + 12);
 	} else {
 		rj_control_answer(client, "error: unknown request");
 	}
@@ -133,7 +187,7 @@ static void obey(struct rj_daemon *d, int client, const char *line)
 void rj_control_serve(struct rj_daemon *d)
 {
 	struct timeval limit = {.tv_sec = CLIENT_TIMEOUT_S};
-	char line[64], *end = NULL;
+	char line[RJ_SBX_URL_BYTES + 64], *end = NULL;
 	size_t len = 0;
 	ssize_t n;
 	int client = accept4(d->listen_fd, NULL, NULL, SOCK_CLOEXEC);

@@ -34,7 +34,7 @@ static void look_at_poweroff(struct rj_daemon *d)
 	rj_pipeline_stat(d->pipeline, &st);
 	if (rj_poweroff_expired(&d->poweroff, &st, d->opts.stop_timeout,
 		    d->loaded.device, d->loaded.store->url))
-		rj_daemon_force(d);
+		rj_daemon_give_up(d);
 }
 
 /* The end of mount.rj, before or after it said that the volume is mounted. One that

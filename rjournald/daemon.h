@@ -82,8 +82,10 @@ void rj_daemon_mounted(struct rj_daemon *d);
 /* End this worker, and have the supervisor start the program that is installed now.
  * False: this kernel cannot send requests again. Else it does not return. */
 bool rj_daemon_restart(struct rj_daemon *d, int client);
-/* Give up: fail what the kernel waits for, and end. */
+/* Fail what the kernel waits for, and end. */
 void rj_daemon_force(struct rj_daemon *d);
+/* Do that, and save the journal in memory if the store lacks a part of it (save.h). */
+void rj_daemon_give_up(struct rj_daemon *d);
 
 /* ---- control.c ---- */
 

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "os/thread.h"
+#include "save.h"
 #include "util/environ.h"
 #include "util/log.h"
 
@@ -105,6 +106,22 @@ void rj_daemon_force(struct rj_daemon *d)
 	rj_pipeline_abandon(d->pipeline);
 }
 
+void rj_daemon_give_up(struct rj_daemon *d)
+{
+	char path[RJ_SAVE_DIR_BYTES + 1];
+	bool save = rj_save_needed(d);
+	struct rj_error err;
+
+	if (save && rj_save_prepare(d, NULL, path, &err)) {
+		rj_log(RJ_LOG_ERROR, "the journal of %s cannot be saved: %s", d->loaded.device,
+			err.msg);
+		save = false;
+	}
+	rj_daemon_force(d);
+	if (save)
+		rj_save(d, path, &err); /* which logs its failure */
+}
+
 bool rj_daemon_restart(struct rj_daemon *d, int client)
 {
 	if (!rj_front_can_resume(d->front))
@@ -128,7 +145,7 @@ void rj_daemon_signal(struct rj_daemon *d)
 	rj_pipeline_stat(d->pipeline, &st);
 	if (atomic_exchange(&d->loaded.memory.shm->signalled, 1) &&
 		(st.state == RJ_STATE_WAITING || st.state == RJ_STATE_FULL))
-		rj_daemon_force(d);
+		rj_daemon_give_up(d);
 	else
 		rj_daemon_stop(d);
 }

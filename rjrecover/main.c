@@ -142,11 +142,11 @@ int main(int argc, char **argv)
 		.verify = c.options.verify,
 		.undo_file = c.options.undo_file,
 		.url = c.options.url[0] ? c.options.url : NULL,
+		.from = c.options.from[0] ? c.options.from : NULL,
 		.keyfile = c.options.keyfile[0] ? c.options.keyfile : NULL,
 		.journal_device = c.options.journal_device[0]
 					  ? c.options.journal_device
 					  : NULL,
-		.save_dir = getenv("RJ_STATE"),
 		.progress = step,
 		.say = say,
 		.planned = planned,

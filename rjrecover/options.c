@@ -31,6 +31,8 @@ static const char help_text[] =
 	"  -z undo_file        record what is overwritten, for e2undo(8)\n"
 	"  -J remote=URL|device=DEV\n"
 	"                      read the log here, not where the superblock says\n"
+	"      --from=DIR|URL  the log is there now, as rjctl stop --force saved it:\n"
+	"                      recover from it, and let the superblock name it\n"
 	"      --verify=none|quick|full\n"
 	"                      the check afterwards (default: quick;\n"
 	"                      full: e2fsck -fn)\n"
@@ -81,6 +83,19 @@ static enum options_verdict take_journal(void *to, const char *text)
 	return OPTIONS_RUN;
 }
 
+static enum options_verdict take_from(void *to, const char *text)
+{
+	struct options *o = to;
+	struct rj_error err;
+	size_t len = (size_t)snprintf(
+		o->from, sizeof(o->from), "%s%s", *text == '/' ? "file://" : "", text);
+
+	if (len >= sizeof(o->from))
+		return tool_bad(&tool, "--from: at most %d characters", RJ_SBX_URL_BYTES - 1);
+	return rj_sbx_url_valid(o->from, &err) ? OPTIONS_RUN
+					       : tool_bad(&tool, "--from: %s", err.msg);
+}
+
 #define SET(field) OPTION_SET(struct options, field)
 static const struct tool tool = {
 	.name = "rjrecover",
@@ -98,6 +113,7 @@ static const struct tool tool = {
 		{'z', NULL, SET(undo_file)},
 		{'J', NULL, OPTION_TAKE, .take = take_journal},
 		{0, "verify", OPTION_TAKE, .take = take_verify},
+		{0, "from", OPTION_TAKE, .take = take_from},
 		{0, "json", SET(json)},
 		{0, "accept-loss", SET(accept_loss)},
 		{0, "raw", SET(raw)},
@@ -124,6 +140,8 @@ enum options_verdict options_parse(int argc, char **argv, struct options *o)
 		return tool_bad(&tool, "only one of -n, -y and -p makes sense");
 	if (o->dry_run && o->undo_file)
 		return tool_bad(&tool, "-n changes nothing, so -z has nothing to record");
+	if (o->from[0] && (o->url[0] || o->journal_device[0] || o->raw))
+		return tool_bad(&tool, "--from says where the log is: not with -J remote= or device=, or --raw");
 	if (o->output && !o->raw)
 		return tool_bad(&tool, "--output is only for --raw");
 	if (o->raw && !o->output && !o->dry_run)

@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 
+#include "format/sbx.h"
 #include "recover/recover.h"
 #include "tools/command-line.h"
 
@@ -16,6 +17,7 @@ struct options {
 	bool of_fsck; /* -r and -T come from fsck(8) and mean nothing here */
 	int progress_fd; /* -C: 0 means a bar on the terminal, as in e2fsck; -1: none */
 	const char *undo_file;
+	char from[RJ_SBX_URL_BYTES]; /* --from, as a URL, else "" */
 	char url[512]; /* from -J remote=, else "" */
 	char keyfile[4096]; /* from -J key=, else "" */
 	char journal_device[4096]; /* from -J device=, else "" */

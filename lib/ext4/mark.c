@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "format/mark.h"
+#include "format/sbx.h"
 #include "os/fileio.h"
 
 /* What direct I/O is aligned to, in memory and on any disk. */
@@ -30,14 +31,48 @@ static uint64_t mark_of(const struct rj_volume_facts *f, const uint8_t *raw)
 	return m.oldest;
 }
 
-static uint64_t read_mark(const struct rj_volume *v)
+/* Does RAW, the superblock with the mark, have an extension of the journal of SBX? OUT gets it. */
+static bool same_log(const uint8_t *raw, const struct rj_sbx *sbx, struct rj_sbx *out)
+{
+	return !rj_sbx_decode(raw + RJ_SBX_OFFSET, out, NULL) &&
+	       out->placement == RJ_PLACE_REMOTE &&
+	       rj_uuid_equal(out->journal_uuid, sbx->journal_uuid);
+}
+
+static void take_place(struct rj_sbx *to, const struct rj_sbx *from)
+{
+	memcpy(to->url, from->url, sizeof(to->url));
+	memcpy(to->key_fingerprint, from->key_fingerprint, sizeof(to->key_fingerprint));
+	to->probed = from->probed;
+	to->probed_day = from->probed_day;
+}
+
+/*
+ * A log that was moved while the volume was mounted: the primary, which is the kernel's, names
+ * the place before. No other change leaves a backup ahead of a primary without an intent, with the
+ * same journal at another place.
+ */
+static void find_place(struct rj_volume *v, const uint8_t *raw)
+{
+	struct rj_sbx *own = &v->facts.sbx, moved;
+
+	if (!v->facts.has_sbx || own->placement != RJ_PLACE_REMOTE || own->intent_op ||
+		!same_log(raw, own, &moved) ||
+		moved.generation - own->generation - 1 >= INT32_MAX)
+		return;
+	take_place(own, &moved);
+}
+
+static void read_mark(struct rj_volume *v)
 {
 	uint8_t raw[RJ_SUPER_BYTES];
 
-	if (rj_pread_all(v->fd, raw, sizeof(raw), v->facts.mark_at, v->path,
-		    NULL))
-		return 0;
-	return mark_of(&v->facts, raw);
+	if (rj_pread_all(v->fd, raw, sizeof(raw), v->facts.mark_at, v->path, NULL))
+		return;
+	v->facts.mark = mark_of(&v->facts, raw);
+	if (rj_ext4_super_sealed(raw) &&
+		!memcmp(SB_AT(raw, s_uuid), v->facts.uuid, RJ_UUID_BYTES))
+		find_place(v, raw);
 }
 
 void rj_ext4_find_mark(struct rj_volume *v)
@@ -48,7 +83,7 @@ void rj_ext4_find_mark(struct rj_volume *v)
 	if (!v->facts.backups || v->facts.block_size < (size_t)getpagesize())
 		return;
 	v->facts.mark_at = v->backups[0].offset;
-	v->facts.mark = read_mark(v);
+	read_mark(v);
 }
 
 void rj_volume_mark_again(const char *path, struct rj_volume_facts *f)
@@ -98,12 +133,39 @@ void rj_volume_mark_copy(
 		set_mark(f, f->mark, raw);
 }
 
+/*
+ * Have RAW, the superblock with the mark, say where F's log is, if it names another place. LOOK
+ * reads the primary, whose other words it repeats, one generation ahead. *MOVED: RAW was changed.
+ */
+static int put_place(int look, const char *name, const struct rj_volume_facts *f, uint8_t *raw,
+	bool *moved, struct rj_error *err)
+{
+	uint8_t primary[RJ_SUPER_BYTES];
+	struct rj_sbx sbx;
+	int rc;
+
+	*moved = false;
+	if (!f->has_sbx || !same_log(raw, &f->sbx, &sbx) || !strcmp(sbx.url, f->sbx.url))
+		return 0;
+	rc = rj_pread_all(look, primary, sizeof(primary), RJ_SUPER_OFFSET, name, err);
+	if (rc)
+		return rc;
+	if (!same_log(primary, &f->sbx, &sbx))
+		return rj_fail(err, RJ_E_CORRUPT,
+			"%s: its superblock does not name the journal that is served", name);
+	take_place(&sbx, &f->sbx);
+	sbx.generation++;
+	*moved = true;
+	return rj_sbx_encode(&sbx, raw + RJ_SBX_OFFSET, err);
+}
+
 int rj_volume_mark_put(int fd, int look, const char *name,
 	const struct rj_volume_facts *f, uint64_t oldest, struct rj_error *err)
 {
 	_Alignas(UNIT) uint8_t raw[UNIT];
 	uint8_t seen[RJ_SUPER_BYTES];
 	uint64_t there;
+	bool keep, moved;
 	int rc;
 
 	if (!f->mark_at)
@@ -127,9 +189,13 @@ int rj_volume_mark_put(int fd, int look, const char *name,
 	/* ours is old: a writer on another host has raised it since F was read. One below
 	 * what F says is right when the log lost its end, and was accepted so. */
 	there = mark_of(f, raw);
-	if (there >= oldest && there != f->mark)
-		return 0;
-	set_mark(f, oldest, raw);
+	keep = !oldest || (there >= oldest && there != f->mark);
+	rc = put_place(look, name, f, raw, &moved, err);
+	if (rc || (keep && !moved))
+		return rc;
+	if (!keep)
+		set_mark(f, oldest, raw);
+	rj_ext4_super_seal(raw);
 	/* only the second sector changes, which has the mark and the checksum:
 	 * no cut tears it */
 	return rj_pwrite_all(fd, raw, sizeof(raw), f->mark_at, name, err);

@@ -263,6 +263,7 @@ static int put_super(struct rj_volume *v, const uint8_t raw[RJ_SUPER_BYTES],
 		return rc;
 	memcpy(v->super, raw, RJ_SUPER_BYTES);
 	rj_ext4_facts_from_super(v);
+	rj_ext4_find_mark(v);
 	v->facts.super = RJ_SUPER_GOOD;
 	return 0;
 }

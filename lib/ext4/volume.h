@@ -123,7 +123,8 @@ const uint8_t *rj_volume_super_uuid(const uint8_t *raw);
 struct rj_bio *rj_volume_bio(struct rj_volume *v);
 
 /*
- * Write the mark, durably, through FD, open for reading and writing with O_DSYNC
+ * Write the mark (OLDEST 0: leave it as it is) and, where the log was moved while the volume was
+ * mounted, its place as F has it, durably, through FD, open for reading and writing with O_DSYNC
  * (and perhaps O_DIRECT) on the volume that F is of; the volume may be mounted.
  * LOOK is a descriptor that reads through the page cache, where the kernel may have
  * a newer superblock that it has not written yet: then RJ_E_BUSY. A mark that is higher

@@ -120,6 +120,10 @@ struct rj_log_claim_opts {
 	 * this log. An older copy of the volume is recognised by this mark. */
 	bool clean;
 	bool new_log; /* the log must be empty: RJ_E_EXISTS otherwise */
+	/* Put the fence at this number or after the last segment, whichever is higher, marked
+	 * RJ_SEG_F_BREAK: the segments below were acknowledged by a store that is lost, or is
+	 * left. The next append must be a base. 0: after the last segment. */
+	uint64_t begin_at;
 	/* Take over from the writer that had this epoch, and from no other. 0:
 	 * take over from any writer. RJ_E_BUSY: a newer epoch was claimed while this
 	 * looked; rj_log_successor() will tell by whom. */

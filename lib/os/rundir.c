@@ -21,6 +21,13 @@
 #include "os/loopdev.h"
 #include "util/environ.h"
 
+const char *rj_state_dir(void)
+{
+	const char *dir = getenv("RJ_STATE");
+
+	return dir && *dir ? dir : RJ_STATE_DEFAULT;
+}
+
 const char *rj_rundir_root(void)
 {
 	const char *root = getenv("RJ_RUN");

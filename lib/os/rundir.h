@@ -8,6 +8,7 @@
  *   metrics  a UNIX stream socket: HTTP, with the metrics for Prometheus
  *   ublk     the number of the ublk device, if there is one
  *   mnt/     the FUSE mount with the file "journal"
+ *   move, place, moved   of a log that is moved (rjournald/load/place.h)
  */
 #ifndef RJ_OS_RUNDIR_H
 #define RJ_OS_RUNDIR_H
@@ -20,9 +21,13 @@
 #include "util/uuid.h"
 
 #define RJ_RUNDIR_DEFAULT "/run/rjprogs"
+#define RJ_STATE_DEFAULT   "/var/lib/rjprogs"
 #define RJ_SERVE_RECOVER  4 /* exit status of rjournald: RJ_CAUSE_RECOVER */
+#define RJ_SAVE_DIR_BYTES 119 /* of rjctl stop --save=: it is part of a log's URL */
 #define RJ_RUNDIR_PATH    256 /* longest path made here, with the NUL */
 
+/* $RJ_STATE, or the default: where journals are saved. */
+const char *rj_state_dir(void);
 /* $RJ_RUN, or the default. */
 const char *rj_rundir_root(void);
 /*

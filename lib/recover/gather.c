@@ -12,16 +12,19 @@
 
 int rj_recovery_open_store(struct rj_recovery *r, struct rj_error *err)
 {
-	const char *url = r->opts->url ? r->opts->url : r->facts.sbx.url;
+	const char *from = r->opts->from;
+	const char *url = from ? from : r->opts->url ? r->opts->url : r->facts.sbx.url;
 	int rc;
 
 	snprintf(r->report->url, sizeof(r->report->url), "%s", url);
-	rc = rj_log_sealing_load(url, r->opts->keyfile,
+	rc = rj_log_sealing_load(from ? r->facts.sbx.url : url, r->opts->keyfile,
 		r->facts.sbx.key_fingerprint, &r->sealing, err);
 	if (rc)
 		return rc;
 	rj_log_sealing_use(&r->sealing, &r->id);
 	rj_recovery_floors(r);
+	if (from)
+		snprintf(r->facts.sbx.url, sizeof(r->facts.sbx.url), "%s", from);
 	rc = rj_store_open(url, NULL, &r->store, err);
 	/* a directory that is not there: what holds it is not mounted */
 	if (rc == -RJ_E_NOTFOUND && err)

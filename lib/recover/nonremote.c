@@ -11,10 +11,10 @@
 
 #include "ext4/journal.h"
 #include "os/fileio.h"
+#include "os/rundir.h"
 #include "recover/session.h"
 #include "util/environ.h"
 
-#define SAVE_DIR   "/var/lib/rjprogs"
 #define SAVE_BYTES (1u << 20)
 
 static int open_device(struct rj_recovery *r, struct rj_volume *volume,
@@ -147,7 +147,7 @@ static int copy_log(
 
 int rj_recovery_save_nonremote(struct rj_recovery *r, struct rj_error *err)
 {
-	const char *dir = r->opts->save_dir ? r->opts->save_dir : SAVE_DIR;
+	const char *dir = rj_state_dir();
 	char uuid[RJ_UUID_TEXT], path[4096];
 	int fd, rc;
 

@@ -42,10 +42,11 @@ struct rj_recover_opts {
 	const char *undo_file; /* for e2undo(8); NULL: none */
 	const char *url;       /* read the log here instead; NULL: as the
 				* superblock extension says */
+	/* The log is at this URL now: read it there, and write that into the superblock. It is
+	 * sealed as at the volume's own URL. NULL: not */
+	const char *from;
 	const char *keyfile;   /* of an encrypted log; NULL: rj.conf's */
 	const char *journal_device; /* the external journal; NULL: find it */
-	const char *save_dir;  /* where -y keeps a copy of a damaged log that is
-				* not remote; NULL: /var/lib/rjprogs */
 	int retry_ms;	       /* how long to try an unreachable store; 0: 10000 */
 	/* All may be NULL. A non-zero return of progress cancels. */
 	int (*progress)(void *arg, enum rj_recover_phase phase, uint64_t done,

@@ -10,7 +10,12 @@
 #include <unistd.h>
 
 #include "os/loopdev.h"
+#include "util/environ.h"
 #include "util/log.h"
+
+/* How long the kernel may take to write a backup superblock that it changes. */
+#define PLACE_WAIT_NS  5000000000LL
+#define PLACE_AGAIN_NS 50000000LL
 
 struct rj_mark_writer {
 	const char *device;
@@ -65,26 +70,38 @@ static unsigned find_device(const struct rj_mark_writer *m, char path[64])
 	return stat(m->device, &st) || !S_ISREG(st.st_mode) ? 1 : rj_loop_of(m->device, path, 64);
 }
 
-bool rj_mark_writer_raise(struct rj_mark_writer *m, uint64_t oldest, bool last)
+/* Not before: some kernels mount nothing that is open for writing, and let no process write to
+ * what is mounted. It stays open, or udev would look at the volume each time. */
+static int open_both(struct rj_mark_writer *m, struct rj_error *err)
 {
 	char loop[64] = "";
-	struct rj_error err;
-	int rc = 0;
 
-	/* not before: some kernels mount nothing that is open for writing, and
-	 * let no process write to what is mounted. It stays open, or udev would look
-	 * at the volume each time. */
-	if ((m->fd == -1 || m->look == -1) && find_device(m, loop) != 1)
-		rc = rj_fail(&err, RJ_E_BUSY, "%s: not shown by one loop device", m->device);
-	if (!rc && m->fd == -1)
+	if (m->fd != -1 && m->look != -1)
+		return 0;
+	if (find_device(m, loop) != 1)
+		return rj_fail(err, RJ_E_BUSY, "%s: not shown by one loop device", m->device);
+	if (m->fd == -1)
 		m->fd = open_volume(loop[0] ? loop : m->device);
-	if (!rc && m->look == -1)
+	if (m->look == -1)
 		m->look = open(loop[0] ? loop : m->device, O_RDONLY | O_CLOEXEC);
-	if (!rc && (m->fd == -1 || m->look == -1))
-		rc = rj_fail_errno(&err, errno, "%s", m->device);
-	if (!rc)
-		rc = rj_volume_mark_put(
-			m->fd, m->look, m->device, m->facts, oldest, &err);
+	if (m->fd == -1 || m->look == -1)
+		return rj_fail_errno(err, errno, "%s", m->device);
+	return 0;
+}
+
+static int raise_mark(struct rj_mark_writer *m, uint64_t oldest, struct rj_error *err)
+{
+	int rc = open_both(m, err);
+
+	return rc ? rc
+		  : rj_volume_mark_put(m->fd, m->look, m->device, m->facts, oldest, err);
+}
+
+bool rj_mark_writer_raise(struct rj_mark_writer *m, uint64_t oldest, bool last)
+{
+	struct rj_error err;
+	int rc = raise_mark(m, oldest, &err);
+
 	if (rc && !m->failed)
 		rj_log(RJ_LOG_NOTICE,
 			"the volume gets no mark, by which an older copy of it would be known: %s",
@@ -93,6 +110,20 @@ bool rj_mark_writer_raise(struct rj_mark_writer *m, uint64_t oldest, bool last)
 	if (last)
 		close_volume(m);
 	return !rc;
+}
+
+int rj_mark_place(const char *device, const struct rj_volume_facts *facts, struct rj_error *err)
+{
+	int64_t until = rj_monotonic_ns() + PLACE_WAIT_NS;
+	struct rj_mark_writer *m = rj_mark_writer_new(device, facts);
+	int rc;
+
+	if (!m)
+		return rj_fail(err, RJ_E_NOMEM, "%s: out of memory", device);
+	while ((rc = raise_mark(m, 0, err)) == -RJ_E_BUSY && rj_monotonic_ns() < until)
+		rj_sleep_ns(PLACE_AGAIN_NS);
+	rj_mark_writer_free(m);
+	return rc;
 }
 
 void rj_mark_first(const char *device, const struct rj_volume_facts *facts, uint64_t oldest)

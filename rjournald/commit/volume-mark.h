@@ -18,6 +18,11 @@ struct rj_mark_writer;
  * NULL: no memory, or this volume can have no mark. */
 struct rj_mark_writer *rj_mark_writer_new(
 	const char *device, const struct rj_volume_facts *facts);
+/*
+ * Have the volume DEVICE, which may be mounted, name the place of its log in FACTS, beside the
+ * mark. RJ_E_BUSY: the kernel changes that superblock; or as rj_volume_mark_put().
+ */
+int rj_mark_place(const char *device, const struct rj_volume_facts *facts, struct rj_error *err);
 /* Write OLDEST into the first mark of a volume that is not mounted. A failure is logged. */
 void rj_mark_first(const char *device, const struct rj_volume_facts *facts, uint64_t oldest);
 /* Write OLDEST into the mark, durably, of a volume that is mounted, or about to be. False: the mark

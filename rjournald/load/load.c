@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "load-fallback.h"
+#include "move.h"
 #include "rjournald/commit/volume-mark.h"
 #include "ext4/check.h"
 #include "jbd2/jbd2.h"
@@ -423,6 +424,7 @@ int rj_load_again(const char *device, const struct rj_worker_fds *fds,
 		rj_worker_shm_release(&l.memory);
 		return rc;
 	}
+	rj_move_resume(&l);
 	l.memory.shm->restarts++;
 	*out = l;
 	return 0;
@@ -451,39 +453,49 @@ static void claimed(void *arg, uint64_t epoch)
 	k->epoch = epoch;
 }
 
-int rj_load_claim_again(struct rj_loaded *l, struct rj_error *err)
+int rj_load_succeed(struct rj_loaded *l, struct rj_store *store, const struct rj_log_id *id,
+	struct rj_log_claim_opts *claim, struct rj_error *err)
 {
 	struct rj_worker_shm *k = l->memory.shm;
 	bool begun = k->begun == (uint32_t)k->epoch + 1;
-	struct rj_log_claim_opts claim = {
-		.claimed = claimed,
-		.arg = k,
-		.nonce = k->nonce,
-		.continues = k->served_since,
-		.reaches = k->acked,
-		.retry_ms = CLAIM_AGAIN_MS,
-	};
+	int rc = rj_log_successor(
+		store, id, k->epoch, k->nonce, begun, claim->retry_ms, &claim->successor_of, err);
+
+	if (rc)
+		return rc;
+	/* one for all tries, until one is answered: each may arrive late */
+	if (!begun) {
+		k->epoch = claim->successor_of; /* of a release without BEGUN */
+		if (rj_random_bytes(k->nonce, sizeof(k->nonce)))
+			return rj_fail(err, RJ_E_IO, "cannot get random bytes");
+		k->begun = (uint32_t)k->epoch + 1;
+	}
+	claim->nonce = k->nonce;
+	claim->continues = k->served_since;
+	claim->wrote = k->epoch;
+	claim->min_epoch = claim->successor_of;
+	if (!claim->claimed) {
+		claim->claimed = claimed;
+		claim->arg = k;
+	}
+	return 0;
+}
+
+int rj_load_claim_again(struct rj_loaded *l, struct rj_error *err)
+{
+	struct rj_worker_shm *k = l->memory.shm;
+	struct rj_log_claim_opts claim = {.reaches = k->acked, .retry_ms = CLAIM_AGAIN_MS};
 	struct rj_log_id id = {0};
 	int rc = rj_load_store_again(l, err);
 
 	if (rc)
 		return rc;
 	rj_load_log_id(l, &id);
-	rc = rj_log_successor(l->store, &id, k->epoch, k->nonce, begun,
-		CLAIM_AGAIN_MS, &claim.successor_of, err);
+	rc = rj_load_succeed(l, l->store, &id, &claim, err);
 	if (rc)
 		return rc;
 	rj_log_writer_free(l->writer); /* of an attempt before this one */
 	l->writer = NULL;
-	/* one for all tries, until one is answered: each may arrive late */
-	if (!begun) {
-		k->epoch = claim.successor_of; /* of a release without BEGUN */
-		if (rj_random_bytes(k->nonce, sizeof(k->nonce)))
-			return rj_fail(err, RJ_E_IO, "cannot get random bytes");
-		k->begun = (uint32_t)k->epoch + 1;
-	}
-	claim.wrote = k->epoch;
-	claim.min_epoch = claim.successor_of;
 	rc = rj_log_claim(l->store, &id, &claim, &l->writer, err);
 	if (rc)
 		return rc;

@@ -96,6 +96,12 @@ int rj_load_store_again(struct rj_loaded *l, struct rj_error *err);
  */
 int rj_load_claim_again(struct rj_loaded *l, struct rj_error *err);
 /*
+ * Prepare CLAIM, whose retry_ms is set, to follow the worker before in the log ID at STORE, with
+ * a nonce that nothing was sealed with. Errors as above.
+ */
+int rj_load_succeed(struct rj_loaded *l, struct rj_store *store, const struct rj_log_id *id,
+	struct rj_log_claim_opts *claim, struct rj_error *err);
+/*
  * Write our epoch, the floor, and the device number of JOURNAL_PATH into the volume
  * before serving, as the kernel does at mount. A volume that needs recovery is left
  * alone (0).

@@ -6,6 +6,7 @@
 
 #include "load-fallback.h"
 #include "log/verify.h"
+#include "place.h"
 #include "rjournald/handover/saved-writer.h"
 #include "util/log.h"
 
@@ -133,12 +134,41 @@ int rj_resume_writer(struct rj_worker_map *memory, struct rj_fallback *s,
 	return 0;
 }
 
-static int prepare(struct rj_loaded *l, struct rj_error *err)
+/* The log was moved: it needs nothing of what the fallback file has. */
+static int begin_anew(struct rj_loaded *l, struct rj_error *err)
+{
+	struct rj_worker_shm_log *k = &l->memory.shm->log;
+	int rc = rj_load_claim_again(l, err);
+
+	l->facts.sbx.fallback_empty = true;
+	if (!rc)
+		rc = rj_load_fallback_file(l, err);
+	if (!rc)
+		rc = rj_fallback_idle(l->fallback.log, err);
+	if (rc)
+		return rc;
+	k->shipped = k->in_file;
+	k->turn = 0;
+	return 0;
+}
+
+/* Is the writer that was saved one of the log as it is since it was moved? */
+static bool moved_since(const struct rj_loaded *l)
+{
+	struct rj_log_writer_state at;
+	const uint8_t *pending;
+	struct rj_place p;
+	size_t len;
+
+	return rj_place_get(&l->dir, &p) && p.base &&
+	       (!rj_saved_writer_read(&l->memory, &at, &pending, &len) || at.epoch <= p.epoch);
+}
+
+static int go_on(struct rj_loaded *l, struct rj_error *err)
 {
 	const struct rj_worker_shm_log *k = &l->memory.shm->log;
-	int rc;
+	int rc = rj_load_store_again(l, err);
 
-	rc = rj_load_store_again(l, err);
 	if (rc)
 		return rc;
 	rj_load_watch(l, l->store);
@@ -149,9 +179,16 @@ static int prepare(struct rj_loaded *l, struct rj_error *err)
 	if (!rc)
 		rc = rj_resume_writer(&l->memory, l->fallback.log, l->store,
 			&l->id, &l->writer, err);
-	if (!rc)
-		rc = rj_store_adopt(l->store, l->id.journal_uuid,
-			rj_log_writer_epoch(l->writer), k->fence, err);
+	return rc ? rc
+		  : rj_store_adopt(l->store, l->id.journal_uuid,
+			    rj_log_writer_epoch(l->writer), k->fence, err);
+}
+
+static int prepare(struct rj_loaded *l, struct rj_error *err)
+{
+	int rc;
+
+	rc = moved_since(l) ? begin_anew(l, err) : go_on(l, err);
 	if (!rc)
 		rc = rj_load_fallback_serve(
 			l, err); /* one that was made again */

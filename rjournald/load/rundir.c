@@ -13,6 +13,7 @@
 
 #include "os/proc.h"
 #include "os/ublk/ublkdev.h"
+#include "place.h"
 #include "rjournald/front/fs-shutdown.h"
 #include "util/bytes.h"
 #include "util/environ.h"
@@ -100,6 +101,7 @@ static int clear_leftovers(struct rj_claimed_dir *d, const char *device,
 	int tries = CLAIM_TRIES;
 
 	clear_ublk(d, device);
+	rj_place_clear(d);
 	/* we hold the lock: whatever is mounted here is a dead daemon's */
 	while (umount2(d->mnt, MNT_DETACH | UMOUNT_NOFOLLOW) == 0 && --tries)
 		;
@@ -206,6 +208,7 @@ void rj_release_dir(struct rj_claimed_dir *d)
 {
 	if (d->lock == -1)
 		return;
+	rj_place_clear(d);
 	unlink(d->control);
 	unlink(d->metrics);
 	unlink(d->ublk);

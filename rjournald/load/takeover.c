@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "log/retry.h"
+#include "move.h"
 #include "os/thread.h"
 #include "resume.h"
 #include "rjournald/handover/harden.h"
@@ -40,6 +41,7 @@ static void pause_ns(const struct rj_takeover *t, int64_t ns)
 static int become_writer(struct rj_loaded *l, struct rj_error *err)
 {
 	const struct rj_worker_shm *k = l->memory.shm;
+	int rc;
 
 	/* for good: a worker after that one has nothing to write */
 	if (k->failed) {
@@ -47,8 +49,10 @@ static int become_writer(struct rj_loaded *l, struct rj_error *err)
 		err->code = RJ_E_CANCELLED;
 		return -RJ_E_CANCELLED;
 	}
-	return l->facts.sbx.fallback[0] ? rj_resume(l, err)
-					: rj_load_claim_again(l, err);
+	rc = rj_move(l, err);
+	if (rc)
+		return rc;
+	return l->facts.sbx.fallback[0] ? rj_resume(l, err) : rj_load_claim_again(l, err);
 }
 
 static void *take_over(void *arg)

@@ -6,7 +6,7 @@ set -u
 RJ_BUILD=$(realpath "${RJ_BUILD:-.}") RJ_SRC=$(realpath "${RJ_SRC:-.}")
 T_NUM=0 T_BAD=0
 T_DIR=$(mktemp -d "${TMPDIR:-/tmp}/rjtest.XXXXXX") || exit 99
-export RJ_RUN=$T_DIR/run RJ_CONF=$T_DIR/rj.conf LC_ALL=C.UTF-8
+export RJ_RUN=$T_DIR/run RJ_STATE=$T_DIR/state RJ_CONF=$T_DIR/rj.conf LC_ALL=C.UTF-8
 T_CLEANUP=()
 # [local] of rj.conf, apart from the file, which tests write as they like.
 # local_conf PATH...: where fallback files may be; RJ_FRONT=ublk: the front end

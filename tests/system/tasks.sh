@@ -255,8 +255,14 @@ sdb1=$sdd1
 check "mounted again" mount /srv/data
 server_down
 rm -rf /var/lib/rjserver/*
+server_up
+task reseed
+check "the volume takes more" fsynced /srv/data/project 5 "$M/project"
+server_down
+rm -rf /var/lib/rjserver/*
 task lost
-check "the files that were in place are there" same /srv/data "$M/sums"
+check "every file is there" same /srv/data "$M/sums"
+check "those of the last minute, too" same /srv/data/project "$M/project"
 umount /srv/data
 
 check "the test that Debian's package brings" sh "$RJ_SRC/packaging/debian/tests/main-job"

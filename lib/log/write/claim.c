@@ -80,6 +80,19 @@ static int check_last(
 		c->verify.tail.oldest, last, &hole, err);
 }
 
+/* The log goes on at opts->begin_at, whatever is there; NEXT is the number after its end. */
+static void begin_at(struct claim *c, uint64_t next)
+{
+	uint64_t epoch = c->verify.tail.epoch;
+
+	if (next < c->opts->begin_at)
+		next = c->opts->begin_at;
+	rj_verify_start(&c->verify, c->store->url, &c->w->id, next);
+	c->verify.tail = (struct rj_log_tail){.sequence = next - 1, .epoch = epoch};
+	c->verify.chained = false;
+	c->verify.need_base = true;
+}
+
 /* Look at the log as it is. Nothing is written yet. */
 static int survey(struct claim *c, struct rj_error *err)
 {
@@ -120,6 +133,8 @@ static int survey(struct claim *c, struct rj_error *err)
 	if (!rc && c->verify.tail.epoch > c->highest_epoch)
 		c->highest_epoch = c->verify.tail.epoch;
 out:
+	if (!rc && c->opts->begin_at)
+		begin_at(c, l.last + 1);
 	rj_listing_free(&l);
 	return rc;
 }

@@ -1,0 +1,73 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# A rjournald that ends while its store is lost saves the journal in memory first, and rjrecover
+# --from takes it: by rjctl stop --force, by a second signal, with a key, to a named directory, and
+# on a disk without space.
+. "$RJ_SRC/tests/support/lib.sh" || exit 99
+. "$RJ_SRC/tests/rjournald/move/frame.sh"
+RJTUNE=$RJ_BUILD/rjtune/rjtune
+check "a key" "$RJTUNE" --genkey "$T_DIR/key"
+
+in_use() { # NAME MKRJFS-OPTION...: a volume in use, its server lost for good
+	local name=$1; shift
+	check "$name: a server" start_server "$T_DIR/store"
+	check "$name: a volume in use" used_volume "$SRV_URL/v" "$@"
+	check "$name: a writer" write_on
+	check "$name: writes" writes_more
+	stop_server
+	rm -rf "$T_DIR/store"
+	check "$name: the server is lost, the writer waits" wait_for 60 mode_is waiting
+}
+daemon_lives() { [ -n "$(daemon_pid "$img")" ]; }
+saved_at() { sed -n 's/.* is saved \([^:]*\):.*/\1/p' <<<"$OUT"; }
+comes_back() { # NAME: by what the message names, then on a new server
+	local name=$1 saved
+	saved=$(saved_at)
+	touch "$T_DIR/stop"
+	wait "$WRITER"
+	check "$name: the file system is shut down, and unmounted" $LIMIT umount "$mnt"
+	check "$name: the daemon has ended" wait_for 60 not daemon_lives
+	status 0 "$name: -n of what the message names" $LIMIT "$RJRECOVER" -n --from="$saved" "$img"
+	check "$name: rjrecover, as the message names it" $LIMIT "$RJRECOVER" -p --from="$saved" "$img"
+	check "$name: it is sound" "$RJRECOVER" ${OLD_KEY:+-J key="$OLD_KEY"} -n -f --verify=full "$img"
+	check "$name: a new server" start_server "$T_DIR/new"
+	check "$name: the journal goes there" $LIMIT "$RJTUNE" ${OLD_KEY:+--old-key="$OLD_KEY"} \
+		-J "remote=$SRV_URL/v${MORE_J:+,$MORE_J}" "$img"
+	check "$name: mounted" $LIMIT "$MOUNT_RJ" "$img" "$mnt"
+	check "$name: all files are there" all_there
+	check "$name: unmounted" unmounted
+	stop_server
+	rm -rf "$T_DIR/new"
+}
+stops() { # NAME STATUS OPTION...
+	local name=$1 want=$2; shift 2
+	status "$want" "$name: rjctl stop $*" $LIMIT "$RJCTL" stop -q "$@" "$img"
+}
+
+in_use plain -t ext4
+stops plain 0 --force
+comes_back plain
+in_use ext3 -t ext3 -b 1024
+stops ext3 0 --force --save="$T_DIR/elsewhere"
+like "ext3: it is there" "$OUT" "is saved $T_DIR/elsewhere/"
+comes_back ext3
+(umask 077; printf '[rj:]\nkeyfile = %s\n' "$T_DIR/key" >"$RJ_CONF")
+MORE_J=key=$T_DIR/key in_use "with a key" -t ext4
+stops "with a key" 0 --force
+MORE_J=key=$T_DIR/key OLD_KEY=$T_DIR/key comes_back "with a key"
+rm "$RJ_CONF"
+
+in_use "no space" -t ext4
+truncate -s 1M "$T_DIR/small.img"
+check "a small disk" mke2fs -q -F "$T_DIR/small.img"
+mkdir "$T_DIR/small"
+check "is mounted" mount -o loop "$T_DIR/small.img" "$T_DIR/small"
+stops "no space" 1 --force --save="$T_DIR/small"
+like "no space: what would be lost, and two ways" "$OUT" "no space for .*--save=DIR .*--accept-loss"
+check "no space: the volume waits still" mode_is waiting
+stops "with the word" 0 --force --accept-loss
+is "with the word: nothing is saved" "$OUT" ""
+touch "$T_DIR/stop"; wait "$WRITER"
+check "no space: unmounted" $LIMIT umount "$mnt"
+check "the small disk, too" umount "$T_DIR/small"
+exit 0
