@@ -2,6 +2,7 @@
 /* Save the journal in memory to a directory, before a daemon ends whose store lacks a part. */
 #include "save.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -30,6 +31,21 @@ bool rj_save_needed(const struct rj_daemon *d)
 	return !d->opts.raw && (st.state == RJ_STATE_WAITING || st.state == RJ_STATE_FULL);
 }
 
+/* Else errno is ENOTEMPTY, or says why it cannot be looked at. */
+static bool is_empty(const char *path)
+{
+	DIR *dir = opendir(path);
+	struct dirent *e;
+
+	while (dir && (e = readdir(dir)) && (!strcmp(e->d_name, ".") || !strcmp(e->d_name, "..")))
+		;
+	if (!dir)
+		return false;
+	closedir(dir);
+	errno = ENOTEMPTY;
+	return !e;
+}
+
 /* DIR and the folders above it; only root may read DIR, which is new or empty. */
 static int make_dirs(const char *dir, struct rj_error *err)
 {
@@ -42,10 +58,9 @@ static int make_dirs(const char *dir, struct rj_error *err)
 			return rj_fail_errno(err, errno, "%s", path);
 		*slash = '/';
 	}
-	/* an empty one can be made again */
-	if ((rmdir(path) && errno != ENOENT) || mkdir(path, 0700))
-		return rj_fail_errno(err, errno, "%s", path);
-	return 0;
+	if (!mkdir(path, 0700) || (errno == EEXIST && is_empty(path)))
+		return 0;
+	return rj_fail_errno(err, errno, "%s", path);
 }
 
 int rj_save_prepare(const struct rj_daemon *d, const char *dir, char path[RJ_SAVE_DIR_BYTES + 1],

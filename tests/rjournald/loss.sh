@@ -84,7 +84,7 @@ put_file "$mnt/never" 2>/dev/null &
 writer=$!
 wait_for 60 mode waiting || exit 99
 status 0 "stop --force" $LIMIT "$RJCTL" stop --force "$img"
-is "... says so" "$OUT" stopped
+like "... says so" "$OUT" "^stopped\$"
 check "ends it" wait_for 30 gone "$DPID"
 wait "$writer"
 dead "stop --force"

@@ -5,8 +5,9 @@
 RJLOG=$RJ_BUILD/rjlog/rjlog
 img=$T_DIR/v.img mnt=$T_DIR/mnt
 mkdir "$mnt"
-kill_daemons_at_end "$img"
+# the daemon ends first: an unmount would wait for its server
 at_exit umount -l "$mnt"
+kill_daemons_at_end "$img"
 
 # used_volume URL [MKRJFS-OPTION...]: of two groups, so that it has a backup superblock
 used_volume() {
@@ -21,6 +22,7 @@ used_volume() {
 acked=$T_DIR/acked
 write_on() {
 	: >"$acked"
+	: >"$T_DIR/times"
 	rm -f "$T_DIR/stop" "$T_DIR/failed"
 	mkdir -p "$mnt/w"
 	(
@@ -29,6 +31,7 @@ write_on() {
 			[ ! -e "$T_DIR/stop" ] || exit 0
 			head -c $((RANDOM % 20000 + 1)) /dev/urandom >"f$((n % 400)).$n" && sync "f$((n % 400)).$n" &&
 				sync . && sha256sum "f$((n % 400)).$n" >>"$acked" || break
+			echo "$EPOCHREALTIME" >>"$T_DIR/times"
 		done
 		touch "$T_DIR/failed"
 	) 2>/dev/null &

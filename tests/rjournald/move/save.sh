@@ -49,7 +49,7 @@ stops plain 0 --force
 comes_back plain
 in_use ext3 -t ext3 -b 1024
 stops ext3 0 --force --save="$T_DIR/elsewhere"
-like "ext3: it is there" "$OUT" "is saved $T_DIR/elsewhere/"
+like "ext3: it is there" "$OUT" "is saved $T_DIR/elsewhere: "
 comes_back ext3
 (umask 077; printf '[rj:]\nkeyfile = %s\n' "$T_DIR/key" >"$RJ_CONF")
 MORE_J=key=$T_DIR/key in_use "with a key" -t ext4
@@ -62,6 +62,7 @@ truncate -s 1M "$T_DIR/small.img"
 check "a small disk" mke2fs -q -F "$T_DIR/small.img"
 mkdir "$T_DIR/small"
 check "is mounted" mount -o loop "$T_DIR/small.img" "$T_DIR/small"
+rmdir "$T_DIR/small/lost+found"
 stops "no space" 1 --force --save="$T_DIR/small"
 like "no space: what would be lost, and two ways" "$OUT" "no space for .*--save=DIR .*--accept-loss"
 check "no space: the volume waits still" mode_is waiting
