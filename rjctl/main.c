@@ -208,6 +208,15 @@ static void print_done(const struct rj_ctl_options *o, const char *device)
 			   : o->prefer			    ? o->prefer
 							    : "stopped";
 
+	if (o->json) {
+		struct json_object *json = json_object_new_object();
+
+		add_text(json, "device", device);
+		add_text(json, "done", what);
+		print_json(json);
+		json_object_put(json);
+		return;
+	}
 	/* scripts that name the volume look for the word alone */
 	if (o->volume)
 		printf("%s\n", what);

@@ -53,7 +53,7 @@ static const char help_text[] =
 	"               it: one in /var/lib/rjprogs/saved)\n"
 	"      --accept-loss  stop --force: give that up instead\n"
 	"      --freeze mark: with the volume frozen, for 30 seconds at most\n"
-	"      --json   status, mark: as JSON, one object per line\n"
+	"      --json   print results as JSON, one object per line\n"
 	"  -q, --quiet  print nothing but errors\n"
 	"      --help   show this and exit\n"
 	"  -V           show the version and exit (also --version)\n"

@@ -107,7 +107,10 @@ static void take_move(struct rj_daemon *d, int client, const char *line)
 	url = url ? url + 1 : sbx->url;
 	if (strlen(url) < sizeof(r.url))
 		memcpy(r.url, url, strlen(url) + 1);
-	rc = rj_move_request_from(&d->loaded, &r, &err);
+	rc = rj_pipeline_failure(d->pipeline)
+		     ? rj_fail(&err, RJ_E_REFUSED, "the journal has failed: %s",
+			       rj_pipeline_failure(d->pipeline))
+		     : rj_move_request_from(&d->loaded, &r, &err);
 	if (!rc && !rj_front_can_resume(d->front))
 		rc = rj_fail(&err, RJ_E_UNSUPPORTED,
 			"this kernel cannot hand over what is under way (Linux 6.9 can): unmount the volume, then rjtune -J remote=URL; if its store is lost, rjctl stop --force --save=DIR comes first");

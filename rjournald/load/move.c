@@ -309,6 +309,14 @@ static int give_up(struct rj_loaded *l, const struct rj_move_request *r, struct 
 	return 0;
 }
 
+void rj_move_over(const struct rj_loaded *l, const struct rj_error *why)
+{
+	struct rj_move_request r;
+
+	if (rj_move_request_get(&l->dir, &r))
+		rj_move_request_end(&l->dir, why->msg);
+}
+
 int rj_move(struct rj_loaded *l, struct rj_error *err)
 {
 	struct rj_move_request r;

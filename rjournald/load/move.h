@@ -24,6 +24,8 @@ void rj_move_resume(struct rj_loaded *l);
  * afterwards.
  */
 int rj_move(struct rj_loaded *l, struct rj_error *err);
+/* Tell rjctl, if it waits for a move, that the journal has failed because of WHY. */
+void rj_move_over(const struct rj_loaded *l, const struct rj_error *why);
 /*
  * Put the journal into a new log at URL, for rjrecover --from; the volume does not name it.
  * The last thing to be done with L's log. Errors as of rj_log_claim() and rj_seed_ring().

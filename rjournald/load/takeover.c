@@ -75,6 +75,7 @@ static void *take_over(void *arg)
 		pause_ns(t, rj_backoff_ns(tries++, FIRST_NS, MAX_NS));
 	}
 	if (rc) {
+		rj_move_over(t->loaded, &err);
 		rj_pipeline_fail(t->pipeline, &err);
 	} else {
 		rj_live_set_why(&t->loaded->live, NULL);

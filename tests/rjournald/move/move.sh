@@ -18,10 +18,14 @@ check "the machine stops" power_cut
 check "recovered from there, with all files" recovered
 url_is "and served from there" "$two"
 check "a writer again" write_on
+older_copy() { freeze_daemon "$(daemon_pid "$img")" && cp --sparse=always "$img" "$1" && thaw_daemon "$(daemon_pid "$img")"; }
+check "a copy of the disk" older_copy "$T_DIR/old.img"
 check "moved back" $LIMIT "$RJCTL" move --to="$one" "$mnt"
 check "writes go on" writes_more
 check "the writer ends" stop_writing
 check "unmounted" unmounted
+status 4 "the copy is refused, whose log was left" $LIMIT "$RJRECOVER" -p "$T_DIR/old.img"
+like "as an older copy" "$OUT" 'older copy'
 status 0 "the volume names the first place again" "$RJ_BUILD/rjtune/rjtune" -l "$img"
 like "in all its superblocks" "$OUT" "$one"
 exit 0
