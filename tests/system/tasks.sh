@@ -254,7 +254,8 @@ sed "s|$sdb1|$sdd1|" -i /etc/fstab
 sdb1=$sdd1
 check "mounted again" mount /srv/data
 server_down
-rm -rf /var/lib/rjserver/*
+# the accounts come from a backup
+find /var/lib/rjserver -mindepth 1 ! -name accounts -delete
 server_up
 task reseed
 check "the volume takes more" fsynced /srv/data/project 5 "$M/project"
