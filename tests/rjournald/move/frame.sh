@@ -10,12 +10,18 @@ at_exit umount -l "$mnt"
 kill_daemons_at_end "$img"
 
 # used_volume URL [MKRJFS-OPTION...]: of two groups, so that it has a backup superblock
+# $AGED, a kind of tests/support/aged-volume: years of use come before its remote journal
 used_volume() {
-	local url=$1; shift
+	local journal=remote=$1,size=${JOURNAL_MB:-8}${MORE_J:+,$MORE_J}; shift
 	rm -f "$img"
-	truncate -s 192M "$img" &&
-		"$MKRJFS" -q -F -b 4096 "$@" -J "remote=$url,size=${JOURNAL_MB:-8}${MORE_J:+,$MORE_J}" "$img" &&
-		$LIMIT "$MOUNT_RJ" "$img" "$mnt" ${OPTIONS:+-o "$OPTIONS"}
+	truncate -s 192M "$img" || return 1
+	if [ -n "${AGED:-}" ]; then
+		mke2fs -q -F -b 4096 "$@" "$img" && bash "$RJ_SRC/tests/support/aged-volume" "$AGED" "$img" &&
+			"$RJ_BUILD/rjtune/rjtune" -J "$journal" "$img" || return 1
+	else
+		"$MKRJFS" -q -F -b 4096 "$@" -J "$journal" "$img" || return 1
+	fi
+	$LIMIT "$MOUNT_RJ" "$img" "$mnt" ${OPTIONS:+-o "$OPTIONS"}
 }
 # write_on: a writer in the background until it is told to stop, or fails: each file is noted in
 # $acked with its sum when its fsync has returned

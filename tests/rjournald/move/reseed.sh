@@ -49,9 +49,9 @@ all_there_now() { rm -f "$acked.then"; all_there; }
 
 scene "ext4, empty" empty -t ext4
 scene "ext4, put back" copy -t ext4
-scene "ext4, another server" other -t ext4
+AGED=used scene "ext4, used, another server" other -t ext4
 OPTIONS=data=journal scene "ext4, data=journal, another" other -t ext4
-scene "ext3, empty" empty -t ext3
+AGED=used scene "ext3, used, empty" empty -t ext3
 scene "ext3 of 1 KiB blocks, put back" copy -t ext3 -b 1024
 (umask 077; printf '[*]\nkeyfile = %s\n' "$T_DIR/key" >"$RJ_CONF")
 MORE_J=key=$T_DIR/key scene "with a key, another" other -t ext4
