@@ -151,8 +151,11 @@ static int close_old(
 	struct rj_log_id id;
 	int rc;
 
-	if (r->lost || same_place(&r->from, r->url))
+	if (r->lost || same_place(&r->from, r->url) || rj_move_noted(&l->dir, "closing"))
 		return 0;
+	rc = rj_move_note(&l->dir, "closing", err);
+	if (rc)
+		return rc;
 	rc = open_old(l, &r->from, &sealing, &store, &id, err);
 	if (!rc)
 		rc = rj_log_successor(store, &id, r->from.epoch, k->nonce, false, RETRY_MS,
@@ -233,6 +236,8 @@ static int seed(struct rj_loaded *l, const struct rj_move_request *r, struct rj_
 		rc = check_store(l, r, store, err);
 	if (!rc)
 		rc = rj_load_succeed(l, store, &id, &claim, err);
+	if (!rc && same)
+		rc = rj_move_note(&l->dir, "broken", err);
 	if (!rc) {
 		store->copying = true;
 		rc = rj_log_claim(store, &id, &claim, &w, err);
@@ -298,10 +303,8 @@ static int give_up(struct rj_loaded *l, const struct rj_move_request *r, struct 
 {
 	struct rj_worker_shm *k = l->memory.shm;
 
-	/* a new log that was begun at the same place must be ended; and for a store that is lost
-	 * the volume waits in any case */
-	if ((same_place(&r->from, r->url) && k->epoch > r->from.epoch) ||
-		(r->lost && err->code == RJ_E_UNREACHABLE))
+	/* for a store that is lost the volume waits in any case */
+	if (rj_move_noted(&l->dir, "broken") || (r->lost && err->code == RJ_E_UNREACHABLE))
 		return -(int)err->code;
 	rj_log(RJ_LOG_ERROR, "the log stays at %s: %s", r->from.url, err->msg);
 	k->begun = 0; /* the nonce may have sealed something */

@@ -105,6 +105,21 @@ void rj_move_request_end(const struct rj_claimed_dir *d, const char *why)
 	if (put(d, "moved", why ? why : "ok", &err))
 		rj_log(RJ_LOG_WARNING, "%s", err.msg);
 	forget(d, "move");
+	forget(d, "broken");
+	forget(d, "closing");
+}
+
+int rj_move_note(const struct rj_claimed_dir *d, const char *name, struct rj_error *err)
+{
+	return put(d, name, "", err);
+}
+
+bool rj_move_noted(const struct rj_claimed_dir *d, const char *name)
+{
+	char path[PATH];
+
+	path_of(d, name, path);
+	return !access(path, F_OK);
 }
 
 int rj_place_put(const struct rj_claimed_dir *d, const struct rj_place *p, struct rj_error *err)
@@ -127,7 +142,8 @@ bool rj_place_get(const struct rj_claimed_dir *d, struct rj_place *out)
 
 void rj_place_clear(const struct rj_claimed_dir *d)
 {
-	static const char *const names[] = {"move", "moved", "place", "new"};
+	static const char *const names[] = {
+		"move", "moved", "place", "broken", "closing", "new"};
 	size_t i;
 
 	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)

@@ -4,6 +4,8 @@
  *   move    what rjctl asked for
  *   place   where the log is since it was moved, until the daemon ends
  *   moved   how that ended: "ok", or an error's line
+ *   broken  the log is broken off where it is, and must be begun again, there or elsewhere
+ *   closing the old log may have been closed: by the worker before
  * Each is put by rename(2), so that a worker that is killed leaves a whole one or none.
  */
 #ifndef RJ_JOURNALD_PLACE_H
@@ -35,6 +37,10 @@ int rj_move_request_put(
 bool rj_move_request_get(const struct rj_claimed_dir *d, struct rj_move_request *out);
 /* Tell rjctl how it ended (WHY NULL: well), and forget the request. */
 void rj_move_request_end(const struct rj_claimed_dir *d, const char *why);
+
+/* Note NAME ("broken", "closing") until the request has ended. RJ_E_IO. */
+int rj_move_note(const struct rj_claimed_dir *d, const char *name, struct rj_error *err);
+bool rj_move_noted(const struct rj_claimed_dir *d, const char *name);
 
 /* RJ_E_IO. */
 int rj_place_put(const struct rj_claimed_dir *d, const struct rj_place *p, struct rj_error *err);
