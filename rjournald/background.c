@@ -83,4 +83,5 @@ void rj_daemon_start_background(struct rj_daemon *d)
 		start_yield(d);
 	}
 	start_zeroout(d);
+	d->place_keeper = rj_place_keeper_start(&d->loaded);
 }

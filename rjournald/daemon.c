@@ -114,6 +114,7 @@ static void finish(struct rj_daemon *d)
 	rj_front_let_go(d->front);
 	rj_log_yield_stop(d->yield);
 	rj_zeroout_stop(d->zeroout);
+	rj_place_keeper_stop(d->place_keeper);
 	if (rj_daemon_writing(d) && rj_load_fallback_stop(&d->loaded, &err)) {
 		rj_log(RJ_LOG_ERROR, "%s", err.msg);
 		d->status = 1;

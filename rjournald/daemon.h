@@ -17,6 +17,7 @@
 #include "rjournald/load/load.h"
 #include "rjournald/load/takeover.h"
 #include "rjournald/upkeep/floor.h"
+#include "rjournald/upkeep/place-keeper.h"
 #include "rjournald/upkeep/poweroff.h"
 #include "rjournald/upkeep/trim.h"
 
@@ -39,6 +40,7 @@ struct rj_daemon {
 	struct rj_log_yield *yield;
 	struct rj_floor_recorder *floor; /* NULL: none is kept */
 	struct rj_zeroout *zeroout; /* NULL: not needed */
+	struct rj_place_keeper *place_keeper; /* NULL: not needed */
 	bool trimming;		    /* it was started, or that was tried */
 	struct rj_takeover takeover;
 	enum rj_phase phase;

@@ -86,21 +86,39 @@ void rj_ext4_find_mark(struct rj_volume *v)
 	read_mark(v);
 }
 
-void rj_volume_mark_again(const char *path, struct rj_volume_facts *f)
+/* The superblock with the mark, past the page cache where that can be. */
+static bool read_again(const char *path, const struct rj_volume_facts *f, uint8_t raw[UNIT])
 {
-	_Alignas(UNIT) uint8_t raw[UNIT];
+	bool good;
 	int fd;
 
 	if (!f->mark_at)
-		return;
+		return false;
 	fd = open(path, O_RDONLY | O_DIRECT | O_CLOEXEC);
 	if (fd == -1 && errno == EINVAL)
 		fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd == -1)
-		return;
-	if (!rj_pread_all(fd, raw, sizeof(raw), f->mark_at, path, NULL))
-		f->mark = mark_of(f, raw);
+		return false;
+	good = !rj_pread_all(fd, raw, UNIT, f->mark_at, path, NULL);
 	close(fd);
+	return good;
+}
+
+void rj_volume_mark_again(const char *path, struct rj_volume_facts *f)
+{
+	_Alignas(UNIT) uint8_t raw[UNIT];
+
+	if (read_again(path, f, raw))
+		f->mark = mark_of(f, raw);
+}
+
+bool rj_volume_names_place(const char *path, const struct rj_volume_facts *f)
+{
+	_Alignas(UNIT) uint8_t raw[UNIT];
+	struct rj_sbx sbx;
+
+	return !read_again(path, f, raw) || !same_log(raw, &f->sbx, &sbx) ||
+	       !strcmp(sbx.url, f->sbx.url);
 }
 
 /* Is RAW the volume's superblock, with space for a mark or with one? */
@@ -129,7 +147,17 @@ static void set_mark(
 void rj_volume_mark_copy(
 	const struct rj_volume_facts *f, uint8_t raw[RJ_SUPER_BYTES])
 {
-	if (f->mark && takes_mark(f, raw))
+	struct rj_sbx sbx;
+
+	if (!takes_mark(f, raw))
+		return;
+	if (f->has_sbx && same_log(raw, &f->sbx, &sbx) && strcmp(sbx.url, f->sbx.url) != 0) {
+		take_place(&sbx, &f->sbx);
+		sbx.generation = f->sbx.generation + 1; /* F has that of the primary */
+		if (!rj_sbx_encode(&sbx, raw + RJ_SBX_OFFSET, NULL))
+			rj_ext4_super_seal(raw);
+	}
+	if (f->mark)
 		set_mark(f, f->mark, raw);
 }
 

@@ -140,8 +140,11 @@ int rj_volume_mark_put(int fd, int look, const char *name,
  * have the older one, is bypassed. If that cannot be done, F stays as it is.
  */
 void rj_volume_mark_again(const char *path, struct rj_volume_facts *f);
-/* Copy the mark of the volume that F is of into RAW, its superblock at mark_at. RAW
- * stays as it is if it is no superblock, or if the volume has no mark. */
+/* Does the superblock with the mark, of the volume at PATH that F is of, name the log's place as F
+ * has it? True also if that cannot be read, or the volume has no such superblock. */
+bool rj_volume_names_place(const char *path, const struct rj_volume_facts *f);
+/* Copy the mark of the volume that F is of, and the place of its log, into RAW, its superblock at
+ * mark_at. RAW stays as it is if it is no superblock. */
 void rj_volume_mark_copy(
 	const struct rj_volume_facts *f, uint8_t raw[1024]);
 

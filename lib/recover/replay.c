@@ -89,15 +89,15 @@ static int mark_volume(
 
 /*
  * A change of the label is in the log, together with the backup superblock as the
- * kernel knew it: the mark in that is an older one. Were it replayed, and the
- * recovery cut after it, the volume would be taken for an older copy.
+ * kernel knew it: the mark in that is an older one, as is the place of a log that was moved.
+ * Were it replayed, and the recovery cut after it, the volume would be taken for an older copy.
  */
 static void keep_mark(struct rj_recovery *r)
 {
 	uint32_t bs = r->ring->block_size;
 	uint32_t at = rj_jbd2_plan_where(r->plan, r->facts.mark_at / bs);
 
-	if (r->facts.mark && at)
+	if (r->facts.mark_at && at)
 		rj_volume_mark_copy(&r->facts,
 			r->ring->data + (size_t)at * bs +
 				r->facts.mark_at % bs);

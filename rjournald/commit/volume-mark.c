@@ -120,8 +120,14 @@ int rj_mark_place(const char *device, const struct rj_volume_facts *facts, struc
 
 	if (!m)
 		return rj_fail(err, RJ_E_NOMEM, "%s: out of memory", device);
-	while ((rc = raise_mark(m, 0, err)) == -RJ_E_BUSY && rj_monotonic_ns() < until)
+	while ((rc = raise_mark(m, 0, err)) == -RJ_E_BUSY && rj_monotonic_ns() < until) {
+		/* the page of a change that is committed; no journal is waited for */
+		if (m->look != -1)
+			sync_file_range(m->look, (off_t)facts->mark_at, facts->block_size,
+				SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE |
+					SYNC_FILE_RANGE_WAIT_AFTER);
 		rj_sleep_ns(PLACE_AGAIN_NS);
+	}
 	rj_mark_writer_free(m);
 	return rc;
 }

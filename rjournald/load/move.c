@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "log/listing.h"
 #include "rjournald/commit/volume-mark.h"
 #include "seed.h"
 #include "store/probe.h"
@@ -191,17 +192,21 @@ static int check_key(
 				 r->url);
 }
 
+/* A log that is there already was begun after a probe, whose objects it would be in the way of. */
 static int check_store(const struct rj_loaded *l, const struct rj_move_request *r,
-	struct rj_store *store, struct rj_error *err)
+	struct rj_store *store, const struct rj_log_id *id, struct rj_error *err)
 {
+	uint64_t claimed;
 	uint8_t probed;
+	int rc;
 
 	if (!l->facts.sbx.ack_received && store->caps.durability != RJ_DURABLE)
 		return rj_fail(err, RJ_E_REFUSED,
 			"%s: the volume wants ack=durable, which this store cannot give", r->url);
-	return r->save || same_place(&r->from, r->url)
-		       ? 0
-		       : rj_store_probe_brief(store, l->facts.sbx.journal_uuid, &probed, err);
+	if (r->save || same_place(&r->from, r->url))
+		return 0;
+	rc = rj_listing_epoch(store, id, RETRY_MS, &claimed, err);
+	return rc || claimed ? rc : rj_store_probe_brief(store, id->journal_uuid, &probed, err);
 }
 
 /* The ring into a new log; *OUT says where it is. */
@@ -233,7 +238,7 @@ static int seed(struct rj_loaded *l, const struct rj_move_request *r, struct rj_
 		memcpy(out->key_fingerprint, rj_sealkey_fingerprint(sealing.key),
 			sizeof(out->key_fingerprint));
 	if (!rc)
-		rc = check_store(l, r, store, err);
+		rc = check_store(l, r, store, &id, err);
 	if (!rc)
 		rc = rj_load_succeed(l, store, &id, &claim, err);
 	if (!rc && same)
@@ -266,8 +271,9 @@ static int note_place(const struct rj_loaded *l, const struct rj_place *p, struc
 /* The place is not noted: have it be the one before, for certain. */
 static int undo_place(struct rj_loaded *l, const struct rj_move_request *r, struct rj_error *err)
 {
+	bool unwritten = err->code == RJ_E_BUSY || err->code == RJ_E_CORRUPT;
 	struct rj_error why = *err;
-	int rc = note_place(l, &r->from, err);
+	int rc = unwritten ? 0 : note_place(l, &r->from, err);
 
 	if (!rc)
 		rc = rj_place_put(&l->dir, &r->from, err);
