@@ -127,6 +127,9 @@ static int survey(struct claim *c, struct rj_error *err)
 		goto out;
 	}
 	rc = check_last(c, &l, err);
+	/* what a move left that was cut off has no base */
+	if (c->opts->begin_at && c->verify.need_base)
+		rc = 0;
 	if (rc)
 		rc = broken(c, l.last + 1, rc);
 	/* an epoch whose object was lost is taken nevertheless */

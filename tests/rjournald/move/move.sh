@@ -50,11 +50,26 @@ url_is "the kernel replays: from there" "$one"
 again "rjrecover replays" "$two"
 check "rjrecover replays: recovered, with all files" recovered
 check "a writer again" write_on
+# a disk that is full before the journal is there: what is left of that is in the way of nothing
+full_disk() {
+	mkdir "$T_DIR/full" && truncate -s 8M "$T_DIR/full.img" && mke2fs -q -F -m 0 "$T_DIR/full.img" &&
+		at_exit umount -l "$T_DIR/full" && mount -o loop "$T_DIR/full.img" "$T_DIR/full" || return 1
+	head -c 16M /dev/zero >"$T_DIR/full/filler"
+	truncate -s -64K "$T_DIR/full/filler"
+}
+check "a disk with 64 KiB" full_disk
+status 1 "moved there: refused" $LIMIT "$RJCTL" move --to="file://$T_DIR/full" "$mnt"
+like "for lack of space" "$OUT" 'No space left'
+url_is "it is where it was" "$two"
+check "writes go on" writes_more
+check "there is space" rm "$T_DIR/full/filler"
+check "moved there" $LIMIT "$RJCTL" move --to="file://$T_DIR/full" "$mnt"
+check "writes go on" writes_more
 check "a copy of the disk" copied "$T_DIR/old.img"
 check "moved back" $LIMIT "$RJCTL" move --to="$one" "$mnt"
 check "writes go on" writes_more
 check "the writer ends" stop_writing
-check "unmounted" unmounted
+check "unmounted" $LIMIT "$UMOUNT_RJ" "$mnt"
 status 4 "the copy is refused, whose log was left" $LIMIT "$RJRECOVER" -p "$T_DIR/old.img"
 like "as an older copy" "$OUT" 'older copy'
 status 0 "the volume names the first place again" "$RJTUNE" -l "$img"
