@@ -2,10 +2,13 @@
 /* Ask for a move of a log, and wait until its daemon says how that ended. */
 #include "move.h"
 
+#include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "os/mountinfo.h"
 #include "os/rundir.h"
 #include "tools/ask-daemon.h"
 #include "util/environ.h"
@@ -33,11 +36,38 @@ static int append_name(
 	return rc;
 }
 
+/* The superblock that is to name the new place may wait in the kernel for a commit, which waits for
+ * the move: have it written before. Not of a volume that waits for its store. */
+static void sync_before(const uint8_t volume[RJ_UUID_BYTES])
+{
+	char device[PATH_MAX] = "", dir[PATH_MAX];
+	struct json_object *status = NULL;
+	bool online;
+	dev_t dev;
+	long pid;
+	int fd;
+
+	if (daemon_status(volume, STATUS_MS, &status, NULL))
+		return;
+	online = !strcmp("online",
+		json_object_get_string(json_object_object_get(status, "mode")) ?: "");
+	json_object_put(status);
+	if (!online || !rj_rundir_left(volume, &pid, device, sizeof(device)) ||
+		!rj_mountinfo_of_volume(device, dir, sizeof(dir), &dev))
+		return;
+	fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd == -1)
+		return;
+	syncfs(fd); /* if it fails, the move says why */
+	close(fd);
+}
+
 int move_request(const struct rj_ctl_options *o, const uint8_t volume[RJ_UUID_BYTES],
 	struct rj_buf *line, struct rj_error *err)
 {
 	if (rj_buf_printf(line, "%s%s%s", o->command, o->to ? " " : "", o->to ? o->to : ""))
 		return rj_fail(err, RJ_E_NOMEM, "out of memory");
+	sync_before(volume);
 	return o->to && o->all ? append_name(volume, line, err) : 0;
 }
 

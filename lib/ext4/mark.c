@@ -208,7 +208,7 @@ int rj_volume_mark_put(int fd, int look, const char *name,
 	/* the kernel's online resize, or its change of a label */
 	if (memcmp(seen, raw, sizeof(seen)) != 0)
 		return rj_fail(err, RJ_E_BUSY,
-			"%s: its first backup superblock is being changed",
+			"%s: its first backup superblock is being changed: try again later",
 			name);
 	if (!takes_mark(f, raw))
 		return rj_fail(err, RJ_E_CORRUPT,
