@@ -17,42 +17,34 @@
 #define TICK_NS	  20000000LL
 #define SAY_NS	  10000000000LL
 
-/* The last part of the URL that VOLUME's log is at now, with its slash, appended to LINE. */
-static int append_name(
-	const uint8_t volume[RJ_UUID_BYTES], struct rj_buf *line, struct rj_error *err)
+static const char *word(struct json_object *status, const char *name)
 {
-	struct json_object *status;
-	const char *url, *name;
-	int rc = daemon_status(volume, STATUS_MS, &status, err);
+	const char *text = json_object_get_string(json_object_object_get(status, name));
 
-	if (rc)
-		return rc;
-	url = json_object_get_string(json_object_object_get(status, "store"));
-	name = url ? strrchr(url, '/') : NULL;
-	rc = name && rj_buf_printf(line, "%s", name + (line->data[line->len - 1] == '/'))
-		     ? rj_fail(err, RJ_E_NOMEM, "out of memory")
-		     : 0;
-	json_object_put(status);
-	return rc;
+	return text ? text : "";
+}
+
+/* Append to LINE the last part of the URL that the log is at by STATUS, with its slash. */
+static int append_name(struct json_object *status, struct rj_buf *line, struct rj_error *err)
+{
+	const char *name = strrchr(word(status, "store"), '/');
+
+	return name && rj_buf_printf(line, "%s", name + (line->data[line->len - 1] == '/'))
+		       ? rj_fail(err, RJ_E_NOMEM, "out of memory")
+		       : 0;
 }
 
 /* The superblock that is to name the new place may wait in the kernel for a commit, which waits for
  * the move: have it written before. Not of a volume that waits for its store. */
-static void sync_before(const uint8_t volume[RJ_UUID_BYTES])
+static void sync_before(const uint8_t volume[RJ_UUID_BYTES], struct json_object *status)
 {
 	char device[PATH_MAX] = "", dir[PATH_MAX];
-	struct json_object *status = NULL;
-	bool online;
 	dev_t dev;
 	long pid;
 	int fd;
 
-	if (daemon_status(volume, STATUS_MS, &status, NULL))
-		return;
-	online = !strcmp("online",
-		json_object_get_string(json_object_object_get(status, "mode")) ?: "");
-	json_object_put(status);
-	if (!online || !rj_rundir_left(volume, &pid, device, sizeof(device)) ||
+	if (strcmp(word(status, "mode"), "online") != 0 ||
+		!rj_rundir_left(volume, &pid, device, sizeof(device)) ||
 		!rj_mountinfo_of_volume(device, dir, sizeof(dir), &dev))
 		return;
 	fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -65,22 +57,31 @@ static void sync_before(const uint8_t volume[RJ_UUID_BYTES])
 int move_request(const struct rj_ctl_options *o, const uint8_t volume[RJ_UUID_BYTES],
 	struct rj_buf *line, struct rj_error *err)
 {
+	struct json_object *status;
+	int rc;
+
 	if (rj_buf_printf(line, "%s%s%s", o->command, o->to ? " " : "", o->to ? o->to : ""))
 		return rj_fail(err, RJ_E_NOMEM, "out of memory");
-	sync_before(volume);
-	return o->to && o->all ? append_name(volume, line, err) : 0;
+	if (!o->to)
+		return 0;
+	rc = daemon_status(volume, STATUS_MS, &status, err);
+	sync_before(volume, status);
+	if (!rc && o->all)
+		rc = append_name(status, line, err);
+	json_object_put(status);
+	return o->all ? rc : 0;
 }
 
 /* What the volume waits for, if the move takes long. */
 static void say_waiting(const uint8_t volume[RJ_UUID_BYTES])
 {
 	struct json_object *status;
-	const char *why = NULL;
+	const char *why;
 
-	if (!daemon_status(volume, STATUS_MS, &status, NULL))
-		why = json_object_get_string(json_object_object_get(status, "why"));
+	daemon_status(volume, STATUS_MS, &status, NULL);
+	why = word(status, "why");
 	fprintf(stderr, "rjctl: the move is still under way%s%s; it goes on without rjctl, too\n",
-		why ? ": " : "", why ? why : "");
+		*why ? ": " : "", why);
 	json_object_put(status);
 }
 
@@ -97,7 +98,7 @@ int move_wait(const uint8_t volume[RJ_UUID_BYTES], struct rj_error *err)
 	while (!(f = fopen(path, "re"))) {
 		if (!rj_rundir_served(volume))
 			return rj_fail(err, RJ_E_NOTFOUND,
-				"rjournald has ended before the log was moved; see the system's log");
+				"rjournald ended before the log was moved; see the system's log");
 		if (!said && rj_monotonic_ns() > say_at) {
 			say_waiting(volume);
 			said = true;

@@ -138,7 +138,8 @@ enum options_verdict rj_ctl_options_parse(int argc, char **argv, struct rj_ctl_o
 	if (o->save && o->accept_loss)
 		return tool_bad(&tool, "stop --force: --save or --accept-loss, not both");
 	if (o->save && (*o->save != '/' || strlen(o->save) > RJ_SAVE_DIR_BYTES))
-		return tool_bad(&tool, "--save: say the full path of a new directory, %d bytes at most",
+		return tool_bad(&tool,
+			"--save: say the full path of a new directory, %d bytes at most",
 			RJ_SAVE_DIR_BYTES);
 	if (o->force && optind == argc)
 		return tool_bad(&tool, "stop --force: say which DEVICE or DIR");

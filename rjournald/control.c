@@ -122,7 +122,8 @@ static void take_move(struct rj_daemon *d, int client, const char *line)
 	rj_control_answer(client, text);
 }
 
-/* "stop --force", with --save=DIR or --accept-loss. The answer is "ok", and where the journal went. */
+/* "stop --force", with --save=DIR or --accept-loss. The answer is "ok", and where the journal
+ * went. */
 static void take_force(struct rj_daemon *d, int client, const char *words)
 {
 	const char *dir = strncmp(words, " --save=", 8) ? NULL : words + 8;

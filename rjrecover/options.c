@@ -141,7 +141,8 @@ enum options_verdict options_parse(int argc, char **argv, struct options *o)
 	if (o->dry_run && o->undo_file)
 		return tool_bad(&tool, "-n changes nothing, so -z has nothing to record");
 	if (o->from[0] && (o->url[0] || o->journal_device[0] || o->raw))
-		return tool_bad(&tool, "--from says where the log is: not with -J remote= or device=, or --raw");
+		return tool_bad(&tool,
+			"--from says where the log is: not with -J remote= or device=, or --raw");
 	if (o->output && !o->raw)
 		return tool_bad(&tool, "--output is only for --raw");
 	if (o->raw && !o->output && !o->dry_run)

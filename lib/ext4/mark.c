@@ -19,13 +19,17 @@
 /* What direct I/O is aligned to, in memory and on any disk. */
 #define UNIT 4096
 
+/* Is RAW a whole superblock of F's volume? */
+static bool is_ours(const struct rj_volume_facts *f, const uint8_t *raw)
+{
+	return rj_ext4_super_sealed(raw) && !memcmp(SB_AT(raw, s_uuid), f->uuid, RJ_UUID_BYTES);
+}
+
 static uint64_t mark_of(const struct rj_volume_facts *f, const uint8_t *raw)
 {
 	struct rj_mark m;
 
-	if (!rj_ext4_super_sealed(raw) ||
-		memcmp(SB_AT(raw, s_uuid), f->uuid, RJ_UUID_BYTES) != 0 ||
-		!rj_mark_decode(raw + RJ_MARK_OFFSET, &m) ||
+	if (!is_ours(f, raw) || !rj_mark_decode(raw + RJ_MARK_OFFSET, &m) ||
 		!rj_uuid_equal(m.journal_uuid, f->journal_uuid))
 		return 0;
 	return m.oldest;
@@ -45,6 +49,27 @@ static void take_place(struct rj_sbx *to, const struct rj_sbx *from)
 	memcpy(to->key_fingerprint, from->key_fingerprint, sizeof(to->key_fingerprint));
 	to->probed = from->probed;
 	to->probed_day = from->probed_day;
+}
+
+/* Does RAW have F's log at another place than F? SBX gets its extension. */
+static bool names_another(
+	const struct rj_volume_facts *f, const uint8_t *raw, struct rj_sbx *sbx)
+{
+	return f->has_sbx && same_log(raw, &f->sbx, sbx) && strcmp(sbx->url, f->sbx.url) != 0;
+}
+
+/* Have RAW's extension be SBX with F's place, ahead of the primary's, of GENERATION. */
+static int set_place(const struct rj_volume_facts *f, struct rj_sbx *sbx, uint32_t generation,
+	uint8_t *raw, struct rj_error *err)
+{
+	int rc;
+
+	take_place(sbx, &f->sbx);
+	sbx->generation = generation + 1;
+	rc = rj_sbx_encode(sbx, raw + RJ_SBX_OFFSET, err);
+	if (!rc)
+		rj_ext4_super_seal(raw);
+	return rc;
 }
 
 /*
@@ -70,8 +95,7 @@ static void read_mark(struct rj_volume *v)
 	if (rj_pread_all(v->fd, raw, sizeof(raw), v->facts.mark_at, v->path, NULL))
 		return;
 	v->facts.mark = mark_of(&v->facts, raw);
-	if (rj_ext4_super_sealed(raw) &&
-		!memcmp(SB_AT(raw, s_uuid), v->facts.uuid, RJ_UUID_BYTES))
+	if (is_ours(&v->facts, raw))
 		find_place(v, raw);
 }
 
@@ -117,8 +141,7 @@ bool rj_volume_names_place(const char *path, const struct rj_volume_facts *f)
 	_Alignas(UNIT) uint8_t raw[UNIT];
 	struct rj_sbx sbx;
 
-	return !read_again(path, f, raw) || !same_log(raw, &f->sbx, &sbx) ||
-	       !strcmp(sbx.url, f->sbx.url);
+	return !read_again(path, f, raw) || !names_another(f, raw, &sbx);
 }
 
 /* Is RAW the volume's superblock, with space for a mark or with one? */
@@ -128,9 +151,7 @@ static bool takes_mark(const struct rj_volume_facts *f, const uint8_t *raw)
 	const uint8_t *at = raw + RJ_MARK_OFFSET;
 	struct rj_mark m;
 
-	return SB_LE16(raw, s_magic) == EXT2_SUPER_MAGIC &&
-	       !memcmp(SB_AT(raw, s_uuid), f->uuid, RJ_UUID_BYTES) &&
-	       rj_ext4_super_sealed(raw) &&
+	return SB_LE16(raw, s_magic) == EXT2_SUPER_MAGIC && is_ours(f, raw) &&
 	       (rj_mark_decode(at, &m) || !memcmp(at, none, sizeof(none)));
 }
 
@@ -151,12 +172,8 @@ void rj_volume_mark_copy(
 
 	if (!takes_mark(f, raw))
 		return;
-	if (f->has_sbx && same_log(raw, &f->sbx, &sbx) && strcmp(sbx.url, f->sbx.url) != 0) {
-		take_place(&sbx, &f->sbx);
-		sbx.generation = f->sbx.generation + 1; /* F has that of the primary */
-		if (!rj_sbx_encode(&sbx, raw + RJ_SBX_OFFSET, NULL))
-			rj_ext4_super_seal(raw);
-	}
+	if (names_another(f, raw, &sbx))
+		set_place(f, &sbx, f->sbx.generation, raw, NULL);
 	if (f->mark)
 		set_mark(f, f->mark, raw);
 }
@@ -173,7 +190,7 @@ static int put_place(int look, const char *name, const struct rj_volume_facts *f
 	int rc;
 
 	*moved = false;
-	if (!f->has_sbx || !same_log(raw, &f->sbx, &sbx) || !strcmp(sbx.url, f->sbx.url))
+	if (!names_another(f, raw, &sbx))
 		return 0;
 	rc = rj_pread_all(look, primary, sizeof(primary), RJ_SUPER_OFFSET, name, err);
 	if (rc)
@@ -181,10 +198,8 @@ static int put_place(int look, const char *name, const struct rj_volume_facts *f
 	if (!same_log(primary, &f->sbx, &sbx))
 		return rj_fail(err, RJ_E_CORRUPT,
 			"%s: its superblock does not name the journal that is served", name);
-	take_place(&sbx, &f->sbx);
-	sbx.generation++;
 	*moved = true;
-	return rj_sbx_encode(&sbx, raw + RJ_SBX_OFFSET, err);
+	return set_place(f, &sbx, sbx.generation, raw, err);
 }
 
 int rj_volume_mark_put(int fd, int look, const char *name,
@@ -223,7 +238,6 @@ int rj_volume_mark_put(int fd, int look, const char *name,
 		return rc;
 	if (!keep)
 		set_mark(f, oldest, raw);
-	rj_ext4_super_seal(raw);
 	/* only the second sector changes, which has the mark and the checksum:
 	 * no cut tears it */
 	return rj_pwrite_all(fd, raw, sizeof(raw), f->mark_at, name, err);

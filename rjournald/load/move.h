@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Move the log of a volume that stays mounted: to another store, or, after its store was lost,
- * into a new log at the same place. What is moved is the journal in memory, while the kernel's
- * writes wait, so it is done where a worker takes over; the worker that rjctl asked has ended
- * for it. Order of the writes, and what a power cut leaves after each: doc/live-moves.md.
+ * into a new log at the same place. What is moved is the journal in memory. The kernel's writes
+ * have to wait for that, as they do while a worker takes over: so the worker that rjctl asked
+ * ends, and its successor moves the log. Order of the writes, and what a power cut leaves after
+ * each: doc/live-moves.md.
  */
 #ifndef RJ_JOURNALD_MOVE_H
 #define RJ_JOURNALD_MOVE_H

@@ -59,19 +59,16 @@ static int append_all(struct seeding *s, struct rj_error *err)
 {
 	const struct rj_ring *ring = s->l->ring;
 	uint32_t most = SEGMENT_BYTES / ring->block_size, b;
-	bool one = s->needed.count <= most;
 	int rc = 0;
 
-	for (b = one ? 0 : s->l->sb_block + 1; !rc && b < ring->blocks; b++) {
+	for (b = s->l->sb_block + 1; !rc && b < ring->blocks; b++) {
 		if (!rj_pending_test(&s->needed, b))
 			continue;
 		rj_pending_mark(&s->some, b, 1);
-		if (s->some.count == most && !one)
+		if (s->some.count == most)
 			rc = append(s, err);
 	}
-	if (!rc && s->some.count)
-		rc = append(s, err);
-	if (rc || one)
+	if (rc)
 		return rc;
 	rj_pending_mark(&s->some, 0, s->l->sb_block + 1);
 	return append(s, err);

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # rjctl reseed: the server of a mounted volume is lost (its disk new and empty, put back from a
-# copy, or gone for another server) while files are written. The journal in memory begins a log
-# anew, and a power cut after that finds every acknowledged file. In all kinds of volumes.
+# copy, or gone for another server) while files are written. A new log begins with the journal in
+# memory. After a power cut every acknowledged file is there, on each kind of volume.
 . "$RJ_SRC/tests/support/lib.sh" || exit 99
 . "$RJ_SRC/tests/rjournald/move/frame.sh"
 RJTUNE=$RJ_BUILD/rjtune/rjtune
