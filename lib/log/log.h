@@ -60,6 +60,9 @@ struct rj_log_read_opts {
 	 * ends before it, or holds another one there, is RJ_E_REFUSED. Its
 	 * oldest is not used. NULL, or of sequence 0: nothing known. */
 	const struct rj_log_tail *seen;
+	/* The epoch with which the volume is marked; 0: not known. SEEN is not asked of a log that
+	 * another copy of the volume has left since (rj_log_was_left()). */
+	uint64_t epoch;
 	const char *seen_by; /* the host that saw it, for messages; NULL: this one */
 	const char *seen_advice; /* what to do then, for messages; NULL: --accept-loss */
 	int retry_ms; /* time limit for trying a store again that does not answer;
@@ -68,6 +71,12 @@ struct rj_log_read_opts {
 	 * after it do not count. 0: read to the last segment. */
 	uint64_t upto;
 };
+
+/*
+ * Was the log with the last segment LAST left by a move of a volume in use, which took its numbers
+ * on to another place, and is SEEN of there? A fence marked CLEAN ends such a log.
+ */
+bool rj_log_was_left(const struct rj_seghdr *last, const struct rj_log_tail *seen);
 
 /* Receives each verified segment in order; it is valid during the call only.
  * A non-zero return (a negated rj_code) ends the read with that. */

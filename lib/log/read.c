@@ -50,13 +50,29 @@ static const char *witness(const struct reader *r)
 	return r->opts->seen_by ? r->opts->seen_by : "this host";
 }
 
+bool rj_log_was_left(const struct rj_seghdr *last, const struct rj_log_tail *seen)
+{
+	return last->kind == RJ_SEG_FENCE && last->flags & RJ_SEG_F_CLEAN &&
+	       seen->sequence > last->sequence && seen->epoch >= last->epoch;
+}
+
+/* Of an older copy the judge says more than a note of what the volume wrote elsewhere. */
+static bool left_since(struct reader *r, uint64_t last)
+{
+	struct rj_seghdr h;
+
+	return r->opts->epoch && last &&
+	       !rj_log_fetch_header(r->store, r->id, last, &h, NULL) &&
+	       h.epoch > r->opts->epoch && rj_log_was_left(&h, r->opts->seen);
+}
+
 /* More was seen acknowledged than the log has. No damage of the log: a note can be
  * forged, and must not be a reason to give the log up. */
 static int check_seen(struct reader *r, uint64_t last, struct rj_error *err)
 {
 	const struct rj_log_tail *seen = r->opts->seen;
 
-	if (!seen || last >= seen->sequence)
+	if (!seen || last >= seen->sequence || left_since(r, last))
 		return 0;
 	r->sum->bad_sequence = last + 1;
 	return rj_fail(err, RJ_E_REFUSED,

@@ -127,6 +127,13 @@ static void leave_fallback(struct rj_recovery *r, const struct rj_log_id *old, b
 	}
 }
 
+/* Is the volume parted from a log of which it has all? */
+static bool has_all(const struct rj_recovery *r)
+{
+	return r->verdict.kind == RJ_VERDICT_PART &&
+	       !(r->verdict.found & (RJ_FOUND(RJ_IS_AHEAD) | RJ_FOUND(RJ_IS_LEFT)));
+}
+
 /* Leave the log: the journal gets another UUID, and no log yet. OURS: as in leave_fallback(). */
 static int leave_log(struct rj_recovery *r, bool ours, struct rj_error *err)
 {
@@ -137,8 +144,7 @@ static int leave_log(struct rj_recovery *r, bool ours, struct rj_error *err)
 	if (rc)
 		return rj_fail(err, -rc, "cannot make a random UUID");
 	rj_uuid_text(old.journal_uuid, uuid);
-	/* of the log of another UUID of the volume the volume has all */
-	if (rj_uuid_equal(old.volume_uuid, r->facts.uuid))
+	if (!has_all(r))
 		rj_recovery_say(r,
 			"given up (--accept-loss): what was fsynced and is only in the log of journal %s at %s%s; that log stays until rjlog rm removes it",
 			uuid, r->report->url, rj_recovery_known_end(r, known));

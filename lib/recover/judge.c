@@ -32,6 +32,7 @@ static void find_volume(const struct rj_recovery *r, struct rj_verdict_facts *f)
 	set(f, RJ_IS_ACCEPT_LOSS, o->accept_loss);
 	set(f, RJ_IS_UNATTENDED, o->preen || o->dry_run);
 	set(f, RJ_IS_TAKEN, r->held);
+	set(f, RJ_IS_FORKED, r->forked);
 	set(f, RJ_IS_FALLBACK_LOST, r->fallback_lost || r->gave_up);
 	f->device = r->device;
 	f->log = r->report->url;

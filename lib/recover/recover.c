@@ -496,6 +496,7 @@ int rj_recover(const char *device, const struct rj_recover_opts *opts,
 		.device_fd = -1,
 	}, again = r;
 	struct rj_error own;
+	bool renamed;
 	int rc;
 
 	memset(report, 0, sizeof(*report));
@@ -503,10 +504,15 @@ int rj_recover(const char *device, const struct rj_recover_opts *opts,
 	if (!err)
 		err = &own;
 	rc = recover(&r, err);
+	renamed = !rj_uuid_equal(r.facts.uuid, r.id.volume_uuid);
+	again.forked = r.verdict.found & RJ_FOUND(RJ_IS_LEFT) &&
+		       (report->outcome == RJ_OUTCOME_REPLAYED ||
+			       report->outcome == RJ_OUTCOME_RESET);
 	if (rc || opts->dry_run || r.report->placement != RJ_PLACE_REMOTE || r.alone ||
-		rj_uuid_equal(r.facts.uuid, r.id.volume_uuid))
+		!(renamed || again.forked))
 		return rc;
-	/* it has all that is in the log of its old UUID, and is parted from that log */
+	/* it has all that is in the log of its old UUID, or that its volume left, and is parted
+	 * from that log */
 	again.report = &parted;
 	again.said = r.said;
 	rc = recover(&again, err);

@@ -36,6 +36,7 @@ struct rj_recovery {
 	bool alone;	 /* MERGED shows the file alone: the store is away */
 	bool fallback_lost; /* what the file held, or may have, was given up */
 	bool gave_up;	 /* the log's lost end was */
+	bool forked;	 /* an older copy, into which a log was replayed that its volume left */
 	/* external device */
 	int device_fd; /* -1: not open */
 	char *device_path;

@@ -49,7 +49,7 @@ static const struct rj_verdict_row rows[] = {
 		"superblock damaged, and its backup does not know who wrote the log at {log} last",
 		{RJ_WAY_YES_FORCE_COPY}},
 	{"left", F(READ) | F(WANTS_LOG) | F(LEFT), F(FORCE), RJ_VERDICT_STALE, RJ_E_REFUSED,
-		"the volume was clean when its journal was taken from the log at {log} in epoch {clean_epoch}, and this copy of it crashed before, in epoch {epoch}",
+		"in epoch {clean_epoch} the journal of another copy of the volume was moved from the log at {log}, and this copy crashed before that, in epoch {epoch}",
 		{RJ_WAY_OTHER_COPY, RJ_WAY_FORCE_COPY}},
 	{"ahead", F(READ) | F(WANTS_LOG) | F(AHEAD), F(FORCE), RJ_VERDICT_STALE, RJ_E_REFUSED,
 		"the log at {log} was written on in epoch {newest_epoch}, this copy of the volume was last marked in epoch {epoch}: an older copy (or rjournald served it without recovery)",
@@ -145,6 +145,8 @@ static const struct rj_verdict_row rows[] = {
 	{"fallback-lost", F(READ) | F(FALLBACK_LOST), F(NEEDS) | F(SAME_UNMOUNT),
 		RJ_VERDICT_RENEW, RJ_OK, NULL, {0}},
 	{"part-renamed", F(READ) | F(RENAMED) | F(EMPTY), F(NEEDS) | F(BAD_SUPER) | F(ERRNO),
+		RJ_VERDICT_PART, RJ_E_REFUSED, NULL, {0}},
+	{"part-forked", F(READ) | F(FORKED) | F(EMPTY), F(NEEDS) | F(BAD_SUPER) | F(ERRNO),
 		RJ_VERDICT_PART, RJ_E_REFUSED, NULL, {0}},
 	/* an error that the kernel noted in the journal goes into the volume, as at a mount */
 	{"clean", F(READ) | F(EMPTY), F(NEEDS) | F(BAD_SUPER) | F(ERRNO), RJ_VERDICT_CLEAN, RJ_OK,

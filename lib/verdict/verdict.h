@@ -48,6 +48,7 @@ enum rj_found {
 	RJ_IS_WRITTEN_ON,   /* with VOID: another host served it from the log since */
 	RJ_IS_ALONE,	    /* the store is away, and the fallback file alone was read */
 	RJ_IS_FALLBACK_LOST, /* what the fallback file had, or the log's end, was given up */
+	RJ_IS_FORKED,	    /* this command has replayed a log that was LEFT */
 	RJ_IS_TAKEN,	    /* this command has claimed the log, or holds the volume */
 	/* what the user said */
 	RJ_IS_YES,

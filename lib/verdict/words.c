@@ -29,7 +29,7 @@ static const char *const found_names[] = {
 	"lost", "gone", "stale", "sums-of-uuid", "markable", "backup", "unreadable", "away",
 	"unknown", "read", "empty", "renamed", "damaged",
 	"damaged-end", "errno", "logged", "matched", "same-unmount", "written-on",
-	"alone", "fallback-lost", "taken", "YES", "FORCE", "ACCEPT-LOSS", "UNATTENDED", "bad-super",
+	"alone", "fallback-lost", "forked", "taken", "YES", "FORCE", "ACCEPT-LOSS", "UNATTENDED", "bad-super",
 	"old-backup", "log-closed", "wants-log", "behind-mark", "overtaken", "ahead", "left",
 	"base-unseen", "file-short", "YES-FORCE", "FORCE-LOSS", "GIVE-UP",
 };
@@ -55,7 +55,7 @@ static const char *const ways[RJ_WAY_COUNT] = {
 	[RJ_WAY_YES_FORCE_BACKUP] = "rjrecover -y -f uses the backup of group {group}, replays the log and checks the whole volume with e2fsck",
 	[RJ_WAY_YES_FORCE_COPY] = "if this is no older copy of the volume, rjrecover -y -f uses the backup of group {group}, replays the log and checks the whole volume with e2fsck",
 	[RJ_WAY_FORCE_SERVED] = "if rjournald served it without recovery, rjrecover -f replays the log",
-	[RJ_WAY_FORCE_COPY] = "rjrecover -f replays the log into an older copy of the whole volume; not if its superblock alone was put back, that would put old blocks over new ones",
+	[RJ_WAY_FORCE_COPY] = "rjrecover -f replays the log into an older copy of the whole volume, which gets a log of its own then; not if its superblock alone was put back, that would put old blocks over new ones",
 	[RJ_WAY_FORCE_UNMOUNT] = "if its last unmount lost the journal (I/O errors of the journal device in the kernel's log then, nothing since), rjrecover -f replays them, and e2fsck -f checks the result",
 	[RJ_WAY_LOSS_REPLAY] = "rjrecover -f --accept-loss replays what there is, then run e2fsck -f",
 	[RJ_WAY_LOSS_PART] = "if this copy is wanted as it is, rjrecover -f --accept-loss gives it a log of its own, without what was written since (with all of it, if rjournald served this copy itself, without rjrecover)",

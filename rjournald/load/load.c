@@ -231,6 +231,7 @@ static int read_and_claim(struct rj_loaded *l, struct rj_error *err)
 		.floor = sbx->floor,
 		.seen = &floors.seen,
 		.seen_by = floors.by,
+		.epoch = sbx->epoch,
 	};
 	struct rj_log_claim_opts claim = {.min_epoch = sbx->epoch};
 	struct reading r = {.ring = l->ring};

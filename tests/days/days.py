@@ -5,6 +5,7 @@ import os
 import sys
 
 from backups import Backups
+from live import Live
 from steps import Steps, clean, internal, on_device
 from ways import Ways
 from world import KINDS, World
@@ -23,10 +24,10 @@ THEMES = {
     "any": {},
     "copies": {"copy mounted": 10, "copy": 3, "umount": 2, "power cut": 2, "other": 0.3},
     "marks": {"copy mounted": 12, "tune": 0.2, "recover": 2, "other": 0.5, "copy": 0.2, "write": 3},
-    "moves": {"copy mounted": 6, "tune": 6, "power cut": 2, "copy": 2, "e2fsprogs": 0.2},
+    "moves": {"copy mounted": 6, "tune": 6, "move": 4, "move cut": 4, "reseed": 4, "power cut": 2, "copy": 2, "e2fsprogs": 0.2},
     "undo": {"recover": 4, "e2undo": 40, "power cut": 4, "tune": 0.2},
-    "fallback": {"server": 8, "fallback file": 16, "kill": 2, "power cut": 3, "tune": 0.3, "copy": 0.5},
-    "store": {"store": 8, "door": 2, "power cut": 2, "tune": 0.2},
+    "fallback": {"saved": 4, "server": 8, "fallback file": 16, "kill": 2, "power cut": 3, "tune": 0.3, "copy": 0.5},
+    "store": {"reseed here": 6, "saved": 3, "store": 8, "door": 2, "power cut": 2, "tune": 0.2},
     "history": {"base": 8, "restore": 8, "promote": 4, "drill": 3, "standby": 3, "tune": 0.2},
 }
 
@@ -64,6 +65,7 @@ class Days:
         self.w = World(self.where, self.log, own, conf)
         self.s = Steps(self.w)
         self.b = Backups(self.w, self.s)
+        self.live = Live(self.w, self.s, self.b, self.bytes)
         self.ways = Ways(self.w, self.s)
         if words % 7 == 0:
             self.w.run("a", "rjtune", "--genkey", f"{self.where}/key", ok=[0])
@@ -101,8 +103,10 @@ class Days:
             yield "rjctl", 1, lambda a, b: w.run(one(a).host, "rjctl", *RJCTL[b % len(RJCTL)], one(a).path)
             yield "e2fsprogs", 1, lambda a, b: s.other_program_mounted(one(a), b)
             yield "grow", 0.3, lambda a, b: s.grow(one(a))
+            yield from self.on_live(one)
         yield "power cut", 3, lambda a, b: s.power_cut(one(a))
         yield "kill", 1, lambda a, b: s.kill_daemon(one(a))
+        yield "kill supervisor", 0.5, lambda a, b: self.live.kill_supervisor(one(a))
         # doc/recovery.md says which copies of a mounted volume nothing tells from a crash: those
         # without a mark, and with data=ordered, where the log has no data (cases D and F)
         whole = [d for d in up if "data=journal" in d.options and not internal(d) and not d.device]
@@ -110,6 +114,19 @@ class Days:
             yield "copy mounted", 1, lambda a, b: s.copy(whole[a % len(whole)], "ab"[b % 2])
         if whole and w.server.process and len(self.b.bases) < 2:
             yield "base", 0.5, lambda a, b: self.b.make(whole[a % len(whole)])
+
+    def on_live(self, one):
+        """What moves the log of a volume in use; the stores answer, or a fallback file does."""
+        live, w = self.live, self.w
+        yield "kill worker", 0.5, lambda a, b: live.kill_worker(one(a))
+        yield "move", 0.7, lambda a, b: live.move(one(a), ["rj", "file"][b % 2], self.marked)
+        if w.server.process:
+            yield "move cut", 0.5, lambda a, b: live.move_cut(one(a), b % 400)
+        if w.server.process or self.theme == "fallback":
+            yield "reseed", 0.5, lambda a, b: live.reseed(one(a), self.marked)
+            yield "saved", 0.5, lambda a, b: live.saved(one(a))
+        if self.theme == "store" and self.b.untouched and len(self.disks(True)) == 1:
+            yield "reseed here", 0.5, lambda a, b: live.reseed_here(one(a), self.saved if b % 2 else None)
 
     def on_idle(self):
         down, w, s = self.disks(False), self.w, self.s
@@ -134,6 +151,9 @@ class Days:
         undo = [d for d in down if d.undo]
         if undo:
             yield "e2undo", 1, lambda a, b: s.e2undo(undo[a % len(undo)])
+        saved = [d for d in down if d.saved]
+        if saved:
+            yield "recover saved", 2, lambda a, b: self.live.recover_saved(saved[a % len(saved)])
         cloned = [d for d in down if on_device(d)]
         if cloned and len(w.loops) < 5:
             yield "clone device", 1, lambda a, b: s.clone_device(cloned[a % len(cloned)])

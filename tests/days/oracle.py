@@ -38,10 +38,10 @@ class Disk:
         self.refusal = None  # what the last command said, if it refused
         self.supervisor = None  # the process that serves it
         self.undo = None     # the undo file of the last command
+        self.saved = None    # where rjctl stop --save put what its daemon had in memory
         self.device = None   # the image of its journal device, and the loop device
         self.log = None      # the Log
         self.gave_up = False  # --accept-loss was typed
-        self.forked = False  # it goes on with a log that was left, by the word -f
 
     @property
     def name(self):

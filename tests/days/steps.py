@@ -82,6 +82,7 @@ class Steps:
             self.umount(d)
             return
         stop(self.w.daemons(d))
+        stop(self.w.daemons(d))  # a worker that the supervisor had begun after the look
         new = self.w.new_path()
         copy_file(d.path, new)
         self.throw_away(d)
@@ -116,10 +117,8 @@ class Steps:
                     d.log.left = dict(d.lineage.allowed)
                 if "-U" not in args or "replay the journal" in r.out:  # its other copies are older ones now
                     d.log.holders.clear()
-            if "-f" in args and d.log.left is not None and d.journal() == before:
-                d.forked = True
-                if not d.lineage.learn:
-                    d.lineage = Lineage(d.log.left)
+            if "-f" in args and d.log.left is not None and not d.lineage.learn:
+                d.lineage = Lineage(d.log.left)
             d.left_log(before)
         else:
             self.refused(d, r, args[0])
@@ -258,7 +257,7 @@ class Steps:
         """A disk gets what a copy of it has."""
         copy_file(c.path, d.path)
         d.log.holders.discard(d.path)
-        d.refusal, d.undo, d.device, d.log, d.forked = None, None, c.device, c.log, c.forked
+        d.refusal, d.undo, d.device, d.log = None, None, c.device, c.log
         d.gave_up = c.gave_up
         if c.path in c.log.holders:
             d.hold(False)

@@ -95,20 +95,25 @@ class World:
         self.writer = SHARED.setdefault("writer", Writer())
 
     # ---- commands ----
-    def run(self, host, *args, ok=None):
-        """Run a command on a host; it must end. OK: the statuses that are no failure of the test."""
-        shown = " ".join(args).replace(self.dir + "/", "")
+    def start(self, host, *args):
+        """Begin a command on a host."""
         env = dict(os.environ, RJ_RUN=f"{self.dir}/{host}/run", RJ_CONF=f"{self.dir}/{host}/rj.conf",
                    RJ_STATE=f"{self.dir}/{host}", BLKID_FILE=f"{self.dir}/blkid.tab", LC_ALL="C.UTF-8")
         env.pop("RJ_CREDENTIALS", None)  # of the tests' rj.conf
         enter(host)
+        return subprocess.Popen([TOOLS.get(args[0], args[0]), *args[1:]], env=env, stdin=subprocess.DEVNULL,
+                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+
+    def run(self, host, *args, ok=None):
+        """Run a command on a host; it must end. OK: the statuses that are no failure of the test."""
+        shown = " ".join(args).replace(self.dir + "/", "")
+        p = self.start(host, *args)
         try:
-            p = subprocess.run([TOOLS.get(args[0], args[0]), *args[1:]], env=env, stdin=subprocess.DEVNULL,
-                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=LIMIT)
+            out, _ = p.communicate(timeout=LIMIT)
         except subprocess.TimeoutExpired:
             self.log(f"{host}$ {shown}: no end after {LIMIT} s\n")
             raise Bad(f"hangs: {shown}")
-        p.out = p.stdout.decode(errors="replace")
+        p.out = out.decode(errors="replace")
         self.log(f"{host}$ {shown}: {p.returncode}\n" +
                  "".join(f"    {line[:600]}\n" for line in
                          p.out.replace(self.dir + "/", "").splitlines()[-12:]))
@@ -152,7 +157,7 @@ class World:
         path = self.new_path()
         copy_file(d.path, path)
         c = self.add(Disk(path, d.lineage, host or d.host))
-        c.log, c.forked, c.gave_up = d.log, d.forked, d.gave_up
+        c.log, c.gave_up = d.log, d.gave_up
         if d.path in d.log.holders and not d.mnt:
             c.hold(False)
         self.log(f"{c.host}$ cp {d.name} {c.name}{' (mounted)' if d.mnt else ''}\n")
@@ -197,11 +202,11 @@ class World:
         shutil.rmtree(self.dir, ignore_errors=True)
 
     # ---- files ----
-    def write(self, d, name, data, op="write"):
+    def write(self, d, name, data, op="write", seconds=60):
         """Replace a file so that a crash leaves the old or the new one; fsync."""
         line = d.lineage
         line.allowed[name] = line.allowed.get(name, {None}) | {sha(data)}
-        return self.acknowledge(d, name, {sha(data)}, op, data)
+        return self.acknowledge(d, name, {sha(data)}, op, data, seconds)
 
     def unlink(self, d, name):
         line = d.lineage
@@ -210,8 +215,8 @@ class World:
         line.allowed[name] = line.allowed.get(name, {None}) | {None}
         return self.acknowledge(d, name, {None}, "unlink", b"")
 
-    def acknowledge(self, d, name, after, op, data):
-        code = self.writer.do(op, d.mnt, name, data)
+    def acknowledge(self, d, name, after, op, data, seconds=60):
+        code = self.writer.do(op, d.mnt, name, data, seconds)
         self.log(f"{d.host}$ {op} {name} on {d.name}: {'no answer' if code is None else code}\n")
         if code != 0:
             return False
@@ -224,7 +229,7 @@ class World:
         """D is mounted: what it shows is complete."""
         d.mnt, d.options, d.refusal, d.undo = mnt, options, None, None
         self.find_supervisor(d)
-        if d.log.left is not None and not d.forked:
+        if d.log.left is not None:
             raise Bad(f"{d.name} goes on with a log from which the journal was moved with another copy")
         check_mount(d)
         self.adopted = True

@@ -102,7 +102,7 @@ check "all is there" whole
 # than what the log says, and so it takes a word
 crashed && moved "remote=file://$NEXT/v"
 cp --sparse=always "$T_DIR/crashed" "$V"
-LEFT='was clean when its journal was taken from the log at file://[^ ]*/store/v in epoch 4, .*epoch 2; nothing was changed; .*; rjrecover -f replays'
+LEFT='in epoch 4 the journal of another copy of the volume was moved from the log at file://[^ ]*/store/v, .*epoch 2; nothing was changed; .*; rjrecover -f replays'
 refused 4 "$LEFT" "an older copy of the whole volume" "$RJRECOVER" -p "$V"
 refused 1 "$LEFT" "rjournald" "$RJOURNALD" -q "$V"
 status 0 "-f recovers it" "$RJRECOVER" -q -f "$V"

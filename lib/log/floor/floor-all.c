@@ -74,7 +74,7 @@ int rj_floors_check(const struct rj_floors *f, struct rj_store *store, const str
 	if (!rc && l.last)
 		rc = rj_log_fetch_header(store, id, l.last, &last, err);
 	rj_listing_free(&l);
-	if (rc || last.epoch > f->seen.epoch)
+	if (rc || last.epoch > f->seen.epoch || rj_log_was_left(&last, &f->seen))
 		return rc;
 	if (last.epoch == f->seen.epoch && last.sequence >= f->seen.sequence)
 		rc = check_seen(f, store, id, &same, err);
