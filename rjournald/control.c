@@ -133,7 +133,7 @@ static void take_force(struct rj_daemon *d, int client, const char *words)
 
 	if (save && rj_save_prepare(d, dir, path, &err)) {
 		snprintf(text, sizeof(text),
-			"error: %s; the store may lack what only the journal in memory has: --save=DIR saves it elsewhere, --accept-loss gives it up",
+			"error: %s; the store may lack what only the journal in memory has: rjctl stop --force --save=DIR saves it elsewhere, rjctl stop --force --accept-loss gives it up",
 			err.msg);
 		rj_control_answer(client, text);
 		return;

@@ -20,7 +20,7 @@ static const char *way_on(const struct options *o, const struct result *r)
 		return "; -U needs that journal: if it is lost for good, rjtune --accept-loss -J gives the volume another one";
 	if (r->status == STATUS_LOST && o->journal_given && !o->accept_loss &&
 		!r->advised)
-		return "; if that journal is lost for good, --accept-loss gives it up, with what was fsynced and is in it alone";
+		return "; if that journal is lost for good, the same command with --accept-loss gives it up, with what was fsynced and is in it alone";
 	return "";
 }
 

@@ -113,7 +113,7 @@ static int judge_fallback(struct promoting *p, struct rj_error *err)
 		return rc;
 	if (!p->opts->accept_loss)
 		return rj_fail(err, RJ_E_REFUSED,
-			"%s: the fallback file %s of the old host is not here (%s), and may hold segments that were acknowledged after segment %llu, with which the log ends: copy that file to this host, where rj.conf allows fallback files, and promote again; --accept-loss gives up what it holds",
+			"%s: the fallback file %s of the old host is not here (%s), and may hold segments that were acknowledged after segment %llu, with which the log ends: copy that file to this host, where rj.conf allows fallback files, and promote again; rjbackup promote --accept-loss gives up what it holds",
 			p->opts->base, file, p->why, (unsigned long long)last);
 	say(p, "%s: given up (--accept-loss): what the fallback file %s of the old host holds after segment %llu: %s",
 		p->opts->base, file, (unsigned long long)last, p->why);
@@ -124,7 +124,7 @@ static int judge_fallback(struct promoting *p, struct rj_error *err)
 static int judge_end(struct promoting *p, struct rj_error *err)
 {
 	int rc = rj_base_log_check_end(rj_follow_facts(p->follow), rj_follow_log(p->follow),
-		"; put the store's end back, or --accept-loss goes on without", err);
+		"; put the store's end back, or rjbackup promote --accept-loss goes on without", err);
 
 	if (rc != -RJ_E_REFUSED || !p->opts->accept_loss)
 		return rc;

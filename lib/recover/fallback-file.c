@@ -51,7 +51,7 @@ static int no_file(struct rj_recovery *r, int rc, struct rj_error *err)
 		return give_up(r, why.msg);
 	*err = why;
 	if (elsewhere)
-		rj_fail_suffix(err, "; recover where that file is, or --accept-loss goes on without");
+		rj_fail_suffix(err, "; recover where that file is, or rjrecover --accept-loss goes on without");
 	return -(int)err->code;
 }
 
@@ -67,7 +67,7 @@ static int not_that_one(struct rj_recovery *r, uint64_t epoch, struct rj_error *
 		(unsigned long long)f.epoch);
 	if (r->opts->accept_loss)
 		return give_up(r, err->msg);
-	rj_fail_suffix(err, "; recover there, or --accept-loss goes on without");
+	rj_fail_suffix(err, "; recover there, or rjrecover --accept-loss goes on without");
 	return -RJ_E_REFUSED;
 }
 
@@ -82,7 +82,7 @@ static int overtaken(
 	rj_fallback_facts(r->fallback.log, &f);
 	if (!r->opts->accept_loss)
 		return rj_fail(err, RJ_E_REFUSED,
-			"%s: %s without segments %llu to %llu, which were acknowledged here and are in %s; --accept-loss gives them up, and keeps the file",
+			"%s: %s without segments %llu to %llu, which were acknowledged here and are in %s; rjrecover --accept-loss gives them up, and keeps the file",
 			r->device, who, (unsigned long long)f.next,
 			(unsigned long long)f.last, r->fallback.path);
 	if (r->opts->dry_run)
@@ -188,7 +188,7 @@ int rj_recovery_open_fallback(struct rj_recovery *r, struct rj_error *err)
 	/* of the log that says nothing: -y must not give it up */
 	why = *err;
 	return rj_fail(err, RJ_E_REFUSED,
-		"%s; --accept-loss goes on without that file", why.msg);
+		"%s; rjrecover --accept-loss goes on without that file", why.msg);
 }
 
 int rj_recovery_claimed(struct rj_recovery *r, struct rj_error *err)

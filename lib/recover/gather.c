@@ -127,13 +127,12 @@ static int read_log(struct rj_recovery *r, const struct rj_log_tail *resume,
 	uint64_t upto, struct rj_error *err)
 {
 	bool accepted = loss_accepted(r);
-	bool left = r->verdict.found & RJ_FOUND(RJ_IS_LEFT);
+	/* of the fallback file alone the judge says whether it is enough; what is read up to a
+	 * base only was read whole before; what was written after the log was left is elsewhere */
+	bool unasked = accepted || r->alone || r->verdict.found & RJ_FOUND(RJ_IS_LEFT);
 	struct rj_log_read_opts o = {
 		.floor = accepted ? 0 : r->facts.sbx.floor,
-		/* of the fallback file alone the judge says whether it is enough; what is read up to
-		 * a base only was read whole before; and what a volume wrote after it left the log
-		 * is elsewhere */
-		.seen = accepted || r->alone || upto || left ? NULL : &r->floors.seen,
+		.seen = unasked || upto ? NULL : &r->floors.seen,
 		.seen_by = r->floors.by,
 		.epoch = r->facts.sbx.epoch,
 		.resume = resume,

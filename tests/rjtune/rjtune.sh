@@ -154,7 +154,7 @@ check "and back" "$rjtune" -q -J remote="$A",on_loss=block,ack=durable "$V"
 mv "$T_DIR/a-f" "$T_DIR/gone"
 status 5 "the store is gone" "$rjtune" -O ^has_journal "$V"
 like "--accept-loss is named, whatever the address has in it" "$OUT" \
-	'; if that journal is lost for good, --accept-loss gives it up, with what was fsynced and is in it alone$'
+	'; if that journal is lost for good, the same command with --accept-loss gives it up, with what was fsynced and is in it alone$'
 is "listed as such" "$(get reachable)" false
 status 5 "nor has the volume another UUID" "$rjtune" -U random "$V"
 like "--accept-loss is named for that, too" "$OUT" '; -U needs that journal: if it is lost for good, rjtune --accept-loss -J gives the volume another one$'
@@ -162,7 +162,7 @@ sync "$V"; cp "$T_DIR/crash.img" "$T_DIR/crash2.img"
 check "a copy that needs recovery" debugfs -w -R "feature needs_recovery" "$T_DIR/crash2.img"
 status 5 "-y, and its store is gone" "$rjtune" -y -J size=2 "$T_DIR/crash2.img"
 like "the ways on are named, the one without loss first" "$OUT" \
-	'; try again when it is there; if it is lost for good, rjrecover -y --accept-loss .* if that journal is lost for good, --accept-loss gives it up'
+	'; try again when it is there; if it is lost for good, rjrecover -y --accept-loss .* if that journal is lost for good, the same command with --accept-loss gives it up'
 status 5 "-f gives nothing up" "$rjtune" -f -O ^has_journal "$V"
 status 0 "--accept-loss gives it up" "$rjtune" --accept-loss -z "$T_DIR/undo" -O ^has_journal "$V"
 check "sound" sound "$V"

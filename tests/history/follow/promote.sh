@@ -190,7 +190,7 @@ refused() {
 	before=$(sha256sum <base.img)
 	status 1 "$1: refused" promote base.img
 	like "$1: with the way without loss first" "$OUT" \
-		"the fallback file .*/fb/v of the old host is not here \(.*$2.*\), and may hold segments that were acknowledged after segment [0-9]+, .*: copy that file to this host, .*; --accept-loss gives up"
+		"the fallback file .*/fb/v of the old host is not here \(.*$2.*\), and may hold segments that were acknowledged after segment [0-9]+, .*: copy that file to this host, .*; rjbackup promote --accept-loss gives up"
 	status 1 "$1: refused by -n, too" promote -n base.img
 	is "$1: the base is as it was" "$(sha256sum <base.img)" "$before"
 }

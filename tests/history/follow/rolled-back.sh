@@ -61,7 +61,7 @@ refused "drill" 1 "$RJBACKUP" drill --base=base.img --scratch="$T_DIR"
 refused "mount" 1 "$RJBACKUP" mount --base=base.img look
 refused "promote -n" 1 "$RJBACKUP" promote -n base.img
 refused "promote" 1 "$RJBACKUP" promote base.img
-like "promote: the way on is named" "$OUT" "put the store's end back, or --accept-loss goes on without"
+like "promote: the way on is named" "$OUT" "put the store's end back, or rjbackup promote --accept-loss goes on without"
 refused "rjlog verify" 4 "$RJLOG" verify "$url"
 refused "rjlog copy" 4 "$RJLOG" copy "$url" "file://$T_DIR/copy"
 
