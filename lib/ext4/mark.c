@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The mark of a volume in use. The primary superblock is the mounted kernel's,
- * which writes it from memory; the backups it leaves alone but for an online
+ * The mark of a volume in use, and the place of its log. The primary superblock is the mounted
+ * kernel's, which writes it from memory; the backups it leaves alone but for an online
  * resize or a change of label or UUID, which drop the mark, as e2fsck and tune2fs
- * do: a mark that is not there says nothing.
+ * do: a mark that is not there says nothing. The place stands after the superblock in its
+ * block, which the online resize alone clears.
  */
 #include "ext4/ext4-priv.h"
 
@@ -35,11 +36,10 @@ static uint64_t mark_of(const struct rj_volume_facts *f, const uint8_t *raw)
 	return m.oldest;
 }
 
-/* Does RAW, the superblock with the mark, have an extension of the journal of SBX? OUT gets it. */
+/* Is RAW an extension of the journal of SBX? OUT gets it. */
 static bool same_log(const uint8_t *raw, const struct rj_sbx *sbx, struct rj_sbx *out)
 {
-	return !rj_sbx_decode(raw + RJ_SBX_OFFSET, out, NULL) &&
-	       out->placement == RJ_PLACE_REMOTE &&
+	return !rj_sbx_decode(raw, out, NULL) && out->placement == RJ_PLACE_REMOTE &&
 	       rj_uuid_equal(out->journal_uuid, sbx->journal_uuid);
 }
 
@@ -51,46 +51,40 @@ static void take_place(struct rj_sbx *to, const struct rj_sbx *from)
 	to->probed_day = from->probed_day;
 }
 
-/* Does RAW have F's log at another place than F? SBX gets its extension. */
-static bool names_another(
-	const struct rj_volume_facts *f, const uint8_t *raw, struct rj_sbx *sbx)
+/* Does BLOCK, that of the superblock with the mark, name the place of F's log? */
+static bool names_place(const struct rj_volume_facts *f, const uint8_t *block)
 {
-	return f->has_sbx && same_log(raw, &f->sbx, sbx) && strcmp(sbx->url, f->sbx.url) != 0;
+	struct rj_sbx sbx;
+
+	return same_log(block + RJ_PLACE_OFFSET, &f->sbx, &sbx) && !strcmp(sbx.url, f->sbx.url);
 }
 
-/* Have RAW's extension be SBX with F's place, ahead of the primary's, of GENERATION. */
-static int set_place(const struct rj_volume_facts *f, struct rj_sbx *sbx, uint32_t generation,
-	uint8_t *raw, struct rj_error *err)
+/* Have BLOCK name F's place, in words of SBX, the primary's, and one generation ahead of it. */
+static int set_place(const struct rj_volume_facts *f, struct rj_sbx sbx, uint8_t *block,
+	struct rj_error *err)
 {
-	int rc;
-
-	take_place(sbx, &f->sbx);
-	sbx->generation = generation + 1;
-	rc = rj_sbx_encode(sbx, raw + RJ_SBX_OFFSET, err);
-	if (!rc)
-		rj_ext4_super_seal(raw);
-	return rc;
+	take_place(&sbx, &f->sbx);
+	sbx.generation++;
+	return rj_sbx_encode(&sbx, block + RJ_PLACE_OFFSET, err);
 }
 
-/*
- * A log that was moved while the volume was mounted: the primary, which is the kernel's, names
- * the place before. No other change leaves a backup ahead of a primary without an intent, with the
- * same journal at another place.
- */
-static void find_place(struct rj_volume *v, const uint8_t *raw)
+/* A log that was moved while the volume was mounted: the primary, which is the kernel's, names
+ * the place before. When that is written, BLOCK is not ahead of it any more. */
+static void find_place(struct rj_volume *v, const uint8_t *block)
 {
 	struct rj_sbx *own = &v->facts.sbx, moved;
 
 	if (!v->facts.has_sbx || own->placement != RJ_PLACE_REMOTE || own->intent_op ||
-		!same_log(raw, own, &moved) ||
+		!same_log(block + RJ_PLACE_OFFSET, own, &moved) ||
 		moved.generation - own->generation - 1 >= INT32_MAX)
 		return;
 	take_place(own, &moved);
+	v->facts.placed = true;
 }
 
 static void read_mark(struct rj_volume *v)
 {
-	uint8_t raw[RJ_SUPER_BYTES];
+	uint8_t raw[UNIT];
 
 	if (rj_pread_all(v->fd, raw, sizeof(raw), v->facts.mark_at, v->path, NULL))
 		return;
@@ -102,6 +96,7 @@ static void read_mark(struct rj_volume *v)
 void rj_ext4_find_mark(struct rj_volume *v)
 {
 	v->facts.mark_at = v->facts.mark = 0;
+	v->facts.placed = false;
 	/* in a smaller block a page of the kernel's cache holds another one,
 	 * which may be in use */
 	if (!v->facts.backups || v->facts.block_size < (size_t)getpagesize())
@@ -139,9 +134,8 @@ void rj_volume_mark_again(const char *path, struct rj_volume_facts *f)
 bool rj_volume_names_place(const char *path, const struct rj_volume_facts *f)
 {
 	_Alignas(UNIT) uint8_t raw[UNIT];
-	struct rj_sbx sbx;
 
-	return !read_again(path, f, raw) || !names_another(f, raw, &sbx);
+	return !f->placed || !read_again(path, f, raw) || names_place(f, raw);
 }
 
 /* Is RAW the volume's superblock, with space for a mark or with one? */
@@ -165,24 +159,19 @@ static void set_mark(
 	rj_ext4_super_seal(raw);
 }
 
-void rj_volume_mark_copy(
-	const struct rj_volume_facts *f, uint8_t raw[RJ_SUPER_BYTES])
+void rj_volume_mark_copy(const struct rj_volume_facts *f, uint8_t *block)
 {
-	struct rj_sbx sbx;
-
-	if (!takes_mark(f, raw))
+	if (!takes_mark(f, block))
 		return;
-	if (names_another(f, raw, &sbx))
-		set_place(f, &sbx, f->sbx.generation, raw, NULL);
+	if (f->placed)
+		set_place(f, f->sbx, block, NULL);
 	if (f->mark)
-		set_mark(f, f->mark, raw);
+		set_mark(f, f->mark, block);
 }
 
-/*
- * Have RAW, the superblock with the mark, say where F's log is, if it names another place. LOOK
- * reads the primary, whose other words it repeats, one generation ahead. *MOVED: RAW was changed.
- */
-static int put_place(int look, const char *name, const struct rj_volume_facts *f, uint8_t *raw,
+/* Have BLOCK, that of the superblock with the mark, say where F's log is, if it was moved. LOOK
+ * reads the primary. *MOVED: BLOCK was changed. */
+static int put_place(int look, const char *name, const struct rj_volume_facts *f, uint8_t *block,
 	bool *moved, struct rj_error *err)
 {
 	uint8_t primary[RJ_SUPER_BYTES];
@@ -190,23 +179,23 @@ static int put_place(int look, const char *name, const struct rj_volume_facts *f
 	int rc;
 
 	*moved = false;
-	if (!names_another(f, raw, &sbx))
+	if (!f->placed || names_place(f, block))
 		return 0;
 	rc = rj_pread_all(look, primary, sizeof(primary), RJ_SUPER_OFFSET, name, err);
 	if (rc)
 		return rc;
-	if (!same_log(primary, &f->sbx, &sbx))
+	if (!same_log(primary + RJ_SBX_OFFSET, &f->sbx, &sbx))
 		return rj_fail(err, RJ_E_CORRUPT,
 			"%s: its superblock does not name the journal that is served", name);
 	*moved = true;
-	return set_place(f, &sbx, sbx.generation, raw, err);
+	return set_place(f, sbx, block, err);
 }
 
 int rj_volume_mark_put(int fd, int look, const char *name,
 	const struct rj_volume_facts *f, uint64_t oldest, struct rj_error *err)
 {
 	_Alignas(UNIT) uint8_t raw[UNIT];
-	uint8_t seen[RJ_SUPER_BYTES];
+	uint8_t seen[UNIT];
 	uint64_t there;
 	bool keep, moved;
 	int rc;
@@ -238,7 +227,7 @@ int rj_volume_mark_put(int fd, int look, const char *name,
 		return rc;
 	if (!keep)
 		set_mark(f, oldest, raw);
-	/* only the second sector changes, which has the mark and the checksum:
-	 * no cut tears it */
+	/* only the second sector changes, which has the mark and the checksum, and the third, which
+	 * has the place: no cut tears one of them */
 	return rj_pwrite_all(fd, raw, sizeof(raw), f->mark_at, name, err);
 }

@@ -88,6 +88,7 @@ struct rj_volume_facts {
 	 * can have none. */
 	uint64_t mark_at;
 	uint64_t mark; /* the mark, of the present journal; 0: there is none */
+	bool placed; /* sbx names where the log went after the primary superblock was written */
 	enum rj_super_state super; /* GOOD without RJ_VOLUME_SALVAGE */
 	uint32_t super_group;
 };
@@ -140,13 +141,12 @@ int rj_volume_mark_put(int fd, int look, const char *name,
  * have the older one, is bypassed. If that cannot be done, F stays as it is.
  */
 void rj_volume_mark_again(const char *path, struct rj_volume_facts *f);
-/* Does the superblock with the mark, of the volume at PATH that F is of, name the log's place as F
- * has it? True also if that cannot be read, or the volume has no such superblock. */
+/* Does the volume at PATH, that F is of, name the log's place as F has it? True also if that
+ * cannot be read, or the log was not moved. */
 bool rj_volume_names_place(const char *path, const struct rj_volume_facts *f);
-/* Copy the mark of the volume that F is of, and the place of its log, into RAW, its superblock at
- * mark_at. RAW stays as it is if it is no superblock. */
-void rj_volume_mark_copy(
-	const struct rj_volume_facts *f, uint8_t raw[1024]);
+/* Copy the mark of the volume that F is of, and the place of its log, into BLOCK, the block (of
+ * 4096 bytes or more) at mark_at. BLOCK stays as it is if it has no superblock. */
+void rj_volume_mark_copy(const struct rj_volume_facts *f, uint8_t *block);
 
 /* Call TAP (NULL: none), which must outlive V, before every later write and flush; it
  * can refuse them. */

@@ -14,6 +14,10 @@
 
 #define RJ_MARK_OFFSET 0x2DC /* in the 1024-byte superblock */
 #define RJ_MARK_BYTES  32
+/* In the block of that superblock, after its 1024 bytes, where no other program writes: an
+ * extension (format/sbx.h) that names the place of a log which was moved while the volume was
+ * mounted. */
+#define RJ_PLACE_OFFSET 1024
 
 struct rj_mark {
 	uint8_t journal_uuid[RJ_UUID_BYTES];

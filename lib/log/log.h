@@ -64,6 +64,7 @@ struct rj_log_read_opts {
 	 * another copy of the volume has left since (rj_log_was_left()). */
 	uint64_t epoch;
 	const char *seen_by; /* the host that saw it, for messages; NULL: this one */
+	const char *seen_cause;	 /* why it lacks that, for messages; NULL: the store lost it */
 	const char *seen_advice; /* what to do then, for messages; NULL: --accept-loss */
 	int retry_ms; /* time limit for trying a store again that does not answer;
 		       * 0: 10000 */

@@ -37,7 +37,11 @@ static int fetch(
 	return rc;
 }
 
-#define LOST ": the store has lost the end of the log, or hides it; %s"
+static const char *cause(const struct reader *r)
+{
+	return r->opts->seen_cause ? r->opts->seen_cause
+				   : "the store has lost the end of the log, or hides it";
+}
 
 static const char *advice(const struct reader *r)
 {
@@ -76,9 +80,9 @@ static int check_seen(struct reader *r, uint64_t last, struct rj_error *err)
 		return 0;
 	r->sum->bad_sequence = last + 1;
 	return rj_fail(err, RJ_E_REFUSED,
-		"%s: the log ends at segment %llu, but %s saw %llu acknowledged" LOST,
+		"%s: the log ends at segment %llu, but %s saw %llu acknowledged: %s; %s",
 		r->store->url, (unsigned long long)last, witness(r),
-		(unsigned long long)seen->sequence, advice(r));
+		(unsigned long long)seen->sequence, cause(r), advice(r));
 }
 
 /* SEG is at the place of what this host saw. */
@@ -94,8 +98,8 @@ static int check_same(
 		return 0;
 	r->sum->bad_sequence = h->sequence;
 	return rj_fail(err, RJ_E_REFUSED,
-		"%s: segment %llu is not the one that %s saw acknowledged" LOST,
-		r->store->url, (unsigned long long)h->sequence, witness(r), advice(r));
+		"%s: segment %llu is not the one that %s saw acknowledged: %s; %s",
+		r->store->url, (unsigned long long)h->sequence, witness(r), cause(r), advice(r));
 }
 
 static int check_floor(struct reader *r, uint64_t last, struct rj_error *err)

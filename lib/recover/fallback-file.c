@@ -10,6 +10,12 @@
 #include "recover/session.h"
 #include "util/error-class.h"
 
+/* The command that gives it up: an older copy needs -f as well. */
+static const char *giving_up(const struct rj_recovery *r)
+{
+	return r->opts->force ? "rjrecover -f --accept-loss" : "rjrecover --accept-loss";
+}
+
 /* What the file may have held is given up, because the user said so. */
 static int give_up(struct rj_recovery *r, const char *why)
 {
@@ -51,7 +57,8 @@ static int no_file(struct rj_recovery *r, int rc, struct rj_error *err)
 		return give_up(r, why.msg);
 	*err = why;
 	if (elsewhere)
-		rj_fail_suffix(err, "; recover where that file is, or rjrecover --accept-loss goes on without");
+		rj_fail_suffix(err, "; recover where that file is, or %s goes on without",
+			giving_up(r));
 	return -(int)err->code;
 }
 
@@ -67,7 +74,7 @@ static int not_that_one(struct rj_recovery *r, uint64_t epoch, struct rj_error *
 		(unsigned long long)f.epoch);
 	if (r->opts->accept_loss)
 		return give_up(r, err->msg);
-	rj_fail_suffix(err, "; recover there, or rjrecover --accept-loss goes on without");
+	rj_fail_suffix(err, "; recover there, or %s goes on without", giving_up(r));
 	return -RJ_E_REFUSED;
 }
 
@@ -82,9 +89,9 @@ static int overtaken(
 	rj_fallback_facts(r->fallback.log, &f);
 	if (!r->opts->accept_loss)
 		return rj_fail(err, RJ_E_REFUSED,
-			"%s: %s without segments %llu to %llu, which were acknowledged here and are in %s; rjrecover --accept-loss gives them up, and keeps the file",
+			"%s: %s without segments %llu to %llu, which were acknowledged here and are in %s; %s gives them up, and keeps the file",
 			r->device, who, (unsigned long long)f.next,
-			(unsigned long long)f.last, r->fallback.path);
+			(unsigned long long)f.last, r->fallback.path, giving_up(r));
 	if (r->opts->dry_run)
 		return give_up(r, "segments that only the fallback file has");
 	rc = rj_fallback_file_give_up(&r->fallback, kept, err);
@@ -188,7 +195,7 @@ int rj_recovery_open_fallback(struct rj_recovery *r, struct rj_error *err)
 	/* of the log that says nothing: -y must not give it up */
 	why = *err;
 	return rj_fail(err, RJ_E_REFUSED,
-		"%s; rjrecover --accept-loss goes on without that file", why.msg);
+		"%s; %s goes on without that file", why.msg, giving_up(r));
 }
 
 int rj_recovery_claimed(struct rj_recovery *r, struct rj_error *err)

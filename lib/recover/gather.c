@@ -130,10 +130,15 @@ static int read_log(struct rj_recovery *r, const struct rj_log_tail *resume,
 	/* of the fallback file alone the judge says whether it is enough; what is read up to a
 	 * base only was read whole before; what was written after the log was left is elsewhere */
 	bool unasked = accepted || r->alone || r->verdict.found & RJ_FOUND(RJ_IS_LEFT);
+	const char *advice = r->opts->from    ? "run rjrecover without --from"
+			     : r->opts->force ? "rjrecover -f --accept-loss goes on without"
+					      : NULL;
 	struct rj_log_read_opts o = {
 		.floor = accepted ? 0 : r->facts.sbx.floor,
 		.seen = unasked || upto ? NULL : &r->floors.seen,
 		.seen_by = r->floors.by,
+		.seen_cause = r->opts->from ? "it was saved before that" : NULL,
+		.seen_advice = advice,
 		.epoch = r->facts.sbx.epoch,
 		.resume = resume,
 		.upto = upto,

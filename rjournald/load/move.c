@@ -33,6 +33,7 @@ static void set_place(struct rj_volume_facts *f, const struct rj_place *p)
 {
 	memcpy(f->sbx.url, p->url, sizeof(f->sbx.url));
 	memcpy(f->sbx.key_fingerprint, p->key_fingerprint, sizeof(f->sbx.key_fingerprint));
+	f->placed = true;
 	f->sbx.probed = 0;
 	f->sbx.probed_day = 0;
 }

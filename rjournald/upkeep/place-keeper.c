@@ -7,7 +7,6 @@
 
 #include "os/thread.h"
 #include "rjournald/commit/volume-mark.h"
-#include "rjournald/load/place.h"
 #include "util/log.h"
 
 #define PERIOD_NS 1000000000LL
@@ -41,11 +40,9 @@ static void look(void *arg)
 struct rj_place_keeper *rj_place_keeper_start(const struct rj_loaded *l)
 {
 	struct rj_place_keeper *k;
-	struct rj_place p;
 	int e;
 
-	/* what the kernel replays can have an older backup superblock */
-	if (!l->facts.mark_at || !(rj_place_get(&l->dir, &p) || l->facts.needs_recovery))
+	if (!l->facts.mark_at || !l->facts.placed)
 		return NULL;
 	k = calloc(1, sizeof(*k));
 	if (!k) {

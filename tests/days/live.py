@@ -30,7 +30,7 @@ class Live:
         d.hold(True)
 
     def served(self, d):
-        return self.w.daemons(d) and not d.fenced and "ro" not in d.options.split(",")
+        return self.w.daemons(d) and not d.fenced and not d.taken and "ro" not in d.options.split(",")
 
     def well(self, d):
         """The next fsync is acknowledged."""

@@ -33,6 +33,7 @@ class Disk:
         self.path, self.lineage, self.host = path, lineage, host
         self.mnt = None      # where it is mounted
         self.options = ""    # and how
+        self.taken = False   # a recovery of another disk took its log
         self.fenced = False  # another disk of its lineage was mounted since
         self.words = []      # the last command, without the device
         self.refusal = None  # what the last command said, if it refused

@@ -45,7 +45,11 @@ class Steps:
             where = f",journal_path={d.device[1]}" if on_device(d) else ""
             r = w.run(d.host, "mount", "-i", "-t", "ext4", "-o", f"loop{where},{options}".rstrip(","), d.path, mnt)
         else:
+            before = d.journal()
             r = w.run(d.host, "mount.rj", d.path, mnt, *(["-o", options] if options else []))
+            if d.journal() != before:  # another program had changed its UUID
+                self.part(d)
+                d.left_log(before)
         if r.status:
             self.refused(d, r, "mount.rj")
             return False
@@ -138,6 +142,8 @@ class Steps:
             d.undo = undo and os.path.exists(undo[0]) and undo[0]
             if "clean, nothing to recover" not in r.out:  # it took the log
                 d.hold(True)
+                for x in self.w.disks.values():
+                    x.taken |= x is not d and x.log is d.log
         # what the check afterwards finds is not known before; -y may do more; -n looks at what is
         # in use; and what another copy's mount writes comes in between
         if "another process uses" in r.out or "serves this volume" in r.out or self.moment(d) != before or \

@@ -236,7 +236,7 @@ class World:
         if "ro" in options.split(","):
             d.hold(False)
             return
-        d.fenced = False
+        d.fenced = d.taken = False
         d.hold(True)
         for x in self.disks.values():
             if x is not d and x.mnt and x.lineage is d.lineage:
