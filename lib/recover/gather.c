@@ -23,6 +23,7 @@ int rj_recovery_open_store(struct rj_recovery *r, struct rj_error *err)
 		return rc;
 	rj_log_sealing_use(&r->sealing, &r->id);
 	rj_recovery_floors(r);
+	memcpy(r->origin, r->facts.sbx.url, sizeof(r->origin));
 	if (from)
 		snprintf(r->facts.sbx.url, sizeof(r->facts.sbx.url), "%s", from);
 	rc = rj_store_open(url, NULL, &r->store, err);
@@ -69,6 +70,7 @@ static int take_segment(
 	if (r->ring && unseen_recovery(r, &seg->header))
 		return 0;
 	rj_log_seen_take(&r->seen, seg);
+	memcpy(r->last_nonce, seg->header.nonce, sizeof(r->last_nonce));
 	if (!seg->body.run_count)
 		return 0;
 	if (!r->ring) {

@@ -128,6 +128,8 @@ static int find_log(struct rj_recovery *r, struct rj_verdict_facts *f, char was[
 		if (!rc)
 			rc = rj_log_judged(
 				r->store, &r->id, &r->seen, r->opts->retry_ms, f, err);
+		if (!rc)
+			rj_recovery_find_origin(r, f);
 		set(f, RJ_IS_ALONE, r->alone);
 		f->file_last = rj_recovery_file_last(r);
 		f->floor_seen = r->floors.seen.sequence;

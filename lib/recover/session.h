@@ -36,6 +36,12 @@ struct rj_recovery {
 	bool alone;	 /* MERGED shows the file alone: the store is away */
 	bool fallback_lost; /* what the file held, or may have, was given up */
 	bool gave_up;	 /* the log's lost end was */
+	/* Where the volume says that the log is; whether that place was asked, and the epoch in
+	 * which a writer went on there after what was read; 0: none did. */
+	char origin[RJ_SBX_URL_BYTES];
+	bool origin_asked;
+	uint64_t went_on;
+	uint8_t last_nonce[RJ_SEG_NONCE_BYTES]; /* of the last segment that was read */
 	bool forked;	 /* an older copy, into which a log was replayed that its volume left */
 	/* external device */
 	int device_fd; /* -1: not open */
@@ -79,6 +85,9 @@ uint64_t rj_recovery_min_epoch(const struct rj_recovery *r);
 /* Write how far the log went at least, by all that was noted, into OUT: " (it reached segment ...)",
  * or "" if nothing is known; returns OUT. */
 const char *rj_recovery_known_end(const struct rj_recovery *r, char out[RJ_KNOWN_END_BYTES]);
+
+/* origin.c: set WENT_ON in F; it is said if the place that the volume names does not answer. */
+void rj_recovery_find_origin(struct rj_recovery *r, struct rj_verdict_facts *f);
 
 /* gather.c */
 int rj_recovery_open_store(struct rj_recovery *r, struct rj_error *err);

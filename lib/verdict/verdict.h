@@ -48,6 +48,8 @@ enum rj_found {
 	RJ_IS_WRITTEN_ON,   /* with VOID: another host served it from the log since */
 	RJ_IS_ALONE,	    /* the store is away, and the fallback file alone was read */
 	RJ_IS_FALLBACK_LOST, /* what the fallback file had, or the log's end, was given up */
+	RJ_IS_WENT_ON,	    /* the log was read from another place than the volume names, and a
+			     * writer went on there after it */
 	RJ_IS_FORKED,	    /* this command has replayed a log that was LEFT */
 	RJ_IS_TAKEN,	    /* this command has claimed the log, or holds the volume */
 	/* what the user said */
@@ -91,11 +93,13 @@ struct rj_verdict_facts {
 	uint64_t clean_epoch, recovered_epoch;
 	/* the last segment of the fallback file that was read; that a floor saw acknowledged */
 	uint64_t file_last, floor_seen;
+	uint64_t origin_epoch; /* of WENT_ON */
 	/* for messages; NULL: "" */
 	const char *device, *log, *file;
 	const char *why; /* of UNREADABLE, DAMAGED, STALE */
 	const char *who; /* ", last N s ago by HOST" */
 	const char *was; /* of RENAMED */
+	const char *origin; /* where the volume says that the log is */
 	const char *known_end; /* " (it reached segment ...)" */
 	uint64_t group;	 /* of the backup superblock */
 	uint64_t first_tid, last_tid;
@@ -129,6 +133,7 @@ enum rj_way {
 	RJ_WAY_RECOVER,
 	RJ_WAY_KERNEL,
 	RJ_WAY_PREEN,
+	RJ_WAY_ORIGIN,
 	RJ_WAY_OTHER_COPY,
 	RJ_WAY_COPY_AGAIN,
 	RJ_WAY_PUT_UUID,

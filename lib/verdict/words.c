@@ -29,7 +29,7 @@ static const char *const found_names[] = {
 	"lost", "gone", "stale", "sums-of-uuid", "markable", "backup", "unreadable", "away",
 	"unknown", "read", "empty", "renamed", "damaged",
 	"damaged-end", "errno", "logged", "matched", "same-unmount", "written-on",
-	"alone", "fallback-lost", "forked", "taken", "YES", "FORCE", "ACCEPT-LOSS", "UNATTENDED", "bad-super",
+	"alone", "fallback-lost", "went-on", "forked", "taken", "YES", "FORCE", "ACCEPT-LOSS", "UNATTENDED", "bad-super",
 	"old-backup", "log-closed", "wants-log", "behind-mark", "overtaken", "ahead", "left",
 	"base-unseen", "file-short", "YES-FORCE", "FORCE-LOSS", "GIVE-UP",
 };
@@ -43,6 +43,7 @@ static const char *const ways[RJ_WAY_COUNT] = {
 	[RJ_WAY_RECOVER] = "run rjrecover first",
 	[RJ_WAY_KERNEL] = "the kernel may know it: start rjournald on it, then mount -i -t ext4 -o journal_path= what that prints",
 	[RJ_WAY_PREEN] = "run rjrecover -p first",
+	[RJ_WAY_ORIGIN] = "recover from there, without --from or -J",
 	[RJ_WAY_OTHER_COPY] = "use the copy that wrote last",
 	[RJ_WAY_COPY_AGAIN] = "copy that again, whole, at one moment",
 	[RJ_WAY_PUT_UUID] = "debugfs -w -n -R 'ssv uuid {was}' {device} gives it back; recover then, and change it with rjtune -U",
@@ -88,7 +89,7 @@ static const char *fact(const struct rj_verdict_facts *f, const char *name, size
 	} numbers[] = {
 		{"epoch", f->epoch}, {"mark", f->mark}, {"oldest", f->oldest},
 		{"newest_epoch", f->newest_epoch}, {"clean_epoch", f->clean_epoch},
-		{"file_last", f->file_last},
+		{"file_last", f->file_last}, {"origin_epoch", f->origin_epoch},
 		{"first", f->first}, {"first_epoch", f->first_epoch}, {"group", f->group},
 	};
 	const struct {
@@ -96,7 +97,7 @@ static const char *fact(const struct rj_verdict_facts *f, const char *name, size
 	} texts[] = {
 		{"device", f->device}, {"log", f->log},
 		{"file", f->file}, {"why", f->why}, {"who", f->who}, {"was", f->was},
-		{"known_end", f->known_end},
+		{"known_end", f->known_end}, {"origin", f->origin},
 	};
 	size_t i;
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Bases, drills, restores and promotions; and what is typed on logs."""
+import json
 import os
-import re
 
 from oracle import Bad, Disk
 
@@ -14,9 +14,13 @@ class Backups:
 
     def log_of(self, d):
         """(URL, UUID) of the remote log."""
-        out = self.w.run(d.host, "rjtune", "-l", "--json", d.path).out
-        url, journal = re.search(r'"url": ?"([^"]+)"', out), re.search(r'"journal_uuid": ?"([^"]+)"', out)
-        return (url.group(1), journal.group(1)) if url and journal else (None, None)
+        r = self.w.run(d.host, "rjtune", "-l", "--json", d.path)
+        if r.status:
+            return None, None
+        journal = json.loads(r.out[r.out.index("{"):])["journal"]
+        if journal["placement"] != "remote":
+            return None, None
+        return journal["url"], journal["uuid"]
 
     # ---- rjbackup ----
     def make(self, d):

@@ -98,9 +98,8 @@ class Live:
             w.server.put_back(f"{w.dir}/right")
             return
         for x in w.disks.values():  # their logs are gone with the store
-            if x is not d:
-                x.log.holders.clear()
-        self.left(d, False)
+            x.log.holders.clear()
+        d.hold(True)
         if served:
             self.well(d)
 

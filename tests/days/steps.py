@@ -113,6 +113,9 @@ class Steps:
                 d.lineage, d.gave_up = Lineage(None), True
                 d.hold(d.journal() == before)  # it took the log; the others are older copies now
         if good:
+            if "clean, nothing to recover" not in r.out and "-n" not in args:
+                for x in self.w.disks.values():
+                    x.taken |= x is not d and x.log is d.log
             d.refusal, d.undo = None, None
             self.w.adopted = True
             if args[0] == "rjtune" and d.journal() != before:
@@ -142,8 +145,6 @@ class Steps:
             d.undo = undo and os.path.exists(undo[0]) and undo[0]
             if "clean, nothing to recover" not in r.out:  # it took the log
                 d.hold(True)
-                for x in self.w.disks.values():
-                    x.taken |= x is not d and x.log is d.log
         # what the check afterwards finds is not known before; -y may do more; -n looks at what is
         # in use; and what another copy's mount writes comes in between
         if "another process uses" in r.out or "serves this volume" in r.out or self.moment(d) != before or \

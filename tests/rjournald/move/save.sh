@@ -71,4 +71,23 @@ is "with the word: nothing is saved" "$OUT" ""
 touch "$T_DIR/stop"; wait "$WRITER"
 check "no space: unmounted" $LIMIT umount "$mnt"
 check "the small disk, too" umount "$T_DIR/small"
+
+# another copy went on with the log before: what is saved is not all there is
+check "a server" start_server "$T_DIR/store"
+OPTIONS=data=journal check "overtaken: a volume in use" used_volume "$SRV_URL/v" -t ext4
+echo old >"$mnt/file" && sync -f "$mnt"
+cp --sparse=always "$img" "$T_DIR/copy.img"
+status 0 "overtaken: a copy is recovered, and has the log" "$RJRECOVER" -p "$T_DIR/copy.img"
+stops overtaken 0 --force --save="$T_DIR/overtaken"
+check "overtaken: unmounted" $LIMIT umount "$mnt"
+check "overtaken: the daemon has ended" wait_for 60 not daemon_lives
+before=$(sha256sum <"$img")
+for words in -n -p -f; do
+	status 4 "overtaken: rjrecover $words --from" $LIMIT "$RJRECOVER" $words --from="$T_DIR/overtaken" "$img"
+	like "overtaken: $words: why, and ways on" "$OUT" \
+		"the volume names $SRV_URL/v, and a writer went on there in epoch 3, after .*; nothing was changed; recover from there, without --from"
+done
+is "overtaken: nothing was changed" "$(sha256sum <"$img")" "$before"
+status 0 "overtaken: with a word" $LIMIT "$RJRECOVER" -f --accept-loss --from="$T_DIR/overtaken" "$img"
+stop_server
 exit 0
