@@ -102,9 +102,7 @@ int rj_attach_open_store(const char *url, bool received_will_do,
 			(*out)->url);
 	if ((*out)->caps.durability != RJ_DURABLE && !received_will_do)
 		return rj_fail(err, RJ_E_REFUSED,
-			"%s: this kind of store acknowledges before its data "
-			"are on stable storage; add ack=received if that will "
-			"do",
+			"%s: it is not known that what this store acknowledges is on stable storage: add ack=received if that will do, or, if you know that it is, durable = yes to its section of rj.conf",
 			(*out)->url);
 	return 0;
 }

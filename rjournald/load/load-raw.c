@@ -233,7 +233,7 @@ int rj_load_raw(const struct rj_raw_want *want, struct rj_loaded *out,
 		rc = rj_store_open(url, NULL, &l.store, err);
 	if (!rc && l.store->caps.durability != RJ_DURABLE)
 		rj_log(RJ_LOG_WARNING,
-			"%s: this store has what it acknowledges in memory only",
+			"%s: it is not known that what this store acknowledges is on stable storage",
 			url);
 	if (!rc)
 		rc = read_and_claim(&s, err);

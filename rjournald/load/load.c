@@ -357,6 +357,21 @@ static int map_ring(struct rj_loaded *l, struct rj_error *err)
 		l->memory.seq, &l->ring, err);
 }
 
+int rj_load_check_ack(
+	const struct rj_loaded *l, struct rj_store *store, bool counted, struct rj_error *err)
+{
+	if (l->facts.sbx.ack_received || store->caps.durability == RJ_DURABLE)
+		return 0;
+	if (!counted)
+		return rj_fail(err, RJ_E_REFUSED,
+			"%s: the volume wants ack=durable, and it is not known that what this store acknowledges is on stable storage: if it is, durable = yes in its section of rj.conf says so",
+			store->url);
+	rj_log(RJ_LOG_WARNING,
+		"%s: the volume wants ack=durable, and this store counted as durable when the log was begun; now that is not known: if it is, durable = yes in its section of rj.conf says so",
+		store->url);
+	return 0;
+}
+
 int rj_load(const char *device, struct rj_loaded *out, struct rj_error *err)
 {
 	struct rj_loaded l = {.device = device, .dir.lock = -1};
@@ -370,11 +385,8 @@ int rj_load(const char *device, struct rj_loaded *out, struct rj_error *err)
 			&l.sealing, err);
 	if (!rc)
 		rc = rj_store_open(sbx->url, &store, &l.store, err);
-	if (!rc && !sbx->ack_received && l.store->caps.durability != RJ_DURABLE)
-		rc = rj_fail(err, RJ_E_REFUSED,
-			"%s: the volume wants ack=durable, which this store "
-			"cannot give",
-			sbx->url);
+	if (!rc)
+		rc = rj_load_check_ack(&l, l.store, sbx->probed & RJ_SBX_PROBED_DURABLE, err);
 	if (!rc)
 		rc = rj_worker_shm_create(l.facts.block_size,
 			sbx->journal_blocks, &l.memory, err);

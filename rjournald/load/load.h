@@ -65,6 +65,10 @@ struct rj_loaded {
  * what rj_log_read() and rj_log_claim() report. OUT is filled only on success.
  */
 int rj_load(const char *device, struct rj_loaded *out, struct rj_error *err);
+/* Does STORE give the durability that L's volume wants? COUNTED: it counted as durable when the log
+ * was begun there, so that a doubt is only logged. RJ_E_REFUSED. */
+int rj_load_check_ack(
+	const struct rj_loaded *l, struct rj_store *store, bool counted, struct rj_error *err);
 /*
  * Do what rj_load() does, for a raw log: of a device that is no journal of an ext3 or
  * ext4 volume; facts.has_sbx is false. RJ_E_INVAL: there is no log, or its device has

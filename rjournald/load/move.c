@@ -201,9 +201,9 @@ static int check_store(const struct rj_loaded *l, const struct rj_move_request *
 	uint8_t probed;
 	int rc;
 
-	if (!l->facts.sbx.ack_received && store->caps.durability != RJ_DURABLE)
-		return rj_fail(err, RJ_E_REFUSED,
-			"%s: the volume wants ack=durable, which this store cannot give", r->url);
+	rc = rj_load_check_ack(l, store, same_place(&r->from, r->url), err);
+	if (rc)
+		return rc;
 	if (r->save || same_place(&r->from, r->url))
 		return 0;
 	rc = rj_listing_epoch(store, id, RETRY_MS, &claimed, err);

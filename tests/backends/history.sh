@@ -83,9 +83,7 @@ for server in sftp rgw dav ftp imap; do
 	fi
 	history_conf ""
 	check "$server: starts" b_start $server || continue
-	words=ack=received
-	[ $server != rgw ] || words=
-	history_of $server "$words"
+	history_of $server ack=received
 	found=1
 done
 [ -n "$found" ] || skip_all "none of these servers is installed"

@@ -44,7 +44,10 @@ b_conf "s3+https://127.0.0.1:$RGW_TLS_PORT/logs/noca" "ca = /etc/ssl/certs/ca-ce
 refused 8 "a certificate that nobody signed" \
 	"s3+https://127.0.0.1:$RGW_TLS_PORT/logs/noca" 'is not who it should be'
 
-B_URL=$S3 B_ACK=
+B_URL=$S3
+b_durable_refused
+b_conf "${S3%/*}/durable" "user = $RGW_AK" "password = $RGW_SK" "durable = yes"
+check "with durable = yes in rj.conf it is to be had" volume "$T_DIR/known.img" ext4 4096 "${S3%/*}/durable"
 b_main_path s3
 b_key "$T_DIR/seal.key"
 b_main_path s3-key "key=$T_DIR/seal.key"

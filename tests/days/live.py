@@ -25,6 +25,7 @@ class Live:
         if fenced:
             old.left = dict(d.lineage.allowed)
         else:
+            self.w.meddled = True  # the old store lacks what is written from now on
             d.lineage = Lineage(dict(d.lineage.allowed))  # what the copies see now is theirs
         d.log = Log()
         d.hold(True)

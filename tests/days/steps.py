@@ -164,7 +164,8 @@ class Steps:
         undo, d.undo = d.undo, None
         if self.w.run(d.host, "e2undo", undo, d.path).status == 0:
             self.w.log("    (undone)\n")
-            d.hold(True)
+            if d.path in d.log.holders:  # else another disk went on with the log since
+                d.hold(True)
 
     def tune(self, d, what):
         w = self.w

@@ -204,6 +204,36 @@ static void only_a_listing_says_what_is_there(void)
 	CU_ASSERT_EQUAL(counted, 0);
 }
 
+/* Of a private server nothing is known, until rj.conf says it. */
+static void durable_is_not_assumed(void)
+{
+	static const struct {
+		const char *place;
+		enum rj_durability want;
+	} t[] = {
+		{"s3.eu-west-1.amazonaws.com/bucket", RJ_DURABLE},
+		{"STORAGE.googleapis.com/bucket", RJ_DURABLE},
+		{"x.r2.cloudflarestorage.com/bucket", RJ_DURABLE},
+		{"amazonaws.com.example.org/bucket", RJ_RECEIVED},
+		{"notamazonaws.com/bucket", RJ_RECEIVED},
+		{"minio.example.org/bucket", RJ_RECEIVED},
+		{"minio.example.org/known", RJ_DURABLE},
+	};
+	char url[128], conf[256];
+	struct rj_store *s;
+	size_t i;
+
+	for (i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
+		snprintf(url, sizeof(url), "s3+https://%s", t[i].place);
+		snprintf(conf, sizeof(conf), "[%s]\nuser=u\npassword=p\n%s", url,
+			strstr(url, "known") ? "durable=yes\n" : "");
+		setenv("RJ_CREDENTIALS", conf, 1);
+		s = t_open(url);
+		CU_ASSERT_EQUAL(s->caps.durability, t[i].want);
+		rj_store_close(s);
+	}
+}
+
 int main(void)
 {
 	static const struct rjtest tests[] = {
@@ -211,6 +241,7 @@ int main(void)
 		RJTEST(a_missing_etag_is_an_answer_that_was_lost),
 		RJTEST(a_deletion_at_the_same_time),
 		RJTEST(only_a_listing_says_what_is_there),
+		RJTEST(durable_is_not_assumed),
 	};
 
 	unsetenv("http_proxy");

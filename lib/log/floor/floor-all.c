@@ -81,7 +81,7 @@ int rj_floors_check(const struct rj_floors *f, struct rj_store *store, const str
 	if (rc || same)
 		return rc;
 	return rj_fail(err, RJ_E_REFUSED,
-		"%s: the log ends with segment %llu of epoch %llu, but %s saw segment %llu of epoch %llu acknowledged: the store has lost the end of the log, or hides it%s",
+		"%s: the log ends with segment %llu of epoch %llu, but %s saw segment %llu of epoch %llu acknowledged: the store has lost the end of the log, or hides it, or the log went on at another place%s",
 		store->url, (unsigned long long)last.sequence, (unsigned long long)last.epoch,
 		f->by, (unsigned long long)f->seen.sequence, (unsigned long long)f->seen.epoch,
 		advice);

@@ -328,7 +328,7 @@ int rj_store_s3_open(const struct rj_url *url, const struct rj_store_opts *opts,
 		.put_new = true,
 		.list_consistent = true,
 		.list_ranged = true,
-		.durability = RJ_DURABLE,
+		.durability = rj_s3_host_is_provider(url->host) ? RJ_DURABLE : RJ_RECEIVED,
 	};
 	rc = parse_path(url, bucket, s->prefix, err);
 	if (!rc && out)

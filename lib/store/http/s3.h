@@ -24,6 +24,8 @@ struct rj_s3_said {
 	char text[RJ_HTTP_TEXT]; /* "Code: message"; or the first line */
 };
 
+/* Is HOST of a provider that documents that what it acknowledges is stored durably? */
+bool rj_s3_host_is_provider(const char *host);
 void rj_s3_read_error(const struct rj_http_call *c, struct rj_s3_said *said);
 /* Fail for an answer that is not the one asked for. */
 int rj_s3_fail(struct rj_s3 *s, const struct rj_http_call *c, const char *verb,
