@@ -149,8 +149,8 @@ static int find_written_on(
 	uint64_t n;
 	int rc;
 
-	/* a check that is not over goes first; and the user may have said what to do */
-	if (f->found & (RJ_FOUND(RJ_IS_PENDING) | RJ_FOUND(RJ_IS_ACCEPT_LOSS)))
+	/* a check that is not over goes first */
+	if (f->found & RJ_FOUND(RJ_IS_PENDING))
 		return 0;
 	rc = rj_listing_end(r->store, &r->id, false, r->opts->retry_ms, &l, err);
 	n = l.last;

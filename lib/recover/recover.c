@@ -495,9 +495,9 @@ int rj_recover(const char *device, const struct rj_recover_opts *opts,
 		.report = report,
 		.device_fd = -1,
 	}, again = r;
-	struct rj_error own;
+	struct rj_error own, later;
 	bool renamed;
-	int rc;
+	int rc, rc2;
 
 	memset(report, 0, sizeof(*report));
 	/* the steps read back what kind of failure it was */
@@ -508,15 +508,16 @@ int rj_recover(const char *device, const struct rj_recover_opts *opts,
 	again.forked = r.verdict.found & RJ_FOUND(RJ_IS_LEFT) &&
 		       (report->outcome == RJ_OUTCOME_REPLAYED ||
 			       report->outcome == RJ_OUTCOME_RESET);
-	if (rc || opts->dry_run || r.report->placement != RJ_PLACE_REMOTE || r.alone ||
-		!(renamed || again.forked))
+	if (opts->dry_run || r.report->placement != RJ_PLACE_REMOTE || r.alone ||
+		!((renamed && !rc) || again.forked))
 		return rc;
 	/* it has all that is in the log of its old UUID, or that its volume left, and is parted
-	 * from that log */
+	 * from that log; from the latter also if the check afterwards failed, as the next recovery
+	 * would not know of it */
 	again.report = &parted;
 	again.said = r.said;
-	rc = recover(&again, err);
+	rc2 = recover(&again, rc ? &later : err);
 	report->fsck_status |= parted.fsck_status;
 	report->epoch = parted.epoch;
-	return rc;
+	return rc ? rc : rc2;
 }

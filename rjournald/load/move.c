@@ -340,7 +340,8 @@ int rj_move(struct rj_loaded *l, struct rj_error *err)
 		if (rc)
 			return give_up(l, &r, err);
 	}
-	rc = note_place(l, &p, err);
+	/* the volume names it already; a superblock that the kernel changes may wait for this */
+	rc = same_place(&r.from, p.url) ? 0 : note_place(l, &p, err);
 	if (rc) {
 		rc = undo_place(l, &r, err);
 		return rc ? rc : give_up(l, &r, err);

@@ -105,7 +105,11 @@ cp --sparse=always "$T_DIR/crashed" "$V"
 LEFT='in epoch 4 the journal of another copy of the volume was moved from the log at file://[^ ]*/store/v, .*epoch 2; nothing was changed; .*; rjrecover -f replays'
 refused 4 "$LEFT" "an older copy of the whole volume" "$RJRECOVER" -p "$V"
 refused 1 "$LEFT" "rjournald" "$RJOURNALD" -q "$V"
+journal() { dumpe2fs -h "$V" 2>/dev/null | sed -n 's/^Journal UUID: *//p'; }
+before=$(journal)
 status 0 "-f recovers it" "$RJRECOVER" -q -f "$V"
+check "with a journal of its own, as the volume that left the log may have this one" \
+	test "$(journal)" != "$before" -a -n "$before"
 check "all is there" whole "$T_DIR/old.sums"
 
 # a volume of one group has no backups: then it is the log alone that tells

@@ -29,6 +29,7 @@ scene() {
 	check "$name: a volume in use" used_volume "$SRV_URL/v" "$@"
 	check "$name: a writer" write_on
 	check "$name: writes" writes_more
+	[ -z "${LABEL:-}" ] || check "$name: a label" tune2fs -L "$LABEL" "$(findmnt -n -o SOURCE "$mnt")"
 	check "$name: the server is lost" lose "$how"
 	check "$name: reseeded" $LIMIT "$RJCTL" reseed $TO "$mnt"
 	check "$name: writes go on" writes_more
@@ -49,6 +50,8 @@ all_there_now() { rm -f "$acked.then"; all_there; }
 
 scene "ext4, empty" empty -t ext4
 scene "ext4, put back" copy -t ext4
+# the kernel keeps what it changes of the backup superblock until the journal goes on
+LABEL=new scene "ext4, a label in the journal, empty" empty -t ext4
 AGED=used scene "ext4, used, another server" other -t ext4
 OPTIONS=data=journal scene "ext4, data=journal, another" other -t ext4
 AGED=used scene "ext3, used, empty" empty -t ext3
