@@ -40,7 +40,7 @@ static int fetch(
 static const char *cause(const struct reader *r)
 {
 	return r->opts->seen_cause ? r->opts->seen_cause
-				   : "the store has lost the end of the log, or hides it, or the log went on at another place (rjctl reseed, rjrecover --from)";
+				   : "the store has lost the end of the log, or hides it, or the log went on at another place";
 }
 
 static const char *advice(const struct reader *r)

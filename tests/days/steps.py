@@ -53,7 +53,7 @@ class Steps:
         if r.status:
             self.refused(d, r, "mount.rj")
             return False
-        w.mounted(d, mnt, options)
+        w.mounted(d, mnt, options, "recovered from its journal" in r.out or "marked clean" in r.out)
         return True
 
     def look(self, d):

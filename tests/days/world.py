@@ -225,8 +225,8 @@ class World:
         d.lineage.allowed[name] = after
         return True
 
-    def mounted(self, d, mnt, options):
-        """D is mounted: what it shows is complete."""
+    def mounted(self, d, mnt, options, took):
+        """D is mounted: what it shows is complete. TOOK: a recovery came first, and took the log."""
         d.mnt, d.options, d.refusal, d.undo = mnt, options, None, None
         self.find_supervisor(d)
         if d.log.left is not None:
@@ -234,7 +234,7 @@ class World:
         check_mount(d)
         self.adopted = True
         if "ro" in options.split(","):
-            d.hold(False)
+            d.hold(took)
             return
         d.fenced = d.taken = False
         d.hold(True)

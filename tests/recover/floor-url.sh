@@ -33,7 +33,7 @@ goes_on() { # NAME REGEX: a dry run, with a warning
 	like "$1: and in --json" "$OUT" '"floor":\{"url":"[^"]*","asked":false,"error":"'
 }
 set_floor() { rm -rf "$far"; cp -a "$1" "$far"; }
-lost='the store has lost the end of the log, or hides it, or the log went on at another place \(rjctl reseed, rjrecover --from\); rjrecover --accept-loss'
+lost='the store has lost the end of the log, or hides it, or the log went on at another place; rjrecover --accept-loss'
 
 check "a server" start_server "$store"
 mkdir "$far" && conf "file://$far"
