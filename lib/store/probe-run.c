@@ -36,7 +36,7 @@ void probe_not(struct probe_run *r, const char *why, const char *detail)
 int probe_put(struct rj_store *s, const struct rj_key *key, const void *data,
 	size_t len, bool *doubt, struct rj_error *err)
 {
-	int64_t until = rj_monotonic_ns() + PROBE_RETRY_NS;
+	int64_t until = rj_monotonic_ns() + PROBE_RETRY_NS, pause = PROBE_PAUSE_NS;
 	int rc;
 
 	*doubt = false;
@@ -44,7 +44,8 @@ int probe_put(struct rj_store *s, const struct rj_key *key, const void *data,
 			-RJ_E_UNREACHABLE &&
 		rj_monotonic_ns() < until) {
 		*doubt = true; /* it may have been stored */
-		rj_sleep_ns(50000000);
+		rj_sleep_ns(pause); /* a server that is slow gets slower by more requests */
+		pause *= 2;
 	}
 	return rc;
 }

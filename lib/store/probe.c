@@ -1,33 +1,21 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Race puts at a store, and judge what it can do. */
+/* Try what a store can do, and judge it. */
 #include "store/probe.h"
 
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "format/sbx.h"
-#include "os/thread.h"
 #include "store/probe-run.h"
 #include "util/environ.h"
+
+#define BRIEF_NS 1500000000LL /* at most, for the race of a brief probe; three rounds at least */
 
 static void step(const struct probe_run *r, const char *what)
 {
 	if (r->opts.progress)
 		r->opts.progress(r->opts.arg, what);
-}
-
-/* Does KEY hold the LEN bytes of DATA? */
-static bool holds(struct rj_store *s, const struct rj_key *key,
-	const void *data, size_t len)
-{
-	struct rj_buf got = {0};
-	bool same = !rj_store_get(s, key, PROBE_MAX, &got, NULL) &&
-		    got.len == len && !memcmp(got.data, data, len);
-
-	rj_buf_free(&got);
-	return same;
 }
 
 /* Twice the same key, one after the other: the cheapest way to find a store
@@ -42,7 +30,7 @@ static int try_twice(struct probe_run *r, struct rj_error *err)
 	rc = probe_put(r->store, &key, "first\n", 6, &doubt, err);
 	/* it may be ours, of an attempt whose answer was lost; if not, then in
 	 * brief an earlier attempt at the same log got further */
-	if (rc == -RJ_E_EXISTS && holds(r->store, &key, "first\n", 6))
+	if (rc == -RJ_E_EXISTS && probe_holds(r->store, &key, "first\n", 6))
 		rc = 0;
 	if (rc)
 		return rc;
@@ -59,7 +47,7 @@ static int try_twice(struct probe_run *r, struct rj_error *err)
 			NULL);
 	else if (rc != -RJ_E_EXISTS)
 		probe_not(r, "an object that was there", second.msg);
-	else if (!holds(r->store, &key, "first\n", 6))
+	else if (!probe_holds(r->store, &key, "first\n", 6))
 		probe_not(r,
 			"an object that must not be replaced does not hold "
 			"its first bytes any more",
@@ -67,155 +55,38 @@ static int try_twice(struct probe_run *r, struct rj_error *err)
 	return 0;
 }
 
-struct racer {
-	pthread_t thread;
-	pthread_mutex_t *start;
-	pthread_barrier_t *gate;
-	struct probe_run *run;
-	struct rj_store *store;
-	unsigned id;
-	struct {
-		int rc;
-		bool doubt;
-	} round[PROBE_ROUNDS];
-	struct rj_error err;
+struct listed {
+	uint64_t first, last, count;
 };
 
-static void *race(void *arg)
+static int take_number(void *arg, uint64_t number, uint64_t bytes)
 {
-	struct racer *a = arg;
-	char text[64];
-	unsigned i;
+	struct listed *l = arg;
 
-	pthread_mutex_lock(a->start);
-	pthread_mutex_unlock(a->start);
-	for (i = 0; i < a->run->out->rounds; i++) {
-		struct rj_key key = probe_key(
-			a->run, RJ_KEY_EPOCH, a->run->epochs + i + 1);
-
-		snprintf(text, sizeof(text), "racer %04u\n", a->id);
-		pthread_barrier_wait(a->gate);
-		a->round[i].rc = probe_put(a->store, &key, text, strlen(text),
-			&a->round[i].doubt, &a->err);
-	}
-	return NULL;
+	if (!l->count++)
+		l->first = number;
+	l->last = number;
+	return 0;
 }
 
-/*
- * Does KEY hold what one of the racers brought? libcurl sends a request again
- * by itself when a kept connection dies before the answer, so that a winner, too,
- * may only hear "exists".
- */
-static bool stands(struct probe_run *r, const struct rj_key *key)
+/* A list from the beginning has all epochs, and one that begins after the last but one has the
+ * last: a log whose end cannot be found is of no use. */
+static int try_lists(struct probe_run *r, struct rj_error *err)
 {
-	char text[64];
-	unsigned i;
+	struct rj_key dir = probe_key(r, RJ_KEY_EPOCH, 0);
+	struct listed all = {0}, last = {0};
+	int rc = rj_store_list(r->other, &dir, 0, take_number, &all, err);
 
-	for (i = 0; i < r->out->racers; i++) {
-		snprintf(text, sizeof(text), "racer %04u\n", i);
-		if (holds(r->store, key, text, strlen(text)))
-			return true;
+	if (!rc)
+		rc = rj_store_list(r->other, &dir, r->epochs - 1, take_number, &last, err);
+	if (rc == -RJ_E_PROTOCOL || rc == -RJ_E_UNSUPPORTED) {
+		probe_not(r, "its lists cannot be used", err->msg);
+		return 0;
 	}
-	return false;
-}
-
-static void judge_round(struct probe_run *r, struct racer *a, unsigned round)
-{
-	struct rj_key key = probe_key(r, RJ_KEY_EPOCH, r->epochs + round + 1);
-	unsigned i, winners = 0, winner = 0, doubts = 0;
-	char text[64];
-
-	for (i = 0; i < r->out->racers; i++) {
-		int rc = a[i].round[round].rc;
-
-		if (!rc) {
-			winners++;
-			winner = i;
-		} else if (rc == -RJ_E_UNREACHABLE || a[i].round[round].doubt) {
-			doubts++;
-		} else if (rc != -RJ_E_EXISTS) {
-			probe_not(r, "a racer failed", a[i].err.msg);
-		}
-	}
-	snprintf(text, sizeof(text), "racer %04u\n", winner);
-	if (winners > 1) {
-		r->out->several++;
-		probe_not(r,
-			"of several that created one object at once, more than "
-			"one was told that it was the first",
-			NULL);
-	} else if (winners == 1 && holds(r->store, &key, text, strlen(text))) {
-		r->out->one_winner++;
-	} else if (winners == 1) {
-		probe_not(r, "a race's winner does not find its own bytes",
-			NULL);
-	} else if (stands(r, &key)) {
-		r->out->one_winner++; /* only its answer was lost */
-	} else if (doubts) {
-		r->out->undecided++;
-	} else {
-		probe_not(r, "a race for one object had no winner", NULL);
-	}
-}
-
-static int open_handle(
-	struct probe_run *r, struct rj_store **out, struct rj_error *err)
-{
-	return r->url ? rj_store_open(r->url, NULL, out, err)
-		      : rj_store_dup(r->store, out, err);
-}
-
-/* Open the racers' handles. */
-static int open_racers(
-	struct probe_run *r, struct racer *a, struct rj_error *err)
-{
-	unsigned i;
-	int rc = 0;
-
-	for (i = 0; !rc && i < r->out->racers; i++) {
-		a[i].id = i;
-		a[i].run = r;
-		rc = open_handle(r, &a[i].store, err);
-	}
-	return rc;
-}
-
-static int run_race(struct probe_run *r, struct rj_error *err)
-{
-	struct racer *a = calloc(r->out->racers, sizeof(*a));
-	pthread_mutex_t start = PTHREAD_MUTEX_INITIALIZER;
-	pthread_barrier_t gate;
-	unsigned i, started;
-	int rc;
-
-	if (!a)
-		return rj_fail(err, RJ_E_NOMEM, "out of memory");
-	rc = open_racers(r, a, err);
-	if (rc)
-		goto out;
-	/* they start when it is known how many they are */
-	pthread_mutex_lock(&start);
-	for (started = 0; started < r->out->racers; started++) {
-		a[started].start = &start;
-		a[started].gate = &gate;
-		if (rj_thread_start(&a[started].thread, race, &a[started]))
-			break;
-	}
-	if (started < r->out->racers)
-		rc = rj_fail(err, RJ_E_NOMEM, "cannot start %u threads",
-			r->out->racers);
-	pthread_barrier_init(&gate, NULL, started ? started : 1);
-	pthread_mutex_unlock(&start);
-	for (i = 0; i < started; i++)
-		pthread_join(a[i].thread, NULL);
-	pthread_barrier_destroy(&gate);
-	for (i = 0; !rc && i < r->out->rounds; i++)
-		judge_round(r, a, i);
-	r->epochs += r->out->rounds;
-out:
-	for (i = 0; i < r->out->racers; i++)
-		rj_store_close(a[i].store);
-	free(a);
+	if (!rc && (all.first != 1 || all.last != r->epochs || all.count != r->epochs))
+		probe_not(r, "a list lacks objects that were acknowledged", NULL);
+	else if (!rc && (last.first != r->epochs || last.count != 1))
+		probe_not(r, "a list that is to begin after an object does not", NULL);
 	return rc;
 }
 
@@ -246,7 +117,11 @@ static int probe(struct probe_run *r, struct rj_error *err)
 	if (rc || r->out->why[0])
 		return rc;
 	step(r, "racing");
-	rc = run_race(r, err);
+	rc = probe_race(r, err);
+	if (rc || r->out->why[0])
+		return rc;
+	step(r, "listing");
+	rc = try_lists(r, err);
 	if (rc || r->out->why[0] || !r->url)
 		return rc;
 	step(r, "measuring puts");
@@ -326,6 +201,7 @@ int rj_store_probe_brief(struct rj_store *store,
 	struct rj_probe out = {0};
 	struct probe_run r = {
 		.opts = {.racers = 4, .rounds = 2},
+		.budget_ns = BRIEF_NS,
 		.out = &out,
 		.store = store,
 	};
@@ -334,6 +210,10 @@ int rj_store_probe_brief(struct rj_store *store,
 
 	if (!err)
 		err = &local;
+	if (store->caps.foreign) {
+		r.opts.racers = 8;
+		r.opts.rounds = 20;
+	}
 	memcpy(out.journal_uuid, journal_uuid, RJ_UUID_BYTES);
 	if (seen)
 		*seen = kind_bits(&store->caps);

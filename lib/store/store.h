@@ -43,6 +43,7 @@ struct rj_store_caps {
 	bool list_consistent; /* a list shows every acknowledged object */
 	bool list_ranged;     /* the cost of a list is that of the objects after AFTER */
 	enum rj_durability durability;
+	bool foreign; /* its server is not of this suite: what it does is tried, not known */
 };
 
 struct rj_conf;
@@ -195,6 +196,16 @@ enum rj_nearly_full {
 const char *rj_nearly_full_text(unsigned bits);
 
 /* The head of every backend's own struct. */
+/*
+ * Where the racers of a probe meet. Called by put_new(), perhaps more than once: by S3 when all of
+ * the object but its last byte was sent, with SOCKET -1; in mode B before the request that makes
+ * the folder, with the SOCKET of the connection that it goes over, or -1 if none is known.
+ */
+struct rj_put_gate {
+	void (*wait)(void *arg, int socket);
+	void *arg;
+};
+
 struct rj_store {
 	const struct rj_store_ops *ops;
 	struct rj_store_caps caps;
@@ -208,6 +219,7 @@ struct rj_store {
 	/* The puts are copies of another store's segments: they may begin at any
 	 * number and (mode B) be of an older epoch than the handle's own. */
 	bool copying;
+	const struct rj_put_gate *gate; /* the caller's; NULL: none */
 	/* From the answer to the last put, of rjserver only. Read by any thread. */
 	_Atomic unsigned nearly_full; /* of enum rj_nearly_full */
 	_Atomic uint64_t max_bytes;   /* the volume's limit; 0: none is known */

@@ -12,6 +12,7 @@
 #include "util/log.h"
 
 #define RETRY_MS 5000
+#define LOST_MS	 1000
 
 static const uint8_t no_key[16];
 
@@ -116,7 +117,8 @@ static int open_old(const struct rj_loaded *l, const struct rj_place *p,
 	return open_log(l, p->url, p->url, p->key_fingerprint, sealing, store, id, err);
 }
 
-/* The store that is left answers, and no other writer has the log. */
+/* The store that is left answers, and no other writer has the log. One that is lost is asked as
+ * well, not for long: all that counts of it is that another writer has the log. */
 static int check_old(
 	const struct rj_loaded *l, const struct rj_move_request *r, struct rj_error *err)
 {
@@ -127,14 +129,17 @@ static int check_old(
 	uint64_t newest;
 	int rc;
 
-	if (r->lost)
+	if (r->lost && same_place(&r->from, r->url))
 		return 0;
 	rc = open_old(l, &r->from, &sealing, &store, &id, err);
 	if (!rc)
 		rc = rj_log_successor(store, &id, k->epoch, k->nonce,
-			k->begun == (uint32_t)k->epoch + 1, RETRY_MS, &newest, err);
+			k->begun == (uint32_t)k->epoch + 1, r->lost ? LOST_MS : RETRY_MS, &newest,
+			err);
 	rj_store_close(store);
 	rj_log_sealing_free(&sealing);
+	if (r->lost && rc != -RJ_E_FENCED)
+		return 0;
 	if (rc == -RJ_E_UNREACHABLE)
 		rj_fail_suffix(err, "; if it is lost for good, rjctl reseed --to=%s", r->url);
 	return rc;
@@ -342,6 +347,9 @@ int rj_move(struct rj_loaded *l, struct rj_error *err)
 	}
 	/* the volume names it already; a superblock that the kernel changes may wait for this */
 	rc = same_place(&r.from, p.url) ? 0 : note_place(l, &p, err);
+	if (rc == -RJ_E_BUSY && r.lost)
+		rj_fail_suffix(err,
+			", when the store is back; or rjctl stop --force saves the journal, for rjrecover --from=");
 	if (rc) {
 		rc = undo_place(l, &r, err);
 		return rc ? rc : give_up(l, &r, err);

@@ -27,7 +27,7 @@ class Live:
         else:
             self.w.meddled = True  # the old store lacks what is written from now on
             d.lineage = Lineage(dict(d.lineage.allowed))  # what the copies see now is theirs
-        d.log = Log()
+        d.log, d.fenced = Log(), False
         d.hold(True)
 
     def served(self, d):
@@ -78,6 +78,8 @@ class Live:
             self.left(d, False)
             if served:
                 self.well(d)
+        elif "rjctl stop --force saves" in r.out:  # the kernel changes the backup superblock
+            return self.save(d, there)
         elif served and marked:
             raise Bad(f"refused: rjctl reseed of {d.name}")
         if there:
@@ -107,11 +109,14 @@ class Live:
     # ---- ends of a daemon ----
     def saved(self, d):
         """The server is lost, and the host is to go down: keep what is in memory, and recover from that."""
-        room = f"{self.w.new_path('saved')}"
         there = self.w.server.process
         self.w.server.stop()
         self.w.log("server: lost\n")
         self.write_unanswered(d)
+        self.save(d, there)
+
+    def save(self, d, there):
+        room = self.w.new_path("saved")
         self.w.run(d.host, "rjctl", "stop", "--force", f"--save={room}", d.mnt)
         if there:
             self.w.log("server: there\n")

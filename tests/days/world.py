@@ -235,6 +235,8 @@ class World:
         self.adopted = True
         if "ro" in options.split(","):
             d.hold(took)
+            for x in self.disks.values():
+                x.taken |= took and x is not d and x.log is d.log
             return
         d.fenced = d.taken = False
         d.hold(True)

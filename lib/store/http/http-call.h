@@ -29,6 +29,8 @@ struct rj_http_call {
 	/* What of the body follows these bytes, in parts; http1.h only. */
 	const struct iovec *rest;
 	int rest_count; /* less than RJ_STORE_PARTS */
+	/* Waited at when all of the body but its last byte was sent; http.c only. May be NULL. */
+	const struct rj_put_gate *before_last;
 	/* Header lines, NULL at the end. A constant array: http.c recognises
 	 * it by its address. May be NULL. */
 	const char *const *headers;

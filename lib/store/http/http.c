@@ -29,6 +29,7 @@ struct rj_http {
 	int other_socket; /* opened before it; -1: none */
 	/* Of the request under way: */
 	struct rj_http_call *call;
+	size_t body_read; /* bytes handed over by read_body() */
 	size_t start;  /* length of call->out at the beginning */
 	size_t error;  /* bytes in call->error */
 	bool head_ended; /* by an empty line */
@@ -257,6 +258,22 @@ static bool is_stale(const struct rj_http *h)
 	return true;
 }
 
+/* Hand the body over in two parts, the second one of one byte. */
+static size_t read_body(char *out, size_t size, size_t n, void *arg)
+{
+	struct rj_http *h = arg;
+	const struct rj_http_call *c = h->call;
+	size_t left = c->body_len - h->body_read, take = size * n;
+
+	if (left == 1)
+		c->before_last->wait(c->before_last->arg, -1);
+	if (take > (left > 1 ? left - 1 : left))
+		take = left > 1 ? left - 1 : left;
+	memcpy(out, (const char *)c->body + h->body_read, take);
+	h->body_read += take;
+	return take;
+}
+
 static CURLcode set_call(struct rj_http *h, const struct rj_http_call *c,
 	struct curl_slist extra[RJ_HTTP_EXTRA])
 {
@@ -271,9 +288,14 @@ static CURLcode set_call(struct rj_http *h, const struct rj_http_call *c,
 		curl_easy_setopt(e, CURLOPT_NOBODY, 0L);
 		/* POSTFIELDS, not UPLOAD: curl then sends the header and a
 		 * body of up to 64 KiB in one go. */
-		curl_easy_setopt(e, CURLOPT_POSTFIELDS, c->body ? c->body : "");
+		curl_easy_setopt(e, CURLOPT_POSTFIELDS,
+			c->before_last ? NULL : c->body ? c->body : "");
 		curl_easy_setopt(e, CURLOPT_POSTFIELDSIZE_LARGE,
 			(curl_off_t)c->body_len);
+		curl_easy_setopt(e, CURLOPT_POST, 1L);
+		curl_easy_setopt(e, CURLOPT_READFUNCTION, read_body);
+		curl_easy_setopt(e, CURLOPT_READDATA, h);
+		h->body_read = 0;
 	} else if (!strcmp(c->method, "HEAD")) {
 		curl_easy_setopt(e, CURLOPT_NOBODY, 1L);
 	} else {
@@ -286,6 +308,11 @@ static CURLcode set_call(struct rj_http *h, const struct rj_http_call *c,
 		strcmp(c->method, "GET") && strcmp(c->method, "HEAD")
 			? c->method
 			: NULL);
+}
+
+int rj_http_socket(const struct rj_http *h)
+{
+	return h->socket;
 }
 
 /* The transfer went well as far as curl can tell. */

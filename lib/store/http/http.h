@@ -43,6 +43,8 @@ int rj_http_perform(
 int rj_http_renew(struct rj_http *h, struct rj_error *err);
 /* Get the settings that H uses; valid until the next request over H. */
 struct rj_conf *rj_http_conf(const struct rj_http *h);
+/* Get the socket of the connection that H keeps; -1: none. */
+int rj_http_socket(const struct rj_http *h);
 /* Get the server; valid as long as H. */
 const struct rj_http_peer *rj_http_peer_of(const struct rj_http *h);
 

@@ -309,6 +309,7 @@ int rj_net_perform(struct rj_net *n, struct rj_net_call *call, CURLcode *code,
 	struct rj_error *err)
 {
 	struct curl_slist *before = NULL, *after = NULL;
+	curl_socket_t socket = -1;
 	long reply = 0;
 	int rc;
 
@@ -325,6 +326,8 @@ int rj_net_perform(struct rj_net *n, struct rj_net_call *call, CURLcode *code,
 		set_call(n, call, before, after);
 		*code = n->multi ? perform_short(n) : rj_curl_perform(n->easy);
 		curl_easy_getinfo(n->easy, CURLINFO_RESPONSE_CODE, &reply);
+		curl_easy_getinfo(n->easy, CURLINFO_ACTIVESOCKET, &socket);
+		n->base.socket = socket;
 		curl_easy_setopt(n->easy, CURLOPT_QUOTE, NULL);
 		curl_easy_setopt(n->easy, CURLOPT_POSTQUOTE, NULL);
 	}

@@ -80,12 +80,16 @@ static int fail_status(struct dav *d, const struct rj_http_call *c,
 /* What MKCOL of d->url was answered with, in STATUS. */
 static int mkcol(struct dav *d, struct rj_http_call *c, struct rj_error *err)
 {
+	int rc;
+
 	*c = (struct rj_http_call){
 		.method = "MKCOL",
 		.url = d->url,
 		.headers = plain_headers,
 	};
-	return rj_http_perform(d->http, c, err);
+	rc = rj_http_perform(d->http, c, err);
+	d->tree.socket = rj_http_socket(d->http);
+	return rc;
 }
 
 /* Make all folders above the one of d->url, from the uppermost. Those that are
@@ -140,6 +144,7 @@ static int dav_make(
 	int rc;
 
 	set_url(d, folder, "");
+	rj_tree_meet(t);
 	rc = mkcol(d, &c, err);
 	if (!rc && c.status == 409) {
 		rc = make_parents(d, err);

@@ -331,6 +331,7 @@ static int ftp_make(struct rj_tree *t, const char *folder, struct rj_error *err)
 	int rc;
 
 	rj_net_path(n, folder, NULL, path);
+	rj_tree_meet(t);
 	rc = make_one(n, path, &made, err);
 	if (!rc && !made) {
 		rc = is_there(n, path, &there, &dots, err);

@@ -269,6 +269,7 @@ static int imap_make(struct rj_tree *t, const char *folder, struct rj_error *err
 	if (rc)
 		return rc;
 	snprintf(text, sizeof(text), "CREATE %s", mailbox);
+	rj_tree_meet(t);
 	rc = command(m, NULL, text, NULL, &code, err);
 	if (rc || !code)
 		return rc;

@@ -178,6 +178,7 @@ static int put_epoch(struct mkdir_store *l, const struct rj_key *key,
 	rj_mkdir_folder(l->journal, key->number, folder);
 	/* ours already: only its text did not get through */
 	if (l->own != key->number || l->reader) {
+		l->tree->gate = l->base.gate;
 		rc = l->tree->ops->make(l->tree, folder, err);
 		if (rc == -RJ_E_EXISTS)
 			return exists(&l->base, key, err);
@@ -553,11 +554,13 @@ int rj_mkdir_epoch_open(
 	l->base.ops = &mkdir_ops;
 	l->base.caps = (struct rj_store_caps){
 		.exclusive_container = true,
+		.foreign = true,
 		.list_consistent = true,
 		.durability = tree->durability,
 	};
 	snprintf(l->base.url, sizeof(l->base.url), "%s", tree->url);
 	l->tree = tree;
+	tree->socket = -1;
 	*out = &l->base;
 	return 0;
 }

@@ -166,6 +166,7 @@ static int sftp_make(
 	slash = strrchr(up, '/');
 	if (slash)
 		*slash = '\0';
+	rj_tree_meet(t);
 	for (tries = 0; tries < 2; tries++) {
 		rc = make_one(n, folder, &made, err);
 		if (rc || made)

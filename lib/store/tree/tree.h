@@ -75,7 +75,16 @@ struct rj_tree {
 	const struct rj_tree_ops *ops;
 	enum rj_durability durability; /* of what put and make acknowledge */
 	char url[512];		       /* for messages */
+	int socket; /* of the connection that is kept; -1: none */
+	const struct rj_put_gate *gate; /* the store's, for rj_tree_meet(); NULL: none */
 };
+
+/* Called by make() before the request that makes the folder itself. */
+static inline void rj_tree_meet(const struct rj_tree *t)
+{
+	if (t->gate)
+		t->gate->wait(t->gate->arg, t->socket);
+}
 
 static inline void rj_tree_close(struct rj_tree *t)
 {
