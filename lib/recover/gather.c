@@ -131,7 +131,8 @@ static int read_log(struct rj_recovery *r, const struct rj_log_tail *resume,
 	bool accepted = loss_accepted(r);
 	/* of the fallback file alone the judge says whether it is enough; what is read up to a
 	 * base only was read whole before; what was written after the log was left is elsewhere */
-	bool unasked = accepted || r->alone || r->verdict.found & RJ_FOUND(RJ_IS_LEFT);
+	bool unasked = accepted || r->alone || r->forked ||
+		       r->verdict.found & RJ_FOUND(RJ_IS_LEFT);
 	const char *advice = r->opts->from    ? "run rjrecover without --from"
 			     : r->opts->force ? "rjrecover -f --accept-loss goes on without"
 					      : NULL;
