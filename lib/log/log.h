@@ -60,8 +60,9 @@ struct rj_log_read_opts {
 	 * ends before it, or holds another one there, is RJ_E_REFUSED. Its
 	 * oldest is not used. NULL, or of sequence 0: nothing known. */
 	const struct rj_log_tail *seen;
-	/* The epoch with which the volume is marked; 0: not known. SEEN is not asked of a log that
-	 * another copy of the volume has left since (rj_log_was_left()). */
+	/* The epoch with which the volume is marked; 0: not known. Segment FLOOR is not of a later
+	 * one (RJ_E_GAP). SEEN is not asked of a log that another copy of the volume has left since
+	 * (rj_log_was_left()). */
 	uint64_t epoch;
 	const char *seen_by; /* the host that saw it, for messages; NULL: this one */
 	const char *seen_cause;	 /* why it lacks that, for messages; NULL: the store lost it */

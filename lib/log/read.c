@@ -102,6 +102,21 @@ static int check_same(
 		r->store->url, (unsigned long long)h->sequence, witness(r), cause(r), advice(r));
 }
 
+/* SEG is at the place of the last segment that the volume saw acknowledged, in its epoch or an
+ * earlier one: a later one was put there when the log had lost its end. */
+static int check_own(struct reader *r, const struct rj_segment *seg, struct rj_error *err)
+{
+	const struct rj_seghdr *h = &seg->header;
+
+	if (!r->opts->epoch || h->sequence != r->opts->floor || h->epoch <= r->opts->epoch)
+		return 0;
+	r->sum->bad_sequence = h->sequence;
+	return rj_fail(err, RJ_E_GAP,
+		"%s: segment %llu is of epoch %llu, but the volume saw one of that number acknowledged in epoch %llu or before: another copy of it went on when the log had lost its end",
+		r->store->url, (unsigned long long)h->sequence, (unsigned long long)h->epoch,
+		(unsigned long long)r->opts->epoch);
+}
+
 static int check_floor(struct reader *r, uint64_t last, struct rj_error *err)
 {
 	uint64_t floor = r->opts->floor;
@@ -286,6 +301,8 @@ static int read_segment(struct reader *r, uint64_t n, rj_log_sink sink,
 		r->sum->tail_ns = seg->header.time_ns;
 		rc = check_same(r, seg, err);
 	}
+	if (!rc)
+		rc = check_own(r, seg, err);
 	if (!rc && sink)
 		rc = sink(arg, seg, err);
 	rj_segment_release(&own);
