@@ -102,14 +102,20 @@ static int check_same(
 		r->store->url, (unsigned long long)h->sequence, witness(r), cause(r), advice(r));
 }
 
-/* SEG is at the place of the last segment that the volume saw acknowledged, in its epoch or an
- * earlier one: a later one was put there when the log had lost its end. */
+/* SEG is at the place of the last segment that the volume saw acknowledged, in its epoch (or that of
+ * a worker that took over) or an earlier one: a later one was put there when the log had lost its
+ * end. */
 static int check_own(struct reader *r, const struct rj_segment *seg, struct rj_error *err)
 {
 	const struct rj_seghdr *h = &seg->header;
+	uint64_t since;
+	int rc;
 
 	if (!r->opts->epoch || h->sequence != r->opts->floor || h->epoch <= r->opts->epoch)
 		return 0;
+	rc = rj_log_served_since(r->store, r->id, h->epoch, r->opts->retry_ms, &since, err);
+	if (rc || since <= r->opts->epoch)
+		return rc;
 	r->sum->bad_sequence = h->sequence;
 	return rj_fail(err, RJ_E_GAP,
 		"%s: segment %llu is of epoch %llu, but the volume saw one of that number acknowledged in epoch %llu or before: another copy of it went on when the log had lost its end",

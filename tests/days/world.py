@@ -232,7 +232,7 @@ class World:
         if d.log.left is not None:
             raise Bad(f"{d.name} goes on with a log from which the journal was moved with another copy")
         check_mount(d)
-        self.adopted = True
+        self.adopted |= d.supervisor is not None and bool(self.daemons(d))
         if "ro" in options.split(","):
             d.hold(took)
             for x in self.disks.values():

@@ -50,6 +50,7 @@ static const struct scene scenes[] = {
 	{.row = "renamed-sums", .found = CRASHED | F(RENAMED) | F(SUMS_OF_UUID) | F(FORCE)},
 	{.row = "part-renamed", .found = F(READ) | F(EMPTY) | F(RENAMED) | F(SUMS_OF_UUID)},
 	{.row = "clean-ahead", .found = F(READ) | F(EMPTY) | F(RENAMED), .since = 6},
+	{.row = "part-fallback-lost", .found = F(READ) | F(RENAMED) | F(FALLBACK_LOST)},
 	{.row = "part-forked", .found = F(READ) | F(EMPTY) | F(FORKED)},
 	{.row = "replay", .found = CRASHED | F(EMPTY) | F(FORKED)},
 	{.row = "replay", .found = CRASHED | F(RENAMED)},
@@ -171,7 +172,8 @@ static const char *broken_rule(const struct rj_verdict *v)
 			v->found & (F(UNATTENDED) | F(TAKEN))))
 		return "a log is given up without a word";
 	if (v->kind == RJ_VERDICT_PART && !has(v, F(FORCE) | F(ACCEPT_LOSS)) &&
-		!has(v, F(RENAMED) | F(EMPTY)) && !has(v, F(FORKED) | F(EMPTY)))
+		!has(v, F(RENAMED) | F(EMPTY)) && !has(v, F(FORKED) | F(EMPTY)) &&
+		!has(v, F(RENAMED) | F(FALLBACK_LOST)))
 		return "a copy is parted from its log without a word";
 	if (v->kind == RJ_VERDICT_RENEW && !(v->found & (F(VOID) | F(FALLBACK_LOST))))
 		return "a log that was not given up begins again";
