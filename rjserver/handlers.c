@@ -8,6 +8,8 @@
 
 #include "config.h"
 #include "format/seghdr.h"
+#include "rjserver/http/object-answer.h"
+#include "rjserver/http/pieces.h"
 #include "rjserver/http/stream.h"
 #include "rjserver/record/record-buffer.h"
 #include "rjserver/store/commit.h"
@@ -125,6 +127,10 @@ static void get(struct store *s, const struct http_request *req,
 	int rc;
 
 	commit_entry(s->commit, okey); /* one that is pending is written */
+	if (req->method == HTTP_METHOD_GET && pieces_wanted(s, okey)) {
+		object_answer(s, req->exchange, okey, answer_error);
+		return;
+	}
 	rc = reader_get(s, okey, &body, got, req->exchange, NULL, &err);
 	if (rc != -RJ_E_BUSY)
 		got(req->exchange, rc, &body, &err);

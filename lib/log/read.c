@@ -102,9 +102,9 @@ static int check_same(
 		r->store->url, (unsigned long long)h->sequence, witness(r), cause(r), advice(r));
 }
 
-/* SEG is at the place of the last segment that the volume saw acknowledged, in its epoch (or that of
- * a worker that took over) or an earlier one: a later one was put there when the log had lost its
- * end. */
+/* SEG is at the place of the last segment that the volume saw acknowledged, in its epoch (or that
+ * of a worker that took over) or an earlier one: a later one was put there when the log had lost
+ * its end. */
 static int check_own(struct reader *r, const struct rj_segment *seg, struct rj_error *err)
 {
 	const struct rj_seghdr *h = &seg->header;

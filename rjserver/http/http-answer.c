@@ -99,12 +99,15 @@ int answer_compose(const struct http_reply *reply, const struct answer_how *how,
 	return rc;
 }
 
-int answer_stream(const char *type, const struct answer_how *how,
+int answer_stream(const char *type, int64_t length, const struct answer_how *how,
 	struct rj_buf *out)
 {
-	int rc = rj_buf_printf(out,
-		"HTTP/1.1 200 OK\r\nContent-Type: %s\r\n%s", type,
-		how->old ? "" : "Transfer-Encoding: chunked\r\n");
+	int rc = rj_buf_printf(out, "HTTP/1.1 200 OK\r\nContent-Type: %s\r\n", type);
+
+	if (!rc && length >= 0)
+		rc = rj_buf_printf(out, "Content-Length: %lld\r\n", (long long)length);
+	else if (!rc && !how->old)
+		rc = rj_buf_printf(out, "Transfer-Encoding: chunked\r\n");
 
 	return rc ? rc : end_head(how, out);
 }

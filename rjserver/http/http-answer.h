@@ -16,8 +16,8 @@ struct answer_how {
  * its body to be sent (text or not). 0 or -RJ_E_NOMEM. */
 int answer_compose(const struct http_reply *reply, const struct answer_how *how,
 	struct rj_buf *out, size_t *body);
-/* Append the head of an answer 200 of unknown length. 0 or -RJ_E_NOMEM. */
-int answer_stream(const char *type, const struct answer_how *how,
+/* Append the head of an answer 200 of LENGTH bytes (-1: not known). 0 or -RJ_E_NOMEM. */
+int answer_stream(const char *type, int64_t length, const struct answer_how *how,
 	struct rj_buf *out);
 
 #endif

@@ -61,6 +61,11 @@ struct record_buffer *body_take(struct bodies *b, struct purse *p, size_t len)
 	return r;
 }
 
+bool purse_unread(const struct purse *p)
+{
+	return p->unread > (p->name[0] ? UNREAD_ACCOUNT : UNREAD_TOTAL);
+}
+
 void body_give(struct bodies *b, struct purse *p, struct record_buffer *r)
 {
 	if (!r)

@@ -82,8 +82,47 @@ void conn_place(struct conn *c, struct conns *list)
 		TAILQ_INSERT_TAIL(list, c, place);
 }
 
+/* Of the connections of C's account, but C: the one whose client has been waited for longest; IDLE:
+ * or that is between two requests. */
+static struct conn *waits_longest(const struct conn *c, bool idle)
+{
+	struct conn *o, *found = NULL;
+
+	TAILQ_FOREACH(o, &c->http->members, place)
+		if (o != c && o->purse == c->purse && !o->busy &&
+			(o->state == CONN_SEND || (idle && o->state == CONN_HEAD && !o->got)) &&
+			(!found || o->due_ns < found->due_ns))
+			found = o;
+	return found;
+}
+
+void conn_hold_answer(struct conn *c)
+{
+	struct conn *o;
+
+	if (!c->purse)
+		return;
+	c->purse->unread -= c->held;
+	c->held = c->out.len + c->body.len;
+	c->purse->unread += c->held;
+	while (purse_unread(c->purse) && (o = waits_longest(c, false)))
+		conn_end(o);
+}
+
+void conn_share(struct conn *c)
+{
+	struct conn *o;
+
+	if (c->purse->name[0] && c->purse->holders > c->http->limits.connections / 2 &&
+		(o = waits_longest(c, true)))
+		conn_end(o);
+}
+
 void conn_free_answer(struct conn *c)
 {
+	if (c->purse)
+		c->purse->unread -= c->held;
+	c->held = 0;
 	rj_buf_free(&c->out);
 	rj_buf_free(&c->body);
 	c->sent = 0;

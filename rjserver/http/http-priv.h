@@ -51,6 +51,7 @@ struct http_stream {
 	void *arg;
 	uint64_t bytes; /* of the body so far */
 	bool ended;	/* the last piece is being sent */
+	bool chunked;
 };
 
 struct conn {
@@ -95,6 +96,7 @@ struct conn {
 	struct rj_buf out, body; /* of an answer: what is yet to be sent */
 	size_t sent;		 /* of both together */
 	size_t taken;		 /* of READER_BYTES */
+	size_t held;		 /* bytes of OUT and BODY that its purse knows of */
 	struct http_stream *stream; /* NULL: the answer is whole */
 	struct sockaddr_storage address;
 	char peer[64];
@@ -166,6 +168,12 @@ void conn_read_soon(struct conn *c);
 ssize_t conn_take(struct conn *c, void *p, size_t len);
 /* Put the last LEN bytes read, at P, back, to be read again. False: no memory. */
 bool conn_untake(struct conn *c, const void *p, size_t len);
+/* Count what is yet to be sent of the answer. Above the bound of C's account the connection of it
+ * that has waited longest for its client is ended. */
+void conn_hold_answer(struct conn *c);
+/* Have C's account not take more than half of all connections: end another one of it, that is
+ * idle or waits for its client. */
+void conn_share(struct conn *c);
 /* Free what is yet to be sent of the answer. */
 void conn_free_answer(struct conn *c);
 /* End the stream that is being sent, if there is one. */

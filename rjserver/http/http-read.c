@@ -120,6 +120,7 @@ void http_let_in(struct http_exchange *x, const char *account)
 		}
 		purse_drop(&http->bodies, c->purse);
 		c->purse = p;
+		conn_share(c);
 	}
 	if (!c->member)
 		c->begun = false;

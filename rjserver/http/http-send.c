@@ -68,14 +68,16 @@ static bool next_piece(struct conn *c)
 	st->ended = more == HTTP_END;
 	if (more == HTTP_CUT)
 		return false;
-	if (!c->old && c->body.len) {
+	if (st->chunked && c->body.len) {
 		rc = rj_buf_printf(&c->out, "%zx\r\n", c->body.len);
 		rc = rc ? rc : rj_buf_append(&c->body, "\r\n", 2);
 	}
-	if (!rc && !c->old && st->ended)
+	if (!rc && st->chunked && st->ended)
 		rc = rj_buf_append(&c->body, "0\r\n\r\n", 5);
+	if (c->state != CONN_SEND) /* not in the time in which the disk was waited for */
+		begin_taking(c);
 	c->state = CONN_SEND;
-	begin_taking(c);
+	conn_hold_answer(c);
 	/* others get their turn before it is sent */
 	return !rc && !event_add(c->writable, NULL);
 }
@@ -159,8 +161,11 @@ static void send_answer(struct conn *c, struct rj_buf *head, struct rj_buf *body
 	c->sent = n > 0 ? (size_t)n : 0;
 	begin_taking(c);
 	if (n < 0 || rj_buf_append(&c->out, head->data, head->len) ||
-		event_add(c->writable, NULL))
+		event_add(c->writable, NULL)) {
 		conn_end(c);
+		return;
+	}
+	conn_hold_answer(c);
 }
 
 void http_answer(struct http_exchange *x, const struct http_reply *reply)
@@ -195,7 +200,7 @@ void conn_refuse(struct conn *c, int status, const char *text)
 	http_answer(&c->x, &reply);
 }
 
-void http_answer_stream(struct http_exchange *x, const char *type,
+void http_answer_stream(struct http_exchange *x, const char *type, int64_t length,
 	enum http_more (*next)(void *arg, struct rj_buf *out),
 	void (*done)(void *arg), void *arg)
 {
@@ -212,6 +217,7 @@ void http_answer_stream(struct http_exchange *x, const char *type,
 	*st = (struct http_stream){.next = next, .done = done, .arg = arg};
 	c->stream = st;
 	as = how(c);
-	if (answer_stream(type, &as, &c->out) || !next_piece(c))
+	st->chunked = length < 0 && !c->old;
+	if (answer_stream(type, length, &as, &c->out) || !next_piece(c))
 		conn_end(c);
 }

@@ -122,12 +122,12 @@ enum http_more {
 };
 
 /*
- * Answer 200 with a body of unknown length (chunked). NEXT appends a piece to
+ * Answer 200 with a body of LENGTH bytes (-1: not known; chunked). NEXT appends a piece to
  * OUT whenever the one before it was sent; DONE gets ARG when the answer has
  * ended or the client has gone. Both are called from the event loop, NEXT
  * once before this returns.
  */
-void http_answer_stream(struct http_exchange *x, const char *type,
+void http_answer_stream(struct http_exchange *x, const char *type, int64_t length,
 	enum http_more (*next)(void *arg, struct rj_buf *out),
 	void (*done)(void *arg), void *arg);
 /* Call NEXT again, with the same OUT, after it returned HTTP_WAIT. */

@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Streams. Nothing is held between two pieces but the number of the last
- * object: an object that was deleted or moved since is looked up again, so a slow
- * reader costs one piece of memory and keeps no file.
+ * object, and what of it was sent: an object that was deleted or moved since is looked up again,
+ * so a slow reader costs one piece of memory and keeps no file.
  */
 #include "stream.h"
 
 #include <stdlib.h>
 
+#include "pieces.h"
 #include "rjserver/store/commit.h"
-#include "rjserver/store/store-read.h"
-
-#define PIECE_BYTES (1u << 20) /* at least; an object is never divided */
 
 struct stream {
 	struct store *s;
@@ -20,6 +18,7 @@ struct stream {
 	uint64_t after, last; /* numbers: last sent; the last to be sent */
 	uint64_t number; /* of the object that the disk was waited for; 0: none */
 	struct read_wait wait;
+	struct pieces large; /* the object that is being sent in pieces */
 };
 
 static void on_ready(void *arg)
@@ -73,6 +72,48 @@ static int add_object(struct stream *st, uint64_t number, uint32_t length,
 		out, "%020llu damaged\n", (unsigned long long)number);
 }
 
+/* Append a piece of the object NUMBER, which is larger than one. RJ_E_EXISTS: look again what comes
+ * next. */
+static int add_pieces(struct stream *st, uint64_t number, struct rj_buf *out)
+{
+	struct pieces *p = &st->large;
+	struct okey okey = st->okey;
+	size_t start = out->len;
+	struct rj_error err;
+	int rc = 0;
+
+	okey.key.number = number;
+	if (p->state != PIECES_SEND)
+		rc = pieces_begin(p, st->s, &okey, &err);
+	if (rc == -RJ_E_CORRUPT)
+		return rj_buf_printf(out, "%020llu damaged\n", (unsigned long long)number);
+	if (rc)
+		return rc;
+	if (!p->at)
+		rc = rj_buf_printf(
+			out, "%020llu %u\n", (unsigned long long)number, p->length);
+	if (!rc)
+		rc = pieces_next(p, out, &err);
+	if (!rc && p->at < p->length)
+		return -RJ_E_EXISTS;
+	if (rc)
+		out->len = start;
+	if (rc == -RJ_E_BUSY)
+		return rc;
+	/* deleted since, and perhaps stored again; of one of which a part was sent that cuts the
+	 * answer */
+	if (rc == -RJ_E_NOTFOUND)
+		rc = p->at ? -RJ_E_IO : -RJ_E_EXISTS;
+	pieces_end(p);
+	return rc;
+}
+
+static enum http_more last_line(const struct stream *st, struct rj_buf *out)
+{
+	/* what is not there may be among what was lost */
+	return rj_buf_printf(out, "%s\n", st->s->lost ? "lost" : "end") ? HTTP_CUT : HTTP_END;
+}
+
 static enum http_more next_piece(void *arg, struct rj_buf *out)
 {
 	struct stream *st = arg;
@@ -81,18 +122,22 @@ static enum http_more next_piece(void *arg, struct rj_buf *out)
 	int rc;
 
 	while (out->len < PIECE_BYTES) {
-		e = idx_next(st->s->index, &st->okey, st->after);
-		if (!e || e->number > st->last) {
-			/* what is not there may be among what was lost */
-			if (rj_buf_printf(out, "%s\n",
-				    st->s->lost ? "lost" : "end"))
-				return HTTP_CUT;
-			return HTTP_END;
+		if (st->large.state != PIECES_NONE) {
+			number = st->large.okey.key.number;
+			rc = add_pieces(st, number, out);
+		} else {
+			e = idx_next(st->s->index, &st->okey, st->after);
+			if (!e || e->number > st->last)
+				return last_line(st, out);
+			number = e->number;
+			rc = e->length > PIECE_BYTES && st->number != number
+				     ? add_pieces(st, number, out)
+				     : add_object(st, number, e->length, out);
 		}
-		number = e->number;
-		rc = add_object(st, number, e->length, out);
 		if (rc == -RJ_E_BUSY)
 			return HTTP_WAIT;
+		if (rc == -RJ_E_EXISTS)
+			continue;
 		if (rc && rc != -RJ_E_NOTFOUND) /* deleted since */
 			return HTTP_CUT;
 		st->after = number;
@@ -105,6 +150,7 @@ static void end(void *arg)
 	struct stream *st = arg;
 
 	read_wait_end(&st->wait);
+	pieces_end(&st->large);
 	free(st);
 }
 
@@ -124,11 +170,12 @@ void stream_objects(struct store *s, struct http_exchange *x,
 	st->x = x;
 	st->wait.ready = on_ready;
 	st->wait.arg = st;
+	st->large.wait = st->wait;
 	st->okey = *okey;
 	st->after = from ? from - 1 : 0;
 	e = idx_last(s->index, okey);
 	if (e)
 		st->last = e->number;
 	http_answer_stream(
-		x, "application/x-rj-objects", next_piece, end, st);
+		x, "application/x-rj-objects", -1, next_piece, end, st);
 }

@@ -13,14 +13,19 @@
 
 #include "os/fileio.h"
 #include "os/thread.h"
+#include "util/crc32c.h"
 
-#define READERS 4
+#define READERS	   4
+#define AT_ONCE	   (256u << 10) /* bytes that the event loop reads and checks by itself */
 
 struct read_job {
 	TAILQ_ENTRY(read_job) link;
 	struct okey okey;
 	read_fn done; /* NULL: it is not wanted any more */
 	void *arg;
+	/* all; or LEN bytes after FROM; or a check alone, in LEN bytes of memory */
+	enum wanted { ALL, PART, CHECK } wanted;
+	uint32_t from, len;
 	struct object_place at;
 	int fd; /* of the file as it was when a thread got this */
 	struct rj_buf body;
@@ -57,6 +62,33 @@ static void wake(struct reader *r)
 		return; /* it is awake: the counter is full */
 }
 
+/* Read all, a piece after the other into the same memory, for the checksum. */
+static int check_bytes(struct read_job *j)
+{
+	uint32_t crc = ~0u, at, n;
+	int rc = 0;
+
+	for (at = 0; !rc && at < j->at.length; at += n) {
+		n = j->at.length - at < j->len ? j->at.length - at : j->len;
+		rc = rj_pread_all(j->fd, j->body.data, n, object_offset(&j->at) + at, "data file",
+			&j->err);
+		if (!rc)
+			crc = rj_crc32c(crc, j->body.data, n);
+	}
+	return rc || crc == j->at.crc ? rc : -RJ_E_CORRUPT;
+}
+
+static int read_bytes(struct read_job *j)
+{
+	int rc;
+
+	if (j->wanted == CHECK)
+		return check_bytes(j);
+	rc = rj_pread_all(j->fd, j->body.data, j->len, object_offset(&j->at) + j->from,
+		"data file", &j->err);
+	return !rc && j->wanted == ALL && !object_whole(&j->at, j->body.data) ? -RJ_E_CORRUPT : rc;
+}
+
 static void *read_jobs(void *arg)
 {
 	struct reader *r = arg;
@@ -71,10 +103,7 @@ static void *read_jobs(void *arg)
 		j = TAILQ_FIRST(&r->given);
 		TAILQ_REMOVE(&r->given, j, link);
 		pthread_mutex_unlock(&r->lock);
-		j->rc = rj_pread_all(j->fd, j->body.data, j->at.length,
-			object_offset(&j->at), "data file", &j->err);
-		if (!j->rc && !object_whole(&j->at, j->body.data))
-			j->rc = -RJ_E_CORRUPT;
+		j->rc = read_bytes(j);
 		pthread_mutex_lock(&r->lock);
 		TAILQ_INSERT_TAIL(&r->read, j, link);
 		wake(r);
@@ -90,7 +119,11 @@ static int prepare(struct reader *r, struct read_job *j)
 
 	if (rc)
 		return rc;
-	if (rj_buf_reserve(&j->body, j->at.length))
+	if (j->wanted == ALL)
+		j->len = j->at.length;
+	if (j->wanted == PART && (uint64_t)j->from + j->len > j->at.length)
+		return rj_fail(&j->err, RJ_E_NOTFOUND, "it is another object now");
+	if (rj_buf_reserve(&j->body, j->len ? j->len : 1))
 		return rj_fail(&j->err, RJ_E_NOMEM, "out of memory");
 	/* the store may drop the file while this is being read */
 	j->fd = fcntl(j->at.f->fd, F_DUPFD_CLOEXEC, 0);
@@ -149,20 +182,22 @@ static bool moved(struct reader *r, const struct read_job *j)
 static void finish(struct reader *r, struct read_job *j)
 {
 	r->busy--;
-	if (j->fd >= 0 && j->rc && j->done) {
+	/* a part has no checksum that would tell */
+	if (j->fd >= 0 && j->done && (j->rc || j->wanted == PART)) {
 		if (moved(r, j)) {
 			close(j->fd);
 			j->fd = -1;
 			TAILQ_INSERT_TAIL(&r->waiting, j, link);
 			return;
 		}
-		j->rc = j->rc == -RJ_E_CORRUPT
+		if (j->rc)
+			j->rc = j->rc == -RJ_E_CORRUPT
 				? object_damaged(r->s, &j->okey, &j->at, &j->err)
 				: object_unread(r->s, &j->okey, &j->at,
 					  j->err.msg, &j->err);
 	}
-	if (!j->rc)
-		j->body.len = j->at.length;
+	if (!j->rc && j->wanted != CHECK)
+		j->body.len = j->len;
 	if (j->done)
 		j->done(j->arg, j->rc, &j->body, &j->err);
 	job_free(j);
@@ -251,44 +286,56 @@ void reader_free(struct store *s)
 	s->reader = NULL;
 }
 
-/* True: it was there, all of it. */
-static bool read_now(const struct object_place *at, uint8_t *p)
+/* Read LEN bytes after FROM to P. True: all of it was in the page cache. */
+static bool read_now(const struct object_place *at, uint32_t from, uint32_t len, void *p)
 {
-	struct iovec v = {p, at->length};
+	struct iovec v = {p, len};
 
-	return !at->length || preadv2(at->f->fd, &v, 1,
-				      (off_t)object_offset(at),
-				      RWF_NOWAIT) == (ssize_t)at->length;
+	return !len || preadv2(at->f->fd, &v, 1, (off_t)(object_offset(at) + from), RWF_NOWAIT) ==
+			       (ssize_t)len;
 }
 
-int reader_get(struct store *s, const struct okey *okey, struct rj_buf *out,
-	read_fn done, void *arg, struct read_job **job, struct rj_error *err)
+static bool have_reader(const struct store *s)
 {
-	struct object_place at;
-	struct read_job *j;
-	int rc;
+	return s->reader && s->reader->wake;
+}
 
-	if (!s->reader || !s->reader->wake)
-		return object_get(s, okey, out, err);
-	rc = object_reserve(s, okey, &at, out, err);
-	if (rc)
-		return rc;
-	if (read_now(&at, out->data + out->len))
-		return object_take(s, okey, &at, out, err);
-	if (!have_thread(s->reader))
-		return object_get(s, okey, out, err);
-	j = calloc(1, sizeof(*j));
+/* Leave it to a thread. RJ_E_BUSY. */
+static int wait_for(struct store *s, const struct read_job *what, struct read_job **job,
+	struct rj_error *err)
+{
+	struct read_job *j = malloc(sizeof(*j));
+
 	if (!j)
 		return rj_fail(err, RJ_E_NOMEM, "out of memory");
-	j->okey = *okey;
-	j->done = done;
-	j->arg = arg;
+	*j = *what;
 	j->fd = -1;
 	TAILQ_INSERT_TAIL(&s->reader->waiting, j, link);
 	hand_out(s->reader);
 	if (job)
 		*job = j;
 	return -RJ_E_BUSY;
+}
+
+int reader_get(struct store *s, const struct okey *okey, struct rj_buf *out,
+	read_fn done, void *arg, struct read_job **job, struct rj_error *err)
+{
+	struct read_job what = {.okey = *okey, .done = done, .arg = arg, .wanted = ALL};
+	struct object_place at;
+	int rc;
+
+	if (!have_reader(s))
+		return object_get(s, okey, out, err);
+	rc = object_find(s, okey, &at, err);
+	if (!rc && at.length <= AT_ONCE) {
+		rc = object_reserve(s, okey, &at, out, err);
+		if (!rc && read_now(&at, 0, at.length, out->data + out->len))
+			return object_take(s, okey, &at, out, err);
+	}
+	if (rc)
+		return rc;
+	return have_thread(s->reader) ? wait_for(s, &what, job, err)
+				      : object_get(s, okey, out, err);
 }
 
 void reader_cancel(struct read_job *job)
@@ -315,6 +362,51 @@ int read_wait_begin(struct store *s, const struct okey *okey, struct rj_buf *out
 	struct read_wait *w, struct rj_error *err)
 {
 	return reader_get(s, okey, out, on_read, w, &w->job, err);
+}
+
+int read_wait_check(
+	struct store *s, const struct okey *okey, struct read_wait *w, struct rj_error *err)
+{
+	static uint8_t scratch[AT_ONCE]; /* of the event loop */
+	struct read_job what = {.okey = *okey, .done = on_read, .arg = w, .wanted = CHECK,
+		.len = AT_ONCE};
+	struct rj_buf all = {0};
+	struct object_place at;
+	int rc = object_find(s, okey, &at, err);
+
+	if (rc)
+		return rc;
+	if (at.length <= AT_ONCE && read_now(&at, 0, at.length, scratch))
+		return object_whole(&at, scratch) ? 0 : object_damaged(s, okey, &at, err);
+	if (have_reader(s) && have_thread(s->reader))
+		return wait_for(s, &what, &w->job, err);
+	rc = object_get(s, okey, &all, err);
+	rj_buf_free(&all);
+	return rc;
+}
+
+int read_wait_part(struct store *s, const struct okey *okey, uint32_t from, uint32_t len,
+	struct rj_buf *out, struct read_wait *w, struct rj_error *err)
+{
+	struct read_job what = {.okey = *okey, .done = on_read, .arg = w, .wanted = PART,
+		.from = from, .len = len};
+	struct object_place at;
+	struct rj_error why;
+	int rc = object_find(s, okey, &at, err);
+
+	if (!rc && rj_buf_reserve(out, len))
+		rc = rj_fail(err, RJ_E_NOMEM, "out of memory");
+	if (rc)
+		return rc;
+	if (!read_now(&at, from, len, out->data + out->len)) {
+		if (have_reader(s) && have_thread(s->reader))
+			return wait_for(s, &what, &w->job, err);
+		if (rj_pread_all(at.f->fd, out->data + out->len, len, object_offset(&at) + from,
+			    "data file", &why))
+			return object_unread(s, okey, &at, why.msg, err);
+	}
+	out->len += len;
+	return 0;
 }
 
 void read_wait_end(struct read_wait *w)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Read objects without delaying the event loop: what is in the page cache is
+ * Read objects without delaying the event loop: what is in the page cache, and not large, is
  * read at once; for the rest a few threads wait for the disk. The threads share
  * nothing with the store: each gets a descriptor of its own, a place and memory.
  * Of the objects that are waited for, only those that a thread has take memory.
@@ -46,6 +46,12 @@ struct read_wait {
 /* reader_get(); with RJ_E_BUSY the result comes to W. */
 int read_wait_begin(struct store *s, const struct okey *okey, struct rj_buf *out,
 	struct read_wait *w, struct rj_error *err);
+/* Check the object's bytes against their checksum, and keep none of them. */
+int read_wait_check(
+	struct store *s, const struct okey *okey, struct read_wait *w, struct rj_error *err);
+/* Append LEN bytes of the object from byte FROM on, as they are. */
+int read_wait_part(struct store *s, const struct okey *okey, uint32_t from, uint32_t len,
+	struct rj_buf *out, struct read_wait *w, struct rj_error *err);
 /* Cancel what W waits for, and free what came. */
 void read_wait_end(struct read_wait *w);
 
