@@ -63,6 +63,7 @@ class Days:
         own = self.theme in ("store", "fallback")
         os.makedirs(f"{self.where}/floors")
         self.w = World(self.where, self.log, own, conf)
+        self.w.theme_file = any("fallback=" in o for o in options)
         self.s = Steps(self.w)
         self.b = Backups(self.w, self.s)
         self.live = Live(self.w, self.s, self.b, self.bytes)

@@ -18,6 +18,7 @@ class Lineage:
     def __init__(self, allowed=None):
         self.allowed = allowed or {}  # name: set of hashes; None in it: no such file
         self.learn = allowed is None  # what the next mount shows is what there is
+        self.host = None              # the last one that was told of an fsync
 
 
 class Log:

@@ -112,12 +112,17 @@ class Steps:
             else:
                 d.lineage, d.gave_up = Lineage(None), True
                 d.hold(d.journal() == before)  # it took the log; the others are older copies now
+                if self.w.theme_file:  # what the file held, or that it held nothing, is known no more
+                    d.log.holders.clear()
+                d.left_log(before)
         if good:
             if "clean, nothing to recover" not in r.out and "-n" not in args:
                 for x in self.w.disks.values():
                     x.taken |= x is not d and x.log is d.log
+                if args[0] == "rjrecover" and d.journal() == before:
+                    d.hold(True)
+                self.w.adopted |= self.w.at_server(d)
             d.refusal, d.undo = None, None
-            self.w.adopted = True
             if args[0] == "rjtune" and d.journal() != before:
                 # a log that was given up, or that cannot be reached, does not know of it
                 if "-U" not in args and "fence every other writer" in r.out:

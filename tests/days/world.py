@@ -68,6 +68,7 @@ class World:
         self.disks = {}
         self.door = None
         self.loops = []
+        self.theme_file = False  # volumes have a fallback file
         self.meddled = False  # the store was another one for a while
         self.adopted = False  # the store that is there now is gone on with
         os.makedirs(f"{where}/store")
@@ -163,6 +164,12 @@ class World:
         self.log(f"{c.host}$ cp {d.name} {c.name}{' (mounted)' if d.mnt else ''}\n")
         return c
 
+    def at_server(self, d):
+        """Is the log that the superblock names at the journal server?"""
+        with open(d.path, "rb") as f:
+            f.seek(1024 + 0x2FC)
+            return b"rj://" in f.read(256)
+
     def find_supervisor(self, d):
         """By the lock files of the daemons of its host."""
         run = f"{self.dir}/{d.host}/run"
@@ -223,6 +230,7 @@ class World:
         if d.fenced:
             raise Bad(f"two copies acknowledge: {d.name} wrote {name} after another copy was mounted")
         d.lineage.allowed[name] = after
+        d.lineage.host = d.host
         return True
 
     def mounted(self, d, mnt, options, took):
@@ -231,8 +239,10 @@ class World:
         self.find_supervisor(d)
         if d.log.left is not None:
             raise Bad(f"{d.name} goes on with a log from which the journal was moved with another copy")
+        # a store that was rolled back: other hosts know the end of the log a second later, by floor=
+        d.lineage.learn |= self.meddled and d.lineage.host not in (None, d.host)
         check_mount(d)
-        self.adopted |= d.supervisor is not None and bool(self.daemons(d))
+        self.adopted |= self.at_server(d)
         if "ro" in options.split(","):
             d.hold(took)
             for x in self.disks.values():
