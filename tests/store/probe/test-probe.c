@@ -1,159 +1,118 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The probe before a new log, at stores in memory that do what real servers were seen to do. */
-#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "format/sbx.h"
-#include "os/thread.h"
 #include "store/common.h"
 #include "store/probe.h"
+#include "support/memstore.h"
 #include "support/rjtest.h"
 #include "util/environ.h"
 
-#define MOST 64
-
-/* What all handles share: the epochs' objects. */
-struct shared {
-	pthread_mutex_t lock;
-	struct {
-		bool there;
-		char text[64];
-		size_t len;
-	} at[MOST];
+/* How the store is, and what it was asked. */
+struct kind {
 	bool looks_first;	/* the object is looked for before its last byte comes */
 	bool ignores_after;	/* lists begin at the beginning */
 	uint64_t hides;		/* lists lack this number */
 	int64_t slow_ns;	/* each put takes this long */
-	unsigned puts;
+	atomic_uint puts;
+	unsigned left; /* epochs, at the end */
 };
 
-struct memory {
-	struct rj_store base;
-	struct shared *of;
-};
-
+static const struct rj_store_ops *memory; /* of memstore.c */
+static struct rj_store_ops ops;
+static struct memshelf *shelf;
+static struct kind *now;
 static struct rj_error err;
 
-static int mem_put(struct rj_store *s, const struct rj_key *key, const void *data, size_t len,
+static int put(struct rj_store *s, const struct rj_key *key, const void *data, size_t len,
 	struct rj_error *e)
 {
-	struct shared *m = ((struct memory *)s)->of;
-	bool there;
-
-	if (m->slow_ns)
-		rj_sleep_ns(m->slow_ns);
-	pthread_mutex_lock(&m->lock);
-	m->puts++;
-	there = m->at[key->number].there;
-	pthread_mutex_unlock(&m->lock);
-	if (s->gate)
-		s->gate->wait(s->gate->arg, -1);
-	pthread_mutex_lock(&m->lock);
-	if (!m->looks_first)
-		there = m->at[key->number].there;
-	if (!there) {
-		m->at[key->number].there = true;
-		m->at[key->number].len = len;
-		memcpy(m->at[key->number].text, data, len);
-	}
-	pthread_mutex_unlock(&m->lock);
-	return there ? rj_fail(e, RJ_E_EXISTS, "there") : 0;
-}
-
-static int mem_get(struct rj_store *s, const struct rj_key *key, size_t max, struct rj_buf *out,
-	struct rj_error *e)
-{
-	struct shared *m = ((struct memory *)s)->of;
-
-	if (!m->at[key->number].there)
-		return rj_fail(e, RJ_E_NOTFOUND, "not there");
-	return rj_buf_append(out, m->at[key->number].text, m->at[key->number].len);
-}
-
-static int mem_list(struct rj_store *s, const struct rj_key *dir, uint64_t after,
-	rj_store_list_fn fn, void *arg, struct rj_error *e)
-{
-	struct shared *m = ((struct memory *)s)->of;
-	uint64_t i;
-	int rc = 0;
-
-	for (i = m->ignores_after ? 1 : after + 1; !rc && i < MOST; i++)
-		if (m->at[i].there && i != m->hides)
-			rc = fn(arg, i, m->at[i].len);
-	return rc;
-}
-
-static int mem_remove(struct rj_store *s, const struct rj_key *key, struct rj_error *e)
-{
-	struct shared *m = ((struct memory *)s)->of;
-
-	m->at[key->number].there = false;
-	return 0;
-}
-
-static int mem_dup(struct rj_store *s, struct rj_store **out, struct rj_error *e)
-{
-	struct memory *m = malloc(sizeof(*m));
-
-	*m = *(struct memory *)s;
-	m->base.gate = NULL;
-	*out = &m->base;
-	return 0;
-}
-
-static void mem_close(struct rj_store *s)
-{
-	free(s);
-}
-
-static const struct rj_store_ops ops = {
-	.put_new = mem_put,
-	.get = mem_get,
-	.list = mem_list,
-	.remove = mem_remove,
-	.dup = mem_dup,
-	.close = mem_close,
-};
-
-/* Probe a store with M; SEEN as of rj_store_probe_brief(). */
-static int brief(struct shared *m, bool foreign, uint8_t *seen)
-{
-	struct memory *s = calloc(1, sizeof(*s));
-	uint8_t journal[RJ_UUID_BYTES] = {1};
+	struct rj_buf there = {0};
+	bool absent;
 	int rc;
 
-	pthread_mutex_init(&m->lock, NULL);
-	s->base.ops = &ops;
-	s->base.caps = (struct rj_store_caps){
-		.put_new = true, .list_consistent = true, .foreign = foreign};
-	strcpy(s->base.url, "memory");
-	s->of = m;
-	err = (struct rj_error){0};
-	rc = rj_store_probe_brief(&s->base, journal, seen, &err);
-	rj_store_close(&s->base);
-	return rc;
+	now->puts++;
+	if (now->slow_ns)
+		rj_sleep_ns(now->slow_ns);
+	absent = memory->get(s, key, 64, &there, NULL) == -RJ_E_NOTFOUND;
+	rj_buf_free(&there);
+	if (s->gate)
+		s->gate->wait(s->gate->arg, -1);
+	rc = memory->put_new(s, key, data, len, e);
+	return rc == -RJ_E_EXISTS && now->looks_first && absent ? 0 : rc;
 }
 
-static unsigned left(const struct shared *m)
-{
-	unsigned i, n = 0;
+struct listing {
+	rj_store_list_fn fn;
+	void *arg;
+};
 
-	for (i = 0; i < MOST; i++)
-		n += m->at[i].there;
-	return n;
+static int pass(void *arg, uint64_t number, uint64_t bytes)
+{
+	struct listing *l = arg;
+
+	return number == now->hides ? 0 : l->fn(l->arg, number, bytes);
+}
+
+static int list(struct rj_store *s, const struct rj_key *dir, uint64_t after,
+	rj_store_list_fn fn, void *arg, struct rj_error *e)
+{
+	struct listing l = {fn, arg};
+
+	return memory->list(s, dir, now->ignores_after ? 0 : after, pass, &l, e);
+}
+
+static int another(struct rj_store *s, struct rj_store **out, struct rj_error *e)
+{
+	*out = memstore_open(shelf);
+	(*out)->ops = &ops;
+	return 0;
+}
+
+static int count(void *arg, uint64_t number, uint64_t bytes)
+{
+	now->left++;
+	return 0;
+}
+
+/* Probe a store of kind K; SEEN as of rj_store_probe_brief(). */
+static int brief(struct kind *k, bool foreign, uint8_t *seen)
+{
+	struct rj_key epochs = t_new_log(RJ_KEY_EPOCH);
+	struct rj_store *s;
+	int rc;
+
+	shelf = memshelf_new();
+	s = memstore_open(shelf);
+	memory = s->ops;
+	ops = *memory;
+	ops.put_new = put;
+	ops.list = list;
+	ops.dup = another;
+	s->ops = &ops;
+	s->caps.foreign = foreign;
+	now = k;
+	err = (struct rj_error){0};
+	rc = rj_store_probe_brief(s, epochs.journal_uuid, seen, &err);
+	CU_ASSERT_EQUAL(memory->list(s, &epochs, 0, count, NULL, NULL), 0);
+	rj_store_close(s);
+	memshelf_free(shelf);
+	return rc;
 }
 
 static void an_honest_store_passes(void)
 {
-	struct shared m = {0};
+	struct kind m = {0};
 	uint8_t seen = 0;
 
 	CU_ASSERT_EQUAL(brief(&m, true, &seen), 0);
 	CU_ASSERT_TRUE(seen & RJ_SBX_PROBED_RACED);
 	CU_ASSERT_EQUAL(m.puts, 2 + 8 * 20);
-	CU_ASSERT_EQUAL(left(&m), 0);
+	CU_ASSERT_EQUAL(m.left, 0);
 }
 
 static void a_look_before_the_last_byte_is_found(void)
@@ -161,16 +120,16 @@ static void a_look_before_the_last_byte_is_found(void)
 	unsigned i;
 
 	for (i = 0; i < 20; i++) {
-		struct shared m = {.looks_first = true};
+		struct kind m = {.looks_first = true};
 
 		T_FAILS(brief(&m, true, NULL), RJ_E_UNSUPPORTED, "more than one was told");
-		CU_ASSERT_EQUAL(left(&m), 0);
+		CU_ASSERT_EQUAL(m.left, 0);
 	}
 }
 
 static void lists_are_looked_at(void)
 {
-	struct shared from_start = {.ignores_after = true}, gap = {.hides = 3};
+	struct kind from_start = {.ignores_after = true}, gap = {.hides = 3};
 
 	T_FAILS(brief(&from_start, true, NULL), RJ_E_UNSUPPORTED,
 		"a list that is to begin after an object does not");
@@ -180,7 +139,7 @@ static void lists_are_looked_at(void)
 /* Our own server needs no long race; a slow one none that takes long. */
 static void a_race_has_an_end(void)
 {
-	struct shared own = {0}, slow = {.slow_ns = 700000000};
+	struct kind own = {0}, slow = {.slow_ns = 700000000};
 
 	CU_ASSERT_EQUAL(brief(&own, false, NULL), 0);
 	CU_ASSERT_EQUAL(own.puts, 2 + 4 * 2);
