@@ -114,7 +114,8 @@ class Steps:
                 d.hold(d.journal() == before)  # it took the log; the others are older copies now
                 if self.w.theme_file:  # what the file held, or that it held nothing, is known no more
                     d.log.holders.clear()
-                d.left_log(before)
+                if not good:
+                    d.left_log(before)
         if good:
             if "clean, nothing to recover" not in r.out and "-n" not in args:
                 for x in self.w.disks.values():
