@@ -113,6 +113,7 @@ static int show_both(struct rj_recovery *r, bool alone, struct rj_error *err)
 static int look_only(struct rj_recovery *r, struct rj_error *err)
 {
 	struct rj_fallback_facts f;
+	struct rj_seghdr there;
 	uint64_t highest = 0;
 	int rc;
 
@@ -121,6 +122,11 @@ static int look_only(struct rj_recovery *r, struct rj_error *err)
 	if (rc && !rj_code_away(rc))
 		return rc;
 	rj_fallback_facts(r->fallback.log, &f);
+	/* as bring() would find out when it puts the first one */
+	if (!rc && f.last >= f.next &&
+		!rj_log_fetch_header(r->store, &r->id, f.next, &there, NULL) &&
+		there.epoch > f.epoch)
+		return overtaken(r, "the log went on", err);
 	if (f.last >= f.next)
 		rj_recovery_say(r,
 			"segments %llu to %llu, which only %s has, would be put into the store first",

@@ -145,6 +145,7 @@ class Live:
         send(pids[:1], signal.SIGKILL)
         self.w.log(f"{d.host}$ kill -9 the supervisor of {d.name}\n")
         subprocess.run(["umount", d.mnt], stderr=subprocess.DEVNULL, timeout=60)
+        d.lost_unmount = True
         if not wait_gone(pids):
             raise Bad(f"a process of rjournald stays after its supervisor: {list(filter(alive, pids))}")
         self.s.throw_away(d)

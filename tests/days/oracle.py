@@ -37,6 +37,7 @@ class Disk:
         self.taken = False   # a recovery of another disk took its log
         self.fenced = False  # another disk of its lineage was mounted since
         self.words = []      # the last command, without the device
+        self.lost_unmount = False  # its journal ended before its unmount
         self.refusal = None  # what the last command said, if it refused
         self.supervisor = None  # the process that serves it
         self.undo = None     # the undo file of the last command

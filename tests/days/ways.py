@@ -25,7 +25,7 @@ class Ways:
         """The commands that the refusal names, in order, without those that are for certain causes."""
         found = []
         for clause in self.clauses(d):
-            if CAUSES.match(clause):
+            if CAUSES.match(clause) and not (d.lost_unmount and "unmount lost" in clause):
                 continue
             cmds = [["tune2fs", "-U", u] for u in BACK.findall(clause)]  # that another program changed
             for tool, words in COMMAND.findall(clause):

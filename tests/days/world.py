@@ -248,7 +248,7 @@ class World:
             for x in self.disks.values():
                 x.taken |= took and x is not d and x.log is d.log
             return
-        d.fenced = d.taken = False
+        d.fenced = d.taken = d.lost_unmount = False
         d.hold(True)
         for x in self.disks.values():
             if x is not d and x.mnt and x.lineage is d.lineage:
