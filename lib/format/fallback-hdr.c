@@ -28,7 +28,8 @@ struct raw_header {
 	uint8_t floor_epoch[8];
 	uint8_t floor_sequence[8];
 	uint8_t floor_chain[32];
-	uint8_t reserved[44];
+	uint8_t made[8];
+	uint8_t reserved[36];
 	uint8_t crc[4];
 };
 
@@ -65,6 +66,7 @@ AT(raw_header, chain, 128);
 AT(raw_header, floor_epoch, 160);
 AT(raw_header, floor_sequence, 168);
 AT(raw_header, floor_chain, 176);
+AT(raw_header, made, 208);
 AT(raw_header, crc, 252);
 _Static_assert(sizeof(struct raw_header) == RJ_FALLBACK_HEADER_BYTES, "header");
 AT(raw_record, sequence, 16);
@@ -130,6 +132,7 @@ int rj_fallback_header_decode(const uint8_t raw[RJ_FALLBACK_HEADER_BYTES],
 	h.floor_epoch = rj_get_le64(r->floor_epoch);
 	h.floor_sequence = rj_get_le64(r->floor_sequence);
 	memcpy(h.floor_chain, r->floor_chain, sizeof(h.floor_chain));
+	h.made = rj_get_le64(r->made);
 	rc = check(&h, err);
 	if (!rc)
 		*out = h;
@@ -168,6 +171,7 @@ void rj_fallback_header_encode(const struct rj_fallback_header *h,
 	rj_put_le64(r.floor_epoch, h->floor_epoch);
 	rj_put_le64(r.floor_sequence, h->floor_sequence);
 	memcpy(r.floor_chain, h->floor_chain, sizeof(r.floor_chain));
+	rj_put_le64(r.made, h->made);
 	rj_put_le32(
 		r.crc, rj_crc32c(~0u, &r, offsetof(struct raw_header, crc)));
 	memcpy(raw, &r, sizeof(r));

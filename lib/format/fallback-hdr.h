@@ -59,6 +59,7 @@ struct rj_fallback_header {
 	 * idle; all 0: none. Older releases write zeros here. */
 	uint64_t floor_epoch, floor_sequence;
 	uint8_t floor_chain[RJ_SEG_HASH_BYTES];
+	uint64_t made; /* the epoch of the first writer; 0: none yet, or an older release's file */
 };
 
 struct rj_fallback_record {

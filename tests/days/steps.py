@@ -116,10 +116,11 @@ class Steps:
                     d.log.holders.clear()
                 if not good:
                     d.left_log(before)
+        if "check afterwards" in r.out or good and "clean, nothing to recover" not in r.out:
+            for x in self.w.disks.values():
+                x.taken |= x is not d and x.log is d.log
         if good:
-            if "clean, nothing to recover" not in r.out and "-n" not in args:
-                for x in self.w.disks.values():
-                    x.taken |= x is not d and x.log is d.log
+            if "clean, nothing to recover" not in r.out:
                 if args[0] == "rjrecover" and d.journal() == before:
                     d.hold(True)
                 self.w.adopted |= self.w.at_server(d)

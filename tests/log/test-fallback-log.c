@@ -215,6 +215,8 @@ static void an_idle_one_tells_who_had_it_last(void)
 	T_WORKS(&r.t, reopen(&r));
 	CU_ASSERT_EQUAL(facts(&r).state, RJ_FALLBACK_IDLE);
 	CU_ASSERT_FALSE(rj_fallback_was_elsewhere(r.s, 4));
+	/* made for the mount of epoch 4: one before that had another */
+	CU_ASSERT_TRUE(rj_fallback_was_elsewhere(r.s, 3));
 	CU_ASSERT_TRUE(rj_fallback_was_elsewhere(r.s, 5));
 	/* an older one's word does not count any more */
 	T_WORKS(&r.t, rj_fallback_serve(r.s, 3, &r.t.err));

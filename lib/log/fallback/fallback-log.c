@@ -359,13 +359,15 @@ int rj_fallback_serve(
 
 	if (h.state != RJ_FALLBACK_IDLE || h.epoch >= epoch)
 		return 0;
+	if (!h.epoch)
+		h.made = epoch;
 	h.epoch = epoch;
 	return advance(s, &h, err);
 }
 
 bool rj_fallback_was_elsewhere(const struct rj_fallback *s, uint64_t epoch)
 {
-	return s->h.state == RJ_FALLBACK_IDLE && s->h.epoch < epoch;
+	return s->h.state == RJ_FALLBACK_IDLE && (s->h.epoch < epoch || s->h.made > epoch);
 }
 
 int rj_fallback_give_up(struct rj_fallback *s, struct rj_error *err)

@@ -85,7 +85,7 @@ int rj_fallback_idle(struct rj_fallback *s, struct rj_error *err);
 int rj_fallback_serve(
 	struct rj_fallback *s, uint64_t epoch, struct rj_error *err);
 /* True if a writer of EPOCH, the volume's epoch, may have used another file, with
- * acknowledged segments in it. */
+ * acknowledged segments in it: this one was not in use then, or was made later. */
 bool rj_fallback_was_elsewhere(const struct rj_fallback *s, uint64_t epoch);
 /*
  * Record TAIL, which the store has acknowledged, durably in the header of an idle
