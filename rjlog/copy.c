@@ -122,7 +122,7 @@ static int probe_target(const struct copy *c, struct rj_error *err)
 	if (c->present || c->older || !c->to.store->caps.put_new)
 		return 0;
 	return rj_store_probe_brief(
-		c->to.store, c->to.id.journal_uuid, NULL, err);
+		c->to.store, c->to.id.journal_uuid, 0, NULL, err);
 }
 
 struct put {

@@ -263,7 +263,7 @@ int rj_attach_try(struct rj_store *store, const uint8_t journal_uuid[RJ_UUID_BYT
 	struct rj_sbx *seen, struct rj_error *err)
 {
 	seen->probed_day = (uint16_t)(rj_realtime_ns() / DAY_NS);
-	return rj_store_probe_brief(store, journal_uuid, &seen->probed, err);
+	return rj_store_probe_brief(store, journal_uuid, 0, &seen->probed, err);
 }
 
 int rj_attach_begin_log(struct rj_store *store, const struct rj_log_id *id,

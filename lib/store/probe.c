@@ -198,7 +198,7 @@ static uint8_t kind_bits(const struct rj_store_caps *caps)
 }
 
 int rj_store_probe_brief(struct rj_store *store,
-	const uint8_t journal_uuid[RJ_UUID_BYTES], uint8_t *seen,
+	const uint8_t journal_uuid[RJ_UUID_BYTES], int race_ms, uint8_t *seen,
 	struct rj_error *err)
 {
 	struct rj_probe out = {0};
@@ -219,6 +219,8 @@ int rj_store_probe_brief(struct rj_store *store,
 		if (store->caps.exclusive_container)
 			r.budget_ns = BRIEF_FOLDER_NS;
 	}
+	if (race_ms)
+		r.budget_ns = race_ms * 1000000LL;
 	memcpy(out.journal_uuid, journal_uuid, RJ_UUID_BYTES);
 	if (seen)
 		*seen = kind_bits(&store->caps);

@@ -88,7 +88,7 @@ static int begin(struct start *s, const struct rj_log_id *id, struct rj_error *e
 	rc = make_ring(l, RJ_RAW_BLOCK, s->want->size_mb * MIB_BLOCKS, &ring, err);
 	if (!rc)
 		rc = rj_store_probe_brief(
-			l->store, id->journal_uuid, &probed, err);
+			l->store, id->journal_uuid, 0, &probed, err);
 	if (!rc)
 		rc = rj_log_claim(l->store, id, NULL, &l->writer, err);
 	return rc ? rc : put_first(l, err);

@@ -13,6 +13,7 @@
 
 #define RETRY_MS 5000
 #define LOST_MS	 1000
+#define PROBE_MS 300 /* the volume's writers wait */
 
 static const uint8_t no_key[16];
 
@@ -212,7 +213,8 @@ static int check_store(const struct rj_loaded *l, const struct rj_move_request *
 	if (r->save || same_place(&r->from, r->url))
 		return 0;
 	rc = rj_listing_epoch(store, id, RETRY_MS, &claimed, err);
-	return rc || claimed ? rc : rj_store_probe_brief(store, id->journal_uuid, &probed, err);
+	return rc || claimed ? rc : rj_store_probe_brief(
+				       store, id->journal_uuid, PROBE_MS, &probed, err);
 }
 
 /* The ring into a new log; *OUT says where it is. */

@@ -97,7 +97,7 @@ static int brief(struct kind *k, bool foreign, uint8_t *seen)
 	s->caps.foreign = foreign;
 	now = k;
 	err = (struct rj_error){0};
-	rc = rj_store_probe_brief(s, epochs.journal_uuid, seen, &err);
+	rc = rj_store_probe_brief(s, epochs.journal_uuid, 0, seen, &err);
 	CU_ASSERT_EQUAL(memory->list(s, &epochs, 0, count, NULL, NULL), 0);
 	rj_store_close(s);
 	memshelf_free(shelf);
