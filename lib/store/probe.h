@@ -63,8 +63,8 @@ int rj_store_probe(const char *url, const struct rj_probe_opts *opts,
  * removes nothing no other objects remain. Nothing is put if the log has an epoch
  * already (an earlier attempt got further), or if the store has only one handle.
  * RACE_MS is the time after which the race has no more rounds, but for the first three; 0: as long
- * as it takes to find a server that looks first and stores then, 6 seconds at most. SEEN (may be NULL)
- * gets RJ_SBX_PROBED_* (format/sbx.h).
+ * as it takes to find a server that looks first and stores then, 6 seconds at most. SEEN (may be
+ * NULL) gets RJ_SBX_PROBED_* (format/sbx.h).
  * RJ_E_UNSUPPORTED: as rj_probe_verdict(); else as above.
  */
 int rj_store_probe_brief(struct rj_store *store,
