@@ -8,7 +8,7 @@
 #include "store/store.h"
 #include "store/url.h"
 
-#define RETRY_MS 2000 /* that place may be the one that is lost */
+#define RETRY_MS 1 /* one attempt: that place may be the one that is lost */
 
 /* Get the header of the last segment at the place that the volume names. Without the key, which
  * may be of both: all that is asked for stands in the clear. */

@@ -12,7 +12,7 @@
 #include "util/log.h"
 
 #define RETRY_MS 5000
-#define LOST_MS	 1000
+#define LOST_MS	 1 /* one attempt */
 #define PROBE_MS 300 /* the volume's writers wait */
 
 static const uint8_t no_key[16];
