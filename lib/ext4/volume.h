@@ -81,6 +81,7 @@ struct rj_volume_facts {
 	uint32_t journal_device; /* s_journal_dev */
 	uint8_t journal_uuid[RJ_UUID_BYTES]; /* s_journal_uuid */
 	bool has_sbx;	 /* the extension is there and good */
+	bool placed; /* it names where the log went after the primary superblock was written */
 	struct rj_sbx sbx;
 	struct rj_error sbx_error; /* why has_sbx is false; see RJ_SUPER_STALE */
 	uint32_t backups; /* backup superblocks this volume has */
@@ -88,7 +89,6 @@ struct rj_volume_facts {
 	 * can have none. */
 	uint64_t mark_at;
 	uint64_t mark; /* the mark, of the present journal; 0: there is none */
-	bool placed; /* sbx names where the log went after the primary superblock was written */
 	enum rj_super_state super; /* GOOD without RJ_VOLUME_SALVAGE */
 	uint32_t super_group;
 };

@@ -122,7 +122,8 @@
 	N(uint8_t, has_sbx, 491)                                               \
 	A(uint8_t, uuid, RJ_UUID_BYTES, 492)                                   \
 	A(char, label, 17, 508)                                                \
-	A(uint8_t, journal_uuid, RJ_UUID_BYTES, 525)
+	A(uint8_t, journal_uuid, RJ_UUID_BYTES, 525)                           \
+	N(uint8_t, placed, 541) /* zero from a release before 0.2 */
 
 #define RJ_SHM_N(type, member, at)        type member;
 #define RJ_SHM_A(type, member, count, at) type member[count];

@@ -40,7 +40,7 @@ static void nothing_is_left_out(void)
 	ROUND(track, rj_track, 9);
 	ROUND(writer, rj_log_writer_state, 6);
 	/* sbx_error and space are of no use to a worker that takes over */
-	ROUND(facts, rj_volume_facts, sizeof(struct rj_error) + sizeof(uint64_t) + 39);
+	ROUND(facts, rj_volume_facts, sizeof(struct rj_error) + sizeof(uint64_t) + 38);
 }
 
 static void another_release_is_refused(void)
