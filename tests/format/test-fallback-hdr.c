@@ -209,6 +209,7 @@ static bool change_header(struct rj_fallback_header *h, const char *field)
 	CHANGE(floor_epoch)
 	CHANGE(floor_sequence)
 	CHANGE(floor_chain)
+	CHANGE(made)
 	return false;
 }
 
@@ -255,7 +256,7 @@ static void document_says_the_same_of_the_header(void)
 	struct row rows[32];
 	unsigned n = read_table("fallback.md", "### Header", rows, 32), i;
 
-	CU_ASSERT_EQUAL(n, 21);
+	CU_ASSERT_EQUAL(n, 22);
 	check_cover(rows, n, sizeof(a));
 	rj_fallback_header_encode(&h, a);
 	for (i = 0; i < n; i++) {
