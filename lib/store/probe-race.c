@@ -19,7 +19,7 @@
 
 #define LEAST_ROUNDS 3
 #define SEND_NS	     3000000 /* from the last arrival until each request is in the kernel */
-#define MEET_MS	     500 /* a server may answer one connection after the other */
+#define MEET_NS	     500000000 /* a server may answer one connection after the other */
 
 /* Does KEY hold the LEN bytes of DATA? */
 bool probe_holds(
@@ -76,10 +76,7 @@ static void meet(void *arg, int socket)
 	if (a->met)
 		return;
 	a->met = true;
-	clock_gettime(CLOCK_REALTIME, &until);
-	until.tv_nsec += MEET_MS * 1000000L;
-	until.tv_sec += until.tv_nsec / 1000000000L;
-	until.tv_nsec %= 1000000000L;
+	until = rj_cond_until(MEET_NS);
 	pthread_mutex_lock(&m->lock);
 	a->corked = socket;
 	if (socket >= 0)
@@ -243,7 +240,6 @@ int probe_race(struct probe_run *r, struct rj_error *err)
 	struct racer *a = calloc(r->out->racers, sizeof(*a));
 	struct meeting m = {
 		.lock = PTHREAD_MUTEX_INITIALIZER,
-		.all = PTHREAD_COND_INITIALIZER,
 		.until = r->budget_ns ? rj_monotonic_ns() + r->budget_ns : INT64_MAX,
 	};
 	unsigned i, started;
@@ -254,6 +250,7 @@ int probe_race(struct probe_run *r, struct rj_error *err)
 	rc = open_racers(r, a, err);
 	if (rc)
 		goto out;
+	rj_cond_init(&m.all);
 	pthread_mutex_lock(&m.lock);
 	for (started = 0; started < r->out->racers; started++) {
 		a[started].m = &m;
@@ -270,6 +267,7 @@ int probe_race(struct probe_run *r, struct rj_error *err)
 	for (i = 0; i < started; i++)
 		pthread_join(a[i].thread, NULL);
 	pthread_barrier_destroy(&m.round);
+	pthread_cond_destroy(&m.all);
 	r->out->rounds = m.rounds;
 	for (i = 0; !rc && i < r->out->rounds; i++)
 		judge_round(r, a, i);
@@ -280,4 +278,3 @@ out:
 	free(a);
 	return rc;
 }
-

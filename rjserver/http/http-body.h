@@ -40,9 +40,9 @@ void purse_drop(struct bodies *b, struct purse *p); /* NULL-safe */
 
 /* Get memory for a body of LEN bytes, at the cost of P. NULL: none for now. */
 struct record_buffer *body_take(struct bodies *b, struct purse *p, size_t len);
-/* Have the clients of P left more answers unread than they may? */
-bool purse_unread(const struct purse *p);
 /* Give it back; NULL-safe. */
 void body_give(struct bodies *b, struct purse *p, struct record_buffer *r);
+/* Have the clients of P left more answers unread than they may? */
+bool purse_unread(const struct purse *p);
 
 #endif

@@ -171,7 +171,7 @@ bool conn_untake(struct conn *c, const void *p, size_t len);
 /* Count what is yet to be sent of the answer. Above the bound of C's account the connection of it
  * that has waited longest for its client is ended. */
 void conn_hold_answer(struct conn *c);
-/* Have C's account not take more than half of all connections: end another one of it, that is
+/* Keep C's account below half of all connections: end another connection of the account, which is
  * idle or waits for its client. */
 void conn_share(struct conn *c);
 /* Free what is yet to be sent of the answer. */

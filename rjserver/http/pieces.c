@@ -42,7 +42,7 @@ int pieces_begin(
 		if (!rc) {
 			p->length = at.length;
 			p->crc = at.crc;
-			rc = read_wait_check(s, okey, &p->wait, err);
+			rc = read_wait_check(s, okey, &at, &p->wait, err);
 		}
 	} else {
 		rc = come(&p->wait, err);
@@ -75,7 +75,8 @@ int pieces_next(struct pieces *p, struct rj_buf *out, struct rj_error *err)
 		if (!rc && (at.length != p->length || at.crc != p->crc))
 			rc = rj_fail(err, RJ_E_NOTFOUND, "it is another object now");
 		if (!rc)
-			rc = read_wait_part(p->s, &p->okey, p->at, len, out, &p->wait, err);
+			rc = read_wait_part(
+				p->s, &p->okey, &at, p->at, len, out, &p->wait, err);
 		p->waits = rc == -RJ_E_BUSY;
 	}
 	if (!rc)

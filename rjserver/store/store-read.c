@@ -364,20 +364,17 @@ int read_wait_begin(struct store *s, const struct okey *okey, struct rj_buf *out
 	return reader_get(s, okey, out, on_read, w, &w->job, err);
 }
 
-int read_wait_check(
-	struct store *s, const struct okey *okey, struct read_wait *w, struct rj_error *err)
+int read_wait_check(struct store *s, const struct okey *okey, const struct object_place *at,
+	struct read_wait *w, struct rj_error *err)
 {
 	static uint8_t scratch[AT_ONCE]; /* of the event loop */
 	struct read_job what = {.okey = *okey, .done = on_read, .arg = w, .wanted = CHECK,
 		.len = AT_ONCE};
 	struct rj_buf all = {0};
-	struct object_place at;
-	int rc = object_find(s, okey, &at, err);
+	int rc;
 
-	if (rc)
-		return rc;
-	if (at.length <= AT_ONCE && read_now(&at, 0, at.length, scratch))
-		return object_whole(&at, scratch) ? 0 : object_damaged(s, okey, &at, err);
+	if (at->length <= AT_ONCE && read_now(at, 0, at->length, scratch))
+		return object_whole(at, scratch) ? 0 : object_damaged(s, okey, at, err);
 	if (have_reader(s) && have_thread(s->reader))
 		return wait_for(s, &what, &w->job, err);
 	rc = object_get(s, okey, &all, err);
@@ -385,25 +382,21 @@ int read_wait_check(
 	return rc;
 }
 
-int read_wait_part(struct store *s, const struct okey *okey, uint32_t from, uint32_t len,
-	struct rj_buf *out, struct read_wait *w, struct rj_error *err)
+int read_wait_part(struct store *s, const struct okey *okey, const struct object_place *at,
+	uint32_t from, uint32_t len, struct rj_buf *out, struct read_wait *w, struct rj_error *err)
 {
 	struct read_job what = {.okey = *okey, .done = on_read, .arg = w, .wanted = PART,
 		.from = from, .len = len};
-	struct object_place at;
 	struct rj_error why;
-	int rc = object_find(s, okey, &at, err);
 
-	if (!rc && rj_buf_reserve(out, len))
-		rc = rj_fail(err, RJ_E_NOMEM, "out of memory");
-	if (rc)
-		return rc;
-	if (!read_now(&at, from, len, out->data + out->len)) {
+	if (rj_buf_reserve(out, len))
+		return rj_fail(err, RJ_E_NOMEM, "out of memory");
+	if (!read_now(at, from, len, out->data + out->len)) {
 		if (have_reader(s) && have_thread(s->reader))
 			return wait_for(s, &what, &w->job, err);
-		if (rj_pread_all(at.f->fd, out->data + out->len, len, object_offset(&at) + from,
+		if (rj_pread_all(at->f->fd, out->data + out->len, len, object_offset(at) + from,
 			    "data file", &why))
-			return object_unread(s, okey, &at, why.msg, err);
+			return object_unread(s, okey, at, why.msg, err);
 	}
 	out->len += len;
 	return 0;

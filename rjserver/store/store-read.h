@@ -46,12 +46,12 @@ struct read_wait {
 /* reader_get(); with RJ_E_BUSY the result comes to W. */
 int read_wait_begin(struct store *s, const struct okey *okey, struct rj_buf *out,
 	struct read_wait *w, struct rj_error *err);
-/* Check the object's bytes against their checksum, and keep none of them. */
-int read_wait_check(
-	struct store *s, const struct okey *okey, struct read_wait *w, struct rj_error *err);
+/* Check the bytes of the object, which object_find() has found AT, against their checksum, and keep none of them. */
+int read_wait_check(struct store *s, const struct okey *okey, const struct object_place *at,
+	struct read_wait *w, struct rj_error *err);
 /* Append LEN bytes of the object from byte FROM on, as they are. */
-int read_wait_part(struct store *s, const struct okey *okey, uint32_t from, uint32_t len,
-	struct rj_buf *out, struct read_wait *w, struct rj_error *err);
+int read_wait_part(struct store *s, const struct okey *okey, const struct object_place *at,
+	uint32_t from, uint32_t len, struct rj_buf *out, struct read_wait *w, struct rj_error *err);
 /* Cancel what W waits for, and free what came. */
 void read_wait_end(struct read_wait *w);
 

@@ -47,7 +47,7 @@ refused 8 "a certificate that nobody signed" \
 B_URL=$S3
 b_durable_refused
 b_conf "${S3%/*}/durable" "user = $RGW_AK" "password = $RGW_SK" "durable = yes"
-check "with durable = yes in rj.conf it is to be had" volume "$T_DIR/known.img" ext4 4096 "${S3%/*}/durable"
+check "durable = yes in rj.conf allows ack=durable" volume "$T_DIR/known.img" ext4 4096 "${S3%/*}/durable"
 b_main_path s3
 b_key "$T_DIR/seal.key"
 b_main_path s3-key "key=$T_DIR/seal.key"
