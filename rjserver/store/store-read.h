@@ -46,7 +46,8 @@ struct read_wait {
 /* reader_get(); with RJ_E_BUSY the result comes to W. */
 int read_wait_begin(struct store *s, const struct okey *okey, struct rj_buf *out,
 	struct read_wait *w, struct rj_error *err);
-/* Check the bytes of the object, which object_find() has found AT, against their checksum, and keep none of them. */
+/* Check the bytes of the object, which object_find() has found AT, against their checksum, and keep
+ * none of them. */
 int read_wait_check(struct store *s, const struct okey *okey, const struct object_place *at,
 	struct read_wait *w, struct rj_error *err);
 /* Append LEN bytes of the object from byte FROM on, as they are. */
