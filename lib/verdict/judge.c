@@ -63,7 +63,7 @@ static uint64_t derive(const struct rj_verdict_facts *f)
 {
 	uint64_t found = f->found;
 
-	if (found & F(UNREADABLE))
+	if (found & (F(UNREADABLE) | F(VOID))) /* nothing is read of a log that was given up */
 		found &= ~F(READ);
 	if (found & (F(TORN) | F(LOST) | F(GONE) | F(STALE)))
 		found |= F(BAD_SUPER);

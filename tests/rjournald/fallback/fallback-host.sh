@@ -105,5 +105,6 @@ status 4 "the first one does not take that away" "$RJRECOVER" -p "$T_DIR/f.img"
 like "and why" "$OUT" 'went on without its log in epoch [0-9]+, and another host with the log'
 check "the other one goes on" put_file "$mnt/i"
 status 0 "what it wrote is given up when told so" "$RJRECOVER" --accept-loss "$T_DIR/f.img"
+like "and said" "$OUT" 'given up .--accept-loss.: what another host wrote to the log at .* in epoch [0-9]+, after'
 check "that one is stopped" eval '! timeout 60 dd if=/dev/zero of="$mnt/j" count=1 conv=fsync status=none'
 umount -l "$mnt"

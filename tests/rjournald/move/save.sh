@@ -89,5 +89,6 @@ for words in -n -p -f; do
 done
 is "overtaken: nothing was changed" "$(sha256sum <"$img")" "$before"
 status 0 "overtaken: with a word" $LIMIT "$RJRECOVER" -f --accept-loss --from="$T_DIR/overtaken" "$img"
+like "overtaken: and what is given up" "$OUT" "given up .-f --accept-loss.: what a writer wrote to $SRV_URL/v"
 stop_server
 exit 0
