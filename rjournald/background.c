@@ -62,12 +62,11 @@ static void start_yield(struct rj_daemon *d)
 			err.msg);
 }
 
-/* The format of ext3 has no extents. */
 static void start_zeroout(struct rj_daemon *d)
 {
 	struct rj_error err;
 
-	if (d->loaded.facts.ext4_features &&
+	if (!d->opts.xfs &&
 		rj_zeroout_start(d->loaded.device, &d->zeroout, &err))
 		rj_log(RJ_LOG_WARNING,
 			"extent_max_zeroout_kb is left as it is: %s", err.msg);

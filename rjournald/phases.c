@@ -89,8 +89,7 @@ void rj_daemon_stop(struct rj_daemon *d)
 void rj_daemon_mounted(struct rj_daemon *d)
 {
 	rj_zeroout_look(d->zeroout);
-	/* the format of ext3 has no extents */
-	if (!d->loaded.facts.ext4_features || rj_zeroout_off(d->zeroout))
+	if (rj_zeroout_off(d->zeroout))
 		rj_mount_notes_mounted(d->loaded.notes);
 	if (d->opts.until_unmount)
 		let_go(d);

@@ -67,8 +67,9 @@ crash_record() {
 	daemon=$(daemon_pid "$loop")
 	at_exit kill_pid "$daemon"
 	mount -i -t ext4 -o "journal_path=$JLOOP,$opts" "$loop" "$d/mnt" || return 1
-	# rjournald does it too, within a second: late for what is so short
-	[[ $opts != data=journal* ]] || echo 0 >"/sys/fs/ext4/${loop#/dev/}/extent_max_zeroout_kb"
+	# within a second, which is late for what is so short
+	[[ $opts != data=journal* ]] ||
+		wait_for 60 grep -qx 0 "/sys/fs/ext4/${loop#/dev/}/extent_max_zeroout_kb" || rc=1
 	recorder "work $d/mnt $seed $CRASH_THREADS $count $away" || rc=1
 	umount "$d/mnt" || rc=1
 	kill -TERM "$daemon"

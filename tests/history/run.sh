@@ -30,9 +30,7 @@ history_volume() {
 		history_mount "$mode"
 }
 history_mount() {
-	mount_served "$T_DIR/v.img" mnt "data=$1" || return 1
-	# rjournald does it too, within a second
-	[[ $1 != journal* ]] || echo 0 >"$(zeroout_file)"
+	mount_served "$T_DIR/v.img" mnt "data=$1"
 }
 zeroout_file() { echo "/sys/fs/ext4/$(basename "$(findmnt -no SOURCE mnt)")/extent_max_zeroout_kb"; }
 history_umount() { umount mnt && unserve; }
@@ -46,8 +44,6 @@ rj_mount() {
 		grep -q "in use by the system" said || { cat said; return 1; }
 		sleep 0.1
 	done
-	# of ext3 rjournald leaves it alone, which has no extents; a base asks for it
-	[[ ${1:-journal} != journal* ]] || echo 0 >"$(zeroout_file)"
 }
 # with_mount BEFORE AFTER: unmounted and mounted, with a program that runs between mount.rj's look
 # and the mount, and one that uses the mount before mount.rj says that it is there

@@ -25,8 +25,6 @@ check "a volume" "$MKRJFS" -q -F -t ext4 -J "remote=$url,size=4" "$img" 32M
 check "mounted" mount_served "$img" "$mnt" data=journal
 at_exit umount -l "$mnt"
 check "written" fsynced "$mnt" 5 "$T_DIR/sums"
-device=$(findmnt -no SOURCE "$mnt")
-echo 0 >"/sys/fs/ext4/${device#/dev/}/extent_max_zeroout_kb" # as mount.rj does
 status 0 "a base" "$RJ_BUILD/rjbackup/rjbackup" base --hold=30d -o "$T_DIR/base" "$mnt"
 
 # ---- what they show ----

@@ -17,7 +17,7 @@
 #define SUPER_AT    1024u
 #define SUPER_BYTES 1024u
 #define HEAD        4096u /* of the device: the superblock is in it, however it is read */
-#define LOOKS    50
+#define LOOKS    25
 #define LOOK_NS  100000000LL
 
 static int open_dir(struct rj_source *s, struct rj_error *err)
@@ -105,20 +105,28 @@ int rj_source_open(const char *given, struct rj_source *s, struct rj_error *err)
 	return open_unmounted(s, S_ISBLK(st.st_mode), err);
 }
 
-static int zeroout_kb(const struct rj_source *s, struct rj_error *err)
+/* rjournald sets it within a second of a mount. */
+static int check_zeroout(const struct rj_source *s, struct rj_error *err)
 {
 	struct rj_buf text = {0};
 	char path[96];
-	int rc;
+	bool off = false;
+	int rc = 0, looks;
 
 	snprintf(path, sizeof(path), "/sys/fs/ext4/%.32s/extent_max_zeroout_kb", s->name);
-	rc = rj_read_file(path, 32, &text, err);
-	if (!rc && (text.len < 1 || text.data[0] != '0'))
-		rc = rj_fail(err, RJ_E_REFUSED,
-			"%s: ext4 zeroes blocks on the device, past the log: set %s to 0, as rjournald does",
-			s->dir, path);
+	for (looks = 0; !rc && !off && looks < LOOKS; looks++) {
+		if (looks)
+			rj_sleep_ns(LOOK_NS);
+		rj_buf_free(&text);
+		rc = rj_read_file(path, 32, &text, err);
+		off = !rc && text.len && text.data[0] == '0';
+	}
 	rj_buf_free(&text);
-	return rc;
+	if (rc || off)
+		return rc;
+	return rj_fail(err, RJ_E_REFUSED,
+		"%s: ext4 zeroes blocks on the device, past the log, and rjournald could not turn that off (its log says why): set %s to 0",
+		s->dir, path);
 }
 
 int rj_source_check_mount(const struct rj_source *s, struct rj_error *err)
@@ -129,7 +137,7 @@ int rj_source_check_mount(const struct rj_source *s, struct rj_error *err)
 		return rj_fail(err, RJ_E_REFUSED,
 			"%s: not mounted with data=journal, so that what is in files does not pass the log: mount it with -o data=journal",
 			s->dir);
-	return zeroout_kb(s, err);
+	return check_zeroout(s, err);
 }
 
 int rj_source_super(const struct rj_source *s, uint8_t raw[1024], struct rj_error *err)
