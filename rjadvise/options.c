@@ -5,7 +5,7 @@
 #include <getopt.h>
 #include <string.h>
 
-#include "util/quantity.h"
+#include "text/quantity.h"
 
 #define DAY_S	  86400
 #define TIME_S	  600

@@ -14,7 +14,7 @@
 static void print_text(const struct drill *d)
 {
 	const struct looked *l = d->looked;
-	char text[RJ_MOMENT_TEXT];
+	char text[RJ_WHEN_TEXT];
 
 	printf("%s: %s: restored as of %s, segment %" PRIu64 ", %" PRIu64 " bytes\n",
 		d->o->base, d->rc ? "FAILED" : "ok", rj_place_text(&d->report.reached, text),

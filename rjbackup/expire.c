@@ -10,11 +10,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "format/claim-text.h"
 #include "history/base.h"
 #include "os/fileio.h"
 #include "tools/json.h"
 #include "tools/keep-rules.h"
+#include "text/when.h"
 
 struct base {
 	const char *path;
@@ -85,12 +85,12 @@ static int look(struct base *b, const struct base *before, size_t count, struct 
 
 static void show(const struct base *b, bool dry_run, struct json_object *json)
 {
-	char time[RJ_CLAIM_VALUE], uuid[RJ_UUID_TEXT], text[KEEP_WHY_BYTES + 20];
+	char time[RJ_WHEN_TEXT], uuid[RJ_UUID_TEXT], text[KEEP_WHY_BYTES + 20];
 	struct json_object *o;
 
 	if (!json) {
 		printf("%s: volume %s, %s: %s\n", b->path, rj_uuid_text(b->uuid, uuid),
-			rj_claim_time_text(b->keep.time, time),
+			rj_when_seconds(b->keep.time, time),
 			keep_text(&b->keep, dry_run, text));
 		if (b->last)
 			printf(

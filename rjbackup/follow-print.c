@@ -6,12 +6,12 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "format/claim-text.h"
 #include "os/fileio.h"
 #include "print.h"
 #include "tools/json.h"
 #include "tools/prometheus.h"
 #include "util/environ.h"
+#include "text/when.h"
 
 #define NS_PER_S 1e9
 
@@ -29,7 +29,7 @@ static int64_t lag_ns(const struct followed *p)
 static void print_text(const struct followed *p)
 {
 	const struct rj_follow_state *s = &p->state;
-	char text[RJ_MOMENT_TEXT];
+	char text[RJ_WHEN_TEXT];
 	int64_t lag = lag_ns(p);
 
 	if (!s->at.segment)
@@ -51,10 +51,10 @@ static void print_text(const struct followed *p)
 
 static void print_hold(const struct rj_hold *h)
 {
-	char until[RJ_CLAIM_VALUE];
+	char until[RJ_WHEN_TEXT];
 
 	printf("  hold %" PRIu64 " keeps the log from segment %" PRIu64 " on until %s\n", h->number,
-		h->first, rj_claim_time_text(h->until, until));
+		h->first, rj_when_seconds(h->until, until));
 }
 
 static void print_json(const struct followed *p)
@@ -173,7 +173,7 @@ int follow_metrics(const struct followed *f, struct rj_error *err)
 static void promote_text(const struct options *o, const struct rj_promote_report *r)
 {
 	const struct rj_history_place *at = &r->state.at;
-	char text[RJ_MOMENT_TEXT];
+	char text[RJ_WHEN_TEXT];
 
 	rj_place_text(at, text);
 	if (o->dry_run)

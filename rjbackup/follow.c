@@ -74,7 +74,7 @@ static int check_until(struct followed *p)
 	const struct rj_follow_state *s = &p->state;
 	const struct rj_moment *until = &p->o->until;
 	int64_t at = s->at.time_ns ? s->at.time_ns : s->at.sealed_ns;
-	char text[RJ_MOMENT_TEXT];
+	char text[RJ_WHEN_TEXT];
 
 	if (until->kind != RJ_AT_TIME || (s->whole && at <= until->time_ns))
 		return 0;

@@ -11,6 +11,7 @@
 #include "tools/holds.h"
 #include "tools/json.h"
 #include "util/environ.h"
+#include "text/when.h"
 
 #define NS_PER_S 1000000000LL
 #define DAY_S	 86400.0
@@ -185,7 +186,7 @@ void kept_show_base(const struct kept *k, struct json_object *json)
 	bool retained = k->retain_s && k->retained <= k->base;
 	unsigned held = show_holds(k, all);
 	int64_t until = k->base_ns / NS_PER_S + (int64_t)k->retain_s;
-	char text[RJ_CLAIM_VALUE];
+	char text[RJ_WHEN_TEXT];
 
 	if (json) {
 		add_u64(json, "needs", k->base);
@@ -196,7 +197,7 @@ void kept_show_base(const struct kept *k, struct json_object *json)
 	}
 	if (retained)
 		printf("  kept by retain of this host's rj.conf until %s\n",
-			rj_claim_time_text(until, text));
+			rj_when_seconds(until, text));
 	if (!held && !retained)
 		printf("  kept by no hold, nor by retain of this host's rj.conf: what it needs, from segment %" PRIu64
 		       " on, may be deleted\n",
@@ -220,11 +221,11 @@ void kept_show_cost(const struct kept *k, uint64_t seconds, struct json_object *
 void mark_show(const struct rj_point *p, bool gone, struct json_object *all)
 {
 	struct json_object *o;
-	char time[RJ_CLAIM_VALUE];
+	char time[RJ_WHEN_TEXT];
 
 	if (!all) {
 		printf("  mark %s: segment %" PRIu64 ", made %s%s\n", p->name, p->segment,
-			rj_claim_time_text(p->time, time),
+			rj_when_seconds(p->time, time),
 			gone ? " (gone: the log has been deleted up to there)" : "");
 		return;
 	}

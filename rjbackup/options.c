@@ -9,7 +9,7 @@
 
 #include "format/claim-text.h"
 #include "tools/keep-rules.h"
-#include "util/quantity.h"
+#include "text/quantity.h"
 
 #define MB 1000000u
 
@@ -73,8 +73,9 @@ static const char help_text[] =
 	"      --once          follow: end when there is nothing more to apply\n"
 	"      --until=MOMENT  fold: apply no later commit: a moment, as for --at\n"
 	"      --at=MOMENT     restore: latest (the default), segment:NUMBER, mark:NAME,\n"
-	"                      \"YYYY-MM-DD HH:MM:SS\" (with Z: UTC) or @SECONDS since 1970:\n"
-	"                      the last commit before the first one later than that\n"
+	"                      or a time, such as \"2026-11-28 14:05\", with Z or +01:00 after\n"
+	"                      it or local, 14:05, \"yesterday 14:05\", \"10 minutes ago\", -10m,\n"
+	"                      @SECONDS since 1970: the last commit before the first later one\n"
 	"      --verify=HOW    restore: check the new volume: not (none), its metadata in\n"
 	"                      short (quick, the default), or with e2fsck -fn (full)\n"
 	"      --scratch=DIR   drill: where to restore; mount: where to keep what differs from\n"

@@ -6,9 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "format/claim-text.h"
 #include "kept.h"
 #include "tools/json.h"
+#include "text/when.h"
 
 void complain(const char *msg)
 {
@@ -24,7 +24,7 @@ const char *ended_why(const struct rj_history_report *r, int rc, const struct rj
 
 static void print_place(const char *what, const struct rj_history_place *p)
 {
-	char text[RJ_MOMENT_TEXT];
+	char text[RJ_WHEN_TEXT];
 
 	printf("  %s %s, segment %" PRIu64, what, rj_place_text(p, text), p->segment);
 	if (p->time_ns)
@@ -68,12 +68,12 @@ static void print_ls(const struct result *r)
 
 static void print_hold(const struct rj_hold *h)
 {
-	char until[RJ_CLAIM_VALUE];
+	char until[RJ_WHEN_TEXT];
 
 	if (h->number)
 		printf("hold %" PRIu64 " keeps the log from segment %" PRIu64 " on until %s\n",
 			h->number, h->first,
-			rj_claim_time_text(h->until, until));
+			rj_when_seconds(h->until, until));
 }
 
 static void print_cost(const struct result *r)
@@ -93,10 +93,21 @@ static const char *number_text(const struct rj_base_facts *f, char out[32])
 	return f->number ? out : "";
 }
 
+/* The time that --at was understood as, and "; asked for " before it; "": it is none. */
+static const char *asked_text(const struct options *o, char out[RJ_WHEN_TEXT + 16])
+{
+	char text[RJ_WHEN_TEXT];
+
+	out[0] = 0;
+	if (o->at.kind == RJ_AT_TIME)
+		snprintf(out, RJ_WHEN_TEXT + 16, "; asked for %s", rj_when_text(o->at.time_ns, text));
+	return out;
+}
+
 static void print_text(const struct result *r)
 {
 	const struct options *o = r->o;
-	char text[RJ_MOMENT_TEXT], number[32];
+	char text[RJ_WHEN_TEXT], asked[RJ_WHEN_TEXT + 16], number[32];
 
 	switch (o->command) {
 	case COMMAND_LS:
@@ -116,16 +127,16 @@ static void print_text(const struct result *r)
 	case COMMAND_EXPIRE: /* has no such result */
 		break;
 	case COMMAND_RESTORE:
-		printf("%s: %s as of %s, segment %" PRIu64 ", %" PRIu64 " transactions after the base\n",
+		printf("%s: %s as of %s, segment %" PRIu64 ", %" PRIu64 " transactions after the base%s\n",
 			o->out, o->dry_run ? "would be" : "restored",
 			rj_place_text(&r->report.reached, text),
-			r->report.reached.segment, r->report.transactions);
+			r->report.reached.segment, r->report.transactions, asked_text(o, asked));
 		break;
 	case COMMAND_MOUNT:
 		printf("%s: mounted as of %s, segment %" PRIu64
-		       ", %" PRIu64 " transactions after the base (umount %s ends it)\n",
+		       ", %" PRIu64 " transactions after the base%s (umount %s ends it)\n",
 			o->dir, rj_place_text(&r->report.reached, text), r->report.reached.segment,
-			r->report.transactions, o->dir);
+			r->report.transactions, asked_text(o, asked), o->dir);
 		break;
 	case COMMAND_DRILL: /* drill.c */
 	case COMMAND_FOLLOW: /* follow.c */
@@ -139,11 +150,13 @@ static void add_place(struct json_object *top, const char *key,
 	const struct rj_history_place *p)
 {
 	struct json_object *o = json_object_new_object();
+	char text[RJ_WHEN_TEXT];
 
 	add_u64(o, "segment", p->segment);
 	if (p->time_ns) {
 		add_u64(o, "tid", p->tid);
 		add_u64(o, "commit_ns", (uint64_t)p->time_ns);
+		add_text(o, "commit", rj_when_rfc3339(p->time_ns, text));
 	}
 	json_object_object_add(top, key, o);
 }
@@ -160,7 +173,7 @@ static void print_json(const struct result *r)
 {
 	struct json_object *top = json_object_new_object();
 	const struct rj_history_report *h = &r->report;
-	char uuid[RJ_UUID_TEXT];
+	char uuid[RJ_UUID_TEXT], text[RJ_WHEN_TEXT];
 
 	if (r->rc)
 		add_text(top, "error", r->err.msg);
@@ -169,6 +182,8 @@ static void print_json(const struct result *r)
 		add_text(top, "url",
 			r->o->url ? r->o->url : r->facts.sbx.url);
 	}
+	if (r->o->at.kind == RJ_AT_TIME)
+		add_text(top, "asked", rj_when_rfc3339(r->o->at.time_ns, text));
 	if (h->earliest.segment) {
 		add_place(top, "earliest", &h->earliest);
 		add_place(top, "reached", &h->reached);

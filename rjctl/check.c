@@ -12,8 +12,10 @@
 
 #include "dead-daemon.h"
 #include "os/rundir.h"
+#include "text/when.h"
 #include "tools/ask-daemon.h"
 #include "tools/drill-state.h"
+#include "util/environ.h"
 #include "volume.h"
 
 #define ASK_MS	  5000
@@ -132,6 +134,18 @@ static void judge_base(struct report *r, const char *name, const uint8_t uuid[RJ
 	judge_part(r, name, "drill", drill_state(uuid));
 }
 
+/* Renew it before it ends: then no put is taken. */
+static void judge_certificate(struct report *r, const char *name, struct json_object *o)
+{
+	int64_t now = rj_realtime_ns() / 1000000000;
+	int64_t end = json_object_get_int64(json_object_object_get(o, "store_certificate_end"));
+	char when[RJ_WHEN_TEXT];
+
+	if (end && end - now < RJ_ENDS_SOON_S)
+		say(r, WARNING, name, "the certificate of the store ends",
+			rj_when_seconds(end, when));
+}
+
 static void judge(struct report *r, const char *name, struct json_object *o)
 {
 	const char *mode = text_of(o, "mode"), *why;
@@ -148,6 +162,11 @@ static void judge(struct report *r, const char *name, struct json_object *o)
 		why = text_of(o, "why");
 	if (level_of(mode) != OK)
 		say(r, level_of(mode), name, mode, why);
+	/* of a volume at rest; what it would wait for is known */
+	if (level_of(mode) == OK && text_of(o, "store_why"))
+		say(r, json_object_object_get_ex(o, "fallback", NULL) ? WARNING : CRITICAL, name,
+			"store", text_of(o, "store_why"));
+	judge_certificate(r, name, o);
 	/* a store that is away is said once */
 	if (level_of(mode) == OK && text_of(o, "upkeep"))
 		say(r, WARNING, name, "upkeep", text_of(o, "upkeep"));

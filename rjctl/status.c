@@ -8,6 +8,7 @@
 
 #include "tools/prometheus.h"
 #include "util/environ.h"
+#include "text/when.h"
 
 static const char *text_of(struct json_object *o, const char *key)
 {
@@ -27,26 +28,15 @@ static uint64_t number_of(struct json_object *o, const char *key)
 	return (uint64_t)json_object_get_int64(value);
 }
 
-static const char *time_text(uint64_t seconds, char out[32])
-{
-	time_t t = (time_t)seconds;
-	struct tm tm;
-
-	if (!localtime_r(&t, &tm) ||
-		!strftime(out, 32, "%Y-%m-%d %H:%M:%S", &tm))
-		snprintf(out, 32, "%" PRIu64, seconds);
-	return out;
-}
-
 static void print_remote(struct json_object *o)
 {
 	struct json_object *f = NULL, *all;
-	char when[32];
+	char when[RJ_WHEN_TEXT];
 
 	if (number_of(o, "remote_tid"))
 		printf("  at the store  transaction %s, %s\n",
 			text_of(o, "remote_tid"),
-			time_text(number_of(o, "remote_time"), when));
+			rj_when_seconds((int64_t)number_of(o, "remote_time"), when));
 	if (number_of(o, "lag_bytes") || number_of(o, "lag_seconds"))
 		printf("  lag           %s bytes, %s s\n",
 			text_of(o, "lag_bytes"), text_of(o, "lag_seconds"));
@@ -83,7 +73,7 @@ static void print_remote(struct json_object *o)
 	if (json_object_object_get_ex(o, "hold", &f))
 		printf("  hold          %s of %s at %s keeps %s segments that no replay needs, until %s\n",
 			text_of(f, "number"), text_of(f, "program"), text_of(f, "host"),
-			text_of(f, "segments"), time_text(number_of(f, "until"), when));
+			text_of(f, "segments"), rj_when_seconds((int64_t)number_of(f, "until"), when));
 	if (number_of(o, "puts"))
 		printf("  round trip    %.2f ms median, %.2f ms p99 (%s "
 		       "segments, %s failures)\n",
@@ -111,20 +101,29 @@ static void print_next(struct json_object *o)
 void status_print(struct json_object *o)
 {
 	struct json_object *part;
-	char when[32];
+	char when[RJ_WHEN_TEXT];
 
 	printf("%s: %s, journal %s\n", text_of(o, "device"),
 		text_of(o, "state"), text_of(o, "journal_device"));
 	if (json_object_object_get_ex(o, "held", NULL))
 		printf("  held          %s\n", text_of(o, "held"));
 	printf("  store         %s\n", text_of(o, "store"));
+	if (number_of(o, "store_seen"))
+		printf("  store seen    %s\n",
+			rj_when_seconds((int64_t)number_of(o, "store_seen"), when));
+	if (number_of(o, "store_certificate_end"))
+		printf("  certificate   of the store, until %s\n",
+			rj_when_seconds((int64_t)number_of(o, "store_certificate_end"), when));
+	if (json_object_object_get_ex(o, "store_why", NULL))
+		printf("  store lost    a write would not be acknowledged: %s\n",
+			text_of(o, "store_why"));
 	if (json_object_object_get_ex(o, "nearly_full", NULL))
 		printf("  nearly full   %s\n", text_of(o, "nearly_full"));
 	if (json_object_object_get_ex(o, "upkeep", NULL))
 		printf("  upkeep        fails for %s s: %s\n",
 			text_of(o, "upkeep_failing_seconds"), text_of(o, "upkeep"));
 	printf("  mode          %s since %s (on_loss=%s)\n", text_of(o, "mode"),
-		time_text(number_of(o, "mode_since"), when),
+		rj_when_seconds((int64_t)number_of(o, "mode_since"), when),
 		text_of(o, "on_loss"));
 	if (json_object_object_get_ex(o, "error", NULL))
 		printf("  error         %s\n", text_of(o, "error"));
@@ -146,7 +145,7 @@ void status_print(struct json_object *o)
 		printf("  metrics       %s\n", text_of(o, "metrics"));
 	printf("  process id    %s, version %s, started %s\n",
 		text_of(o, "pid"), text_of(o, "version"),
-		time_text(number_of(o, "started"), when));
+		rj_when_seconds((int64_t)number_of(o, "started"), when));
 	if (number_of(o, "restarts"))
 		printf("  restarts      %s, the worker is now %s\n",
 			text_of(o, "restarts"), text_of(o, "worker_pid"));

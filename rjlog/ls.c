@@ -157,12 +157,12 @@ static void ls_missing(struct ls *ls, uint64_t first, uint64_t last)
 static void ls_text(const struct segment_seen *s)
 {
 	const struct rj_seghdr *h = &s->seg->header;
-	char when[64], tids[32] = "-";
+	char when[RJ_WHEN_TEXT], tids[32] = "-";
 
 	if (s->seg->body.tid_count)
 		snprintf(tids, sizeof(tids), "%u-%u", s->seg->body.first_tid,
 			s->seg->body.last_tid);
-	printf("%10" PRIu64 " %6" PRIu64 "  %-9s %10" PRIu64 "  %-23s %7" PRIu64
+	printf("%10" PRIu64 " %6" PRIu64 "  %-9s %10" PRIu64 "  %-25s %7" PRIu64
 	       "  %s\n",
 		s->number, h->epoch, kind_text(h), s->bytes,
 		plan_time_text((int64_t)h->time_ns, when), s->seg->block_count,
@@ -255,7 +255,7 @@ static enum status ls_segments(const struct options *o, struct target *t)
 	total_bytes(&l, &ls.total, NULL);
 	ls.oldest = oldest_needed(t, &l);
 	if (!o->json && !o->quiet)
-		printf("%10s %6s  %-9s %10s  %-23s %7s  %s\n", "segment",
+		printf("%10s %6s  %-9s %10s  %-25s %7s  %s\n", "segment",
 			"epoch", "kind", "bytes", "time", "blocks", "tids");
 	walk_segments(t, &l, ls_segment, &ls);
 	progress_clear(&ls.progress);

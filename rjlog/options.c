@@ -4,7 +4,7 @@
 
 #include <getopt.h>
 
-#include "util/quantity.h"
+#include "text/quantity.h"
 
 #define DAY_S 86400
 #define INTERVAL_S 60

@@ -17,6 +17,7 @@
 #include "store/conf.h"
 #include "tools/plan.h"
 #include "util/error-class.h"
+#include "text/when.h"
 
 #define CLAIM_BYTES 4096
 
@@ -157,7 +158,7 @@ static int delete(const struct options *o, struct target *t, uint64_t fence,
 
 static void print_log(const struct target *t, const struct rm_log *l)
 {
-	char volume[RJ_UUID_TEXT], when[64], until[RJ_CLAIM_VALUE];
+	char volume[RJ_UUID_TEXT], when[64], until[RJ_WHEN_TEXT];
 
 	printf("%s: %" PRIu64 " segment%s, %" PRIu64 " bytes; volume %s\n",
 		t->text, l->data, plural(l->data), l->bytes,
@@ -172,7 +173,7 @@ static void print_log(const struct target *t, const struct rm_log *l)
 	if (l->hold.number)
 		printf("hold %" PRIu64 " of %s keeps %" PRIu64 " segment%s of it, %" PRIu64 " bytes, from segment %" PRIu64 " on until %s\n",
 			l->hold.number, l->hold.program, l->held, plural(l->held),
-			l->held_bytes, l->hold.first, rj_claim_time_text(l->hold.until, until));
+			l->held_bytes, l->hold.first, rj_when_seconds(l->hold.until, until));
 }
 
 static void print_text(const struct options *o, const struct target *t,

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "util/badopt.h"
+#include "text/badopt.h"
 #include "util/error.h"
 
 enum { OPT_HELP = 256 };

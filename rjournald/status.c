@@ -125,6 +125,9 @@ void rj_status_collect(const struct rj_daemon *d, struct rj_status *out)
 	rj_floor_recorder_stat(d->floor, &s.floor);
 	rj_trimmer_stat(d->trimmer, &s.upkeep);
 	s.upkeep_failing_s = s.upkeep.failing_s;
+	s.store_lost = s.upkeep.lost;
+	s.cert_until = s.upkeep.cert_until_s;
+	s.store_seen = s.upkeep.seen_s > s.remote_time ? s.upkeep.seen_s : s.remote_time;
 	if (rj_daemon_writing(d))
 		s.nearly_full = l->store->nearly_full;
 	*out = s;
@@ -186,6 +189,12 @@ static const struct number {
 	{NULL, "store_nearly_full", "gauge", 1, N(nearly_full),
 		"The store says what is nearly used up: 1 its disk, 2 the "
 		"volume's limit, 4 the account's."},
+	{"store_seen", "store_seen_timestamp_seconds", "gauge", 1, N(store_seen),
+		"When the store took a segment last, or had all when it was asked, since 1970."},
+	{"store_lost", "store_lost", "gauge", 1, N(store_lost),
+		"1: it was asked, and a write would not be acknowledged."},
+	{"store_certificate_end", "store_certificate_end_timestamp_seconds", "gauge", 1,
+		N(cert_until), "When the certificate of the store ends, since 1970; 0: not known."},
 	{"upkeep_failing_seconds", "upkeep_failing_seconds", "gauge", 1, N(upkeep_failing_s),
 		"Since when the log at the store cannot be listed or trimmed; 0: it can."},
 	{"block_size", NULL, NULL, 0, N(block_size), NULL},
@@ -266,7 +275,7 @@ struct json_object *rj_status_json(const struct rj_status *s)
 		put_text(o, "nearly_full",
 			rj_nearly_full_text((unsigned)s->nearly_full));
 	if (s->upkeep.why[0])
-		put_text(o, "upkeep", s->upkeep.why);
+		put_text(o, s->store_lost ? "store_why" : "upkeep", s->upkeep.why);
 	for (i = 0; i < NUMBERS; i++)
 		if (numbers[i].key)
 			put_number(o, numbers[i].key, value(s, numbers[i].at));

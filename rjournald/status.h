@@ -54,6 +54,10 @@ struct rj_status {
 	struct rj_floor_stat floor;
 	struct rj_trimmer_stat upkeep;
 	uint64_t upkeep_failing_s;
+	/* When the store took a segment, or was asked and had them all; seconds since 1970. And
+	 * whether the last question found that a write would not be acknowledged. */
+	uint64_t store_seen, store_lost;
+	uint64_t cert_until; /* seconds since 1970; 0: not known */
 };
 
 void rj_status_collect(const struct rj_daemon *d, struct rj_status *out);

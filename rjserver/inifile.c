@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "util/quantity.h"
+#include "text/quantity.h"
 
 #define SECTION_BYTES 128
 

@@ -9,7 +9,7 @@
 
 #include "config.h"
 #include "log.h"
-#include "util/badopt.h"
+#include "text/badopt.h"
 
 enum {
 	OPT_HELP = 256,

@@ -7,6 +7,9 @@
 
 #include "log.h"
 #include "notify.h"
+#include "rjserver/http/tls.h"
+#include "text/when.h"
+#include "util/environ.h"
 
 static struct tls_files files_of(const struct settings *set)
 {
@@ -51,6 +54,17 @@ int live_check(const struct settings *set, bool loopback, struct accounts *a,
 			 : "");
 }
 
+static void note_certificate(struct live *live, const struct settings *set)
+{
+	int64_t end = tls_own_end(live->tls);
+	char when[RJ_WHEN_TEXT];
+
+	live->access.cert_until_s = end;
+	if (end && end - rj_realtime_ns() / 1000000000 < RJ_ENDS_SOON_S)
+		log_warning("%s: the certificate ends %s: renew it, then reload rjserver", set->cert,
+			rj_when_seconds(end, when));
+}
+
 int live_begin(struct live *live, struct store *store, struct rj_error *err)
 {
 	const struct settings *set = live->set;
@@ -62,6 +76,8 @@ int live_begin(struct live *live, struct store *store, struct rj_error *err)
 	if (!rc && set->cert[0])
 		rc = tls_new(&files, access_refused_tls, &live->access,
 			&live->tls, err);
+	if (!rc && live->tls)
+		note_certificate(live, set);
 	accounts_free(&a);
 	return rc;
 }
@@ -123,6 +139,8 @@ static int reload(struct live *live, struct settings *now, struct rj_error *err)
 		rc = access_reload(&live->access, &a, err);
 	if (!rc)
 		*live->set = *now;
+	if (!rc && live->tls)
+		note_certificate(live, now);
 	accounts_free(&a);
 	return rc;
 }

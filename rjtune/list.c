@@ -9,6 +9,9 @@
 #include "rjtune.h"
 #include "tools/json.h"
 #include "util/hex.h"
+#include "text/when.h"
+
+#define NS_PER_S 1000000000LL
 
 static bool all_zero(const uint8_t *bytes, size_t count)
 {
@@ -51,17 +54,6 @@ static const char *on_loss_name(enum rj_on_loss l)
 				    : "block";
 }
 
-static const char *time_text(uint64_t seconds, char out[32])
-{
-	time_t t = (time_t)seconds;
-	struct tm tm;
-
-	if (!gmtime_r(&t, &tm) ||
-		!strftime(out, 32, "%Y-%m-%dT%H:%M:%SZ", &tm))
-		snprintf(out, 32, "%" PRIu64, seconds);
-	return out;
-}
-
 static void line(const char *name, const char *value)
 {
 	printf("%-24s %s\n", name, value);
@@ -77,7 +69,7 @@ static const char *probed_mode(const struct rj_sbx *s)
 /* The day of a number of days since 1970. */
 static const char *day_text(uint16_t day, char out[64])
 {
-	time_text((uint64_t)day * 86400, out);
+	rj_when_rfc3339(day * 86400 * NS_PER_S, out);
 	out[10] = 0; /* without the time */
 	return out;
 }
@@ -151,7 +143,7 @@ static void print_text(const struct options *o, const struct rj_journal_info *i)
 		printf("%-24s from %s to %s, %s\n", "Last move:",
 			rj_placement_name(f->sbx.moved_from),
 			rj_placement_name(f->sbx.moved_to),
-			time_text(f->sbx.moved_at, text));
+			rj_when_seconds((int64_t)f->sbx.moved_at, text));
 }
 
 static struct json_object *json_probed(const struct rj_sbx *s)
@@ -233,7 +225,7 @@ static void print_json(const struct options *o, const struct rj_journal_info *i)
 		m = json_object_new_object();
 		add_text(m, "from", rj_placement_name(f->sbx.moved_from));
 		add_text(m, "to", rj_placement_name(f->sbx.moved_to));
-		add_text(m, "at", time_text(f->sbx.moved_at, text));
+		add_text(m, "at", rj_when_rfc3339((int64_t)f->sbx.moved_at * NS_PER_S, text));
 		json_object_object_add(top, "last_move", m);
 	}
 	json_show(top, JSON_C_TO_STRING_PRETTY);

@@ -6,15 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "format/claim-text.h"
 #include "history/base/stored.h"
 #include "log/hold.h"
 #include "log/sealing.h"
 #include "tools/json.h"
+#include "text/when.h"
 
 static void show(const struct rj_stored_seen *s)
 {
-	char time[RJ_CLAIM_VALUE];
+	char time[RJ_WHEN_TEXT];
 
 	printf("  base %" PRIu64 ": %" PRIu64 " bytes", s->number, s->bytes);
 	if (!s->known) {
@@ -25,10 +25,10 @@ static void show(const struct rj_stored_seen *s)
 	printf(" of a volume of %" PRIu64 ", ", s->volume_bytes);
 	if (s->finished)
 		printf("made %s, whole at segment %" PRIu64,
-			rj_claim_time_text((int64_t)s->time, time), s->record.whole);
+			rj_when_seconds((int64_t)s->time, time), s->record.whole);
 	else
 		printf("begun %s, not finished",
-			rj_claim_time_text((int64_t)s->time, time));
+			rj_when_seconds((int64_t)s->time, time));
 	if (s->hold)
 		printf(", hold %" PRIu64, s->hold);
 	printf("\n");
@@ -159,12 +159,12 @@ static int in_order(const void *a, const void *b)
 
 static void show_kept(const struct candidate *c, bool dry_run, struct json_object *array)
 {
-	char time[RJ_CLAIM_VALUE], text[KEEP_WHY_BYTES + 20];
+	char time[RJ_WHEN_TEXT], text[KEEP_WHY_BYTES + 20];
 	struct json_object *o;
 
 	if (!array) {
 		printf("  base %" PRIu64 ", %s: %s\n", c->seen.number,
-			c->keep.time ? rj_claim_time_text(c->keep.time, time) : "of no known time",
+			c->keep.time ? rj_when_seconds(c->keep.time, time) : "of no known time",
 			keep_text(&c->keep, dry_run, text));
 		return;
 	}

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "util/badopt.h"
+#include "text/badopt.h"
 
 /* What getopt_long() returns: a letter, or one of these. */
 enum {

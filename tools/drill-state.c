@@ -9,6 +9,7 @@
 #include "store/conf.h"
 #include "tools/json.h"
 #include "util/environ.h"
+#include "text/when.h"
 
 #define NS_PER_S 1000000000LL
 #define EARLY_S	 86400 /* to say that a base is not kept for long any more */
@@ -38,22 +39,11 @@ static enum state judge(const struct drill_note *n, bool *overdue)
 	return *overdue ? STALE : VERIFIED;
 }
 
-/* Local time. */
-static const char *date(int64_t s, char out[96])
-{
-	time_t t = (time_t)s;
-	struct tm tm;
-
-	if (!localtime_r(&t, &tm) || !strftime(out, 64, "%Y-%m-%d %H:%M:%S", &tm))
-		snprintf(out, 96, "@%" PRId64, s);
-	return out;
-}
-
-/* "2026-11-25 22:41:03 (3 d ago)" */
+/* "2026-11-25 22:41:03Z (3 d ago)" */
 static const char *ago(int64_t s, char out[96])
 {
 	int64_t age = now_s() - s;
-	size_t n = strlen(date(s, out));
+	size_t n = strlen(rj_when_seconds(s, out));
 
 	if (age >= 172800)
 		snprintf(out + n, 96 - n, " (%" PRId64 " d ago)", age / 86400);
@@ -163,14 +153,14 @@ static int put_base(const struct drill_note *n, enum kept state, int64_t until,
 		return rc;
 	switch (state) {
 	case KEPT:
-		return rj_buf_printf(out, "its log is kept until %s", date(until, when));
+		return rj_buf_printf(out, "its log is kept until %s", rj_when_seconds(until, when));
 	case EXPIRING:
 		return rj_buf_printf(out, "its log is kept until %s only: make a new base",
-			date(until, when));
+			rj_when_seconds(until, when));
 	case EXPIRED:
 		return rj_buf_printf(out,
 			"its log was kept until %s, and may be gone: make a new base",
-			date(until, when));
+			rj_when_seconds(until, when));
 	case UNKEPT:
 		return rj_buf_printf(out,
 			"neither a hold nor retain keeps its log: make a new base, with --hold");
@@ -178,7 +168,7 @@ static int put_base(const struct drill_note *n, enum kept state, int64_t until,
 		break;
 	}
 	return rj_buf_printf(out, "its history has ended, as found at %s: %s: make a new base",
-		date(n->ended_s, when), n->ended_why);
+		rj_when_seconds(n->ended_s, when), n->ended_why);
 }
 
 static void add_number(struct json_object *o, const char *key, int64_t v)

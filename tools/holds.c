@@ -5,13 +5,13 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "format/claim-text.h"
 #include "tools/json.h"
+#include "text/when.h"
 
 char *hold_text(const struct rj_hold_seen *s, char out[256])
 {
 	const struct rj_hold *h = &s->hold;
-	char until[RJ_CLAIM_VALUE];
+	char until[RJ_WHEN_TEXT];
 
 	if (s->bad)
 		snprintf(out, 256,
@@ -20,7 +20,7 @@ char *hold_text(const struct rj_hold_seen *s, char out[256])
 	else
 		snprintf(out, 256, "hold %" PRIu64 " of %s at %s, until %s%s",
 			h->number, h->program, h->host,
-			rj_claim_time_text(h->until, until),
+			rj_when_seconds(h->until, until),
 			rj_hold_expired(h) ? " (expired)" : "");
 	return out;
 }

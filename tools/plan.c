@@ -5,18 +5,10 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
-char *plan_time_text(int64_t ns, char out[64])
+const char *plan_time_text(int64_t ns, char out[RJ_WHEN_TEXT])
 {
-	time_t t = (time_t)(ns / 1000000000);
-	struct tm tm;
-
-	if (!ns || !gmtime_r(&t, &tm))
-		snprintf(out, 64, "-");
-	else
-		strftime(out, 64, "%Y-%m-%d %H:%M:%S UTC", &tm);
-	return out;
+	return ns ? rj_when_text(ns / 1000000000 * 1000000000, out) : "-";
 }
 
 static void count_one(void *arg, const struct rj_jbd2_transaction *t)

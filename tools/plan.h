@@ -10,6 +10,7 @@
 #include <stdbool.h>
 
 #include "jbd2/jbd2.h"
+#include "text/when.h"
 
 /* A plan's transactions, kept beyond the plan itself. Zero-initialise. */
 struct plan_list {
@@ -22,8 +23,8 @@ struct plan_list {
 void plan_list_take(struct plan_list *list, const struct rj_jbd2_plan *plan);
 void plan_list_free(struct plan_list *list);
 
-/* NS since 1970 as "2026-01-31 23:59:59 UTC"; "-" for 0. Returns OUT. */
-char *plan_time_text(int64_t ns, char out[64]);
+/* NS since 1970 as rj_when_text() writes it, in whole seconds; "-" for 0. OUT may be unused. */
+const char *plan_time_text(int64_t ns, char out[RJ_WHEN_TEXT]);
 
 /* The journal's superblock, a line of geometry and one of features. */
 void plan_print_super(const struct rj_jbd2_sb *sb);

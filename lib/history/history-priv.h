@@ -7,6 +7,7 @@
 #include "history/history.h"
 #include "jbd2/jbd2.h"
 #include "log/ring.h"
+#include "util/buf.h"
 
 /* A larger ring is kept in a file (lib/log/ring.h). */
 #define RJ_HIST_MEMORY (256u << 20)
@@ -18,6 +19,13 @@ enum rj_hist_held {
 	RJ_HELD_EMPTIED,   /* then its note of how it left the volume, */
 	RJ_HELD_RECOVERED, /* then the fence of the next mount */
 	RJ_HELD_MOUNTED,   /* that was there, or the one after an unmount; its note is next */
+};
+
+/* A commit block that a segment has. */
+struct rj_hist_commit {
+	uint64_t segment;
+	int64_t sealed_ns; /* when the segment was sealed, since 1970 */
+	uint32_t tid;
 };
 
 struct rj_hist {
@@ -36,6 +44,10 @@ struct rj_hist {
 	uint64_t claimed; /* the highest epoch, when the last reading began */
 	struct rj_log_tail at;	 /* of the segment that is looked at, or was the last one */
 	int64_t later_ns; /* the commit that opts->not_after_ns ended the last one at; 0 */
+	/* If a time is looked for: those that were read, and are not applied yet; the last one
+	 * that was. */
+	struct rj_buf commits; /* of struct rj_hist_commit */
+	struct rj_hist_commit commit;
 	/* The place of the walk in the ring: transaction TID begins at BLOCK, or has
 	 * yet to begin somewhere (0: the journal was emptied). */
 	bool placed; /* the superblock of the base's first moment was seen */
@@ -81,6 +93,9 @@ void rj_hist_close(struct rj_hist *h);
  * that is looked for was reached; the rest was not applied.
  */
 int rj_hist_consume(struct rj_hist *h, struct rj_error *err);
+
+/* Note which commits segment S has. RJ_E_NOMEM. */
+int rj_hist_note_commits(struct rj_hist *h, const struct rj_segment *s, struct rj_error *err);
 
 /* ---- remount.c ---- */
 

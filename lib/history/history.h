@@ -16,6 +16,7 @@
 #include "log/log.h"
 #include "os/bio.h"
 #include "util/error.h"
+#include "text/when.h"
 
 enum rj_moment_kind {
 	RJ_AT_LATEST,  /* the last commit in the log */
@@ -32,25 +33,22 @@ struct rj_moment {
 };
 
 /*
- * Parse "latest", "segment:N", "mark:NAME", "@SECONDS[.FRACTION]" (since 1970) or
- * "YYYY-MM-DD HH:MM:SS[.FRACTION][Z]" (a T may stand for the blank; without Z it is
- * local time). RJ_E_INVAL.
+ * Parse "latest" or "now", "segment:N", "mark:NAME", or a time as rj_when_parse() takes it.
+ * RJ_E_INVAL.
  */
 int rj_moment_parse(
 	const char *text, struct rj_moment *out, struct rj_error *err);
-#define RJ_MOMENT_TEXT 64
-/* A time as the parser takes it, in UTC, into OUT; returns OUT. */
-const char *rj_moment_text(int64_t time_ns, char out[RJ_MOMENT_TEXT]);
 
 /* A place in a history: after a whole transaction. */
 struct rj_history_place {
-	uint64_t segment; /* the last one that was read for it */
+	/* The last one that was read for it; of RJ_AT_TIME: that of its commit. */
+	uint64_t segment;
 	uint32_t tid;	  /* the transaction; 0 with TIME_NS 0: not known */
 	int64_t time_ns;  /* of its commit, since 1970 UTC; 0: not known */
 	int64_t sealed_ns; /* when SEGMENT was sealed, which is later; 0: not known */
 };
 /* Its time for people, into OUT: of the commit, or "about" that of the segment. Returns OUT. */
-const char *rj_place_text(const struct rj_history_place *p, char out[RJ_MOMENT_TEXT]);
+const char *rj_place_text(const struct rj_history_place *p, char out[RJ_WHEN_TEXT]);
 
 struct rj_history_report {
 	struct rj_history_place earliest; /* where the base is whole */
@@ -58,7 +56,7 @@ struct rj_history_report {
 	/* Of the commit before REACHED's, since 1970; 0: not known. What changed no later
 	 * is in REACHED; what changed between the two may have come too late for it. */
 	int64_t settled_ns;
-	uint64_t transactions; /* between base and REACHED */
+	uint64_t transactions; /* after EARLIEST, up to REACHED */
 	uint64_t blocks; /* the volume's size in REACHED */
 	uint64_t segments, bytes; /* read */
 	bool emptied; /* the journal is empty in REACHED */

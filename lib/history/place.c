@@ -215,13 +215,59 @@ static int apply(struct rj_hist *h, struct rj_jbd2_plan *plan,
 			return rc;
 		h->block = info->end_block;
 		h->tid = info->last_tid + 1;
-		h->report->transactions += info->transactions;
+		if (h->whole)
+			h->report->transactions += info->transactions;
 		p->tid = info->last_tid;
 		rj_jbd2_plan_each(plan, note_commit, h->report);
 	}
 	p->segment = h->segment;
 	p->sealed_ns = h->sealed_ns;
 	return 0;
+}
+
+int rj_hist_note_commits(struct rj_hist *h, const struct rj_segment *s, struct rj_error *err)
+{
+	struct rj_hist_commit c = {
+		.segment = s->header.sequence,
+		.sealed_ns = (int64_t)s->header.time_ns,
+	};
+	const uint8_t *block = s->blocks;
+	enum rj_jbd2_block_type type;
+	uint64_t i;
+
+	for (i = 0; i < s->block_count; i++, block += s->body.block_size)
+		if (rj_jbd2_block_header(block, &type, &c.tid) && type == RJ_JBD2_COMMIT &&
+			rj_buf_append(&h->commits, &c, sizeof(c)))
+			return rj_fail(err, RJ_E_NOMEM, "out of memory");
+	return 0;
+}
+
+/* Keep which segment has the commit of the place; all others were passed, or come again. */
+static void settle_commits(struct rj_hist *h)
+{
+	const struct rj_history_report *r = h->report;
+	struct rj_hist_commit c;
+	size_t i;
+
+	for (i = 0; i < h->commits.len; i += sizeof(c)) {
+		memcpy(&c, h->commits.data + i, sizeof(c));
+		if (c.tid == r->reached.tid)
+			h->commit = c;
+	}
+	h->commits.len = 0;
+}
+
+/* The place is before the end of what was read: name the segment of its commit. */
+static void name_segment(struct rj_hist *h)
+{
+	struct rj_history_report *r = h->report;
+
+	if (h->commit.tid == r->reached.tid && h->commit.segment >= r->earliest.segment) {
+		r->reached.segment = h->commit.segment;
+		r->reached.sealed_ns = h->commit.sealed_ns;
+	} else if (r->earliest.tid == r->reached.tid) {
+		r->reached = r->earliest;
+	}
 }
 
 static int consume(struct rj_hist *h, struct rj_jbd2_plan **plan,
@@ -239,9 +285,14 @@ static int consume(struct rj_hist *h, struct rj_jbd2_plan **plan,
 		rc = check(h, *plan, err);
 	if (!rc)
 		rc = apply(h, *plan, err);
-	if (!rc && s.found)
+	if (rc)
+		return rc;
+	settle_commits(h);
+	if (s.found) {
 		h->found = h->stop = true;
-	return rc;
+		name_segment(h);
+	}
+	return 0;
 }
 
 /* What is complete is of a mount of which nothing is known yet. */

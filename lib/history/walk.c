@@ -145,6 +145,8 @@ static int step(void *arg, const struct rj_segment *s, struct rj_error *err)
 		rc = check_size(h, s, err);
 	if (!rc)
 		rc = rj_ring_apply(h->ring, s, err);
+	if (!rc && h->opts->at.kind == RJ_AT_TIME)
+		rc = rj_hist_note_commits(h, s, err);
 	if (rc) /* after RJ_E_UNREACHABLE or RJ_E_BUSY this segment comes again */
 		return rc;
 	rj_hist_recovered(h, s);
@@ -265,6 +267,7 @@ int rj_hist_advance(struct rj_hist *h, uint64_t upto, struct rj_error *err)
 
 void rj_hist_close(struct rj_hist *h)
 {
+	rj_buf_free(&h->commits);
 	rj_bio_free(h->bio);
 	rj_ring_free(h->ring);
 	h->bio = NULL;
@@ -281,14 +284,14 @@ static int too_early(struct rj_hist *h, struct rj_error *err)
 		.retry_ms = h->opts->retry_ms,
 	};
 	struct rj_history_report r;
-	char text[RJ_MOMENT_TEXT];
+	char text[RJ_WHEN_TEXT], asked[RJ_WHEN_TEXT];
 	int rc = rj_history_walk(h->store, h->id, &o, &r, err);
 
 	return rc ? rc
 		  : rj_fail(err, RJ_E_REFUSED,
-			    "%s: the moment is too early: this base is whole at segment %llu, as of %s, and later: use an older base",
-			    h->store->url, (unsigned long long)o.at.segment,
-			    rj_place_text(&r.earliest, text));
+			    "%s: %s is too early: this base is whole at segment %llu, as of %s, and later: use an older base",
+			    h->store->url, rj_when_text(h->opts->at.time_ns, asked),
+			    (unsigned long long)o.at.segment, rj_place_text(&r.earliest, text));
 }
 
 /* The walk is over without damage: is it where it was to end? */
@@ -297,7 +300,7 @@ static int judge(struct rj_hist *h, struct rj_error *err)
 	const struct rj_history_opts *opts = h->opts;
 	const struct rj_history_report *r = h->report;
 	enum rj_code refused = h->bad ? h->bad : RJ_E_REFUSED;
-	char text[RJ_MOMENT_TEXT];
+	char text[RJ_WHEN_TEXT], asked[RJ_WHEN_TEXT];
 
 	if (!h->whole && !r->break_why[0] && opts->at.kind == RJ_AT_TIME)
 		return too_early(h, err);
@@ -319,8 +322,8 @@ static int judge(struct rj_hist *h, struct rj_error *err)
 			(unsigned long long)r->break_segment);
 	if (opts->at.kind == RJ_AT_TIME && !h->found && !opts->until_break)
 		return rj_fail(err, RJ_E_REFUSED,
-			"%s: the last commit in the log is of %s, and nothing says what came until the time asked for (--at=latest restores that)",
-			h->store->url, text);
+			"%s: the last commit in the log is of %s, and nothing says what came until %s, which was asked for (--at=latest restores that)",
+			h->store->url, text, rj_when_text(opts->at.time_ns, asked));
 	return 0;
 }
 

@@ -18,7 +18,7 @@
 #include "store/url.h"
 #include "util/environ.h"
 #include "util/log.h"
-#include "util/quantity.h"
+#include "text/quantity.h"
 
 #define RENEW_NS 1000000000LL
 #define FORM_BYTES 1024 /* longer than any URL, with a port */

@@ -226,6 +226,8 @@ struct rj_store {
 	/* The server's clock, as the last answer to a request without a body said it: seconds
 	 * since 1970. 0: not known. */
 	_Atomic int64_t clock_s;
+	/* When the server's certificate ends, seconds since 1970; of rjs:// only. 0: not known. */
+	_Atomic int64_t cert_until_s;
 };
 
 /*

@@ -12,22 +12,26 @@
 #include "os/thread.h"
 #include "util/environ.h"
 #include "util/log.h"
+#include "text/when.h"
 
 #define NS_PER_S 1000000000LL
+#define LOOK_S	 60u /* the log is looked at so often, or with each trim */
 
 struct rj_trimmer {
 	struct rj_trimmer_opts opts;
 	struct rj_store *store; /* our own handle */
 	struct rj_ticker ticker;
 	uint64_t first; /* what we know to be put begins here */
-	uint64_t whole; /* seen to be there up to here */
 	uint64_t done_below; /* trimmed up to here */
 	int64_t next_ns;     /* realtime: what retention keeps until then */
 	pthread_mutex_t lock; /* of what follows */
 	struct rj_hold hold; /* the last one that kept something, and was said */
 	uint64_t held_from;  /* and what it kept, 0: nothing */
+	int64_t trimmed_ns;  /* monotonic: of the last trim */
+	int64_t seen_s;	     /* since 1970: the log was seen to be whole; 0: not yet */
+	bool lost;	     /* the last look failed, or found that it is not */
 	int64_t failing_ns;  /* monotonic: no look or trim went well since then; 0: the last did */
-	char why[RJ_ERROR_BYTES]; /* of that */
+	char why[RJ_ERROR_BYTES]; /* of both */
 	unsigned nearly_full; /* what was said of the store last */
 };
 
@@ -43,37 +47,47 @@ static void say_nearly_full(struct rj_trimmer *t)
 
 static void say_hold(struct rj_trimmer *t, const struct rj_hold *h)
 {
-	char until[RJ_CLAIM_VALUE];
+	char until[RJ_WHEN_TEXT];
 
 	if (h->number && h->number != t->hold.number)
 		rj_log(RJ_LOG_INFO,
 			"hold %llu of %s keeps the log from segment %llu on until %s",
 			(unsigned long long)h->number, h->program,
 			(unsigned long long)h->first,
-			rj_claim_time_text(h->until, until));
+			rj_when_seconds(h->until, until));
 	pthread_mutex_lock(&t->lock);
 	t->hold = *h;
 	pthread_mutex_unlock(&t->lock);
 }
 
-/* RJ_E_GAP: not all of FROM to TO is there, and no other writer may have trimmed it. */
+/* Has another writer put segment LAST, which L ends with? */
+static int check_ours(struct rj_trimmer *t, uint64_t last, struct rj_error *err)
+{
+	struct rj_seghdr h;
+
+	/* a damaged one is found by those who need it */
+	if (rj_log_fetch_header(t->store, &t->opts.id, last, &h, NULL) || h.epoch <= t->opts.epoch)
+		return 0;
+	return rj_fail(err, RJ_E_FENCED,
+		"%s: another host has taken the log over, with segment %llu of epoch %llu: the next write here fails",
+		t->store->url, (unsigned long long)last, (unsigned long long)h.epoch);
+}
+
+/* RJ_E_GAP: not all of FROM to TO is there. RJ_E_FENCED: another writer may have trimmed it, and
+ * our next put finds its fence. */
 static int find_missing(struct rj_trimmer *t, uint64_t from, uint64_t to,
 	struct rj_range *hole, struct rj_error *err)
 {
 	struct rj_listing l = {0};
-	struct rj_seghdr h;
-	int rc = rj_listing_log(t->store, &t->opts.id, from - 1, 1, &l, err);
+	int rc = rj_listing_log(t->store, &t->opts.id, from - 1, 1, &l, err), rc2 = 0;
 
 	if (!rc)
 		rc = rj_listing_check(t->store, &t->opts.id, from - 1, 1, &l,
 			from, to, hole, err);
-	/* our next put finds its fence */
-	if (rc == -RJ_E_GAP && l.last &&
-		!rj_log_fetch_header(t->store, &t->opts.id, l.last, &h, NULL) &&
-		h.epoch > t->opts.epoch)
-		rc = 0;
+	if (l.last && (l.last > to || rc == -RJ_E_GAP))
+		rc2 = check_ours(t, l.last, err);
 	rj_listing_free(&l);
-	return rc;
+	return rc2 ? rc2 : rc;
 }
 
 static uint64_t needed_from(const struct rj_trimmer *t)
@@ -85,8 +99,9 @@ static uint64_t needed_from(const struct rj_trimmer *t)
 }
 
 /*
- * Has the store all that it acknowledged and a replay needs? What it does not answer to
- * the question leaves it open: that is returned. One that lacks something is no failure here.
+ * Has the store all that it acknowledged and a replay needs? Asked also when nothing was put: a
+ * store that is away, emptied or taken over is known before the next write. RJ_E_GAP, RJ_E_FENCED
+ * as of find_missing(); errors of the store leave it open.
  */
 static int look(struct rj_trimmer *t, struct rj_error *err)
 {
@@ -95,24 +110,23 @@ static int look(struct rj_trimmer *t, struct rj_error *err)
 	struct rj_range hole = {from, to};
 	int rc = 0;
 
-	if (to == t->whole && !was)
-		return 0;
 	if (from && from <= to)
 		rc = find_missing(t, from, to, &hole, err);
 	/* it may have been trimmed by hand since, as no longer needed */
-	if (rc == -RJ_E_GAP && hole.first >= needed_from(t)) {
+	if (rc == -RJ_E_GAP && hole.first < needed_from(t))
+		return 0;
+	if (rc == -RJ_E_GAP) {
 		g->missing = hole.first;
 		if (!was)
 			rj_log(RJ_LOG_ERROR, "%s; nothing is put there until they are back",
 				err->msg);
-	} else if (!rc) {
+	} else if (!rc || rc == -RJ_E_FENCED) {
 		g->missing = 0;
-		t->whole = to;
 		if (was)
 			rj_log(RJ_LOG_NOTICE, "%s: what was missing is there again",
 				t->store->url);
 	}
-	return rc == -RJ_E_GAP ? 0 : rc;
+	return rc;
 }
 
 /* struct rj_log_trim_opts: until_ns */
@@ -157,10 +171,11 @@ static int trim(struct rj_trimmer *t, struct rj_error *err)
 	return rc;
 }
 
-/* For rjctl, and once for the log. A store that is away is said by those who put. */
+/* For rjctl, and once for the log. A store that is away is said by those who put; what is missing
+ * was said. */
 static void note(struct rj_trimmer *t, int rc, const struct rj_error *err)
 {
-	if (rc && rc != -RJ_E_UNREACHABLE && !t->failing_ns)
+	if (rc && rc != -RJ_E_UNREACHABLE && rc != -RJ_E_GAP && !t->failing_ns)
 		rj_log(RJ_LOG_WARNING,
 			"cannot look after the log, or delete old segments (tried again each %u s): %s",
 			t->opts.interval_s, err->msg);
@@ -173,19 +188,37 @@ static void note(struct rj_trimmer *t, int rc, const struct rj_error *err)
 	pthread_mutex_unlock(&t->lock);
 }
 
+/* While the fallback file takes the segments its sink says whether the store is there. */
+static int look_if_asked(struct rj_trimmer *t, enum rj_state state, struct rj_error *err)
+{
+	bool asked = state == RJ_STATE_ONLINE || state == RJ_STATE_WAITING;
+	int rc = asked ? look(t, err) : 0;
+
+	pthread_mutex_lock(&t->lock);
+	t->lost = rc != 0;
+	if (asked && !rc)
+		t->seen_s = rj_realtime_ns() / NS_PER_S;
+	pthread_mutex_unlock(&t->lock);
+	return rc;
+}
+
 static void on_tick(void *arg)
 {
 	struct rj_trimmer *t = arg;
 	struct rj_error err, unseen;
 	struct rj_pipeline_stat st;
+	int64_t now = rj_monotonic_ns();
 	int rc;
 
 	say_nearly_full(t);
 	rj_pipeline_stat(t->opts.pipeline, &st);
 	if (rj_state_over(st.state))
 		return;
-	rc = look(t, &err);
-	if (!t->opts.throttle->missing) {
+	rc = look_if_asked(t, st.state, &err);
+	/* a full store is waited for: now, or else when it is time */
+	if (!t->opts.throttle->missing && (st.state == RJ_STATE_WAITING ||
+			now - t->trimmed_ns >= t->opts.interval_s * NS_PER_S - NS_PER_S / 2)) {
+		t->trimmed_ns = now;
 		if (rc)
 			trim(t, &unseen);
 		else
@@ -217,7 +250,8 @@ int rj_trimmer_start(const struct rj_trimmer_opts *opts,
 	pthread_mutex_init(&t->lock, NULL);
 	rc = rj_store_dup(opts->store, &t->store, err);
 	if (!rc) {
-		e = rj_ticker_start(&t->ticker, t->opts.interval_s * NS_PER_S,
+		e = rj_ticker_start(&t->ticker,
+			(opts->interval_s < LOOK_S ? opts->interval_s : LOOK_S) * NS_PER_S,
 			on_tick, t);
 		if (e)
 			rc = rj_fail_errno(err, e, "cannot start a thread");
@@ -241,6 +275,9 @@ void rj_trimmer_stat(struct rj_trimmer *t, struct rj_trimmer_stat *out)
 		out->hold = t->hold;
 	if (t->failing_ns) /* a second at least: 0 is well */
 		out->failing_s = 1 + (uint64_t)((rj_monotonic_ns() - t->failing_ns) / NS_PER_S);
+	out->seen_s = (uint64_t)t->seen_s;
+	out->lost = t->lost;
+	out->cert_until_s = (uint64_t)t->store->cert_until_s;
 	memcpy(out->why, t->why, sizeof(out->why));
 	pthread_mutex_unlock(&t->lock);
 }

@@ -28,7 +28,7 @@ struct rj_trimmer_opts {
 	struct rj_live *live;		    /* of it: wakes us when it is full */
 	struct rj_put_throttle *throttle;   /* of the puts */
 	unsigned long long retain_s;	    /* keep that long in any case */
-	unsigned interval_s;		    /* look so often */
+	unsigned interval_s;		    /* trim so often */
 };
 
 /* RJ_E_UNSUPPORTED: the store has but one handle. RJ_E_NOMEM, RJ_E_IO. */
@@ -38,7 +38,10 @@ int rj_trimmer_start(const struct rj_trimmer_opts *opts,
 struct rj_trimmer_stat {
 	struct rj_hold hold;  /* keeps most of what else would go; its number is 0: none does */
 	uint64_t failing_s;   /* since when the log cannot be looked at or trimmed; 0: it can */
+	bool lost; /* ... looked at, or it is not whole: a write would not be acknowledged */
 	char why[RJ_ERROR_BYTES]; /* of that; "" */
+	uint64_t cert_until_s; /* when the store's certificate ends, since 1970; 0: not known */
+	uint64_t seen_s; /* since 1970: when it was seen to be whole last; 0: not yet */
 };
 
 /* From any thread. T may be NULL: all 0. */

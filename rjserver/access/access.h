@@ -22,6 +22,7 @@ struct access_control {
 	struct usage usage;
 	struct metrics metrics;
 	int64_t started_ns; /* monotonic */
+	int64_t cert_until_s; /* when the server's certificate ends, since 1970; 0: none */
 	/* what statvfs() said last, and when; free: with what the store has set
 	 * aside */
 	int64_t space_ns;

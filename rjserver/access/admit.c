@@ -211,19 +211,27 @@ static enum urgency urgency_of(const struct admit_ask *ask)
 	return ask->body_bytes <= FENCE_MOST ? URGENCY_CLAIM : URGENCY_PROGRESS;
 }
 
-/* Is there space within all limits? OUT->why: of a refusal. */
+/* Is there space within all limits? OUT->why and V->full: of a refusal. */
 static int check_space(struct access_control *g, const struct admit_ask *ask,
-	const struct volume *v, struct admission *out, struct rj_error *err)
+	struct volume *v, struct admission *out, struct rj_error *err)
 {
 	int rc = check_volume(g, ask, v, out->stored, err);
 
+	v->full = "volume";
 	out->why = REFUSED_LIMIT;
-	rc = rc ? rc : check_account(ask, v, out->stored, err);
 	if (rc)
 		return rc;
+	v->full = "account";
+	rc = check_account(ask, v, out->stored, err);
+	if (rc)
+		return rc;
+	v->full = "disk";
 	out->why = REFUSED_SPACE;
 	out->asked = ask->urgency;
-	return check_disk(g, v, out, err);
+	rc = check_disk(g, v, out, err);
+	if (!rc)
+		v->full = NULL;
+	return rc;
 }
 
 int admit_put(struct access_control *g, const struct admit_ask *given,

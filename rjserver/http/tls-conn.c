@@ -160,20 +160,27 @@ bool tls_peer_name(struct ssl_st *ssl, char *out, size_t size)
 	return good;
 }
 
+static time_t end_of(const X509 *cert)
+{
+	struct tm tm;
+
+	return cert && ASN1_TIME_to_tm(X509_get0_notAfter(cert), &tm) == 1 ? timegm(&tm) : 0;
+}
+
+time_t tls_own_end(const struct tls *tls)
+{
+	return end_of(SSL_CTX_get0_certificate(tls->ctx));
+}
+
 time_t tls_expires(struct ssl_st *ssl)
 {
 	STACK_OF(X509) *chain = SSL_get0_verified_chain(ssl);
 	time_t first = 0, at;
-	struct tm tm;
 	int i;
 
 	for (i = 0; i < sk_X509_num(chain); i++) {
-		if (ASN1_TIME_to_tm(
-			    X509_get0_notAfter(sk_X509_value(chain, i)), &tm) !=
-			1)
-			continue;
-		at = timegm(&tm);
-		if (!first || at < first)
+		at = end_of(sk_X509_value(chain, i));
+		if (at && (!first || at < first))
 			first = at;
 	}
 	return first;

@@ -53,6 +53,8 @@ bool tls_peer_name(struct ssl_st *ssl, char *out, size_t size);
 /* Get the time when the first certificate of the client's chain expires; 0: it has shown
  * none. */
 time_t tls_expires(struct ssl_st *ssl);
+/* Get the time when the certificate that the server shows ends; 0: it cannot be read. */
+time_t tls_own_end(const struct tls *tls);
 /* Would a new connection with the certificate that the client has shown, if any, be
  * accepted? */
 bool tls_still_good(struct tls *tls, struct ssl_st *ssl);

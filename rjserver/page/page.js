@@ -63,12 +63,15 @@ function plot(v) {
 	return svg;
 }
 
+const limits = { disk: "the disk", volume: "the limit of the volume", account: "the limit of its account" };
+
 function row(v) {
 	const tr = el("tr"), name = el("th", v.name), host = el("td", v.host || "-"), rate = el("td");
 	const stored = el("td", bytes(v.bytes), "n");
 	name.scope = "row";
 	name.append(el("span", v.journal, "id"));
-	if (v.nearly_full) name.append(el("span", "nearly full: " + v.nearly_full, "id bad"));
+	if (v.full) name.append(el("span", "full, its last commit was refused: " + limits[v.full], "id bad"));
+	else if (v.nearly_full) name.append(el("span", "nearly full: " + limits[v.nearly_full], "id bad"));
 	if (v.holds) stored.append(el("span", v.holds === 1 ? "1 hold" : v.holds + " holds", "id"));
 	const proof = verified(v);
 	if (proof) stored.append(el("span", proof, proof.startsWith("verified") ? "id" : "id bad"));
@@ -81,8 +84,9 @@ function row(v) {
 
 const health = {
 	ok: "All is well: commits are taken.",
-	low: "The disk is nearly full: commits are still taken.",
-	full: "The disk is almost full: new commits are refused.",
+	expiring: "The certificate of this server ends soon: renew it.",
+	low: "Nearly full: commits are still taken.",
+	full: "Full: new commits are refused.",
 	lossy: "Records were lost to damage: new keys are refused. The log and rjserver(8) say more.",
 	failed: "A write failed: nothing is taken until the server is restarted.",
 };
@@ -102,6 +106,7 @@ function showServer() {
 		["Disk free", bytes(s.free_bytes) + " of " + bytes(s.disk_bytes)],
 		["Refused", s.refused],
 		["Acknowledged when", s.durability === "fsync" ? "on stable storage" : "received"],
+		...(s.certificate_end_s ? [["Certificate until", new Date(s.certificate_end_s * 1000).toLocaleDateString()]] : []),
 		["Running for", span(s.uptime_s)],
 		["Version", s.version],
 	];
@@ -128,7 +133,9 @@ function showVolumes() {
 
 function show() {
 	if (!status) return;
-	say(health[status.server.health] || status.server.health, status.server.health === "ok");
+	const s = status.server, text = health[s.health] || s.health;
+	const of = s.health === "low" || s.health === "full" ? " " + (s.limit_of ? s.limit_of + ", " : "") + limits[s.limit] + "." : "";
+	say(text + of, s.health === "ok");
 	showServer();
 	showVolumes();
 	document.body.dataset.ready = "yes";

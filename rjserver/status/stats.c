@@ -14,6 +14,7 @@
 #include "os/fileio.h"
 #include "rjserver/log.h"
 #include "rjserver/options.h"
+#include "text/when.h"
 
 #define SECONDS 20 /* of silence */
 
@@ -65,14 +66,12 @@ static const char *text(struct json_object *o, const char *key)
 						     : "?";
 }
 
-/* Local time. */
-static const char *date(time_t at, char out[32])
+/* What WHICH, of "limit" or "nearly_full", is. */
+static const char *limit_text(const char *which)
 {
-	struct tm tm;
-
-	if (!localtime_r(&at, &tm) || !strftime(out, 32, "%Y-%m-%d %H:%M:%S", &tm))
-		strcpy(out, "?");
-	return out;
+	return !strcmp(which, "disk")	  ? "the disk"
+	       : !strcmp(which, "volume") ? "the limit of the volume"
+					  : "the limit of its account";
 }
 
 static void print_volume(struct json_object *v)
@@ -80,12 +79,12 @@ static void print_volume(struct json_object *v)
 	time_t last = (time_t)(number(v, "last_commit_ms") / 1000);
 	const char *host = text(v, "host"), *account = text(v, "account");
 	const char *nearly = text(v, "nearly_full");
-	char when[32];
+	char when[RJ_WHEN_TEXT];
 
 	printf("%s/%s: %lld bytes in %lld segments; ", text(v, "name"),
 		text(v, "journal"), number(v, "bytes"), number(v, "segments"));
 	if (last)
-		printf("last commit %s from %s%s%s, lag %.1f ms\n", date(last, when), host,
+		printf("last commit %s from %s%s%s, lag %.1f ms\n", rj_when_seconds(last, when), host,
 			*account ? " as " : "", account,
 			(double)number(v, "lag_us") / 1000);
 	else
@@ -95,18 +94,18 @@ static void print_volume(struct json_object *v)
 			number(v, "holds"));
 	if (number(v, "verified_s"))
 		printf("  verified %s by rjbackup drill\n",
-			date((time_t)number(v, "verified_s"), when));
-	if (*nearly)
-		printf("  NEARLY FULL: %s\n",
-			!strcmp(nearly, "disk")     ? "the disk"
-			: !strcmp(nearly, "volume") ? "the limit of the volume"
-						    : "the limit of its account");
+			rj_when_seconds(number(v, "verified_s"), when));
+	if (*text(v, "full"))
+		printf("  FULL, its last commit was refused: %s\n", limit_text(text(v, "full")));
+	else if (*nearly)
+		printf("  NEARLY FULL: %s\n", limit_text(nearly));
 }
 
 static int print(const char *dir, const struct rj_buf *answer)
 {
 	struct json_tokener *tok = json_tokener_new();
 	struct json_object *all = NULL, *s, *volumes;
+	char when[RJ_WHEN_TEXT];
 	size_t i;
 
 	if (tok)
@@ -119,9 +118,10 @@ static int print(const char *dir, const struct rj_buf *answer)
 		json_object_put(all);
 		return EXIT_FAILED;
 	}
-	printf("rjserver %s: %s; up %lld s; answers when %s\n",
-		text(s, "version"), text(s, "health"), number(s, "uptime_s"),
-		text(s, "durability"));
+	printf("rjserver %s: %s", text(s, "version"), text(s, "health"));
+	if (*text(s, "limit_of"))
+		printf(" (%s: %s)", text(s, "limit_of"), limit_text(text(s, "limit")));
+	printf("; up %lld s; answers when %s\n", number(s, "uptime_s"), text(s, "durability"));
 	printf("%lld commits, half within %.1f ms, 99%% within %.1f ms; %lld "
 	       "refused\n",
 		number(s, "commits"), (double)number(s, "commit_p50_us") / 1000,
@@ -130,6 +130,8 @@ static int print(const char *dir, const struct rj_buf *answer)
 	printf("disk: %lld of %lld bytes free, writes end at %lld\n",
 		number(s, "free_bytes"), number(s, "disk_bytes"),
 		number(s, "min_free_bytes"));
+	if (number(s, "certificate_end_s"))
+		printf("certificate: until %s\n", rj_when_seconds(number(s, "certificate_end_s"), when));
 	for (i = 0; i < json_object_array_length(volumes); i++)
 		print_volume(json_object_array_get_idx(volumes, i));
 	json_object_put(all);

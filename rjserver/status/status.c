@@ -5,22 +5,47 @@
 
 #include "config.h"
 #include "rjserver/access/admit.h"
+#include "text/when.h"
 #include "util/environ.h"
 
 /* All that is printed here is made of characters that need no escaping: names
  * of volumes and accounts are checked, addresses are numeric. */
 
-static const char *health(const struct access_control *g)
+/* The worst that there is, of the server and of each volume that X sees. *OF (NULL: of the server)
+ * and *LIMIT, "disk", "volume" or "account", say of which volume, and what is used up. */
+static const char *health(const struct access_control *g, const struct account *x,
+	const struct volume **of, const char **limit)
 {
+	const struct volume *v;
+	size_t i;
+
+	*of = NULL;
+	*limit = "disk";
 	if (g->store->failed)
 		return "failed";
 	if (admit_disk_full(g))
 		return "full";
 	if (g->store->lost)
 		return "lossy";
-	if (admit_disk_low(g))
+	for (i = 0; i < g->usage.count; i++) {
+		v = g->usage.list[i];
+		if (!account_covers(x, v->name))
+			continue;
+		if (v->full) {
+			*of = v;
+			*limit = v->full;
+			return "full";
+		}
+		if (!*of && admit_warning(g, v)) {
+			*of = v;
+			*limit = admit_warning(g, v);
+		}
+	}
+	if (*of || admit_disk_low(g))
 		return "low";
-	return "ok";
+	return g->cert_until_s && g->cert_until_s - rj_realtime_ns() / 1000000000 < RJ_ENDS_SOON_S
+		       ? "expiring"
+		       : "ok";
 }
 
 /* Count the objects of KIND; *LAST (may be NULL) is the highest number, 0 without any. */
@@ -69,14 +94,15 @@ static int json_volume(const struct access_control *g, const struct volume *v,
 		"\"segments\":%llu,\"commits\":%llu,\"commit_bytes\":%llu,"
 		"\"last_commit_ms\":%llu,\"lag_us\":%llu,\"host\":\"%s\","
 		"\"account\":\"%s\",\"stored_bytes\":%llu,"
-		"\"nearly_full\":\"%s\",\"holds\":%u,\"verified_s\":%llu,\"rate\":[",
+		"\"nearly_full\":\"%s\",\"full\":\"%s\",\"holds\":%u,\"verified_s\":%llu,\"rate\":[",
 		comma, v->name, rj_uuid_text(v->uuid, uuid),
 		(unsigned long long)v->bytes, (unsigned long long)v->objects,
 		(unsigned long long)v->puts, (unsigned long long)v->put_bytes,
 		(unsigned long long)v->last_commit_ns / 1000000,
 		(unsigned long long)v->wait_ns / 1000, v->last_peer,
 		v->last_account, (unsigned long long)v->stored,
-		nearly ? nearly : "", holds(g, v), (unsigned long long)verified(g, v));
+		nearly ? nearly : "", v->full ? v->full : "", holds(g, v),
+		(unsigned long long)verified(g, v));
 	/* oldest first; zeros at the front are left out, the last is now */
 	for (i = 1; i < USAGE_SAMPLES &&
 		    !v->rate[(g->usage.at + i) % USAGE_SAMPLES];
@@ -89,20 +115,24 @@ static int json_volume(const struct access_control *g, const struct volume *v,
 	return rc ?: rj_buf_printf(out, "]}");
 }
 
-static int json_server(struct access_control *g, struct rj_buf *out)
+static int json_server(struct access_control *g, const struct account *x, struct rj_buf *out)
 {
 	const struct metrics *m = &g->metrics;
+	const struct volume *of;
+	const char *limit, *state = health(g, x, &of, &limit);
 
 	return rj_buf_printf(out,
 		"{\"version\":\"%s\",\"now_ms\":%lld,\"uptime_s\":%lld,"
-		"\"health\":\"%s\",\"durability\":\"%s\",\"lost\":%u,"
+		"\"health\":\"%s\",\"limit\":\"%s\",\"limit_of\":\"%s\","
+		"\"certificate_end_s\":%lld,\"durability\":\"%s\",\"lost\":%u,"
 		"\"free_bytes\":%llu,\"disk_bytes\":%llu,"
 		"\"min_free_bytes\":%llu,\"commits\":%llu,"
 		"\"commit_p50_us\":%llu,\"commit_p99_us\":%llu,"
 		"\"refused\":%llu,\"sample_s\":%d,\"samples\":%d}",
 		PACKAGE_VERSION, (long long)rj_realtime_ns() / 1000000,
 		(long long)(rj_monotonic_ns() - g->started_ns) / 1000000000,
-		health(g), g->store->received ? "received" : "fsync",
+		state, limit, of ? of->name : "", (long long)g->cert_until_s,
+		g->store->received ? "received" : "fsync",
 		g->store->lost, (unsigned long long)g->free_bytes,
 		(unsigned long long)g->disk_bytes,
 		(unsigned long long)access_min_free(g),
@@ -122,7 +152,7 @@ int status_json(
 
 	access_look_at_disk(g);
 	rc = rj_buf_printf(out, "{\"server\":");
-	rc = rc ?: json_server(g, out);
+	rc = rc ?: json_server(g, x, out);
 	rc = rc ?: rj_buf_printf(out, ",\n\"volumes\":[");
 	for (i = 0; i < g->usage.count && !rc; i++) {
 		const struct volume *v = g->usage.list[i];
@@ -142,6 +172,7 @@ enum series {
 	SERIES_LAST,
 	SERIES_STORED,
 	SERIES_NEARLY_FULL,
+	SERIES_FULL,
 	SERIES_HOLDS,
 	SERIES_VERIFIED,
 	SERIES,
@@ -164,6 +195,9 @@ static const struct {
 	[SERIES_NEARLY_FULL] = {"rjserver_volume_nearly_full", "gauge",
 		"1: the disk, or a limit of the volume or its account, is "
 		"nearly used up."},
+	[SERIES_FULL] = {"rjserver_volume_full", "gauge",
+		"1: its last PUT was refused, as the disk is full, or a limit of the volume or "
+		"its account is reached."},
 	[SERIES_HOLDS] = {"rjserver_volume_holds", "gauge",
 		"Holds of rjbackup, which may have expired."},
 	[SERIES_VERIFIED] = {"rjserver_volume_verified_seconds", "gauge",
@@ -186,6 +220,8 @@ static uint64_t series_value(const struct access_control *g,
 		return holds(g, v);
 	case SERIES_VERIFIED:
 		return verified(g, v);
+	case SERIES_FULL:
+		return v->full != NULL;
 	case SERIES_NEARLY_FULL:
 		return admit_warning(g, v) != NULL;
 	default:
@@ -244,6 +280,9 @@ int status_metrics(
 			"1: less than twice the space with which writes are "
 			"refused, or none.",
 			admit_disk_low(g));
+	rc = rc ?: metrics_value(out, "rjserver_certificate_end_timestamp_seconds", "gauge",
+			"Unix time of the end of the server's certificate; 0: it has none.",
+			(uint64_t)g->cert_until_s);
 	rc = rc ?: metrics_value(out, "rjserver_stored_bytes", "gauge",
 			"Bytes of all segments.", g->usage.bytes);
 	rc = rc ?: metrics_value(out, "rjserver_stored_segments", "gauge",

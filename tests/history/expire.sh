@@ -55,7 +55,7 @@ kept 99d "b-feb b-jan b-mon b-old b-other b-sun b-tue-noon b-week"
 make
 all=$(echo b-*)
 status 0 "-n" "$RJBACKUP" expire -n --keep=2d,1w b-*
-like "... says what stays, and why" "$OUT" "^b-tue-noon: volume [0-9a-f-]*, 2026-03-10T12:00:00Z: kept: newest daily weekly$"
+like "... says what stays, and why" "$OUT" "^b-tue-noon: volume [0-9a-f-]*, 2026-03-10 12:00:00Z: kept: newest daily weekly$"
 like "... and what would go" "$OUT" "^b-jan: .*: would be removed$"
 is "... and removes nothing" "$(echo b-*)" "$all"
 like "as JSON" "$("$RJBACKUP" expire -n --json --keep=2d b-jan b-mon | tr -d '\n ')" \

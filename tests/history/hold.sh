@@ -87,13 +87,13 @@ base_is() { # STATUS TEXT: what rjctl status and rjctl check say of the base
 	status "$1" "... rjctl check" "$RJCTL" check mnt
 }
 note_is() { jq "$1" "$(note_of)" >note.new && cp note.new "$(note_of)"; }
-base_is 0 "its log is kept until 2[0-9: -]+"
+base_is 0 "its log is kept until 2[0-9: -]+Z"
 check "50 minutes later" note_is '.hold_until -= 3000 | .hold_made -= 3000'
-base_is 1 "its log is kept until 2[0-9: -]+ only: make a new base"
+base_is 1 "its log is kept until 2[0-9: -]+Z only: make a new base"
 check "100 minutes later" note_is '.hold_until -= 3000 | .hold_made -= 3000'
-base_is 1 "its log was kept until 2[0-9: -]+, and may be gone: make a new base"
+base_is 1 "its log was kept until 2[0-9: -]+Z, and may be gone: make a new base"
 echo "retain = 2d" >>"$RJ_CONF"
-base_is 0 "its log is kept until 2[0-9: -]+"
+base_is 0 "its log is kept until 2[0-9: -]+Z"
 sed -i '/^retain/d' "$RJ_CONF"
 check "at the time of the base" note_is '.hold_until += 6000 | .hold_made += 6000'
 like "... as a metric" "$("$RJCTL" metrics mnt)" "^rjbackup_base_kept_until_timestamp_seconds\{.*\} [0-9]{10}$"

@@ -154,7 +154,7 @@ status 0 "rjctl check is well" "$RJCTL" check mnt
 check "mounted with data=ordered" eval 'rj_umount && rj_mount ordered'
 is "mount.rj warns, in one line" "$(cat said)" \
 	"mount.rj: warning: $VOL: the history of its base $T_DIR/base.img has ended: it is not mounted with data=journal: make a new base"
-why="its history has ended, as found at 2[0-9: -]+: it is not mounted with data=journal: make a new base"
+why="its history has ended, as found at 2[0-9: -]+Z: it is not mounted with data=journal: make a new base"
 like "rjctl status says it" "$("$RJCTL" status mnt)" "^  base          $T_DIR/base.img of 2.* .0 min ago.: $why$"
 is "... as JSON" "$("$RJCTL" status --json mnt | jq -c '.base | [.base, .state, .well]')" "[\"$T_DIR/base.img\",\"ended\",false]"
 status 1 "rjctl check warns" "$RJCTL" check mnt

@@ -36,7 +36,7 @@ like "... with the drill" "$(cat "$T_DIR/body")" \
 is "... and by stats, where there are any" "$("$RJ_BUILD/rjserver/rjserver" stats -d "$D" | grep -B1 '  holds: 2,' | grep -o '^mail\|holds: 2' | xargs)" \
 	"mail holds: 2"
 like "... with the drill" "$("$RJ_BUILD/rjserver/rjserver" stats -d "$D")" \
-	"^  verified $(date -d "@$then" '+%F %T') by rjbackup drill"
+	"^  verified $(date -d "@$then" '+%F %T')[^ ]* by rjbackup drill"
 
 html='Accept: text/html,application/xhtml+xml'
 is "a stranger's browser is asked who it is" "$(code -H "$html" "$BASE/")" 401

@@ -11,6 +11,7 @@
 #include "util/bytes.h"
 #include "util/environ.h"
 #include "util/error-class.h"
+#include "text/when.h"
 
 /* The name gives the number, so that the store itself keeps names unique. */
 static int key_of(const struct rj_log_id *id, const char *name,
@@ -77,12 +78,12 @@ int rj_point_find(struct rj_store *store, const struct rj_log_id *id,
 static int exists(const struct rj_store *store, const struct rj_point *p,
 	struct rj_error *err)
 {
-	char time[RJ_CLAIM_VALUE];
+	char time[RJ_WHEN_TEXT];
 
 	return rj_fail(err, RJ_E_EXISTS,
 		"%s: the log has a mark %s already, at segment %llu, of %s: take another name",
 		store->url, p->name, (unsigned long long)p->segment,
-		rj_claim_time_text(p->time, time));
+		rj_when_seconds(p->time, time));
 }
 
 int rj_point_check(struct rj_store *store, const struct rj_log_id *id,

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/time.h>
+#include <time.h>
 
 #include "store/http/curl.h"
 #include "util/environ.h"
@@ -64,6 +65,24 @@ static int take_socket(struct rj_http1_conn *c)
 		       : 0;
 }
 
+/* "Dec  5 12:00:00 2026 GMT", of the first certificate; libcurl's form with OpenSSL. */
+static int64_t cert_until(CURL *easy)
+{
+	static const char field[] = "Expire date:";
+	struct curl_certinfo *all = NULL;
+	struct curl_slist *line;
+	struct tm tm = {0};
+
+	if (curl_easy_getinfo(easy, CURLINFO_CERTINFO, &all) || !all || all->num_of_certs < 1)
+		return 0;
+	for (line = all->certinfo[0]; line; line = line->next)
+		if (!strncmp(line->data, field, sizeof(field) - 1))
+			return strptime(line->data + sizeof(field) - 1, "%b %d %H:%M:%S %Y", &tm)
+				       ? timegm(&tm)
+				       : 0;
+	return 0;
+}
+
 static CURLcode set_up(struct rj_http1_conn *c, const char *base)
 {
 	CURLcode code = curl_easy_setopt(c->easy, CURLOPT_URL, base);
@@ -73,6 +92,8 @@ static CURLcode set_up(struct rj_http1_conn *c, const char *base)
 	/* without TLS, too: a request to a proxy would have another form */
 	if (!code)
 		code = curl_easy_setopt(c->easy, CURLOPT_HTTPPROXYTUNNEL, 1L);
+	if (!code && c->peer->setup.tls)
+		code = curl_easy_setopt(c->easy, CURLOPT_CERTINFO, 1L);
 	/* with TLS, HTTP/2 would be offered otherwise */
 	if (!code)
 		code = curl_easy_setopt(c->easy, CURLOPT_HTTP_VERSION,
@@ -120,6 +141,8 @@ int rj_http1_connect(
 			"%s: cannot use the connection's socket", p->name);
 	if (rc)
 		rj_http1_disconnect(c);
+	c->cert_until_s = rc ? 0 : cert_until(c->easy);
+	c->since_ns = rj_monotonic_ns();
 	return rc;
 }
 

@@ -23,6 +23,8 @@ struct rj_http1_conn {
 	bool by_curl; /* I/O goes through libcurl: TLS, with the server or a proxy */
 	bool used;    /* an answer came over this connection */
 	bool checked; /* set by the caller: it is the right server */
+	int64_t cert_until_s; /* when the server's certificate ends, since 1970; 0: not known */
+	int64_t since_ns;     /* monotonic: when it was made */
 	const struct rj_http_peer *peer;
 	CURLcode code; /* of the last I/O by libcurl; its message is in detail */
 	char detail[CURL_ERROR_SIZE];

@@ -11,9 +11,12 @@
 #include "store/http/http1-conn.h"
 #include "store/http/http1-request.h"
 #include "store/http/http1-response.h"
+#include "text/when.h"
 #include "util/environ.h"
 
-#define MS 1000000ll
+#define MS	 1000000ll
+#define NS_PER_S 1000000000ll
+#define RENEW_S	 3600
 
 struct rj_http1 {
 	struct rj_http_peer peer;
@@ -220,6 +223,14 @@ static int get_ready(struct rj_http1 *h,
 	return rc;
 }
 
+/* The server's certificate ends soon, and an hour has passed: it may have another one by now. */
+static bool is_to_be_renewed(const struct rj_http1_conn *c)
+{
+	return c->easy && c->cert_until_s &&
+	       rj_monotonic_ns() - c->since_ns > RENEW_S * NS_PER_S &&
+	       rj_realtime_ns() / NS_PER_S > c->cert_until_s - RJ_ENDS_SOON_S;
+}
+
 int rj_http1_perform_checked(struct rj_http1 *h, struct rj_http_call *call,
 	int (*check)(void *arg, struct rj_error *err), void *arg,
 	struct rj_error *err)
@@ -228,7 +239,7 @@ int rj_http1_perform_checked(struct rj_http1 *h, struct rj_http_call *call,
 	bool again = true;
 	int rc = 0, tries;
 
-	if (rj_http_peer_renew(&h->peer))
+	if (rj_http_peer_renew(&h->peer) || is_to_be_renewed(&h->conn))
 		rj_http1_disconnect(&h->conn);
 	h->passed = false;
 	for (tries = 0; tries < 2 + h->passed && again; tries++) {
@@ -259,6 +270,11 @@ void rj_http1_hang_up(struct rj_http1 *h)
 const struct rj_http_peer *rj_http1_peer_of(const struct rj_http1 *h)
 {
 	return &h->peer;
+}
+
+int64_t rj_http1_cert_until(const struct rj_http1 *h)
+{
+	return h->conn.cert_until_s;
 }
 
 int rj_http1_new(const struct rj_http_setup *setup, const char *base,

@@ -58,5 +58,7 @@ int rj_http1_perform_checked(struct rj_http1 *h, struct rj_http_call *call,
 void rj_http1_hang_up(struct rj_http1 *h);
 /* Get the server; valid as long as H. */
 const struct rj_http_peer *rj_http1_peer_of(const struct rj_http1 *h);
+/* Get when the certificate that the server showed last ends, seconds since 1970; 0: not known. */
+int64_t rj_http1_cert_until(const struct rj_http1 *h);
 
 #endif

@@ -114,6 +114,8 @@ static int ask(struct rj_rj *r, struct rj_http_call *c, struct rj_error *err)
 
 	if (c->date_s)
 		r->base.clock_s = c->date_s;
+	if (rj_http1_cert_until(r->http))
+		r->base.cert_until_s = rj_http1_cert_until(r->http);
 	return rc;
 }
 

@@ -79,7 +79,7 @@ for kind in "${KINDS[@]}"; do
 		check "... unmounted again" rj_umount
 	done
 	status 1 "... a moment before the base" timeout 120 "$RJBACKUP" restore --at="$(cat a.time)" --base=base.img -o r2.img
-	like "... is told" "$OUT" "the moment is too early: this base is whole at segment $whole,"
+	like "... is told" "$OUT" "2[-0-9]+ [0-9:.]+Z is too early: this base is whole at segment $whole,"
 	cp --sparse=always base.img early.img
 	status 1 "... nor is it folded up to there" timeout 120 "$RJBACKUP" fold --until="$(cat a.time)" --base=early.img
 	like "... which is told" "$OUT" "whole at segment [0-9]+, as of .*later than --until"

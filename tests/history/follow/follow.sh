@@ -185,7 +185,7 @@ rm base.img
 status 0 "a base with a hold" "$RJBACKUP" base --hold=1d -o base.img mnt
 ops 23 300; mark held
 status 0 "follow with a hold" follow --once --hold=1h
-like "... which it tells" "$OUT" "^  hold [0-9]+ keeps the log from segment [0-9]+ on until 2[0-9TZ:-]+$"
+like "... which it tells" "$OUT" "^  hold [0-9]+ keeps the log from segment [0-9]+ on until 2[0-9 Z:-]+$"
 is "... there is another one" "$(holds)" 2
 check "... for rjctl the one that lasts longer counts" jq -e '.hold_until - .hold_made == 86400' "$(note_of)"
 line=$("$RJBACKUP" ls "$AT" | grep "of rjbackup-follow")

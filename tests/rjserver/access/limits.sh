@@ -116,11 +116,21 @@ is "a retry of what is stored: 412" "$(put "$ADMIN" progress 1 $((n - 1)) "$T_DI
 as "$ADMIN" "$BASE/status" >/dev/null
 is "the status warns" "$(jq -r '.volumes[] | select(.name == "progress") | .nearly_full' "$T_DIR/body")" volume
 ahead() { as "$ADMIN" -H 'RJ-Progress: 1' -T "${2:-$T_DIR/b}" "$(url progress 1 "$1")"; }
-like "stats, too" "$(timeout 120 "$RJSERVER" stats -d "$D")" 'NEARLY FULL: the limit of the volume'
+is "the server's health is that of a volume which is full" \
+	"$(jq -r '.server as $s | $s.health, any(.volumes[]; .name == $s.limit_of and .full == $s.limit)' "$T_DIR/body" | xargs)" \
+	"full true"
+is "the volume says so" "$(jq -r '.volumes[] | select(.name == "progress") | .full' "$T_DIR/body")" volume
+as "$ADMIN" "$BASE/metrics" >/dev/null
+like "the metrics, too" "$(body)" 'rjserver_volume_full.name="progress",.* 1$'
+OUT=$(timeout 120 "$RJSERVER" stats -d "$D")
+like "stats, too" "$OUT" '^rjserver [^ ]+: full .[a-z]+: the limit of (the volume|its account).; up'
+like "stats: the volume" "$OUT" 'FULL, its last commit was refused: the limit of the volume'
 is "marked as progress it is taken" "$(ahead $n)" 201
 check "with a warning" head_has 'RJ-Nearly-Full: volume'
 is "an epoch, too" "$(as "$ADMIN" -T "$T_DIR/b" "$BASE/progress/$(uuid 1)/epoch/$(seq20 1)")" 201
 check "which tells the limit" head_has 'RJ-Max-Bytes: 1048576'
+as "$ADMIN" "$BASE/status" >/dev/null
+is "it is no longer full" "$(jq -r '.volumes[] | select(.name == "progress") | .full, .nearly_full' "$T_DIR/body" | xargs)" volume
 is "but not much: 507" "$(ahead $((n + 1)) "$T_DIR/a")" 507
 for ((i = 0; i < 300; i++)); do
 	[ "$(ahead $((n + 1 + i)))" = 201 ] || break

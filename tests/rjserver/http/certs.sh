@@ -7,7 +7,7 @@ mkdir -p "$PKI"
 # new_ca NAME: NAME.pem, NAME.key
 new_ca() {
 	openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes \
-		-keyout "$PKI/$1.key" -out "$PKI/$1.pem" -days 2 -subj "/CN=test CA $1" \
+		-keyout "$PKI/$1.key" -out "$PKI/$1.pem" -days 60 -subj "/CN=test CA $1" \
 		2>>"$PKI/log"
 }
 # new_cert FILE CN CA [DAYS]: FILE.pem, FILE.key; DAYS below 0: it has expired; for
@@ -16,7 +16,7 @@ new_cert() {
 	openssl req -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout "$PKI/$1.key" \
 		-out "$PKI/$1.csr" -subj "/CN=$2" 2>>"$PKI/log" || return
 	openssl x509 -req -in "$PKI/$1.csr" -CA "$PKI/$3.pem" -CAkey "$PKI/$3.key" \
-		-CAcreateserial -days "${4:-2}" -out "$PKI/$1.pem" 2>>"$PKI/log" \
+		-CAcreateserial -days "${4:-60}" -out "$PKI/$1.pem" 2>>"$PKI/log" \
 		-extfile <(echo "subjectAltName=${SAN:-IP:127.0.0.1,DNS:localhost}") || return
 	chmod 600 "$PKI/$1.key"
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Numbers with a unit after them, as users write sizes and times. */
-#ifndef RJ_UTIL_QUANTITY_H
-#define RJ_UTIL_QUANTITY_H
+#ifndef RJ_TEXT_QUANTITY_H
+#define RJ_TEXT_QUANTITY_H
 
 #include <stdbool.h>
 #include <stdint.h>

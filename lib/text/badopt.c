@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "util/badopt.h"
+#include "text/badopt.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* What getopt_long() did not take, in one line, the same in every tool. */
-#ifndef RJ_UTIL_BADOPT_H
-#define RJ_UTIL_BADOPT_H
+#ifndef RJ_TEXT_BADOPT_H
+#define RJ_TEXT_BADOPT_H
 
 #include <getopt.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "util/quantity.h"
+#include "text/quantity.h"
 
 #include <errno.h>
 #include <stdlib.h>
