@@ -42,6 +42,7 @@ static void missing(struct check *c, uint64_t first, uint64_t last)
 	/* trimming deletes from the lowest on, and leaves fences */
 	if (c->removed || (c->oldest && last < c->oldest && !c->data_seen)) {
 		c->trimmed += last - first + 1;
+		c->verify.need_base = false; /* it was among them */
 		return;
 	}
 	rj_listing_fail_hole(&c->listing, c->t->store->url, &hole, &err);

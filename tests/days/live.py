@@ -100,8 +100,9 @@ class Live:
                 raise Bad(f"refused: rjctl reseed of {d.name}")
             w.server.put_back(f"{w.dir}/right")
             return
-        for x in w.disks.values():  # their logs are gone with the store
+        for x in w.disks.values():  # their logs are gone with the store, and what told that one was left
             x.log.holders.clear()
+            x.log.left = None
         d.hold(True)
         if served:
             self.well(d)
