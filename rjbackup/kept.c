@@ -8,13 +8,15 @@
 #include "log/hold.h"
 #include "log/trim.h"
 #include "store/conf.h"
+#include "text/quantity.h"
+#include "text/when.h"
 #include "tools/holds.h"
 #include "tools/json.h"
 #include "util/environ.h"
-#include "text/when.h"
 
 #define NS_PER_S 1000000000LL
 #define DAY_S	 86400.0
+#define LEAST_S	 3600 /* of a log that a day is told from */
 #define TRIES	 5
 
 static int look_at_retain(struct rj_store *store, const struct rj_log_id *id,
@@ -133,30 +135,42 @@ void kept_show_log(const struct kept *k, struct json_object *json)
 			span((double)k->retain_s, text), k->retained, k->retained_bytes);
 }
 
+/* A day is not told from a few minutes. */
+static bool forecasts(const struct kept *k)
+{
+	return k->rate.last_ns - k->rate.first_ns >= LEAST_S * NS_PER_S;
+}
+
 void kept_show_rate(const struct kept *k, struct json_object *json)
 {
 	const struct rj_log_rate *r = &k->rate;
 	double all = (double)(r->last_ns - r->first_ns) / NS_PER_S;
+	char text[32], last[RJ_SIZE_TEXT], average[RJ_SIZE_TEXT];
 	struct json_object *o;
-	char text[32];
 
 	if (!rj_log_rate_last(r))
 		return;
 	if (json) {
 		o = json_object_new_object();
-		add_u64(o, "last", rj_log_rate_last(r));
-		add_u64(o, "average", rj_log_rate_average(r));
+		if (forecasts(k)) {
+			add_u64(o, "last", rj_log_rate_last(r));
+			add_u64(o, "average", rj_log_rate_average(r));
+		}
 		add_u64(o, "seconds", (uint64_t)all);
 		add_u64(o, "bytes", r->bytes);
 		json_object_object_add(json, "a_day", o);
-	} else if (all < DAY_S) {
-		printf("  it grows by %" PRIu64 " bytes a day (by its %" PRIu64 " bytes of %s)\n",
-			rj_log_rate_last(r), r->bytes, span(all, text));
-	} else {
-		printf("  it grows by %" PRIu64 " bytes a day (the last day), %" PRIu64
-		       " on average (of %s)\n",
-			rj_log_rate_last(r), rj_log_rate_average(r), span(all, text));
+		return;
 	}
+	rj_size_text((double)rj_log_rate_last(r), last);
+	rj_size_text((double)rj_log_rate_average(r), average);
+	if (!forecasts(k))
+		printf("  it grew by %s in %s\n", rj_size_text((double)r->bytes, last),
+			span(all, text));
+	else if (all < DAY_S)
+		printf("  it grows by %s a day (by what came in %s)\n", last, span(all, text));
+	else
+		printf("  it grows by %s a day (the last day), %s on average (of %s)\n", last,
+			average, span(all, text));
 }
 
 /* Each hold from the first segment or before on. */
@@ -207,15 +221,18 @@ void kept_show_base(const struct kept *k, struct json_object *json)
 void kept_show_cost(const struct kept *k, uint64_t seconds, struct json_object *json)
 {
 	double bytes = (double)rj_log_rate_last(&k->rate) * ((double)seconds / DAY_S);
-	char text[32];
+	char text[32], size[RJ_SIZE_TEXT];
 
 	if (!rj_log_rate_last(&k->rate))
 		return;
-	if (json)
+	if (!json && !forecasts(k))
+		printf("  what it would cost to keep it for %s is not known before the log is an hour old\n",
+			span((double)seconds, text));
+	else if (!json)
+		printf("  to keep it for %s would cost %s, if it goes on like that\n",
+			span((double)seconds, text), rj_size_text(bytes, size));
+	else if (forecasts(k))
 		add_u64(json, "cost_bytes", (uint64_t)bytes);
-	else
-		printf("  to keep it for %s would cost %.0f bytes, if it goes on like that\n",
-			span((double)seconds, text), bytes);
 }
 
 void mark_show(const struct rj_point *p, bool gone, struct json_object *all)

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "dead-daemon.h"
+#include "os/mountinfo.h"
 #include "os/rundir.h"
 #include "text/when.h"
 #include "tools/ask-daemon.h"
@@ -150,6 +151,8 @@ static void judge(struct report *r, const char *name, struct json_object *o)
 {
 	const char *mode = text_of(o, "mode"), *why;
 	struct json_object *fallback, *floor;
+	char label[4096];
+	dev_t dev;
 
 	if (!mode) {
 		say(r, UNKNOWN, name, "rjournald's answer has no mode", NULL);
@@ -172,11 +175,14 @@ static void judge(struct report *r, const char *name, struct json_object *o)
 		say(r, WARNING, name, "upkeep", text_of(o, "upkeep"));
 	if (json_object_object_get_ex(o, "floor", &floor) && text_of(floor, "why"))
 		say(r, WARNING, name, "floor", text_of(floor, "why"));
-	add_data(r, name, o, "lag_bytes", "B");
-	add_data(r, name, o, "lag_seconds", "s");
-	add_data(r, name, o, "put_p99_us", "us");
+	/* the label is the same, however the volume was named */
+	if (!rj_mountinfo_of_volume(text_of(o, "device"), label, sizeof(label), &dev))
+		snprintf(label, sizeof(label), "%s", text_of(o, "device"));
+	add_data(r, label, o, "lag_bytes", "B");
+	add_data(r, label, o, "lag_seconds", "s");
+	add_data(r, label, o, "put_p99_us", "us");
 	if (json_object_object_get_ex(o, "fallback", &fallback))
-		add_data(r, name, fallback, "backlog_bytes", "B");
+		add_data(r, label, fallback, "backlog_bytes", "B");
 }
 
 static bool is_seen(struct report *r, const uint8_t uuid[RJ_UUID_BYTES])
@@ -196,6 +202,7 @@ static void ask(struct report *r, const char *name,
 	struct json_object *json;
 	struct rj_error err;
 	char text[RJ_UUID_TEXT];
+	int rc;
 
 	if (is_seen(r, uuid))
 		return;
@@ -205,8 +212,10 @@ static void ask(struct report *r, const char *name,
 	if (r->seen < UUIDS_MAX)
 		memcpy(r->uuids[r->seen], uuid, RJ_UUID_BYTES);
 	r->seen++;
-	if (!json && daemon_status(uuid, ASK_MS, &json, &err))
-		say(r, CRITICAL, name ? name : rj_uuid_text(uuid, text), err.msg, NULL);
+	rc = json ? 0 : daemon_status(uuid, ASK_MS, &json, &err);
+	if (rc) /* one that may not ask cannot tell */
+		say(r, rc == -RJ_E_DENIED ? UNKNOWN : CRITICAL,
+			name ? name : rj_uuid_text(uuid, text), err.msg, NULL);
 	else if (json)
 		judge(r, name, json);
 	else

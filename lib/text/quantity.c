@@ -2,6 +2,7 @@
 #include "text/quantity.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 struct unit {
@@ -55,4 +56,20 @@ bool rj_parse_time(const char *text, uint64_t *out)
 	};
 
 	return parse(text, units, out);
+}
+
+const char *rj_size_text(double bytes, char out[RJ_SIZE_TEXT])
+{
+	static const char *const units[] = {"KiB", "MiB", "GiB", "TiB", "PiB"};
+	size_t u = 0;
+
+	if (bytes < 1024) {
+		snprintf(out, RJ_SIZE_TEXT, "%.0f bytes", bytes);
+		return out;
+	}
+	for (bytes /= 1024; bytes >= 999.5 && u + 1 < sizeof(units) / sizeof(units[0]); u++)
+		bytes /= 1024;
+	snprintf(out, RJ_SIZE_TEXT, "%.*f %s", bytes < 9.995 ? 2 : bytes < 99.95 ? 1 : 0, bytes,
+		units[u]);
+	return out;
 }

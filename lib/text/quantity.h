@@ -14,4 +14,9 @@
 bool rj_parse_size(const char *text, uint64_t *out);
 bool rj_parse_time(const char *text, uint64_t *out);
 
+#define RJ_SIZE_TEXT 32
+/* Write BYTES in the unit that people would take, with three digits, into OUT, and return OUT:
+ * "512 bytes", "93.7 KiB", "1.20 TiB". */
+const char *rj_size_text(double bytes, char out[RJ_SIZE_TEXT]);
+
 #endif

@@ -107,15 +107,15 @@ OUT=$("$RJBACKUP" ls --json "$AT")
 like "... and as JSON" "$(tr -d '\n ' <<<"$OUT")" "\"holds\":\[\{\"hold\":$hold,\"first\":$from,\"bytes\":[1-9]"
 like "rjlog ls shows it too" "$("$RJLOG" ls "$AT")" "  hold $hold of rjbackup"
 like "what a replay needs is told" "$("$RJBACKUP" ls "$AT")" "  a replay needs it from segment [0-9]+ on, [0-9]+ bytes"
-like "... and the bytes a day" "$("$RJBACKUP" ls "$AT")" "  it grows by [1-9][0-9]* bytes a day .by its [1-9][0-9]* bytes of [0-9]+ s"
+like "... and how it grew" "$("$RJBACKUP" ls "$AT")" "  it grew by [1-9][0-9.]* [KM]iB in [0-9]+ s"
 like "... also as JSON" "$("$RJBACKUP" ls --json "$AT" | tr -d '\n ')" \
-	'"replay":\{"first":[0-9]+,"bytes":[0-9]+\},"a_day":\{"last":[1-9][0-9]*,"average":[1-9][0-9]*,"seconds":[0-9]+,"bytes":[1-9]'
+	'"replay":\{"first":[0-9]+,"bytes":[0-9]+\},"a_day":\{"seconds":[0-9]+,"bytes":[1-9]'
 status 0 "ls of the base" "$RJBACKUP" ls base.img
 like "... says what keeps it" "$OUT" "  kept by hold $hold of rjbackup at .*, until 2"
-like "... and the bytes a day" "$OUT" "  it grows by [1-9][0-9]* bytes a day"
+like "... and how it grew" "$OUT" "  it grew by [1-9][0-9.]* [KM]iB in"
 like "... also as JSON" "$("$RJBACKUP" ls --json base.img | tr -d '\n ')" "\"needs\":$from,\"held_by\":\[$hold\]"
 status 0 "base -n" "$RJBACKUP" base -n --hold=30d -o none.img mnt
-like "... tells the cost before" "$OUT" "  to keep it for 30.0 days would cost [1-9][0-9]* bytes"
+like "... tells the cost before" "$OUT" "  what it would cost to keep it for 30.0 days is not known before the log is an hour old"
 is "... and puts no hold" "$(holds)" 1
 echo "retain = 2d" >>"$RJ_CONF"
 like "retain is told" "$("$RJBACKUP" ls "$AT")" "  retain of this host's rj.conf, 2.0 days, keeps it from segment [0-9]+ on, [1-9][0-9]* bytes more"

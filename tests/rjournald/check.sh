@@ -38,7 +38,9 @@ like "with performance data" "$OUT" " '$mnt lag_bytes'=[0-9]+B '$mnt lag_seconds
 status 0 "the volume by its mount point" $LIMIT "$RJCTL" check "$mnt"
 : >"$fstab"
 status 0 "served, and not in fstab: well" with_fstab $LIMIT "$RJCTL" check
-like "is looked at, by its device" "$OUT" "^RJPROGS OK: 1 volume \\| '$img lag_bytes'"
+like "is looked at, and has the same label" "$OUT" "^RJPROGS OK: 1 volume \\| '$mnt lag_bytes'"
+status 0 "by its image" $LIMIT "$RJCTL" check "$img"
+like "by its image: the same label" "$OUT" "^RJPROGS OK: 1 volume \\| '$mnt lag_bytes'"
 check "another volume" volume "$img.other" ext3 1024 "$SRV_URL/other"
 status 2 "one of three has no daemon, one is not there" \
 	$LIMIT "$RJCTL" check "$mnt" "$T_DIR/none" "$img.other"

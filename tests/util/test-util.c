@@ -6,6 +6,7 @@
 #include "log/retry.h"
 #include "os/bio.h"
 #include "support/rjtest.h"
+#include "text/quantity.h"
 #include "util/buf.h"
 #include "util/bytes.h"
 #include "util/crc32c.h"
@@ -351,9 +352,27 @@ static void bio_refuses_past_its_end(void)
 	rj_bio_free(bio);
 }
 
+static void sizes_for_people(void)
+{
+	static const struct {
+		double bytes;
+		const char *text;
+	} cases[] = {
+		{0, "0 bytes"}, {1023, "1023 bytes"}, {1024, "1.00 KiB"}, {10235, "10.0 KiB"},
+		{95949, "93.7 KiB"}, {1023 * 1024.0, "1.00 MiB"}, {577121808, "550 MiB"},
+		{1.2 * 1099511627776.0, "1.20 TiB"}, {5e18, "4441 PiB"},
+	};
+	char text[RJ_SIZE_TEXT];
+	size_t i;
+
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		CU_ASSERT_STRING_EQUAL(rj_size_text(cases[i].bytes, text), cases[i].text);
+}
+
 int main(void)
 {
 	static const struct rjtest tests[] = {
+		RJTEST(sizes_for_people),
 		RJTEST(crc32c_known_answer),
 		RJTEST(crc32c_continues),
 		RJTEST(crc32c_is_what_it_is),
