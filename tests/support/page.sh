@@ -10,3 +10,18 @@ task_commands() {
 	on && !/^\.(EX|EE|PP)$/' "$1" |
 		sed -E "s/^(# |  )//; s/\\\\-/-/g; s/\\\\e\$/\\\\/; s/\\\\\(aq/'/g"
 }
+
+# page_examples PAGE: the commands of its section EXAMPLES, without their prompts. Where a line has
+# the prompt "# ", the lines without one are what the commands print, or no commands.
+page_examples() {
+	awk '/^\.SH/ { on = /EXAMPLE/; next }
+		/^\.(nf|EX)/ { in_nf = 1; next }
+		/^\.(fi|EE)/ { in_nf = 0 }
+		on && in_nf && !/^\./' "$1" |
+		sed -E "s/\\\\-/-/g; s/\\\\\(aq/'/g; s/\\\\\(dq/\"/g" >"$T_DIR/examples"
+	if grep -q '^# ' "$T_DIR/examples"; then
+		sed -n 's/^# //p' "$T_DIR/examples"
+	else
+		cat "$T_DIR/examples"
+	fi
+}

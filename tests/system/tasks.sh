@@ -6,68 +6,21 @@
 # journal.example.org. Replaced are names of devices and the moment of a deletion;
 # systemctl starts and stops what the installed unit says, as there is no systemd. At
 # the end the package's own test (autopkgtest) runs on that machine.
-if [ -z "${TASKS_INSIDE:-}" ]; then
-	. "$RJ_SRC/tests/support/lib.sh"
-	need_fuse_loop
-	for p in ip setpriv openssl curl; do
-		command -v $p >/dev/null || skip_all "no $p here"
-	done
-	unshare -mnp --fork --mount-proc sh -c 'mount -t tmpfs x /mnt && mkdir /mnt/u /mnt/w &&
-		mount -t overlay x -o lowerdir=/usr,upperdir=/mnt/u,workdir=/mnt/w /usr' \
-		2>/dev/null || skip_all "no name spaces or no overlays here"
-	# the machine's end is that of all its processes and mounts
-	for f in sdb1 sdc1 sdd1; do
-		truncate -s 160M "$T_DIR/$f" && loop_over "$T_DIR/$f" || exit 99
-		export "$f=$DEV"
-	done
-	TASKS_INSIDE=$T_DIR unshare -mnp --fork --kill-child --mount-proc \
-		bash "$0" "$@" >"$T_DIR/tap" 2>&1
-	inside=$?
-	grep -v '^1\.\.' "$T_DIR/tap"
-	T_NUM=$(grep -cE '^(not )?ok ' "$T_DIR/tap")
-	[ "$inside" = 0 ] || not_ok "the tasks end with 0, not $inside"
-	exit 0
-fi
-. "$RJ_SRC/tests/support/lib.sh"
-. "$RJ_SRC/tests/support/rj.sh"
-. "$RJ_SRC/tests/support/page.sh"
-unset RJ_RUN RJ_CONF RJ_CREDENTIALS
-PAGE=$RJ_SRC/man/rjprogs.7 M=$T_DIR/machine
-export no_proxy='*'
-
-# ---- the machine ----
-mkdir -p "$M" && mount -t tmpfs machine "$M"
-own() { # DIR: writable for this machine alone
-	local n; n=$(tr / _ <<<"$1")
-	mkdir -p "$M/$n.up" "$M/$n.work" &&
-		mount -t overlay "$n" -o "lowerdir=$1,upperdir=$M/$n.up,workdir=$M/$n.work" "$1"
-}
-for dir in /usr /etc /var/lib /srv /root; do own $dir || exit 99; done
-mount -t tmpfs run /run && mkdir -p /run/mount || exit 99
-# on the disk that holds this test
-for dir in /var/lib/rjserver /var/lib/rjprogs; do
-	mkdir -p "$dir" "$T_DIR$dir" && mount --bind "$T_DIR$dir" "$dir" || exit 99
-done
-ip link set lo up
-rm -rf /etc/rjprogs
-mkdir -p /etc/rjprogs /usr/share/doc/rjprogs/examples
+. "$RJ_SRC/tests/support/machine.sh"
+[ -n "${MACHINE:-}" ] || machine sdb1 sdc1 sdd1
+machine_boot journal.example.org
+PAGE=$RJ_SRC/man/rjprogs.7
+mkdir -p /usr/share/doc/rjprogs/examples
 cp -r "$RJ_SRC/contrib/monitoring" /usr/share/doc/rjprogs/examples/
 cp "$RJ_SRC/contrib/systemd/rjserver.conf" /etc/rjprogs/
 cp "$RJ_SRC/contrib/systemd/rjbackup-drill.conf" /usr/share/doc/rjprogs/examples/
 mkdir -p /etc/systemd/system
 cp "$RJ_SRC/contrib/systemd/rjbackup-drill@.timer" /etc/systemd/system/
 cp "$RJ_SRC/contrib/systemd/rjbackup-drill@.service.in" /etc/systemd/system/rjbackup-drill@.service
-echo '127.0.0.1 localhost journal.example.org' >/etc/hosts
-: >/etc/fstab
 getent passwd rjserver >/dev/null || {
 	echo 'rjserver:x:4242:4242::/var/lib/rjserver:/usr/sbin/nologin' >>/etc/passwd
 	echo 'rjserver:x:4242:' >>/etc/group
 }
-for p in mkrjfs rjtune rjctl rjlog rjrecover rjournald rjserver rjbackup; do
-	ln -sf "$(realpath "$RJ_BUILD")/$p/$p" "/usr/sbin/$p"
-done
-for p in mount.rj umount.rj; do ln -sf "$(realpath "$RJ_BUILD")/rjmount/$p" "/usr/sbin/$p"; done
-export PATH=/usr/sbin:/usr/bin
 
 unit=$RJ_SRC/contrib/systemd/rjserver.service.in
 SERVER=
