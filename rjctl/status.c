@@ -91,8 +91,12 @@ static void print_next(struct json_object *o)
 								 : "unmount it";
 
 	if (!strcmp(mode, "fenced"))
-		printf("  next          %s; it can be mounted again when "
-		       "the other one is done with it\n", end);
+		printf("  next          %s, and use the volume that took the log over: this one "
+		       "is an older copy of it\n", end);
+	else if (!strcmp(mode, "waiting") || !strcmp(mode, "full"))
+		printf("  next          commits, and each sync(2) of this host, wait for the store: "
+		       "rjctl reseed --to=URL goes on at another one; rjctl stop --force saves the "
+		       "journal to a file, and shuts the volume down\n");
 	else if (!strcmp(mode, "failed"))
 		printf("  next          %s, then rjrecover -p, or mount "
 		       "it again\n", end);

@@ -201,4 +201,16 @@ for c in ls show verify; do
 	is "server away: $c" "$(tail -n 1 "$T_DIR/away.$c")" "status 8"
 	like "server away: $c says so" "$(cat "$T_DIR/away.$c")" "^rjlog: .*127.0.0.1:$SRV_PORT"
 done
+
+# ---- a journal that was moved away and back: one of the two logs is in use ----
+RJTUNE=$RJ_BUILD/rjtune/rjtune V=$T_DIR/moved.img
+mkdir "$T_DIR/moved" && truncate -s 32M "$V"
+check "moved: a volume" "$MKRJFS" -q -F -J "remote=file://$T_DIR/moved,size=4" "$V"
+check "moved: its journal goes inside" "$RJTUNE" -q -J size=4 "$V"
+check "moved: and back" "$RJTUNE" -q -J "remote=file://$T_DIR/moved" "$V"
+is "moved: two logs" "$("$RJLOG" ls "file://$T_DIR/moved" | wc -l)" 2
+for c in show verify; do
+	status 0 "moved: $c takes the one in use" "$RJLOG" $c "file://$T_DIR/moved"
+	like "moved: $c says which" "$OUT" "$("$RJTUNE" -l --json "$V" | sed -n 's/.*"uuid":"\(.*\)",/\1/p' | tail -n 1)"
+done
 exit 0
