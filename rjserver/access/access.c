@@ -90,9 +90,12 @@ void access_look_at_disk(struct access_control *g)
 
 uint64_t access_min_free(const struct access_control *g)
 {
-	uint64_t least = g->disk_bytes / 100;
+	uint64_t least = g->disk_bytes / 100, files = 2 * g->store->file_bytes;
 
 	if (g->set->min_free_set)
 		return g->set->min_free;
-	return least < DEFAULT_FREE ? least : DEFAULT_FREE;
+	if (least > DEFAULT_FREE)
+		least = DEFAULT_FREE;
+	/* a data file that is made takes its space at once: recoveries need what is left then */
+	return least > files ? least : files;
 }

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "commit.h"
@@ -20,7 +21,8 @@
 #include "store-read.h"
 #include "util/environ.h"
 
-#define FILE_BYTES (64ull << 20)
+#define FILE_BYTES	 (64ull << 20)
+#define FILE_BYTES_LEAST (1ull << 20)
 
 static int make_dir(const char *path, struct rj_error *err)
 {
@@ -89,6 +91,20 @@ static void store_free(struct store *s)
 	free(s);
 }
 
+/* A power of two, 64 MiB at most: of a small disk a 32nd, so that a few files can be cleaned while
+ * others are written. */
+static uint64_t choose_file_bytes(const char *dir)
+{
+	uint64_t bytes = FILE_BYTES;
+	struct statvfs vfs;
+
+	if (statvfs(dir, &vfs))
+		return bytes;
+	while (bytes > FILE_BYTES_LEAST && bytes > vfs.f_blocks * (uint64_t)vfs.f_frsize / 32)
+		bytes /= 2;
+	return bytes;
+}
+
 int store_open(
 	const struct store_opts *opts, struct store **out, struct rj_error *err)
 {
@@ -100,11 +116,13 @@ int store_open(
 	s->lock_fd = -1;
 	s->received = opts->received;
 	s->scan_all = opts->scan_all;
-	s->file_bytes = opts->file_bytes ? opts->file_bytes : FILE_BYTES;
+	s->file_bytes = opts->file_bytes;
 	s->index = idx_new();
 	s->commit = commit_new(s, clean_add);
 	rc = s->index && s->commit ? make_dirs(s, opts->dir, err)
 				   : rj_fail(err, RJ_E_NOMEM, "out of memory");
+	if (!rc && !s->file_bytes)
+		s->file_bytes = choose_file_bytes(opts->dir);
 	if (!rc)
 		rc = store_scan(s, err);
 	while (!rc && !s->store_id)

@@ -89,7 +89,7 @@ struct store {
 struct store_opts {
 	const char *dir;     /* made, 0700, if missing */
 	bool received;       /* acknowledge without fdatasync */
-	uint64_t file_bytes; /* of a new data file; 0: 64 MiB */
+	uint64_t file_bytes; /* of a new data file; 0: by the size of the disk, at most 64 MiB */
 	bool scan_all; /* read the whole log; no checkpoint is used or made */
 };
 

@@ -12,7 +12,7 @@ img=$T_DIR/v.img mnt=$T_DIR/mnt D=$T_DIR/d
 # the page's own numbers: a change there has to come here
 page=$(tr '\n' ' ' <"$RJ_SRC/man/rjserver.8")
 like "the page: a volume" "$page" 'give it at least twice the size of its journal'
-like "the page: the disk" "$page" 'the sum of that, a quarter more for segments .* and four data files of 64 MiB'
+like "the page: the disk" "$page" 'the sum of that, a quarter more for segments .* and four data files'
 volume=$((2 * JOURNAL))
 disk=$((volume + volume / 4 + 4 * (64 << 20)))
 

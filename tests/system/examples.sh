@@ -62,7 +62,7 @@ rest() { mount "${@:2}" "$1" mnt && same && umount mnt; } # it can be mounted, a
 (umask 077; printf '[rjs://journal.example.org]\nca = %s\ntokenfile = %s\n' \
 	"$M/srv.pem" "$M/token" >/etc/rjprogs/rj.conf)
 openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout srv.key -out srv.pem \
-	-days 60 -subj /CN=server -addext subjectAltName=DNS:server,DNS:journal.example.org 2>/dev/null
+	-days 60 -subj /CN=server -addext subjectAltName=DNS:server,DNS:journal.example.org 2>>log
 chmod 600 srv.key
 echo tree >tree/file
 check "a server" serve_logs
