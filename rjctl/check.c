@@ -16,7 +16,6 @@
 #include "text/when.h"
 #include "tools/ask-daemon.h"
 #include "tools/drill-state.h"
-#include "util/environ.h"
 #include "volume.h"
 
 #define ASK_MS	  5000
@@ -135,16 +134,18 @@ static void judge_base(struct report *r, const char *name, const uint8_t uuid[RJ
 	judge_part(r, name, "drill", drill_state(uuid));
 }
 
-/* Renew it before it ends: then no put is taken. */
+/* After its end no new connection is made. */
 static void judge_certificate(struct report *r, const char *name, struct json_object *o)
 {
-	int64_t now = rj_realtime_ns() / 1000000000;
 	int64_t end = json_object_get_int64(json_object_object_get(o, "store_certificate_end"));
-	char when[RJ_WHEN_TEXT];
+	enum rj_end when = rj_when_ends(end);
+	char text[RJ_WHEN_TEXT];
 
-	if (end && end - now < RJ_ENDS_SOON_S)
-		say(r, WARNING, name, "the certificate of the store ends",
-			rj_when_seconds(end, when));
+	if (when != RJ_END_LATER)
+		say(r, when == RJ_END_OVER ? CRITICAL : WARNING, name,
+			when == RJ_END_OVER ? "the certificate of the store has ended"
+					    : "the certificate of the store ends",
+			rj_when_seconds(end, text));
 }
 
 static void judge(struct report *r, const char *name, struct json_object *o)
@@ -165,10 +166,11 @@ static void judge(struct report *r, const char *name, struct json_object *o)
 		why = text_of(o, "why");
 	if (level_of(mode) != OK)
 		say(r, level_of(mode), name, mode, why);
-	/* of a volume at rest; what it would wait for is known */
+	/* a write would go to the fallback file; or wait, or fail */
 	if (level_of(mode) == OK && text_of(o, "store_why"))
-		say(r, json_object_object_get_ex(o, "fallback", NULL) ? WARNING : CRITICAL, name,
-			"store", text_of(o, "store_why"));
+		say(r, json_object_object_get_ex(o, "fallback", NULL) &&
+				json_object_get_int64(json_object_object_get(o, "store_lost")) == 1
+			? WARNING : CRITICAL, name, "store", text_of(o, "store_why"));
 	judge_certificate(r, name, o);
 	/* a store that is away is said once */
 	if (level_of(mode) == OK && text_of(o, "upkeep"))

@@ -56,19 +56,22 @@ int list_logs(struct target *t, struct rj_buf *uuids, struct rj_error *err)
 	return rc == -RJ_E_NOMEM ? rj_fail(err, RJ_E_NOMEM, "out of memory") : rc;
 }
 
-/* Was the log removed, or its journal moved away? */
-static bool out_of_use(struct target *t, const struct rj_listing *l)
+static bool removed(struct target *t, const struct rj_listing *l)
+{
+	return rj_listing_only_fences(l);
+}
+
+static bool moved_away(struct target *t, const struct rj_listing *l)
 {
 	struct rj_seghdr h;
 
-	return rj_listing_only_fences(l) ||
-	       (l->last && !rj_log_fetch_header(t->store, &t->id, l->last, &h, NULL) &&
-		       h.kind == RJ_SEG_FENCE && h.flags & RJ_SEG_F_CLEAN);
+	return l->last && !rj_log_fetch_header(t->store, &t->id, l->last, &h, NULL) &&
+	       h.kind == RJ_SEG_FENCE && h.flags & RJ_SEG_F_CLEAN;
 }
 
-/* Drop from UUIDS the logs that are out of use, unless that is all of them. */
-static int drop_unused(
-	struct target *t, struct rj_buf *uuids, struct rj_error *err)
+/* Drop from UUIDS the logs that are UNUSED, unless that is all of them. */
+static int drop(struct target *t, bool (*unused)(struct target *t, const struct rj_listing *l),
+	struct rj_buf *uuids, struct rj_error *err)
 {
 	struct rj_listing l = {0};
 	size_t i, kept = 0;
@@ -77,7 +80,7 @@ static int drop_unused(
 	for (i = 0; !rc && i < uuids->len; i += RJ_UUID_BYTES) {
 		memcpy(t->id.journal_uuid, uuids->data + i, RJ_UUID_BYTES);
 		rc = rj_listing_log(t->store, &t->id, 0, 0, &l, err);
-		if (!rc && !out_of_use(t, &l)) {
+		if (!rc && !unused(t, &l)) {
 			memmove(uuids->data + kept, uuids->data + i,
 				RJ_UUID_BYTES);
 			kept += RJ_UUID_BYTES;
@@ -95,7 +98,9 @@ static int pick_only(struct target *t, struct rj_error *err)
 	int rc = list_logs(t, &uuids, err);
 
 	if (!rc && uuids.len > RJ_UUID_BYTES)
-		rc = drop_unused(t, &uuids, err);
+		rc = drop(t, removed, &uuids, err);
+	if (!rc && uuids.len > RJ_UUID_BYTES)
+		rc = drop(t, moved_away, &uuids, err);
 	if (!rc && !uuids.len)
 		rc = rj_fail(err, RJ_E_NOTFOUND, "%s: there is no log",
 			t->store->url);

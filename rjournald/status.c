@@ -192,7 +192,7 @@ static const struct number {
 	{"store_seen", "store_seen_timestamp_seconds", "gauge", 1, N(store_seen),
 		"When the store took a segment last, or had all when it was asked, since 1970."},
 	{"store_lost", "store_lost", "gauge", 1, N(store_lost),
-		"1: it was asked, and a write would not be acknowledged."},
+		"It was asked: 1: a write would not be acknowledged, 2: another host has the log."},
 	{"store_certificate_end", "store_certificate_end_timestamp_seconds", "gauge", 1,
 		N(cert_until), "When the certificate of the store ends, since 1970; 0: not known."},
 	{"upkeep_failing_seconds", "upkeep_failing_seconds", "gauge", 1, N(upkeep_failing_s),

@@ -9,7 +9,6 @@
 #include "notify.h"
 #include "rjserver/http/tls.h"
 #include "text/when.h"
-#include "util/environ.h"
 
 static struct tls_files files_of(const struct settings *set)
 {
@@ -60,7 +59,7 @@ static void note_certificate(struct live *live, const struct settings *set)
 	char when[RJ_WHEN_TEXT];
 
 	live->access.cert_until_s = end;
-	if (end && end - rj_realtime_ns() / 1000000000 < RJ_ENDS_SOON_S)
+	if (rj_when_ends(end) != RJ_END_LATER)
 		log_warning("%s: the certificate ends %s: renew it, then reload rjserver", set->cert,
 			rj_when_seconds(end, when));
 }

@@ -69,7 +69,7 @@ static const char *probed_mode(const struct rj_sbx *s)
 /* The day of a number of days since 1970. */
 static const char *day_text(uint16_t day, char out[64])
 {
-	rj_when_rfc3339(day * 86400 * NS_PER_S, out);
+	rj_when_rfc3339(day * (86400 * NS_PER_S), out);
 	out[10] = 0; /* without the time */
 	return out;
 }

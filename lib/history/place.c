@@ -242,19 +242,23 @@ int rj_hist_note_commits(struct rj_hist *h, const struct rj_segment *s, struct r
 	return 0;
 }
 
-/* Keep which segment has the commit of the place; all others were passed, or come again. */
+/* Keep which segment has the commit of the place, and those after it; all others were passed. */
 static void settle_commits(struct rj_hist *h)
 {
 	const struct rj_history_report *r = h->report;
 	struct rj_hist_commit c;
-	size_t i;
+	size_t i, kept = 0;
 
 	for (i = 0; i < h->commits.len; i += sizeof(c)) {
 		memcpy(&c, h->commits.data + i, sizeof(c));
 		if (c.tid == r->reached.tid)
 			h->commit = c;
+		if ((int32_t)(c.tid - r->reached.tid) <= 0)
+			continue;
+		memcpy(h->commits.data + kept, &c, sizeof(c));
+		kept += sizeof(c);
 	}
-	h->commits.len = 0;
+	h->commits.len = kept;
 }
 
 /* The place is before the end of what was read: name the segment of its commit. */

@@ -9,6 +9,8 @@
 #include <strings.h>
 #include <time.h>
 
+#include "util/environ.h"
+
 #define NS_PER_S 1000000000LL
 #define LAST_S	 (INT64_MAX / NS_PER_S - 1)
 
@@ -21,23 +23,22 @@ struct reading {
 	int offset; /* seconds east of UTC; if ZONED */
 };
 
-/* Date, BETWEEN, time of the day, the fraction of TIME_NS; returns how many bytes that is. */
+/* Date, BETWEEN, time of the day, FRACTION (nanoseconds); returns how many bytes that is. */
 static size_t put_clock(
-	char out[RJ_WHEN_TEXT], const struct tm *tm, char between, int64_t time_ns)
+	char out[RJ_WHEN_TEXT], const struct tm *tm, char between, int64_t fraction)
 {
 	size_t n = strftime(out, RJ_WHEN_TEXT, "%Y-%m-%d", tm);
 
 	out[n++] = between;
 	n += strftime(out + n, RJ_WHEN_TEXT - n, "%H:%M:%S", tm);
-	if (time_ns % NS_PER_S)
-		n += (size_t)snprintf(out + n, RJ_WHEN_TEXT - n, ".%09lld",
-			(long long)(time_ns % NS_PER_S));
+	if (fraction)
+		n += (size_t)snprintf(
+			out + n, RJ_WHEN_TEXT - n, ".%09lld", (long long)fraction);
 	return n;
 }
 
-const char *rj_when_text(int64_t time_ns, char out[RJ_WHEN_TEXT])
+static const char *put_local(time_t s, int64_t fraction, char out[RJ_WHEN_TEXT])
 {
-	time_t s = (time_t)(time_ns / NS_PER_S);
 	struct tm tm;
 	size_t n;
 	long zone;
@@ -46,7 +47,7 @@ const char *rj_when_text(int64_t time_ns, char out[RJ_WHEN_TEXT])
 		snprintf(out, RJ_WHEN_TEXT, "@%lld", (long long)s);
 		return out;
 	}
-	n = put_clock(out, &tm, ' ', time_ns);
+	n = put_clock(out, &tm, ' ', fraction);
 	zone = labs(tm.tm_gmtoff) / 60;
 	if (zone)
 		snprintf(out + n, RJ_WHEN_TEXT - n, "%c%02ld:%02ld",
@@ -56,9 +57,23 @@ const char *rj_when_text(int64_t time_ns, char out[RJ_WHEN_TEXT])
 	return out;
 }
 
+const char *rj_when_text(int64_t time_ns, char out[RJ_WHEN_TEXT])
+{
+	return put_local((time_t)(time_ns / NS_PER_S), time_ns % NS_PER_S, out);
+}
+
 const char *rj_when_seconds(int64_t seconds, char out[RJ_WHEN_TEXT])
 {
-	return rj_when_text(seconds * NS_PER_S, out);
+	return put_local((time_t)seconds, 0, out);
+}
+
+enum rj_end rj_when_ends(int64_t end_s)
+{
+	int64_t now = rj_realtime_ns() / NS_PER_S;
+
+	return !end_s || end_s - RJ_ENDS_SOON_S > now ? RJ_END_LATER
+	       : end_s > now			       ? RJ_END_SOON
+						       : RJ_END_OVER;
 }
 
 const char *rj_when_rfc3339(int64_t time_ns, char out[RJ_WHEN_TEXT])
@@ -68,7 +83,7 @@ const char *rj_when_rfc3339(int64_t time_ns, char out[RJ_WHEN_TEXT])
 	size_t n;
 
 	gmtime_r(&s, &tm);
-	n = put_clock(out, &tm, 'T', time_ns);
+	n = put_clock(out, &tm, 'T', time_ns % NS_PER_S);
 	snprintf(out + n, RJ_WHEN_TEXT - n, "Z");
 	return out;
 }
@@ -191,11 +206,22 @@ static bool parse_epoch(const char *text, int64_t *out)
 	return true;
 }
 
+/* WORD, and then nothing, or what stands between a day and a time of the day. */
+static bool take_day(struct reading *r, const char *word)
+{
+	size_t n = strlen(word);
+
+	if (strncasecmp(r->p, word, n) || (r->p[n] && r->p[n] != ' ' && r->p[n] != 'T'))
+		return false;
+	r->p += n;
+	return true;
+}
+
 static bool take_date(struct reading *r)
 {
 	int64_t year, month, day;
 
-	r->back = take_word(r, "today") ? 0 : take_word(r, "yesterday") ? 1 : -1;
+	r->back = take_day(r, "today") ? 0 : take_day(r, "yesterday") ? 1 : -1;
 	if (r->back >= 0)
 		return true;
 	if (!take_number(r, 4, 4, &year) || !take_char(r, '-') || !take_number(r, 1, 2, &month) ||

@@ -20,6 +20,14 @@ const char *rj_when_seconds(int64_t seconds, char out[RJ_WHEN_TEXT]);
 /* Write TIME_NS in the form of RFC 3339, in UTC, for JSON: "2026-11-29T12:49:05Z". */
 const char *rj_when_rfc3339(int64_t time_ns, char out[RJ_WHEN_TEXT]);
 
+/* When does what ends END_S seconds after 1970 end? 0: not known, RJ_END_LATER. */
+enum rj_end {
+	RJ_END_LATER,
+	RJ_END_SOON, /* within RJ_ENDS_SOON_S */
+	RJ_END_OVER,
+};
+enum rj_end rj_when_ends(int64_t end_s);
+
 /*
  * Read TEXT: "now"; "@SECONDS[.FRACTION]" since 1970; "-1h30m" or "10 minutes ago" (s, m, h, d, w,
  * or the words); or a day, a time of the day, or both: "2026-11-29" (its first second),

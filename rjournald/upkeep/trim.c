@@ -16,6 +16,7 @@
 
 #define NS_PER_S 1000000000LL
 #define LOOK_S	 60u /* the log is looked at so often, or with each trim */
+#define RENEW_S	 3600
 
 struct rj_trimmer {
 	struct rj_trimmer_opts opts;
@@ -29,7 +30,8 @@ struct rj_trimmer {
 	uint64_t held_from;  /* and what it kept, 0: nothing */
 	int64_t trimmed_ns;  /* monotonic: of the last trim */
 	int64_t seen_s;	     /* since 1970: the log was seen to be whole; 0: not yet */
-	bool lost;	     /* the last look failed, or found that it is not */
+	enum rj_store_lost lost; /* of the last look */
+	int64_t connected_ns; /* monotonic: when STORE was made */
 	int64_t failing_ns;  /* monotonic: no look or trim went well since then; 0: the last did */
 	char why[RJ_ERROR_BYTES]; /* of both */
 	unsigned nearly_full; /* what was said of the store last */
@@ -99,19 +101,21 @@ static uint64_t needed_from(const struct rj_trimmer *t)
 }
 
 /*
- * Has the store all that it acknowledged and a replay needs? Asked also when nothing was put: a
- * store that is away, emptied or taken over is known before the next write. RJ_E_GAP, RJ_E_FENCED
- * as of find_missing(); errors of the store leave it open.
+ * Has the store all that it acknowledged and a replay needs? Asked also when nothing was put, with
+ * what there was at the start: a store that is away, emptied or taken over is known before the
+ * next write. RJ_E_GAP, RJ_E_FENCED as of find_missing(); errors of the store leave it open.
  */
 static int look(struct rj_trimmer *t, struct rj_error *err)
 {
 	struct rj_put_throttle *g = t->opts.throttle;
 	uint64_t to = g->acked, from = needed_from(t), was = g->missing;
-	struct rj_range hole = {from, to};
-	int rc = 0;
+	struct rj_range hole;
+	int rc;
 
-	if (from && from <= to)
-		rc = find_missing(t, from, to, &hole, err);
+	if (to < t->first)
+		to = t->first;
+	hole = (struct rj_range){from, to};
+	rc = from && from <= to ? find_missing(t, from, to, &hole, err) : 0;
 	/* it may have been trimmed by hand since, as no longer needed */
 	if (rc == -RJ_E_GAP && hole.first < needed_from(t))
 		return 0;
@@ -122,7 +126,7 @@ static int look(struct rj_trimmer *t, struct rj_error *err)
 				err->msg);
 	} else if (!rc || rc == -RJ_E_FENCED) {
 		g->missing = 0;
-		if (was)
+		if (was && !rc)
 			rj_log(RJ_LOG_NOTICE, "%s: what was missing is there again",
 				t->store->url);
 	}
@@ -172,34 +176,41 @@ static int trim(struct rj_trimmer *t, struct rj_error *err)
 }
 
 /* For rjctl, and once for the log. A store that is away is said by those who put; what is missing
- * was said. */
-static void note(struct rj_trimmer *t, int rc, const struct rj_error *err)
+ * was said. LOOKED: of the look, ASKED of the store; RC: of it, or of the trim. */
+static void note(struct rj_trimmer *t, bool asked, int looked, int rc, const struct rj_error *err)
 {
 	if (rc && rc != -RJ_E_UNREACHABLE && rc != -RJ_E_GAP && !t->failing_ns)
 		rj_log(RJ_LOG_WARNING,
-			"cannot look after the log, or delete old segments (tried again each %u s): %s",
-			t->opts.interval_s, err->msg);
+			"cannot look after the log, or delete old segments (tried again): %s",
+			err->msg);
 	pthread_mutex_lock(&t->lock);
 	if (!rc)
 		t->failing_ns = 0;
 	else if (!t->failing_ns)
 		t->failing_ns = rj_monotonic_ns();
+	t->lost = looked == -RJ_E_FENCED ? RJ_STORE_TAKEN : looked ? RJ_STORE_LOST : RJ_STORE_THERE;
+	if (asked && !looked)
+		t->seen_s = rj_realtime_ns() / NS_PER_S;
 	snprintf(t->why, sizeof(t->why), "%s", rc ? err->msg : "");
 	pthread_mutex_unlock(&t->lock);
 }
 
-/* While the fallback file takes the segments its sink says whether the store is there. */
-static int look_if_asked(struct rj_trimmer *t, enum rj_state state, struct rj_error *err)
+/* The certificate that the store showed ends soon: with another connection it may show a later one,
+ * once an hour. The connections of those who put are left alone. */
+static void look_at_certificate(struct rj_trimmer *t)
 {
-	bool asked = state == RJ_STATE_ONLINE || state == RJ_STATE_WAITING;
-	int rc = asked ? look(t, err) : 0;
+	struct rj_store *again;
 
+	if (rj_when_ends(t->store->cert_until_s) == RJ_END_LATER ||
+		rj_monotonic_ns() - t->connected_ns < RENEW_S * NS_PER_S ||
+		rj_store_dup(t->store, &again, NULL))
+		return;
 	pthread_mutex_lock(&t->lock);
-	t->lost = rc != 0;
-	if (asked && !rc)
-		t->seen_s = rj_realtime_ns() / NS_PER_S;
+	again->cert_until_s = (int64_t)t->store->cert_until_s; /* until it is asked */
+	rj_store_close(t->store);
+	t->store = again;
+	t->connected_ns = rj_monotonic_ns();
 	pthread_mutex_unlock(&t->lock);
-	return rc;
 }
 
 static void on_tick(void *arg)
@@ -208,13 +219,17 @@ static void on_tick(void *arg)
 	struct rj_error err, unseen;
 	struct rj_pipeline_stat st;
 	int64_t now = rj_monotonic_ns();
-	int rc;
+	int looked, rc;
+	bool asked;
 
 	say_nearly_full(t);
 	rj_pipeline_stat(t->opts.pipeline, &st);
 	if (rj_state_over(st.state))
 		return;
-	rc = look_if_asked(t, st.state, &err);
+	look_at_certificate(t);
+	/* while the fallback file takes the segments its sink says whether the store is there */
+	asked = st.state == RJ_STATE_ONLINE || st.state == RJ_STATE_WAITING;
+	rc = looked = asked ? look(t, &err) : 0;
 	/* a full store is waited for: now, or else when it is time */
 	if (!t->opts.throttle->missing && (st.state == RJ_STATE_WAITING ||
 			now - t->trimmed_ns >= t->opts.interval_s * NS_PER_S - NS_PER_S / 2)) {
@@ -224,7 +239,7 @@ static void on_tick(void *arg)
 		else
 			rc = trim(t, &err);
 	}
-	note(t, rc, &err);
+	note(t, asked, looked, rc, &err);
 }
 
 static void free_trimmer(struct rj_trimmer *t)
@@ -247,6 +262,7 @@ int rj_trimmer_start(const struct rj_trimmer_opts *opts,
 	t->opts = *opts;
 	rj_pipeline_stat(opts->pipeline, &st);
 	t->first = st.acked;
+	t->connected_ns = rj_monotonic_ns();
 	pthread_mutex_init(&t->lock, NULL);
 	rc = rj_store_dup(opts->store, &t->store, err);
 	if (!rc) {

@@ -34,12 +34,18 @@ struct rj_trimmer_opts {
 /* RJ_E_UNSUPPORTED: the store has but one handle. RJ_E_NOMEM, RJ_E_IO. */
 int rj_trimmer_start(const struct rj_trimmer_opts *opts,
 	struct rj_trimmer **out, struct rj_error *err);
+enum rj_store_lost {
+	RJ_STORE_THERE,
+	RJ_STORE_LOST,	/* away, or it lacks something: a write would not be acknowledged */
+	RJ_STORE_TAKEN, /* another host has the log: a write would fail */
+};
+
 /* As of the last look at the store. */
 struct rj_trimmer_stat {
 	struct rj_hold hold;  /* keeps most of what else would go; its number is 0: none does */
 	uint64_t failing_s;   /* since when the log cannot be looked at or trimmed; 0: it can */
-	bool lost; /* ... looked at, or it is not whole: a write would not be acknowledged */
-	char why[RJ_ERROR_BYTES]; /* of that; "" */
+	enum rj_store_lost lost;
+	char why[RJ_ERROR_BYTES]; /* of both; "" */
 	uint64_t cert_until_s; /* when the store's certificate ends, since 1970; 0: not known */
 	uint64_t seen_s; /* since 1970: when it was seen to be whole last; 0: not yet */
 };

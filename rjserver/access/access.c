@@ -92,6 +92,9 @@ uint64_t access_min_free(const struct access_control *g)
 {
 	uint64_t least = g->disk_bytes / 100, files = 2 * g->store->file_bytes;
 
+	/* of --file-size on a small disk; 0: not looked at yet */
+	if (g->disk_bytes && files > g->disk_bytes / 4)
+		files = g->disk_bytes / 4;
 	if (g->set->min_free_set)
 		return g->set->min_free;
 	if (least > DEFAULT_FREE)

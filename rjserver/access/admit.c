@@ -7,6 +7,7 @@
 
 #include "format/seghdr.h"
 #include "rjserver/store/commit.h"
+#include "util/environ.h"
 
 /* Of a limit this much is kept for what lets a log be trimmed: a sixteenth, but
  * never less than space for some claims, nor more than for some segments. */
@@ -18,6 +19,8 @@
 /* Of a base that empties a journal: two blocks of 64 KiB, and its header. */
 #define BASE_MOST      (132u << 10)
 #define RESERVE_COUNT  64 /* objects, above a limit of those */
+/* A host whose commit is refused asks again within seconds; one that went elsewhere does not. */
+#define FULL_NS	       (120 * 1000000000LL)
 #define WARN_SHARE     10 /* warn when this part of a limit is left */
 #define WARN_DISK      2  /* or this many times the floor of the disk */
 
@@ -131,6 +134,13 @@ static int check_disk(struct access_control *g, const struct volume *v,
 	return 0;
 }
 
+/* A commit of V was refused for want of WHOSE space; NULL: one was accepted. */
+static void note_full(struct volume *v, const char *whose)
+{
+	v->full = whose;
+	v->full_ns = rj_monotonic_ns();
+}
+
 static void take_reserve(
 	struct access_control *g, struct volume *v, struct admission *a)
 {
@@ -144,8 +154,11 @@ int admit_body(
 	if (!a->volume)
 		return 0;
 	if (!disk_has(g, a->least, a->stored)) {
-		if (a->urgency || check_disk(g, a->volume, a, err))
+		if (a->urgency || check_disk(g, a->volume, a, err)) {
+			if (a->commit)
+				note_full(a->volume, "disk");
 			return fail_disk(err);
+		}
 		take_reserve(g, a->volume, a);
 	}
 	/* until the disk is looked at again */
@@ -211,27 +224,24 @@ static enum urgency urgency_of(const struct admit_ask *ask)
 	return ask->body_bytes <= FENCE_MOST ? URGENCY_CLAIM : URGENCY_PROGRESS;
 }
 
-/* Is there space within all limits? OUT->why and V->full: of a refusal. */
+/* Is there space within all limits? OUT->why, and WHOSE limit it is: of a refusal. */
 static int check_space(struct access_control *g, const struct admit_ask *ask,
-	struct volume *v, struct admission *out, struct rj_error *err)
+	const struct volume *v, struct admission *out, const char **whose, struct rj_error *err)
 {
 	int rc = check_volume(g, ask, v, out->stored, err);
 
-	v->full = "volume";
+	*whose = "volume";
 	out->why = REFUSED_LIMIT;
 	if (rc)
 		return rc;
-	v->full = "account";
+	*whose = "account";
 	rc = check_account(ask, v, out->stored, err);
 	if (rc)
 		return rc;
-	v->full = "disk";
+	*whose = "disk";
 	out->why = REFUSED_SPACE;
 	out->asked = ask->urgency;
-	rc = check_disk(g, v, out, err);
-	if (!rc)
-		v->full = NULL;
-	return rc;
+	return check_disk(g, v, out, err);
 }
 
 int admit_put(struct access_control *g, const struct admit_ask *given,
@@ -239,6 +249,7 @@ int admit_put(struct access_control *g, const struct admit_ask *given,
 {
 	struct admit_ask ask = *given;
 	struct volume none = {0}, *v;
+	const char *whose = NULL;
 	int rc;
 
 	*out = (struct admission){.why = REFUSED_LIMIT};
@@ -256,12 +267,15 @@ int admit_put(struct access_control *g, const struct admit_ask *given,
 	v = usage_find(&g->usage, ask.okey);
 	if (!v)
 		v = &none; /* a PUT that is refused leaves nothing behind */
-	rc = rc ? rc : check_space(g, &ask, v, out, err);
+	rc = rc ? rc : check_space(g, &ask, v, out, &whose, err);
 	if (rc == -RJ_E_NOSPACE && ask.urgency == URGENCY_PROGRESS &&
 		ask.body_bytes <= BASE_MOST) {
 		ask.urgency = URGENCY_BASE;
-		rc = check_space(g, &ask, v, out, err);
+		rc = check_space(g, &ask, v, out, &whose, err);
 	}
+	out->commit = ask.okey->key.kind == RJ_KEY_LOG;
+	if (out->commit && (!rc || rc == -RJ_E_NOSPACE))
+		note_full(v, rc ? whose : NULL);
 	if (rc)
 		return rc;
 	if (v == &none)
@@ -303,6 +317,11 @@ bool admit_disk_low(const struct access_control *g)
 	return admit_disk_full(g) ||
 	       (g->disk_bytes &&
 		       g->free_bytes < access_min_free(g) * WARN_DISK);
+}
+
+const char *admit_full(const struct volume *v)
+{
+	return v->full && rj_monotonic_ns() - v->full_ns < FULL_NS ? v->full : NULL;
 }
 
 const char *admit_warning(

@@ -20,6 +20,7 @@ struct admit_ask {
 struct admission {
 	struct volume *volume; /* what was reserved there; NULL: nothing */
 	uint64_t stored;       /* bytes of the record */
+	bool commit; /* it is a segment of a log */
 	uint64_t least; /* bytes that stay free on the disk */
 	enum urgency asked; /* what it may take from the disk's reserve */
 	/* not NONE: it is taken from the disk's reserve, at the cost of TAKER */
@@ -49,6 +50,9 @@ void admit_done(
 /* Name the limit that V has nearly reached: "disk", "volume", "account"; NULL: none. */
 const char *admit_warning(
 	const struct access_control *g, const struct volume *v);
+/* Name the limit by which a commit of V was refused within the last minutes, as admit_warning();
+ * NULL: none was. */
+const char *admit_full(const struct volume *v);
 /* Is the disk below the floor, or did the last write find no space? */
 bool admit_disk_full(const struct access_control *g);
 /* Is there less than twice the floor left on the disk? */

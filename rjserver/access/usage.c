@@ -188,7 +188,6 @@ static void on_change(void *arg, const struct okey *okey,
 		v->rate[u->at] += length;
 	} else {
 		d = (struct amount){-d.bytes, -d.stored, -d.objects};
-		v->full = NULL; /* its next PUT shows whether that is enough */
 	}
 	change(u, v, &d, false);
 }

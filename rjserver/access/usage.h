@@ -30,6 +30,7 @@ struct volume {
 	/* For want of which space its last PUT was refused: "disk", "volume", "account" (their
 	 * limits); NULL: it was not. */
 	const char *full;
+	int64_t full_ns; /* monotonic: when */
 	uint32_t rate[USAGE_SAMPLES]; /* bytes taken in; rate[at] is now */
 	unsigned *owners;             /* accounts with limits, by place */
 	unsigned owner_count, owner_space;

@@ -84,6 +84,7 @@ function row(v) {
 
 const health = {
 	ok: "All is well: commits are taken.",
+	expired: "The certificate of this server has ended: no new connection is made. Renew it.",
 	expiring: "The certificate of this server ends soon: renew it.",
 	low: "Nearly full: commits are still taken.",
 	full: "Full: new commits are refused.",

@@ -66,6 +66,12 @@ static const char *text(struct json_object *o, const char *key)
 						     : "?";
 }
 
+/* A key that a server of an earlier version does not have is "". */
+static const char *optional(struct json_object *o, const char *key)
+{
+	return json_object_object_get_ex(o, key, NULL) ? text(o, key) : "";
+}
+
 /* What WHICH, of "limit" or "nearly_full", is. */
 static const char *limit_text(const char *which)
 {
@@ -95,7 +101,7 @@ static void print_volume(struct json_object *v)
 	if (number(v, "verified_s"))
 		printf("  verified %s by rjbackup drill\n",
 			rj_when_seconds(number(v, "verified_s"), when));
-	if (*text(v, "full"))
+	if (*optional(v, "full"))
 		printf("  FULL, its last commit was refused: %s\n", limit_text(text(v, "full")));
 	else if (*nearly)
 		printf("  NEARLY FULL: %s\n", limit_text(nearly));
@@ -119,7 +125,7 @@ static int print(const char *dir, const struct rj_buf *answer)
 		return EXIT_FAILED;
 	}
 	printf("rjserver %s: %s", text(s, "version"), text(s, "health"));
-	if (*text(s, "limit_of"))
+	if (*optional(s, "limit_of"))
 		printf(" (%s: %s)", text(s, "limit_of"), limit_text(text(s, "limit")));
 	printf("; up %lld s; answers when %s\n", number(s, "uptime_s"), text(s, "durability"));
 	printf("%lld commits, half within %.1f ms, 99%% within %.1f ms; %lld "

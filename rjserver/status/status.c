@@ -20,20 +20,23 @@ static const char *health(const struct access_control *g, const struct account *
 	size_t i;
 
 	*of = NULL;
-	*limit = "disk";
+	*limit = "";
 	if (g->store->failed)
 		return "failed";
+	if (rj_when_ends(g->cert_until_s) == RJ_END_OVER)
+		return "expired";
+	if (!admit_disk_full(g) && g->store->lost)
+		return "lossy";
+	*limit = "disk";
 	if (admit_disk_full(g))
 		return "full";
-	if (g->store->lost)
-		return "lossy";
 	for (i = 0; i < g->usage.count; i++) {
 		v = g->usage.list[i];
 		if (!account_covers(x, v->name))
 			continue;
-		if (v->full) {
+		if (admit_full(v)) {
 			*of = v;
-			*limit = v->full;
+			*limit = admit_full(v);
 			return "full";
 		}
 		if (!*of && admit_warning(g, v)) {
@@ -43,9 +46,8 @@ static const char *health(const struct access_control *g, const struct account *
 	}
 	if (*of || admit_disk_low(g))
 		return "low";
-	return g->cert_until_s && g->cert_until_s - rj_realtime_ns() / 1000000000 < RJ_ENDS_SOON_S
-		       ? "expiring"
-		       : "ok";
+	*limit = "";
+	return rj_when_ends(g->cert_until_s) == RJ_END_SOON ? "expiring" : "ok";
 }
 
 /* Count the objects of KIND; *LAST (may be NULL) is the highest number, 0 without any. */
@@ -84,7 +86,7 @@ static uint64_t verified(const struct access_control *g, const struct volume *v)
 static int json_volume(const struct access_control *g, const struct volume *v,
 	const char *comma, struct rj_buf *out)
 {
-	const char *nearly = admit_warning(g, v);
+	const char *nearly = admit_warning(g, v), *full = admit_full(v);
 	char uuid[RJ_UUID_TEXT];
 	unsigned i, last = USAGE_SAMPLES;
 	int rc;
@@ -101,7 +103,7 @@ static int json_volume(const struct access_control *g, const struct volume *v,
 		(unsigned long long)v->last_commit_ns / 1000000,
 		(unsigned long long)v->wait_ns / 1000, v->last_peer,
 		v->last_account, (unsigned long long)v->stored,
-		nearly ? nearly : "", v->full ? v->full : "", holds(g, v),
+		nearly ? nearly : "", full ? full : "", holds(g, v),
 		(unsigned long long)verified(g, v));
 	/* oldest first; zeros at the front are left out, the last is now */
 	for (i = 1; i < USAGE_SAMPLES &&
@@ -196,7 +198,7 @@ static const struct {
 		"1: the disk, or a limit of the volume or its account, is "
 		"nearly used up."},
 	[SERIES_FULL] = {"rjserver_volume_full", "gauge",
-		"1: its last PUT was refused, as the disk is full, or a limit of the volume or "
+		"1: its last commit was refused, as the disk is full, or a limit of the volume or "
 		"its account is reached."},
 	[SERIES_HOLDS] = {"rjserver_volume_holds", "gauge",
 		"Holds of rjbackup, which may have expired."},
@@ -221,7 +223,7 @@ static uint64_t series_value(const struct access_control *g,
 	case SERIES_VERIFIED:
 		return verified(g, v);
 	case SERIES_FULL:
-		return v->full != NULL;
+		return admit_full(v) != NULL;
 	case SERIES_NEARLY_FULL:
 		return admit_warning(g, v) != NULL;
 	default:

@@ -17,6 +17,13 @@ mode() { $LIMIT "$RJCTL" status --json "$mnt" | grep -q "\"mode\":\"$1\""; }
 
 check "a volume" volume "$img" ext4 4096 "$SRV_URL/v"
 check "served" serve "$img"
+# nothing was put since its start
+kill_pid "$SRV_PID"
+lost() { $LIMIT "$RJCTL" check "$img" | grep -q "^RJPROGS CRITICAL: $img: store: .*127.0.0.1"; }
+check "not mounted, and the server is away: critical" wait_for 30 lost
+check "it is back" start_server "$T_DIR/srv" "$SRV_PORT"
+well() { $LIMIT "$RJCTL" check "$img" | grep -q '^RJPROGS OK'; }
+check "well" wait_for 30 well
 check "mounted" mount_served "$img" "$mnt"
 check "written to" put_file "$mnt/a"
 check "all well" wait_for 30 checked OK

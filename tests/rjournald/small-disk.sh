@@ -46,7 +46,7 @@ for size in 64 96; do
 done
 
 check "large files: a disk" disk_of 96
-SRV_OPTIONS="--insecure --file-size=64M" check "large files: a server" start_server "$disk/s"
+SRV_OPTIONS="--insecure --file-size=64M --min-free=900k" check "large files: a server" start_server "$disk/s"
 check "large files: a volume" volume "$img" ext4 4096 "$SRV_URL/v"
 check "large files: served" serve "$img"
 check "large files: mounted" mount_served "$img" "$mnt" data=journal

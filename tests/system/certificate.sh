@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # A certificate that ends within 14 days is a warning on both sides; one that is renewed is seen
-# when the server reloads, and by the host without a mount.
+# when the server reloads.
 . "$RJ_SRC/tests/support/lib.sh" || exit 99
 . "$RJ_SRC/tests/rjserver/common.sh"
 . "$RJ_SRC/tests/rjserver/http/certs.sh"

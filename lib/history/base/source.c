@@ -125,7 +125,7 @@ static int check_zeroout(const struct rj_source *s, struct rj_error *err)
 	if (rc || off)
 		return rc;
 	return rj_fail(err, RJ_E_REFUSED,
-		"%s: ext4 zeroes blocks on the device, past the log, and rjournald could not turn that off (its log says why): set %s to 0",
+		"%s: ext4 zeroes blocks on the device, past the log, and rjournald did not turn that off within seconds (its log may say why): set %s to 0",
 		s->dir, path);
 }
 

@@ -65,21 +65,32 @@ static int take_socket(struct rj_http1_conn *c)
 		       : 0;
 }
 
-/* "Dec  5 12:00:00 2026 GMT", of the first certificate; libcurl's form with OpenSSL. */
+/* libcurl's form with OpenSSL, "Dec  5 12:00:00 2026 GMT", or with GnuTLS, "2026-12-05 12:00:00
+ * GMT". Returns seconds since 1970; 0: neither. */
+static int64_t parse_end(const char *text)
+{
+	struct tm tm = {0};
+
+	if (!strptime(text, "%b %d %H:%M:%S %Y", &tm)) {
+		tm = (struct tm){0};
+		if (!strptime(text, "%Y-%m-%d %H:%M:%S", &tm))
+			return 0;
+	}
+	return timegm(&tm);
+}
+
+/* Of the first certificate of the server. */
 static int64_t cert_until(CURL *easy)
 {
 	static const char field[] = "Expire date:";
 	struct curl_certinfo *all = NULL;
 	struct curl_slist *line;
-	struct tm tm = {0};
 
 	if (curl_easy_getinfo(easy, CURLINFO_CERTINFO, &all) || !all || all->num_of_certs < 1)
 		return 0;
 	for (line = all->certinfo[0]; line; line = line->next)
 		if (!strncmp(line->data, field, sizeof(field) - 1))
-			return strptime(line->data + sizeof(field) - 1, "%b %d %H:%M:%S %Y", &tm)
-				       ? timegm(&tm)
-				       : 0;
+			return parse_end(line->data + sizeof(field) - 1);
 	return 0;
 }
 
@@ -142,7 +153,6 @@ int rj_http1_connect(
 	if (rc)
 		rj_http1_disconnect(c);
 	c->cert_until_s = rc ? 0 : cert_until(c->easy);
-	c->since_ns = rj_monotonic_ns();
 	return rc;
 }
 

@@ -24,7 +24,6 @@ struct rj_http1_conn {
 	bool used;    /* an answer came over this connection */
 	bool checked; /* set by the caller: it is the right server */
 	int64_t cert_until_s; /* when the server's certificate ends, since 1970; 0: not known */
-	int64_t since_ns;     /* monotonic: when it was made */
 	const struct rj_http_peer *peer;
 	CURLcode code; /* of the last I/O by libcurl; its message is in detail */
 	char detail[CURL_ERROR_SIZE];

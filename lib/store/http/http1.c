@@ -11,12 +11,9 @@
 #include "store/http/http1-conn.h"
 #include "store/http/http1-request.h"
 #include "store/http/http1-response.h"
-#include "text/when.h"
 #include "util/environ.h"
 
-#define MS	 1000000ll
-#define NS_PER_S 1000000000ll
-#define RENEW_S	 3600
+#define MS 1000000ll
 
 struct rj_http1 {
 	struct rj_http_peer peer;
@@ -223,14 +220,6 @@ static int get_ready(struct rj_http1 *h,
 	return rc;
 }
 
-/* The server's certificate ends soon, and an hour has passed: it may have another one by now. */
-static bool is_to_be_renewed(const struct rj_http1_conn *c)
-{
-	return c->easy && c->cert_until_s &&
-	       rj_monotonic_ns() - c->since_ns > RENEW_S * NS_PER_S &&
-	       rj_realtime_ns() / NS_PER_S > c->cert_until_s - RJ_ENDS_SOON_S;
-}
-
 int rj_http1_perform_checked(struct rj_http1 *h, struct rj_http_call *call,
 	int (*check)(void *arg, struct rj_error *err), void *arg,
 	struct rj_error *err)
@@ -239,7 +228,7 @@ int rj_http1_perform_checked(struct rj_http1 *h, struct rj_http_call *call,
 	bool again = true;
 	int rc = 0, tries;
 
-	if (rj_http_peer_renew(&h->peer) || is_to_be_renewed(&h->conn))
+	if (rj_http_peer_renew(&h->peer))
 		rj_http1_disconnect(&h->conn);
 	h->passed = false;
 	for (tries = 0; tries < 2 + h->passed && again; tries++) {
