@@ -94,6 +94,10 @@ void rj_hist_close(struct rj_hist *h);
  */
 int rj_hist_consume(struct rj_hist *h, struct rj_error *err);
 
+/* Find the next commit block in S after the block AFTER (NULL: the first one), and its
+ * transaction, *TID. NULL: there is none. */
+const uint8_t *rj_hist_next_commit(
+	const struct rj_segment *s, const uint8_t *after, uint32_t *tid);
 /* Note which commits segment S has. RJ_E_NOMEM. */
 int rj_hist_note_commits(struct rj_hist *h, const struct rj_segment *s, struct rj_error *err);
 

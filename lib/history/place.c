@@ -225,19 +225,29 @@ static int apply(struct rj_hist *h, struct rj_jbd2_plan *plan,
 	return 0;
 }
 
+const uint8_t *rj_hist_next_commit(
+	const struct rj_segment *s, const uint8_t *after, uint32_t *tid)
+{
+	const uint8_t *end = s->blocks + s->block_count * s->body.block_size;
+	const uint8_t *block = after ? after + s->body.block_size : s->blocks;
+	enum rj_jbd2_block_type type;
+
+	for (; block < end; block += s->body.block_size)
+		if (rj_jbd2_block_header(block, &type, tid) && type == RJ_JBD2_COMMIT)
+			return block;
+	return NULL;
+}
+
 int rj_hist_note_commits(struct rj_hist *h, const struct rj_segment *s, struct rj_error *err)
 {
 	struct rj_hist_commit c = {
 		.segment = s->header.sequence,
 		.sealed_ns = (int64_t)s->header.time_ns,
 	};
-	const uint8_t *block = s->blocks;
-	enum rj_jbd2_block_type type;
-	uint64_t i;
+	const uint8_t *block = NULL;
 
-	for (i = 0; i < s->block_count; i++, block += s->body.block_size)
-		if (rj_jbd2_block_header(block, &type, &c.tid) && type == RJ_JBD2_COMMIT &&
-			rj_buf_append(&h->commits, &c, sizeof(c)))
+	while ((block = rj_hist_next_commit(s, block, &c.tid)))
+		if (rj_buf_append(&h->commits, &c, sizeof(c)))
 			return rj_fail(err, RJ_E_NOMEM, "out of memory");
 	return 0;
 }

@@ -43,16 +43,11 @@ static bool moves_tail(const struct rj_hist *h, const struct rj_segment *s)
 /* The time of a commit in S that is later than the walk may go; 0: there is none. */
 static int64_t later_commit(const struct rj_hist *h, const struct rj_segment *s)
 {
-	const uint8_t *block = s->blocks;
-	enum rj_jbd2_block_type type;
+	const uint8_t *block = NULL;
 	uint32_t tid;
-	uint64_t i;
 
-	if (!h->opts->not_after_ns)
-		return 0;
-	for (i = 0; i < s->block_count; i++, block += s->body.block_size)
-		if (rj_jbd2_block_header(block, &type, &tid) && type == RJ_JBD2_COMMIT &&
-			rj_jbd2_commit_ns(block) > h->opts->not_after_ns)
+	while (h->opts->not_after_ns && (block = rj_hist_next_commit(s, block, &tid)))
+		if (rj_jbd2_commit_ns(block) > h->opts->not_after_ns)
 			return rj_jbd2_commit_ns(block);
 	return 0;
 }
