@@ -23,7 +23,7 @@ fill() {
 mkdir "$T_DIR/srv"
 mount -t tmpfs -o size=24m full "$T_DIR/srv" || skip_all "no tmpfs"
 at_exit umount -l "$T_DIR/srv"
-start_server "$T_DIR/srv" || exit 99
+SRV_OPTIONS="--insecure --min-free=240k" start_server "$T_DIR/srv" || exit 99
 head -c 1000000 /dev/urandom >"$T_DIR/large"
 head -c 3000 /dev/urandom >"$T_DIR/small"
 volume "$img" ext4 4096 "$SRV_URL/one" || exit 99
