@@ -32,6 +32,20 @@ for kind in "ext4 4096" "ext3 1024"; do
 	RJ_SEED=2 "$WORK" ops mnt 2 300 >/dev/null
 	mark after
 	check "... and restored" restored latest after
+	check "... a later commit" eval "touch mnt && sync -f mnt"
+	# the segment that is named with a time is that of the same moment
+	status 0 "as of a time" "$RJBACKUP" restore -n --json --at="$(cat after.time)" --base=base.img -o n.img
+	reached() { jq -c '.reached | [.segment, .tid, .commit]' <<<"$OUT"; }
+	by_time=$(reached) segment=$(jq .reached.segment <<<"$OUT")
+	like "... which is said in RFC 3339" "$(jq -r .asked <<<"$OUT")" '^20[0-9-]+T[0-9:.]+Z$'
+	status 0 "as of its segment" "$RJBACKUP" restore -n --json --at="segment:$segment" --base=base.img -o n.img
+	is "... is the same moment" "$(reached)" "$by_time"
+	status 0 "as of the commit's time, as printed" "$RJBACKUP" restore -n --json \
+		--at="$(jq -r .reached.commit <<<"$OUT")" --base=base.img -o n.img
+	is "... is the same, too" "$(reached)" "$by_time"
+	status 0 "at the base itself" "$RJBACKUP" restore -n --json \
+		--at="segment:$(jq .earliest.segment <<<"$OUT")" --base=base.img -o n.img
+	is "... no transaction is after it" "$(jq .transactions <<<"$OUT")" 0
 	check "unmounted" history_umount
 	rm -f base.img
 done
