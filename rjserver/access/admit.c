@@ -95,6 +95,7 @@ static int check_account(const struct admit_ask *ask, const struct volume *v,
 /* Would there be LEAST bytes left with STORED more? */
 static bool disk_has(struct access_control *g, uint64_t least, uint64_t stored)
 {
+	stored += store_waste(g->store, stored);
 	access_look_at_disk(g);
 	if (g->free_bytes < least + stored) {
 		g->space_ns = 0; /* not by what was seen before */

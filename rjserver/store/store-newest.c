@@ -71,6 +71,18 @@ int store_newest(struct store *s, const struct okey *okey, const char *query,
 	return rc;
 }
 
+uint64_t store_waste(const struct store *s, uint64_t len)
+{
+	const struct datafile *f =
+		s->file_count ? &s->files[s->file_count - 1] : NULL;
+	uint64_t left;
+
+	if (!f || pos_file(s->end) != f->number || pos_offset(s->end) >= f->bytes)
+		return 0;
+	left = f->bytes - pos_offset(s->end);
+	return len + f->bytes / 8 > left ? left : 0;
+}
+
 uint64_t store_spare(const struct store *s)
 {
 	const struct datafile *f =
@@ -84,6 +96,9 @@ uint64_t store_spare(const struct store *s)
 		spare = f->bytes - pos_offset(s->end);
 	store_spare_path(s, path);
 	if (!stat(path, &st))
+		spare += (uint64_t)st.st_blocks * 512;
+	store_file_path(s, s->next_number, path);
+	if (s->ahead && !stat(path, &st))
 		spare += (uint64_t)st.st_blocks * 512;
 	return spare;
 }

@@ -189,6 +189,9 @@ int store_newest(struct store *s, const struct okey *okey, const char *query,
 
 /* Count the bytes that are allocated on the disk and not written yet. */
 uint64_t store_spare(const struct store *s);
+/* Count the bytes of these that are never written if a record of LEN bytes is stored, as it needs
+ * another file. */
+uint64_t store_waste(const struct store *s, uint64_t len);
 
 /* store-load.c: read all data files, fill the index, set end, last, durable. */
 int store_scan(struct store *s, struct rj_error *err);

@@ -71,3 +71,17 @@ hanging_disk() {
 	check "$what: the disk is free" wait_for 60 umount "$disk"
 }
 lags() { $LIMIT "$RJCTL" status --json "$1" | grep -q '"lag_seconds":[1-9]'; }
+# fill_server: another name takes what room there is, with large objects and then with small ones
+fill_server() {
+	local url n code=0
+	head -c 1000000 /dev/urandom >"$T_DIR/large"
+	head -c 3000 /dev/urandom >"$T_DIR/small"
+	url=http://127.0.0.1:$SRV_PORT/junk/$(cat /proc/sys/kernel/random/uuid)/log
+	for ((n = 1; n < 2000 && code != 507; n++)); do
+		code=$(curl -s -m 120 -o /dev/null -w '%{http_code}' -H 'If-None-Match: *' \
+			-T "$T_DIR/$([ "$n" -lt 140 ] && echo large || echo small)" \
+			"$url/$(printf '%020d' "$n")")
+		[ "$n" -ge 140 ] || [ "$code" != 507 ] || { n=140; code=0; }
+	done
+	[ "$code" = 507 ]
+}

@@ -7,25 +7,10 @@
 mnt=$T_DIR/mnt img=$T_DIR/v.img FSTYPE=ext4
 mode() { $LIMIT "$RJCTL" status --json "$img" | grep -q "\"mode\":\"$1\""; }
 said_again() { [ "$(grep -c 'is full' "$T_DIR/log")" -gt "$told" ]; }
-# fill: another name takes what room there is
-fill() {
-	local url n code=0
-	url=http://127.0.0.1:$SRV_PORT/junk/$(cat /proc/sys/kernel/random/uuid)/log
-	for ((n = 1; n < 2000 && code != 507; n++)); do
-		code=$(curl -s -m 120 -o /dev/null -w '%{http_code}' -H 'If-None-Match: *' \
-			-T "$T_DIR/$([ "$n" -lt 40 ] && echo large || echo small)" \
-			"$url/$(printf '%020d' "$n")")
-		[ "$n" -ge 40 ] || [ "$code" != 507 ] || { n=40; code=0; }
-	done
-	[ "$code" = 507 ]
-}
-
 mkdir "$T_DIR/srv"
 mount -t tmpfs -o size=24m full "$T_DIR/srv" || skip_all "no tmpfs"
 at_exit umount -l "$T_DIR/srv"
 SRV_OPTIONS="--insecure --min-free=240k" start_server "$T_DIR/srv" || exit 99
-head -c 1000000 /dev/urandom >"$T_DIR/large"
-head -c 3000 /dev/urandom >"$T_DIR/small"
 volume "$img" ext4 4096 "$SRV_URL/one" || exit 99
 "$RJOURNALD" -f "$img" >"$T_DIR/loop" 2>"$T_DIR/log" &
 check "served" wait_for 30 test -s "$T_DIR/loop"
@@ -33,7 +18,7 @@ LOOP=$(<"$T_DIR/loop")
 at_exit kill_pid "$(daemon_pid "$img")"
 check "mounted" mount_served "$img" "$mnt"
 worker=$(worker_pid "$img")
-check "the server is full" fill
+check "the server is full" fill_server
 put_file "$mnt/a" 100 & writer=$!
 check "a commit waits for room" wait_for 30 mode waiting
 told=$(grep -c 'is full' "$T_DIR/log")
