@@ -12,9 +12,9 @@
 
 #include "history/base.h"
 #include "os/fileio.h"
+#include "text/when.h"
 #include "tools/json.h"
 #include "tools/keep-rules.h"
-#include "text/when.h"
 
 struct base {
 	const char *path;

@@ -8,10 +8,10 @@
 
 #include "os/fileio.h"
 #include "print.h"
+#include "text/when.h"
 #include "tools/json.h"
 #include "tools/prometheus.h"
 #include "util/environ.h"
-#include "text/when.h"
 
 #define NS_PER_S 1e9
 

@@ -161,12 +161,14 @@ void kept_show_rate(const struct kept *k, struct json_object *json)
 		json_object_object_add(json, "a_day", o);
 		return;
 	}
-	rj_size_text((double)rj_log_rate_last(r), last);
-	rj_size_text((double)rj_log_rate_average(r), average);
-	if (!forecasts(k))
+	if (!forecasts(k)) {
 		printf("  it grew by %s in %s\n", rj_size_text((double)r->bytes, last),
 			span(all, text));
-	else if (all < DAY_S)
+		return;
+	}
+	rj_size_text((double)rj_log_rate_last(r), last);
+	rj_size_text((double)rj_log_rate_average(r), average);
+	if (all < DAY_S)
 		printf("  it grows by %s a day (by what came in %s)\n", last, span(all, text));
 	else
 		printf("  it grows by %s a day (the last day), %s on average (of %s)\n", last,

@@ -8,8 +8,8 @@
 #include <sys/stat.h>
 
 #include "format/claim-text.h"
-#include "tools/keep-rules.h"
 #include "text/quantity.h"
+#include "tools/keep-rules.h"
 
 #define MB 1000000u
 

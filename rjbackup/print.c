@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "kept.h"
-#include "tools/json.h"
 #include "text/when.h"
+#include "tools/json.h"
 
 void complain(const char *msg)
 {
@@ -93,21 +93,19 @@ static const char *number_text(const struct rj_base_facts *f, char out[32])
 	return f->number ? out : "";
 }
 
-/* The time that --at was understood as, and "; asked for " before it; "": it is none. */
-static const char *asked_text(const struct options *o, char out[RJ_WHEN_TEXT + 16])
+/* The time that --at was understood as. */
+static void print_asked(const struct options *o)
 {
 	char text[RJ_WHEN_TEXT];
 
-	out[0] = 0;
 	if (o->at.kind == RJ_AT_TIME)
-		snprintf(out, RJ_WHEN_TEXT + 16, "; asked for %s", rj_when_text(o->at.time_ns, text));
-	return out;
+		printf("; asked for %s", rj_when_text(o->at.time_ns, text));
 }
 
 static void print_text(const struct result *r)
 {
 	const struct options *o = r->o;
-	char text[RJ_WHEN_TEXT], asked[RJ_WHEN_TEXT + 16], number[32];
+	char text[RJ_WHEN_TEXT], number[32];
 
 	switch (o->command) {
 	case COMMAND_LS:
@@ -127,16 +125,20 @@ static void print_text(const struct result *r)
 	case COMMAND_EXPIRE: /* has no such result */
 		break;
 	case COMMAND_RESTORE:
-		printf("%s: %s as of %s, segment %" PRIu64 ", %" PRIu64 " transactions after the base%s\n",
+		printf("%s: %s as of %s, segment %" PRIu64 ", %" PRIu64 " transactions after the base",
 			o->out, o->dry_run ? "would be" : "restored",
 			rj_place_text(&r->report.reached, text),
-			r->report.reached.segment, r->report.transactions, asked_text(o, asked));
+			r->report.reached.segment, r->report.transactions);
+		print_asked(o);
+		printf("\n");
 		break;
 	case COMMAND_MOUNT:
 		printf("%s: mounted as of %s, segment %" PRIu64
-		       ", %" PRIu64 " transactions after the base%s (umount %s ends it)\n",
+		       ", %" PRIu64 " transactions after the base",
 			o->dir, rj_place_text(&r->report.reached, text), r->report.reached.segment,
-			r->report.transactions, asked_text(o, asked), o->dir);
+			r->report.transactions);
+		print_asked(o);
+		printf(" (umount %s ends it)\n", o->dir);
 		break;
 	case COMMAND_DRILL: /* drill.c */
 	case COMMAND_FOLLOW: /* follow.c */

@@ -148,6 +148,19 @@ static void judge_certificate(struct report *r, const char *name, struct json_ob
 			rj_when_seconds(end, text));
 }
 
+/* Nothing waits now: would the next write, and does the upkeep work? */
+static void judge_rest(struct report *r, const char *name, struct json_object *o)
+{
+	bool away = json_object_get_int64(json_object_object_get(o, "store_lost")) == 1;
+
+	/* the write would go to the fallback file; or wait, or fail */
+	if (text_of(o, "store_why"))
+		say(r, away && json_object_object_get_ex(o, "fallback", NULL) ? WARNING : CRITICAL,
+			name, "store", text_of(o, "store_why"));
+	if (text_of(o, "upkeep"))
+		say(r, WARNING, name, "upkeep", text_of(o, "upkeep"));
+}
+
 static void judge(struct report *r, const char *name, struct json_object *o)
 {
 	const char *mode = text_of(o, "mode"), *why;
@@ -164,17 +177,12 @@ static void judge(struct report *r, const char *name, struct json_object *o)
 	why = text_of(o, "error");
 	if (!why)
 		why = text_of(o, "why");
+	/* a store that is away is said once */
 	if (level_of(mode) != OK)
 		say(r, level_of(mode), name, mode, why);
-	/* a write would go to the fallback file; or wait, or fail */
-	if (level_of(mode) == OK && text_of(o, "store_why"))
-		say(r, json_object_object_get_ex(o, "fallback", NULL) &&
-				json_object_get_int64(json_object_object_get(o, "store_lost")) == 1
-			? WARNING : CRITICAL, name, "store", text_of(o, "store_why"));
+	else
+		judge_rest(r, name, o);
 	judge_certificate(r, name, o);
-	/* a store that is away is said once */
-	if (level_of(mode) == OK && text_of(o, "upkeep"))
-		say(r, WARNING, name, "upkeep", text_of(o, "upkeep"));
 	if (json_object_object_get_ex(o, "floor", &floor) && text_of(floor, "why"))
 		say(r, WARNING, name, "floor", text_of(floor, "why"));
 	/* the label is the same, however the volume was named */

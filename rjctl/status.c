@@ -6,9 +6,9 @@
 #include <string.h>
 #include <time.h>
 
+#include "text/when.h"
 #include "tools/prometheus.h"
 #include "util/environ.h"
-#include "text/when.h"
 
 static const char *text_of(struct json_object *o, const char *key)
 {
@@ -95,7 +95,7 @@ static void print_next(struct json_object *o)
 		       "is an older copy of it\n", end);
 	else if (!strcmp(mode, "waiting") || !strcmp(mode, "full"))
 		printf("  next          commits, and each sync(2) of this host, wait for the store: "
-		       "rjctl reseed --to=URL goes on at another one; rjctl stop --force saves the "
+		       "rjctl reseed --to=URL goes on at another store; rjctl stop --force saves the "
 		       "journal to a file, and shuts the volume down\n");
 	else if (!strcmp(mode, "failed"))
 		printf("  next          %s, then rjrecover -p, or mount "

@@ -15,9 +15,9 @@
 #include "log/trim.h"
 #include "print.h"
 #include "store/conf.h"
+#include "text/when.h"
 #include "tools/plan.h"
 #include "util/error-class.h"
-#include "text/when.h"
 
 #define CLAIM_BYTES 4096
 

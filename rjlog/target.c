@@ -65,8 +65,9 @@ static bool moved_away(struct target *t, const struct rj_listing *l)
 {
 	struct rj_seghdr h;
 
+	/* only a fence has this flag */
 	return l->last && !rj_log_fetch_header(t->store, &t->id, l->last, &h, NULL) &&
-	       h.kind == RJ_SEG_FENCE && h.flags & RJ_SEG_F_CLEAN;
+	       h.flags & RJ_SEG_F_CLEAN;
 }
 
 /* Drop from UUIDS the logs that are UNUSED, unless that is all of them. */

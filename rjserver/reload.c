@@ -55,7 +55,7 @@ int live_check(const struct settings *set, bool loopback, struct accounts *a,
 
 static void note_certificate(struct live *live, const struct settings *set)
 {
-	int64_t end = tls_own_end(live->tls);
+	int64_t end = live->tls ? tls_own_end(live->tls) : 0;
 	char when[RJ_WHEN_TEXT];
 
 	live->access.cert_until_s = end;
@@ -75,7 +75,7 @@ int live_begin(struct live *live, struct store *store, struct rj_error *err)
 	if (!rc && set->cert[0])
 		rc = tls_new(&files, access_refused_tls, &live->access,
 			&live->tls, err);
-	if (!rc && live->tls)
+	if (!rc)
 		note_certificate(live, set);
 	accounts_free(&a);
 	return rc;
@@ -136,10 +136,10 @@ static int reload(struct live *live, struct settings *now, struct rj_error *err)
 		rc = tls_reload(live->tls, &files, err);
 	if (!rc)
 		rc = access_reload(&live->access, &a, err);
-	if (!rc)
+	if (!rc) {
 		*live->set = *now;
-	if (!rc && live->tls)
 		note_certificate(live, now);
+	}
 	accounts_free(&a);
 	return rc;
 }

@@ -7,9 +7,9 @@
 
 #include "journal/info.h"
 #include "rjtune.h"
+#include "text/when.h"
 #include "tools/json.h"
 #include "util/hex.h"
-#include "text/when.h"
 
 #define NS_PER_S 1000000000LL
 

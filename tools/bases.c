@@ -9,8 +9,8 @@
 #include "history/base/stored.h"
 #include "log/hold.h"
 #include "log/sealing.h"
-#include "tools/json.h"
 #include "text/when.h"
+#include "tools/json.h"
 
 static void show(const struct rj_stored_seen *s)
 {

@@ -7,9 +7,9 @@
 #include <time.h>
 
 #include "store/conf.h"
+#include "text/when.h"
 #include "tools/json.h"
 #include "util/environ.h"
-#include "text/when.h"
 
 #define NS_PER_S 1000000000LL
 #define EARLY_S	 86400 /* to say that a base is not kept for long any more */

@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tools/json.h"
 #include "text/when.h"
+#include "tools/json.h"
 
 char *hold_text(const struct rj_hold_seen *s, char out[256])
 {

@@ -15,8 +15,8 @@
 #include "format/sbx-base.h"
 #include "log/log.h"
 #include "os/bio.h"
-#include "util/error.h"
 #include "text/when.h"
+#include "util/error.h"
 
 enum rj_moment_kind {
 	RJ_AT_LATEST,  /* the last commit in the log */

@@ -42,7 +42,7 @@ int rj_moment_parse(
 		m.kind = RJ_AT_TIME;
 	} else {
 		return rj_fail(err, RJ_E_INVAL,
-			"\"%s\" is no moment: latest, segment:NUMBER, mark:NAME, or a time: \"2026-11-28 14:05\" (with Z or +01:00 after it, or local), 14:05, \"yesterday 14:05\", \"10 minutes ago\", -10m, @SECONDS since 1970",
+			"\"%s\" is not a moment: latest, segment:NUMBER, mark:NAME, or a time: \"2026-11-28 14:05\" (with Z or +01:00 after it, or local), 14:05, \"yesterday 14:05\", \"10 minutes ago\", -10m, @SECONDS since 1970",
 			text);
 	}
 	*out = m;

@@ -16,9 +16,9 @@
 
 #include "store/secret-file.h"
 #include "store/url.h"
+#include "text/quantity.h"
 #include "util/environ.h"
 #include "util/log.h"
-#include "text/quantity.h"
 
 #define RENEW_NS 1000000000LL
 #define FORM_BYTES 1024 /* longer than any URL, with a port */

@@ -2,7 +2,6 @@
 #include "text/when.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -107,11 +106,12 @@ static bool take_char(struct reading *r, char c)
 	return true;
 }
 
-static bool take_word(struct reading *r, const char *word)
+/* WORD, which ends there, or before the letter AFTER. */
+static bool take_word(struct reading *r, const char *word, char after)
 {
 	size_t n = strlen(word);
 
-	if (strncasecmp(r->p, word, n) || isalnum((unsigned char)r->p[n]))
+	if (strncasecmp(r->p, word, n) || (isalnum((unsigned char)r->p[n]) && r->p[n] != after))
 		return false;
 	r->p += n;
 	return true;
@@ -188,7 +188,8 @@ static bool parse_ago(const char *text, int64_t now_ns, int64_t *out)
 	bool minus = take_char(&r, '-');
 	int64_t s;
 
-	if (!take_span(&r, &s) || (!minus && !take_word(&r, "ago")) || *r.p || s > now_ns / NS_PER_S)
+	if (!take_span(&r, &s) || (!minus && !take_word(&r, "ago", 0)) || *r.p ||
+		s > now_ns / NS_PER_S)
 		return false;
 	*out = now_ns - s * NS_PER_S;
 	return true;
@@ -206,22 +207,11 @@ static bool parse_epoch(const char *text, int64_t *out)
 	return true;
 }
 
-/* WORD, and then nothing, or what stands between a day and a time of the day. */
-static bool take_day(struct reading *r, const char *word)
-{
-	size_t n = strlen(word);
-
-	if (strncasecmp(r->p, word, n) || (r->p[n] && r->p[n] != ' ' && r->p[n] != 'T'))
-		return false;
-	r->p += n;
-	return true;
-}
-
 static bool take_date(struct reading *r)
 {
 	int64_t year, month, day;
 
-	r->back = take_day(r, "today") ? 0 : take_day(r, "yesterday") ? 1 : -1;
+	r->back = take_word(r, "today", 'T') ? 0 : take_word(r, "yesterday", 'T') ? 1 : -1;
 	if (r->back >= 0)
 		return true;
 	if (!take_number(r, 4, 4, &year) || !take_char(r, '-') || !take_number(r, 1, 2, &month) ||
@@ -257,7 +247,7 @@ static bool take_zone(struct reading *r)
 	r->zoned = true;
 	if (!*r->p)
 		r->zoned = false;
-	else if (take_word(r, "Z") || take_word(r, "UTC"))
+	else if (take_word(r, "Z", 0) || take_word(r, "UTC", 0))
 		r->offset = 0;
 	else if (*r->p == '+' || *r->p == '-') {
 		west = *r->p++ == '-';

@@ -10,9 +10,9 @@
 #include "log/hold.h"
 #include "log/trim.h"
 #include "os/thread.h"
+#include "text/when.h"
 #include "util/environ.h"
 #include "util/log.h"
-#include "text/when.h"
 
 #define NS_PER_S 1000000000LL
 #define LOOK_S	 60u /* the log is looked at so often, or with each trim */
@@ -67,7 +67,7 @@ static int check_ours(struct rj_trimmer *t, uint64_t last, struct rj_error *err)
 {
 	struct rj_seghdr h;
 
-	/* a damaged one is found by those who need it */
+	/* a damaged segment is found by its readers */
 	if (rj_log_fetch_header(t->store, &t->opts.id, last, &h, NULL) || h.epoch <= t->opts.epoch)
 		return 0;
 	return rj_fail(err, RJ_E_FENCED,
@@ -195,8 +195,8 @@ static void note(struct rj_trimmer *t, bool asked, int looked, int rc, const str
 	pthread_mutex_unlock(&t->lock);
 }
 
-/* The certificate that the store showed ends soon: with another connection it may show a later one,
- * once an hour. The connections of those who put are left alone. */
+/* Connect again once an hour while the certificate of the store ends soon: the store may have
+ * another certificate by then. The connections of the puts are left alone. */
 static void look_at_certificate(struct rj_trimmer *t)
 {
 	struct rj_store *again;

@@ -92,13 +92,13 @@ uint64_t access_min_free(const struct access_control *g)
 {
 	uint64_t least = g->disk_bytes / 100, files = 2 * g->store->file_bytes;
 
-	/* of --file-size on a small disk; 0: not looked at yet */
-	if (g->disk_bytes && files > g->disk_bytes / 4)
-		files = g->disk_bytes / 4;
 	if (g->set->min_free_set)
 		return g->set->min_free;
 	if (least > DEFAULT_FREE)
 		least = DEFAULT_FREE;
+	/* of --file-size on a small disk; 0: not looked at yet */
+	if (g->disk_bytes && files > g->disk_bytes / 4)
+		files = g->disk_bytes / 4;
 	/* a data file that is made takes its space at once: recoveries need what is left then */
 	return least > files ? least : files;
 }

@@ -27,7 +27,7 @@ struct volume {
 	uint64_t puts, put_bytes, last_commit_ns; /* real time; 0: none */
 	uint64_t wait_ns;                         /* of the last commit */
 	char last_peer[USAGE_PEER], last_account[NAME_BYTES];
-	/* For want of which space its last PUT was refused: "disk", "volume", "account" (their
+	/* For want of which space its last commit was refused: "disk", "volume", "account" (their
 	 * limits); NULL: it was not. */
 	const char *full;
 	int64_t full_ns; /* monotonic: when */

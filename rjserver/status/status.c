@@ -16,38 +16,46 @@
 static const char *health(const struct access_control *g, const struct account *x,
 	const struct volume **of, const char **limit)
 {
+	enum rj_end end = rj_when_ends(g->cert_until_s);
 	const struct volume *v;
+	const char *why;
 	size_t i;
 
 	*of = NULL;
 	*limit = "";
 	if (g->store->failed)
 		return "failed";
-	if (rj_when_ends(g->cert_until_s) == RJ_END_OVER)
+	if (end == RJ_END_OVER)
 		return "expired";
-	if (!admit_disk_full(g) && g->store->lost)
-		return "lossy";
-	*limit = "disk";
-	if (admit_disk_full(g))
+	if (admit_disk_full(g)) {
+		*limit = "disk";
 		return "full";
+	}
+	if (g->store->lost)
+		return "lossy";
 	for (i = 0; i < g->usage.count; i++) {
 		v = g->usage.list[i];
 		if (!account_covers(x, v->name))
 			continue;
-		if (admit_full(v)) {
+		why = admit_full(v);
+		if (why) {
 			*of = v;
-			*limit = admit_full(v);
+			*limit = why;
 			return "full";
 		}
-		if (!*of && admit_warning(g, v)) {
+		why = *of ? NULL : admit_warning(g, v);
+		if (why) {
 			*of = v;
-			*limit = admit_warning(g, v);
+			*limit = why;
 		}
 	}
-	if (*of || admit_disk_low(g))
+	if (*of)
 		return "low";
-	*limit = "";
-	return rj_when_ends(g->cert_until_s) == RJ_END_SOON ? "expiring" : "ok";
+	if (admit_disk_low(g)) {
+		*limit = "disk";
+		return "low";
+	}
+	return end == RJ_END_SOON ? "expiring" : "ok";
 }
 
 /* Count the objects of KIND; *LAST (may be NULL) is the highest number, 0 without any. */

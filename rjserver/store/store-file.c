@@ -14,6 +14,23 @@ static uint64_t reserve_of(uint64_t file_bytes)
 	return file_bytes / 8;
 }
 
+uint64_t store_left(const struct store *s)
+{
+	const struct datafile *f =
+		s->file_count ? &s->files[s->file_count - 1] : NULL;
+
+	if (!f || pos_file(s->end) != f->number || pos_offset(s->end) >= f->bytes)
+		return 0;
+	return f->bytes - pos_offset(s->end);
+}
+
+uint64_t store_waste(const struct store *s, uint64_t len)
+{
+	uint64_t left = store_left(s);
+
+	return left && len + reserve_of(s->files[s->file_count - 1].bytes) > left ? left : 0;
+}
+
 /* Append to the file FD from now on. Takes over FD also when it fails. */
 static int begin_file(struct store *s, int fd, const struct file_head *head,
 	struct rj_error *err)

@@ -71,29 +71,12 @@ int store_newest(struct store *s, const struct okey *okey, const char *query,
 	return rc;
 }
 
-uint64_t store_waste(const struct store *s, uint64_t len)
-{
-	const struct datafile *f =
-		s->file_count ? &s->files[s->file_count - 1] : NULL;
-	uint64_t left;
-
-	if (!f || pos_file(s->end) != f->number || pos_offset(s->end) >= f->bytes)
-		return 0;
-	left = f->bytes - pos_offset(s->end);
-	return len + f->bytes / 8 > left ? left : 0;
-}
-
 uint64_t store_spare(const struct store *s)
 {
-	const struct datafile *f =
-		s->file_count ? &s->files[s->file_count - 1] : NULL;
+	uint64_t spare = store_left(s);
 	char path[PATH_MAX];
 	struct stat st;
-	uint64_t spare = 0;
 
-	if (f && pos_file(s->end) == f->number &&
-		pos_offset(s->end) < f->bytes)
-		spare = f->bytes - pos_offset(s->end);
 	store_spare_path(s, path);
 	if (!stat(path, &st))
 		spare += (uint64_t)st.st_blocks * 512;

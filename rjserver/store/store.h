@@ -189,8 +189,10 @@ int store_newest(struct store *s, const struct okey *okey, const char *query,
 
 /* Count the bytes that are allocated on the disk and not written yet. */
 uint64_t store_spare(const struct store *s);
-/* Count the bytes of these that are never written if a record of LEN bytes is stored, as it needs
- * another file. */
+/* Count those of them that are at the end of the last data file. */
+uint64_t store_left(const struct store *s);
+/* Count the bytes of store_left() that are never written if a record of LEN bytes is stored: it
+ * needs another file. */
 uint64_t store_waste(const struct store *s, uint64_t len);
 
 /* store-load.c: read all data files, fill the index, set end, last, durable. */

@@ -77,7 +77,7 @@ refused "the future" 1 "the last commit in the log is of 2.*--at=latest" \
 	restore --at="@$(($(date +%s) + 3600))"
 refused "a segment of the future" 1 "there is no segment 99999999 yet: the log ends with segment [0-9]+$" \
 	restore --at=segment:99999999
-refused "no moment" 16 "is no moment" restore --at=tomorrow
+refused "not a moment" 16 "is not a moment" restore --at=tomorrow
 status 0 "-n only says it" restore -n --at="$(cat first.time)"
 like "... what it would be" "$OUT" "would be as of 2"
 check "... and makes nothing" test ! -e r.img

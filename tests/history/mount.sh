@@ -104,7 +104,7 @@ refused() {
 }
 refused "the future" 1 "the last commit in the log is of 2" "@$(($(date +%s) + 3600))" then
 refused "before the base" 1 "whole at segment" @1000000000 then
-refused "no moment" 16 "is no moment" tomorrow then
+refused "not a moment" 16 "is not a moment" tomorrow then
 refused "no DIR" 16 "no DIR given" latest
 refused "a DIR that is not there" 8 "nowhere: cannot mount there: No such file" latest nowhere
 refused "a DIR that is a file" 8 "good.img: cannot mount there: Not a directory" latest good.img

@@ -60,7 +60,7 @@ static void moments(void)
 	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		memset(&err, 0, sizeof(err));
 		CU_ASSERT_EQUAL(rj_moment_parse(bad[i], &m, &err), -RJ_E_INVAL);
-		CU_ASSERT_PTR_NOT_NULL(strstr(err.msg, "is no moment"));
+		CU_ASSERT_PTR_NOT_NULL(strstr(err.msg, "is not a moment"));
 	}
 }
 

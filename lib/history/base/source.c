@@ -17,7 +17,8 @@
 #define SUPER_AT    1024u
 #define SUPER_BYTES 1024u
 #define HEAD        4096u /* of the device: the superblock is in it, however it is read */
-#define LOOKS    25
+#define LOOKS    50
+#define ZEROOUT_LOOKS 25
 #define LOOK_NS  100000000LL
 
 static int open_dir(struct rj_source *s, struct rj_error *err)
@@ -114,7 +115,7 @@ static int check_zeroout(const struct rj_source *s, struct rj_error *err)
 	int rc = 0, looks;
 
 	snprintf(path, sizeof(path), "/sys/fs/ext4/%.32s/extent_max_zeroout_kb", s->name);
-	for (looks = 0; !rc && !off && looks < LOOKS; looks++) {
+	for (looks = 0; !rc && !off && looks < ZEROOUT_LOOKS; looks++) {
 		if (looks)
 			rj_sleep_ns(LOOK_NS);
 		rj_buf_free(&text);

@@ -8,10 +8,10 @@
 #include "log/own.h"
 #include "os/hostname.h"
 #include "segment/digest.h"
+#include "text/when.h"
 #include "util/bytes.h"
 #include "util/environ.h"
 #include "util/error-class.h"
-#include "text/when.h"
 
 /* The name gives the number, so that the store itself keeps names unique. */
 static int key_of(const struct rj_log_id *id, const char *name,
