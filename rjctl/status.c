@@ -126,6 +126,9 @@ void status_print(struct json_object *o)
 	if (json_object_object_get_ex(o, "upkeep", NULL))
 		printf("  upkeep        fails for %s s: %s\n",
 			text_of(o, "upkeep_failing_seconds"), text_of(o, "upkeep"));
+	if (json_object_object_get_ex(o, "no_mark", NULL))
+		printf("  no mark       an older copy of the volume may be taken for it: %s\n",
+			text_of(o, "no_mark"));
 	printf("  mode          %s since %s (on_loss=%s)\n", text_of(o, "mode"),
 		rj_when_seconds((int64_t)number_of(o, "mode_since"), when),
 		text_of(o, "on_loss"));

@@ -59,6 +59,9 @@ static int start_pipeline(struct rj_daemon *d, rj_rule_fn rule, bool resumed,
 	opts.early_bytes = l->memory.shm->early_bytes;
 	if (!opts.raw)
 		opts.mark_writer = d->mark_writer = rj_mark_writer_new(l->device, &l->facts);
+	if (!resumed && l->facts.mark_at && rj_volume_no_mark(&l->facts))
+		rj_log(RJ_LOG_WARNING, "an older copy of %s may be taken for it after a crash: %s",
+			l->device, rj_volume_no_mark(&l->facts));
 	rj_live_init(&l->live);
 	if (l->writer)
 		opts.tail = *rj_log_writer_tail(l->writer);

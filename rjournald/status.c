@@ -121,6 +121,8 @@ void rj_status_collect(const struct rj_daemon *d, struct rj_status *out)
 	collect_meter(&l->latency, &s);
 	if (rj_daemon_writing(d) && l->fallback_sink)
 		collect_fallback(l->fallback_sink, &s);
+	if (l->facts.has_sbx)
+		s.no_mark = rj_volume_no_mark(&l->facts);
 	s.zeroout_off = rj_zeroout_off(d->zeroout);
 	rj_floor_recorder_stat(d->floor, &s.floor);
 	rj_trimmer_stat(d->trimmer, &s.upkeep);
@@ -281,6 +283,8 @@ struct json_object *rj_status_json(const struct rj_status *s)
 			put_number(o, numbers[i].key, value(s, numbers[i].at));
 	put_text(o, "on_loss", s->on_loss);
 	put_flag(o, "zeroout_off", s->zeroout_off);
+	if (s->no_mark)
+		put_text(o, "no_mark", s->no_mark);
 	put_text(o, "store", s->store);
 	if (s->floor.url)
 		add_floor(&s->floor, o);

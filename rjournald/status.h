@@ -51,6 +51,7 @@ struct rj_status {
 	uint64_t pid, worker_pid, restarts;
 	uint64_t nearly_full; /* of enum rj_nearly_full */
 	bool zeroout_off; /* see zeroout.h */
+	const char *no_mark; /* rj_volume_no_mark() */
 	struct rj_floor_stat floor;
 	struct rj_trimmer_stat upkeep;
 	uint64_t upkeep_failing_s;

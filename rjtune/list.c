@@ -92,6 +92,8 @@ static void print_remote(const struct rj_journal_info *i)
 	if (s->fallback[0])
 		printf("%-24s %s%s\n", "Fallback:", s->fallback,
 			s->fallback_empty ? "" : " (in use, or to be looked at)");
+	if (rj_volume_no_mark(&i->volume))
+		printf("%-24s no: %s\n", "Older copies are known:", rj_volume_no_mark(&i->volume));
 	line("Acknowledged when:", s->ack_received ? "received" : "durable");
 	if (s->probed)
 		printf("%-24s mode %s (%s), %s%s%s\n", "Store when attached:",

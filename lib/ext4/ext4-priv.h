@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <sys/types.h>
+#include <linux/types.h> /* before ext2fs.h, which makes types of its own on ppc64el */
 #include <ext2fs/ext2fs.h>
 
 #include "ext4/volume.h"

@@ -97,12 +97,22 @@ void rj_ext4_find_mark(struct rj_volume *v)
 {
 	v->facts.mark_at = v->facts.mark = 0;
 	v->facts.placed = false;
-	/* in a smaller block a page of the kernel's cache holds another one,
-	 * which may be in use */
-	if (!v->facts.backups || v->facts.block_size < (size_t)getpagesize())
+	if (!v->facts.backups || v->facts.block_size < UNIT)
 		return;
 	v->facts.mark_at = v->backups[0].offset;
 	read_mark(v);
+}
+
+const char *rj_volume_no_mark(const struct rj_volume_facts *f)
+{
+	if (!f->backups)
+		return "it has one block group, and so no backup superblock";
+	if (!f->mark_at)
+		return "its blocks are smaller than 4096 bytes";
+	/* a page of the kernel's cache holds another block, too, which may be in use */
+	if (f->block_size < (size_t)getpagesize())
+		return "its blocks are smaller than this machine's pages of memory";
+	return NULL;
 }
 
 /* The superblock with the mark, past the page cache where that can be. */

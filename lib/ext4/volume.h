@@ -86,7 +86,7 @@ struct rj_volume_facts {
 	struct rj_error sbx_error; /* why has_sbx is false; see RJ_SUPER_STALE */
 	uint32_t backups; /* backup superblocks this volume has */
 	/* Byte offset of the one with the mark (format/mark.h); 0: this volume
-	 * can have none. */
+	 * can have none. A mark is read on every machine; see rj_volume_no_mark(). */
 	uint64_t mark_at;
 	uint64_t mark; /* the mark, of the present journal; 0: there is none */
 	enum rj_super_state super; /* GOOD without RJ_VOLUME_SALVAGE */
@@ -141,6 +141,9 @@ int rj_volume_mark_put(int fd, int look, const char *name,
  * have the older one, is bypassed. If that cannot be done, F stays as it is.
  */
 void rj_volume_mark_again(const char *path, struct rj_volume_facts *f);
+/* Why this machine raises no mark while F's volume is mounted, so that not every older copy of it
+ * will be known: words that go on after a colon. NULL: it does. */
+const char *rj_volume_no_mark(const struct rj_volume_facts *f);
 /* Does the volume at PATH, that F is of, name the log's place as F has it? True also if that
  * cannot be read, or the log was not moved. */
 bool rj_volume_names_place(const char *path, const struct rj_volume_facts *f);

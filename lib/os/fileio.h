@@ -14,6 +14,8 @@
 #include "util/buf.h"
 #include "util/error.h"
 
+_Static_assert(sizeof(off_t) == 8, "build with -D_FILE_OFFSET_BITS=64, as configure does");
+
 /* Each names WHAT (a path) in its message and returns 0 or -rj_code. */
 int rj_pread_all(int fd, void *out, size_t len, uint64_t off, const char *what,
 	struct rj_error *err);

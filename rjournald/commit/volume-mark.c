@@ -27,7 +27,7 @@ struct rj_mark_writer {
 struct rj_mark_writer *rj_mark_writer_new(
 	const char *device, const struct rj_volume_facts *facts)
 {
-	struct rj_mark_writer *m = facts->mark_at ? calloc(1, sizeof(*m)) : NULL;
+	struct rj_mark_writer *m = rj_volume_no_mark(facts) ? NULL : calloc(1, sizeof(*m));
 
 	if (!m)
 		return NULL;

@@ -15,7 +15,7 @@
 struct rj_mark_writer;
 
 /* Prepare to write the mark of the volume DEVICE with FACTS, both the caller's.
- * NULL: no memory, or this volume can have no mark. */
+ * NULL: no memory, or rj_volume_no_mark(). */
 struct rj_mark_writer *rj_mark_writer_new(
 	const char *device, const struct rj_volume_facts *facts);
 /*

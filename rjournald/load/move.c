@@ -86,10 +86,11 @@ int rj_move_request_from(
 			       : rj_fail(err, RJ_E_INVAL,
 					 "the log is at %s already; rjctl reseed begins a new log there",
 					 r->url);
-	return f->mark_at ? 0
-			  : rj_fail(err, RJ_E_UNSUPPORTED,
-				    "a volume with blocks of %u bytes and %u backup superblocks has no place to note where its log went while it is mounted: unmount it, then rjtune -J remote=URL",
-				    f->block_size, f->backups);
+	return rj_volume_no_mark(f)
+		       ? rj_fail(err, RJ_E_UNSUPPORTED,
+				 "the volume has no place to note where its log went while it is mounted: %s; unmount it, then rjtune -J remote=URL",
+				 rj_volume_no_mark(f))
+		       : 0;
 }
 
 /* Open the log at URL, sealed as rj.conf says it of SEALED_AS, by the key of fingerprint KEY; NULL:
@@ -273,7 +274,7 @@ static int note_place(const struct rj_loaded *l, const struct rj_place *p, struc
 	struct rj_volume_facts f = l->facts;
 
 	set_place(&f, p);
-	return f.mark_at ? rj_mark_place(l->device, &f, err) : 0;
+	return rj_volume_no_mark(&f) ? 0 : rj_mark_place(l->device, &f, err);
 }
 
 /* The place is not noted: have it be the one before, for certain. */

@@ -42,7 +42,7 @@ struct rj_place_keeper *rj_place_keeper_start(const struct rj_loaded *l)
 	struct rj_place_keeper *k;
 	int e;
 
-	if (!l->facts.mark_at || !l->facts.placed)
+	if (rj_volume_no_mark(&l->facts) || !l->facts.placed)
 		return NULL;
 	k = calloc(1, sizeof(*k));
 	if (!k) {

@@ -359,7 +359,7 @@ static int check_folder(const struct rj_fallback_path *p, const char *volume,
 	if (faccessat(p->dir, ".", W_OK, AT_EACCESS))
 		return rj_fail_errno(err, errno, "%s", path);
 	if (!fstatvfs(p->dir, &fs) &&
-		(unsigned __int128)fs.f_bfree * fs.f_frsize < bytes)
+		fs.f_frsize && fs.f_bfree < (bytes + fs.f_frsize - 1) / fs.f_frsize)
 		return no_space(path, bytes, err);
 	return 0;
 }
