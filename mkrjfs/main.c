@@ -15,7 +15,9 @@
 
 static void say_log(void *arg, enum rj_log_level level, const char *line)
 {
-	if (level <= RJ_LOG_WARNING)
+	const struct options *o = arg;
+
+	if (level <= (o->quiet ? RJ_LOG_WARNING : RJ_LOG_NOTICE))
 		fprintf(stderr, "mkrjfs: %s\n", line);
 }
 
@@ -117,7 +119,7 @@ static int with_remote_journal(const struct options *o)
 	if (!rc)
 		rc = mke2fs_ask(o, &plan, &err);
 	if (!rc)
-		rc = rj_attach_check(&o->journal, &err);
+		rc = rj_attach_check(&o->journal, o->force, &err);
 	if (!rc)
 		rc = rj_attach_blocks(&o->journal, plan.block_size, plan.blocks,
 			&blocks, &err);
@@ -148,11 +150,11 @@ out:
 
 int main(int argc, char **argv)
 {
-	struct options o;
+	struct options o = {0};
 	int status = 1;
 
 	rj_fill_standard_fds();
-	rj_log_set(say_log, NULL);
+	rj_log_set(say_log, &o);
 	if (xfs_asked(argc, argv)) {
 		status = xfs_make(argc, argv);
 		return fflush(stdout) || ferror(stdout) ? 1 : status;

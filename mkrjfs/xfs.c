@@ -331,7 +331,7 @@ static int check_and_make(struct make *m)
 	if (!rc)
 		rc = ask_mkfs(m, &err);
 	if (!rc)
-		rc = rj_attach_check(&m->journal, &err);
+		rc = rj_attach_check(&m->journal, m->force, &err);
 	if (rc)
 		return complain(&err, "; nothing was changed");
 	return m->dry_run ? 0 : make(m);

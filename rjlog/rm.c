@@ -38,26 +38,6 @@ int rm_check_words(
 	return 0;
 }
 
-/* Who claimed the newest epoch: a line of its text, for people. */
-static void look_at_claim(struct target *t, struct rm_log *l)
-{
-	struct rj_key key = rj_log_key(&t->id, RJ_KEY_EPOCH, l->epoch);
-	struct rj_buf text = {0};
-	const char *at;
-	char *p;
-
-	if (l->epoch && !rj_store_get(t->store, &key, CLAIM_BYTES, &text, NULL) &&
-		!rj_buf_append(&text, "", 1)) {
-		at = strstr((const char *)text.data, "\nhost ");
-		if (at)
-			sscanf(at, "\nhost %63s", l->host);
-	}
-	for (p = l->host; *p; p++) /* chosen by anyone who can write there */
-		if (*p < '!' || *p > '~')
-			*p = '_';
-	rj_buf_free(&text);
-}
-
 /* The hold that rj_log_trim() will obey. */
 static int look_at_hold(struct target *t, const struct rj_listing *l, struct rm_log *out,
 	struct rj_error *err)
@@ -109,7 +89,7 @@ static int look(struct target *t, struct rm_log *out, struct rj_error *err)
 		out->written_s = h.time_ns / 1000000000;
 	}
 	if (!rc)
-		look_at_claim(t, out);
+		rj_log_claimed_by(t->store, &t->id, out->epoch, out->host);
 	if (!rc)
 		rc = look_at_hold(t, &l, out, err);
 	rj_listing_free(&l);

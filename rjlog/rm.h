@@ -4,6 +4,7 @@
 #define RJLOG_RM_H
 
 #include "format/hold.h"
+#include "journal/others.h"
 #include "options.h"
 #include "target.h"
 
@@ -13,7 +14,7 @@ struct rm_log {
 	uint64_t data, bytes; /* of those that would be deleted */
 	uint64_t fences;      /* and of those that stay */
 	uint64_t epoch;	      /* highest one claimed; 0: none */
-	char host[64];	      /* that claimed it; "": not known */
+	char host[RJ_CLAIM_HOST]; /* that claimed it; "": not known */
 	bool closed;	      /* the last segment is a fence: no write since */
 	uint64_t written_s;   /* when the last segment was sealed, since 1970; 0:
 			       * not known */

@@ -24,6 +24,7 @@ static struct rj_move_opts move_opts(
 	return (struct rj_move_opts){
 		.to = o->journal,
 		.dry_run = o->dry_run,
+		.force = o->force,
 		.devices = c->devices,
 		.old_key = o->old_key,
 		.say = say_step,

@@ -133,7 +133,9 @@ static enum status genkey(const struct options *o)
 
 static void log_line(void *arg, enum rj_log_level level, const char *text)
 {
-	if (level <= RJ_LOG_WARNING)
+	const struct options *o = arg;
+
+	if (level <= (o->quiet ? RJ_LOG_WARNING : RJ_LOG_NOTICE))
 		fprintf(stderr, "rjtune: %s\n", text);
 }
 
@@ -151,7 +153,7 @@ int main(int argc, char **argv)
 	case OPTIONS_RUN:
 		break;
 	}
-	rj_log_set(log_line, NULL);
+	rj_log_set(log_line, &o);
 	/* the reader of a pipe that goes away must not cut a move */
 	signal(SIGPIPE, SIG_IGN);
 	status = o.genkey ? genkey(&o) : o.list ? list(&o) : change(&o);

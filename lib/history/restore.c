@@ -309,7 +309,7 @@ static int check_journal(const struct restoring *r, struct rj_error *err)
 			blocks, (unsigned long long)f->blocks);
 	if (rc || j->placement != RJ_PLACE_REMOTE)
 		return rc;
-	rc = rj_attach_check(j, err);
+	rc = rj_attach_check(j, true, err);
 	return rc ? rc : rj_attach_check_fallback(j, f->block_size, blocks, err);
 }
 

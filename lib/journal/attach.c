@@ -9,6 +9,7 @@
 #include "ext4/volume.h"
 #include "jbd2/jbd2.h"
 #include "journal/move-priv.h"
+#include "journal/others.h"
 #include "log/fallback/fallback-log.h"
 #include "log/log.h"
 #include "log/sealing.h"
@@ -155,7 +156,7 @@ int rj_attach_check_fallback(const struct rj_journal_opts *opts,
 		rj_attach_fallback_bytes(opts, block_size, blocks), err);
 }
 
-int rj_attach_check(const struct rj_journal_opts *opts, struct rj_error *err)
+int rj_attach_check(const struct rj_journal_opts *opts, bool force, struct rj_error *err)
 {
 	const struct rj_move_opts plain = {0};
 	struct rj_log_sealing sealing = {0};
@@ -170,6 +171,8 @@ int rj_attach_check(const struct rj_journal_opts *opts, struct rj_error *err)
 		opts->url, opts->ack_received, &plain, &store, err);
 	if (!rc)
 		rc = rj_attach_probe(store, err);
+	if (!rc)
+		rc = rj_log_others_check(store, NULL, force, err);
 	rj_store_close(store);
 	/* its size is not known yet: the least there can be */
 	return rc ? rc : rj_attach_check_fallback(opts, 0, 0, err);

@@ -60,9 +60,9 @@ int rj_attach_features(const char *device, const struct rj_volume_facts *f,
 /*
  * Check OPTS' store before a volume is changed. Fails if the URL does not fit
  * into a superblock, or if the store does not answer, refuses access, lacks what a
- * log needs, or is not durable. Reads only.
+ * log needs, or is not durable; and as rj_log_others_check(), of a new volume. Reads only.
  */
-int rj_attach_check(const struct rj_journal_opts *opts, struct rj_error *err);
+int rj_attach_check(const struct rj_journal_opts *opts, bool force, struct rj_error *err);
 /*
  * Check that the fallback file that OPTS name, if any, can be made for a journal
  * of BLOCKS blocks of BLOCK_SIZE bytes. Errors as of rj_fallback_check(). Changes

@@ -59,6 +59,7 @@ struct rj_move_opts {
 	struct rj_journal_opts to;
 	bool journal_stays; /* the journal stays where it is: for NEW_UUID alone
 			     */
+	bool force; /* the new log may lie where another volume's was written lately */
 	bool dry_run; /* tell the steps through say, change nothing */
 	/* Go on without the old journal, which cannot be reached or used: the
 	 * caller has made sure that it is not needed. */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "journal/move-priv.h"
+#include "journal/others.h"
 
 #define FC_RATIO 64 /* EXT2_JOURNAL_TO_FC_BLKS_RATIO */
 #define MIN_LOG	 1024
@@ -206,6 +207,7 @@ static int check_remote(struct rj_move_ctx *m, bool *same, struct rj_error *err)
 {
 	const struct rj_journal_opts *to = &m->opts->to;
 	const char *url = m->opts->journal_stays ? m->f.sbx.url : to->url;
+	struct rj_log_id own = {0};
 	struct words w;
 	int rc;
 
@@ -237,6 +239,13 @@ static int check_remote(struct rj_move_ctx *m, bool *same, struct rj_error *err)
 		to->ack_received || m->opts->journal_stays, m->opts,
 		&m->new_store, err);
 	if (rc || *same)
+		return rc;
+	memcpy(own.volume_uuid, m->f.uuid, RJ_UUID_BYTES);
+	memcpy(own.journal_uuid, m->f.sbx.journal_uuid, RJ_UUID_BYTES);
+	rc = m->opts->journal_stays
+		     ? 0
+		     : rj_log_others_check(m->new_store, &own, m->opts->force, err);
+	if (rc)
 		return rc;
 	if (rj_uuid_random(m->new_journal))
 		return rj_fail(err, RJ_E_IO, "cannot get random bytes");

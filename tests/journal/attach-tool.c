@@ -13,7 +13,7 @@ int main(int argc, char **argv)
 	if (argc != 3)
 		return 99;
 	if (rj_journal_opts_parse(argv[2], &opts, &err) ||
-		rj_attach_check(&opts, &err) ||
+		rj_attach_check(&opts, false, &err) ||
 		rj_attach_remote(argv[1], &opts, &err)) {
 		fprintf(stderr, "%s: %s\n", rj_code_name(err.code), err.msg);
 		return err.code;
