@@ -64,6 +64,8 @@ static const struct {
 	{"insecure", SERVE, VALUE(insecure)},
 	{"quiet", SERVE | ADD | DEL | USERS | STATS | CHECK, VALUE(quiet)},
 	{"new-token", ADD, VALUE(new_token)},
+	{"add-token", ADD, VALUE(add_token)},
+	{"drop-token", ADD, VALUE(drop_token)},
 	{"no-token", ADD, VALUE(no_token)},
 	{"json", STATS, VALUE(json)},
 };
@@ -129,6 +131,8 @@ static const char help[] =
 	"(NAME)\n"
 	"  --certificate CN the common name of its client certificate\n"
 	"  --new-token      replace its token;  --no-token: it has none\n"
+	"  --add-token      a second token, beside the one that it has\n"
+	"  --drop-token     end the older one of two tokens\n"
 	"  --max-bytes SIZE, --max-objects NUMBER, --max-volumes NUMBER\n"
 	"                   what its volumes may hold together; 0: no limit\n"
 	"\n"
@@ -233,8 +237,8 @@ static int check(int argc, char **argv, enum subcommand command,
 		log_error("say where to listen: -l ADDR:PORT");
 	else if (named && !out->name)
 		log_error("say which account");
-	else if (out->new_token && out->no_token)
-		log_error("--new-token and --no-token: which of them?");
+	else if (out->new_token + out->add_token + out->drop_token + out->no_token > 1)
+		log_error("--new-token, --add-token, --drop-token, --no-token: which of them?");
 	else
 		return -1;
 	return usage();

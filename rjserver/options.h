@@ -21,7 +21,7 @@ struct options {
 	const char *name; /* adduser, deluser: the account */
 	const char *rights, *volumes, *certificate;
 	const char *max_bytes, *max_objects, *max_volumes;
-	bool new_token, no_token;
+	bool new_token, add_token, drop_token, no_token;
 	bool json;
 };
 

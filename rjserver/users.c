@@ -40,7 +40,26 @@ static void end(struct accounts *a, int lock)
 static bool says_nothing(const struct options *o)
 {
 	return !o->rights && !o->volumes && !o->certificate && !o->max_bytes &&
-	       !o->max_objects && !o->max_volumes && !o->no_token && !o->new_token;
+	       !o->max_objects && !o->max_volumes && !o->no_token && !o->new_token &&
+	       !o->add_token && !o->drop_token;
+}
+
+/* All but making a new one. */
+static int change_tokens(
+	const struct options *o, struct account *x, bool new, struct rj_error *err)
+{
+	bool more = o->new_token || o->add_token || (new && !o->no_token);
+
+	if (o->drop_token && x->token_count < ACCOUNT_TOKENS)
+		return rj_fail(err, RJ_E_INVAL,
+			"account %s has %s token: --drop-token ends the older one of two",
+			x->name, x->token_count ? "one" : "no");
+	if (o->no_token || o->new_token || o->drop_token)
+		account_drop_tokens(x, !o->drop_token);
+	if (!more && !x->token_count && !x->certificate[0])
+		return rj_fail(err, RJ_E_INVAL,
+			"account %s would have neither a token nor a certificate", x->name);
+	return 0;
 }
 
 /* What the command line says of X. */
@@ -54,8 +73,8 @@ static int change(
 	if (!new && says_nothing(o))
 		return rj_fail(err, RJ_E_INVAL,
 			"account %s exists already, and %s token: --new-token gives it %s",
-			x->name, x->has_token ? "keeps its" : "has no",
-			x->has_token ? "another one" : "one");
+			x->name, x->token_count ? "keeps its" : "has no",
+			x->token_count ? "another one" : "one");
 	if (rights) {
 		x->rights = 0;
 		rc = account_add_rights(x, rights, err);
@@ -75,16 +94,7 @@ static int change(
 	if (!rc && o->max_volumes)
 		rc = inifile_size(
 			"--max-volumes", o->max_volumes, &x->max_volumes, err);
-	if (!rc && o->no_token)
-		x->has_token = false;
-	if (!rc && !x->has_token && !x->certificate[0] &&
-		(o->no_token || !new))
-		rc = o->new_token ? 0
-				  : rj_fail(err, RJ_E_INVAL,
-					    "account %s would have neither a "
-					    "token nor a certificate",
-					    x->name);
-	return rc;
+	return rc ? rc : change_tokens(o, x, new, err);
 }
 
 /* Of two accounts with one certificate, the server could not tell which. */
@@ -158,7 +168,7 @@ int users_add(const struct options *o, const struct settings *s)
 		       : rj_fail(&err, RJ_E_NOMEM, "out of memory");
 		if (!rc)
 			rc = check_certificate(&a, x, &err);
-		if (!rc && (o->new_token || (new && !o->no_token)))
+		if (!rc && (o->new_token || o->add_token || (new && !o->no_token)))
 			rc = account_new_token(x, token, &err);
 	}
 	rc = rc ? rc : accounts_save(s->accounts, &a, &err);
@@ -167,8 +177,8 @@ int users_add(const struct options *o, const struct settings *s)
 	else if (token[0])
 		printf("%s\n", token);
 	else if (!s->quiet && !new)
-		log_notice("account %s is changed, and %s token", x->name,
-			x->has_token ? "keeps its" : "has no");
+		log_notice("account %s is changed, and %s token%s", x->name,
+			x->token_count ? "keeps its" : "has no", x->token_count > 1 ? "s" : "");
 	if (!rc && (fflush(stdout) || ferror(stdout))) {
 		log_error("stdout: cannot write the token");
 		rc = -RJ_E_IO;
@@ -214,7 +224,7 @@ static void list_one(const struct account *x)
 	for (i = 0; i < x->volume_count; i++)
 		printf("%s%s", i ? "," : " ", x->volumes[i]);
 	printf("%s; %s", x->volume_count ? "" : " none",
-		x->has_token ? "token" : "no token");
+		x->token_count > 1 ? "two tokens" : x->token_count ? "token" : "no token");
 	if (x->certificate[0])
 		printf("; certificate %s", x->certificate);
 	if (x->max_bytes)

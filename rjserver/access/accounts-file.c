@@ -29,12 +29,16 @@ static int take_token(
 	struct account *x, const char *value, struct rj_error *err)
 {
 	const char *salt = value + 7, *hash = salt + 2 * TOKEN_SALT + 1;
+	struct account_token *t = &x->tokens[x->token_count];
 
+	if (x->token_count == ACCOUNT_TOKENS)
+		return rj_fail(err, RJ_E_INVAL, "token: account %s has more than %d", x->name,
+			ACCOUNT_TOKENS);
 	if (strlen(value) == 7 + 2 * TOKEN_SALT + 1 + 2 * TOKEN_HASH &&
 		!memcmp(value, "sha256:", 7) && hash[-1] == ':' &&
-		unhex(salt, x->salt, TOKEN_SALT) &&
-		unhex(hash, x->hash, TOKEN_HASH)) {
-		x->has_token = true;
+		unhex(salt, t->salt, TOKEN_SALT) &&
+		unhex(hash, t->hash, TOKEN_HASH)) {
+		x->token_count++;
 		return 0;
 	}
 	return rj_fail(err, RJ_E_INVAL,
@@ -125,10 +129,10 @@ static int put_account(struct rj_buf *b, const struct account *x)
 	/* one a line: lines have a limit */
 	for (i = 0; i < x->volume_count; i++)
 		rc = rc ?: rj_buf_printf(b, "volumes = %s\n", x->volumes[i]);
-	if (x->has_token)
+	for (i = 0; i < x->token_count; i++)
 		rc = rc ?: rj_buf_printf(b, "token = sha256:%s:%s\n",
-				rj_hex_text(x->salt, TOKEN_SALT, salt),
-				rj_hex_text(x->hash, TOKEN_HASH, hash));
+				rj_hex_text(x->tokens[i].salt, TOKEN_SALT, salt),
+				rj_hex_text(x->tokens[i].hash, TOKEN_HASH, hash));
 	if (x->certificate[0])
 		rc = rc ?: rj_buf_printf(
 				b, "certificate = %s\n", x->certificate);

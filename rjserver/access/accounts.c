@@ -85,17 +85,21 @@ struct account *accounts_by_token(const struct accounts *a, const char *token)
 	const struct account *x;
 	uint8_t hash[TOKEN_HASH];
 	char name[NAME_BYTES] = "";
-	bool same;
+	bool same = false;
+	unsigned i;
 
 	if (dot && dot - token < NAME_BYTES)
 		memcpy(name, token, (size_t)(dot - token));
 	x = accounts_find(a, name);
-	if (!x || !x->has_token)
+	if (!x)
 		x = &nobody;
-	if (hash_of(x->salt, dot ? dot + 1 : token, hash))
-		return NULL;
-	same = !CRYPTO_memcmp(hash, x->hash, sizeof(hash));
-	return same && x->has_token ? (struct account *)x : NULL;
+	for (i = 0; i < ACCOUNT_TOKENS; i++) {
+		if (hash_of(x->tokens[i].salt, dot ? dot + 1 : token, hash))
+			return NULL;
+		same |= !CRYPTO_memcmp(hash, x->tokens[i].hash, sizeof(hash)) &
+			(i < x->token_count);
+	}
+	return same ? (struct account *)x : NULL;
 }
 
 struct account *accounts_by_certificate(
@@ -109,21 +113,37 @@ struct account *accounts_by_certificate(
 	return NULL;
 }
 
+void account_drop_tokens(struct account *x, bool all)
+{
+	struct account_token newest = {0};
+
+	if (x->token_count && !all)
+		newest = x->tokens[x->token_count - 1];
+	x->token_count = x->token_count && !all;
+	OPENSSL_cleanse(x->tokens, sizeof(x->tokens));
+	x->tokens[0] = newest;
+}
+
 int account_new_token(
 	struct account *x, char token[TOKEN_TEXT], struct rj_error *err)
 {
+	struct account_token *t = &x->tokens[x->token_count];
 	uint8_t secret[32];
 	char *at;
 
+	if (x->token_count == ACCOUNT_TOKENS)
+		return rj_fail(err, RJ_E_INVAL,
+			"account %s has two tokens already: --drop-token ends the older one",
+			x->name);
 	if (rj_random_bytes(secret, sizeof(secret)) ||
-		rj_random_bytes(x->salt, sizeof(x->salt)))
+		rj_random_bytes(t->salt, sizeof(t->salt)))
 		return rj_fail(err, RJ_E_IO, "cannot get random bytes");
 	at = token + snprintf(token, TOKEN_TEXT, "%s.", x->name);
 	rj_hex_text(secret, sizeof(secret), at);
 	OPENSSL_cleanse(secret, sizeof(secret));
-	if (hash_of(x->salt, at, x->hash))
+	if (hash_of(t->salt, at, t->hash))
 		return rj_fail(err, RJ_E_NOMEM, "cannot hash a token");
-	x->has_token = true;
+	x->token_count++;
 	return 0;
 }
 

@@ -29,11 +29,15 @@ enum right {
 #define TOKEN_HASH      32
 #define TOKEN_TEXT      (NAME_BYTES + 1 + 64 + 1) /* NAME.<64 hex>, NUL */
 
+#define ACCOUNT_TOKENS  2 /* while one takes the place of the other */
+
 struct account {
 	char name[NAME_BYTES];
 	unsigned rights;
-	bool has_token;
-	uint8_t salt[TOKEN_SALT], hash[TOKEN_HASH];
+	unsigned token_count;
+	struct account_token {
+		uint8_t salt[TOKEN_SALT], hash[TOKEN_HASH];
+	} tokens[ACCOUNT_TOKENS]; /* the older one first */
 	char certificate[ACCOUNT_CERT]; /* the subject's CN; "": none */
 	unsigned volume_count;
 	char volumes[ACCOUNT_VOLUMES][NAME_BYTES]; /* NAME, PREFIX* or * */
@@ -70,7 +74,10 @@ struct account *accounts_by_token(
 /* Find the account whose verified certificate has the subject CN. NULL: none. */
 struct account *accounts_by_certificate(
 	const struct accounts *a, const char *cn);
-/* Make a token for X: TOKEN gets its text, X only its hash. */
+/* Forget X's tokens but the newest one; with ALL, that too. */
+void account_drop_tokens(struct account *x, bool all);
+/* Make a further token for X: TOKEN gets its text, X only its hash. RJ_E_INVAL: X has
+ * ACCOUNT_TOKENS. */
 int account_new_token(
 	struct account *x, char token[TOKEN_TEXT], struct rj_error *err);
 

@@ -45,7 +45,7 @@ systemctl() {
 	local n u
 	case $* in
 	"enable --now rjserver") server_up ;;
-	"stop rjserver") server_down ;;
+	"stop rjserver" | "disable --now rjserver") server_down ;;
 	"restart rjserver") server_down; server_up ;;
 	daemon-reload) ;;
 	"reload rjserver")
@@ -123,6 +123,50 @@ task check
 task timers
 task watch
 like "the metrics are there" "$(cat "$M/out")" '^rjserver_info'
+
+# both rotations while the volume is written to: no fsync fails, and none waits long
+write_on() {
+	local i at
+	for ((i = 0; ; i++)); do
+		at=${EPOCHREALTIME/.}
+		dd if=/dev/urandom of=/srv/data/rotate.$i bs=1k count=1 conv=fsync status=none ||
+			exit 1
+		echo "$((${EPOCHREALTIME/.} - at)) $i" >>"$M/waits"
+		(cd /srv/data && sha256sum rotate.$i) >>"$M/rotated"
+		[ ! -e "$M/enough" ] || exit 0
+		sleep 0.05
+	done
+}
+write_on &
+writer=$!
+old_token=$(cat /etc/rjprogs/journal.token)
+with_token() { curl -s -o /dev/null -w '%{http_code}' --cacert /etc/rjprogs/rjserver.pem \
+	-H "Authorization: Bearer $1" https://journal.example.org:7490/host1-data/; }
+task token
+is "the old token is good" "$(with_token "$old_token")" 200
+is "the new one, too" "$(with_token "$(cat /root/host1.token)")" 200
+task token-host
+task token-drop
+is "the old token is over" "$(with_token "$old_token")" 401
+check "a further write" fsynced /srv/data 5 "$M/sums"
+check "the volume is well" wait_for 60 rjctl check /srv/data
+old_serial=$(openssl x509 -noout -serial -in /etc/rjprogs/rjserver.pem)
+task certificate
+task certificate-host
+task certificate-change
+shown() {
+	openssl s_client -connect journal.example.org:7490 </dev/null 2>/dev/null |
+		openssl x509 -noout -serial
+}
+check "the server shows the new certificate" [ "$(shown)" != "$old_serial" ]
+check "a further write" fsynced /srv/data 5 "$M/sums"
+task certificate-end
+touch "$M/enough"
+wait "$writer"
+is "no fsync failed" "$?" 0
+note "the longest fsync: $(sort -n "$M/waits" | tail -n 1 | cut -d' ' -f1) us of $(wc -l <"$M/waits")"
+check "each file of these is there" same /srv/data "$M/rotated"
+(cd /srv/data && rm -f rotate.*)
 
 # the account has less room than its volume writes before the kernel lets the log
 # be trimmed
@@ -217,6 +261,20 @@ rm -rf /var/lib/rjserver/*
 task lost
 check "every file is there" same /srv/data "$M/sums"
 check "those of the last minute, too" same /srv/data/project "$M/project"
+umount /srv/data
+
+# and all of it goes: a journal at the server, as task existing has it
+rjserver adduser -q -d /var/lib/rjserver --volumes 'host1*' host1 >/etc/rjprogs/journal.token &&
+	chown -R rjserver: /var/lib/rjserver && server_up
+status 0 "a volume with its journal at the server" rjtune -q \
+	-J remote=rjs://journal.example.org/host1-data,size=64 "$sdb1"
+check "mounted" mount /srv/data
+check "written to" fsynced /srv/data 5 "$M/sums"
+task remove
+check "it is a plain ext4" eval 'grep -q " /srv/data ext4 " /proc/mounts'
+check "every file is there" same /srv/data "$M/sums"
+task remove-server
+check "nothing is left of the server" [ -z "$(ls -A /var/lib/rjserver)" ]
 umount /srv/data
 
 check "the test that Debian's package brings" sh "$RJ_SRC/packaging/debian/tests/main-job"

@@ -165,9 +165,29 @@ wait_for 60 reloaded 1 || exit 99
 is "and after" "$(as "$HOST1" "$BASE/host1/")" 401
 is "the new one" "$(as "$NEW" "$BASE/host1/")" 200
 is "an account that is gone" "$(as "$READER" "$W/log/$O")" 401
-echo 'rights = fly' >>"$F"
+# two tokens at once
+SECOND=$(adduser "$D" host1 --add-token)
 kill -HUP $SERVER_PID
 wait_for 60 reloaded 2 || exit 99
+is "beside a second token the first one is good" "$(as "$NEW" "$BASE/host1/")" 200
+is "and the second" "$(as "$SECOND" "$BASE/host1/")" 200
+is "another secret is not" "$(as "${SECOND%?}x" "$BASE/host1/")" 401
+like "users shows two" "$(timeout 120 "$RJSERVER" users -d "$D")" '^host1: .*; two tokens'
+cp "$F" "$T_DIR/two"
+status 1 "a third one is refused" timeout 120 "$RJSERVER" adduser -d "$D" host1 --add-token
+like "and the way on is named" "$OUT" '--drop-token ends the older one'
+check "nothing is changed" cmp "$F" "$T_DIR/two"
+status 0 "the older one ends" timeout 120 "$RJSERVER" adduser -d "$D" host1 --drop-token
+kill -HUP $SERVER_PID
+wait_for 60 reloaded 3 || exit 99
+is "the first token is over" "$(as "$NEW" "$BASE/host1/")" 401
+is "the second is not" "$(as "$SECOND" "$BASE/host1/")" 200
+NEW=$SECOND
+status 1 "the last one is not dropped" timeout 120 "$RJSERVER" adduser -d "$D" host1 --drop-token
+like "so it is said" "$OUT" 'has one token'
+echo 'rights = fly' >>"$F"
+kill -HUP $SERVER_PID
+wait_for 60 reloaded 4 || exit 99
 like "a bad file is named by its line" "$(grep 'not reloaded' "$LOG")" \
 	"not reloaded, all stays as it was: $F:[0-9]+: \"fly\" is no right"
 is "and changes nothing" "$(as "$NEW" "$BASE/host1/")" 200
