@@ -2,122 +2,21 @@
 /* rjtune: put a volume's journal elsewhere, and say where it is. */
 #include <signal.h>
 #include <stdio.h>
-#include <string.h>
 
-#include "ext4/journal.h"
 #include "os/fileio.h"
 #include "rjtune.h"
 #include "segment/sealkey.h"
-#include "tools/json.h"
 #include "util/log.h"
 
-/* What an error's line ends with: how to go on. */
-static const char *way_on(const struct options *o, const struct result *r)
-{
-	if (r->status == STATUS_PENDING && !r->move.pending)
-		return "; rjtune --resume finishes the move, or takes it back";
-	if (r->status == STATUS_LOST && o->uuid_given)
-		return "; -U needs that journal: if it is lost for good, rjtune --accept-loss -J gives the volume another one";
-	if (r->status == STATUS_LOST && o->journal_given && !o->accept_loss &&
-		!r->advised)
-		return "; if that journal is lost for good, the same command with --accept-loss gives it up, with what was fsynced and is in it alone";
-	return "";
-}
-
-static void print_text(const struct options *o, const struct result *r)
-{
-	char from[600], to[600], uuid[RJ_UUID_TEXT];
-
-	if (r->failed)
-		fprintf(stderr, "rjtune: %s%s\n", r->err.msg, way_on(o, r));
-	if (r->moved && r->move.warning[0])
-		fprintf(stderr, "rjtune: warning: %s\n", r->move.warning);
-	if (r->failed || o->quiet || !r->moved)
-		return;
-	rj_move_end_text(&r->move.from, from, sizeof(from));
-	rj_move_end_text(&r->move.to, to, sizeof(to));
-	switch (r->move.outcome) {
-	case RJ_MOVED_NOTHING:
-		printf("%s: nothing to do (%s)\n", o->device, from);
-		break;
-	case RJ_MOVED_DONE:
-		if (o->resume)
-			printf("%s: the move is finished\n", o->device);
-		else if (o->journal_given && strcmp(to, from))
-			printf("%s: %s, was: %s\n", o->device, to, from);
-		else if (o->journal_given)
-			printf("%s: %s, where it was\n", o->device, to);
-		else if (o->uuid_given)
-			printf("%s: the UUID is %s\n", o->device,
-				rj_uuid_text(o->uuid, uuid));
-		break;
-	case RJ_MOVED_ROLLED_BACK:
-		printf("%s: the move was taken back (%s)\n", o->device, from);
-		break;
-	case RJ_MOVED_WOULD:
-		printf("%s: nothing was changed (-n)\n", o->device);
-		break;
-	case RJ_MOVED_UNFINISHED:
-		break;
-	}
-}
-
-static struct json_object *json_end(const struct rj_move_end *e)
-{
-	struct json_object *o = json_object_new_object();
-	char uuid[RJ_UUID_TEXT];
-
-	add_text(o, "placement", rj_placement_name(e->placement));
-	if (e->where[0])
-		add_text(o, e->placement == RJ_PLACE_REMOTE ? "url" : "device", e->where);
-	if (!rj_uuid_is_null(e->uuid))
-		add_text(o, "uuid", rj_uuid_text(e->uuid, uuid));
-	if (e->blocks)
-		add_i64(o, "blocks", e->blocks);
-	return o;
-}
-
-static void print_json(const struct options *o, const struct result *r)
-{
-	struct json_object *top = json_object_new_object();
-
-	add_text(top, "device", o->device);
-	json_object_object_add(top, "status", json_object_new_int(r->status));
-	add_text(top, "result", status_name(r->status));
-	if (r->moved) {
-		add_text(top, "outcome", rj_move_outcome_name(r->move.outcome));
-		json_object_object_add(top, "from", json_end(&r->move.from));
-		json_object_object_add(top, "to", json_end(&r->move.to));
-		if (r->move.warning[0])
-			add_text(top, "warning", r->move.warning);
-	}
-	if (r->failed)
-		add_text(top, "error", r->err.msg);
-	json_show(top, JSON_C_TO_STRING_PRETTY);
-}
-
-static enum status change(const struct options *o)
+static enum status change_device(const struct options *o)
 {
 	static struct result r;
 
-	/* which opening for writing finds out in the run itself */
-	if (o->dry_run && rj_journal_device_unused(o->device, &r.err)) {
-		r.failed = true;
-		r.status = move_status(NULL, -(int)r.err.code);
-	}
-	if (o->resume && !r.failed)
-		change_resume(o, &r);
-	/* in the order of how much they change; the first failure ends it */
-	if (o->mount_words && !r.failed)
-		change_mount_words(o, &r);
-	if (o->uuid_given && !r.failed)
-		change_uuid(o, &r);
-	if (o->journal_given && !r.failed)
-		change_journal(o, &r);
+	change(o, &r);
 	if (o->json)
-		print_json(o, &r);
+		report_json(stdout, o->device, &r, false);
 	if (!o->json || r.failed)
-		print_text(o, &r);
+		report_text(o, &r);
 	return r.status;
 }
 
@@ -156,7 +55,10 @@ int main(int argc, char **argv)
 	rj_log_set(log_line, &o);
 	/* the reader of a pipe that goes away must not cut a move */
 	signal(SIGPIPE, SIG_IGN);
-	status = o.genkey ? genkey(&o) : o.list ? list(&o) : change(&o);
+	status = o.genkey ? genkey(&o)
+		 : o.list ? list(&o)
+		 : o.all  ? change_all(&o)
+			  : change_device(&o);
 	if ((fflush(stdout) || ferror(stdout)) && status == STATUS_OK)
 		status = STATUS_FAILED;
 	return status;

@@ -4,15 +4,20 @@
 
 #include <getopt.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "log/sealing.h"
+
+#define JOBS	 4
+#define JOBS_MAX 64
 
 static const char help_text[] =
 	"Usage: rjtune -l [--json] DEVICE\n"
 	"       rjtune [-n] [-f] [-y] [-q] [-J journal-options] [-O ^has_journal]\n"
 	"              [-o mount-options] [-U UUID] [-z undo_file] [--json] DEVICE\n"
 	"       rjtune --resume [-n] [-q] [--json] DEVICE\n"
+	"       rjtune [-n] [-y] [-f] -J journal-options --all=LIST\n"
 	"       rjtune --genkey FILE\n"
 	"\n"
 	"Put the journal of an ext3 or ext4 volume elsewhere, or show where it is.\n"
@@ -37,6 +42,11 @@ static const char help_text[] =
 	"      --old-key=FILE   the key of the present remote journal; none: with\n"
 	"                       --accept-loss, it is lost for good\n"
 	"      --genkey FILE    make a key file\n"
+	"      --all=LIST       of all volumes in the file LIST (-: standard input): names,\n"
+	"                       lines of fstab, or what rjctl status --json prints; in\n"
+	"                       URLs %u is the volume's UUID, %h the host's name\n"
+	"      --jobs=NUMBER    volumes at a time (4)\n"
+	"      --report=FILE    append a line of JSON for each volume\n"
 	"  -q, --quiet          say nothing but errors\n"
 	"      --json           print the result as JSON\n"
 	"  -V, --version        print the version\n"
@@ -51,15 +61,11 @@ static const struct tool tool;
 static enum options_verdict take_journal(void *to, const char *text)
 {
 	struct options *o = to;
-	struct rj_error err;
 
 	if (o->journal_given)
 		return tool_bad(&tool, "only one of -J and -O can say where the journal is to be");
 	o->journal_given = true;
-	if (rj_journal_opts_parse(text, &o->journal, &err)) {
-		fprintf(stderr, "rjtune: %s\n", err.msg);
-		return OPTIONS_BAD;
-	}
+	o->journal_words = text;
 	return OPTIONS_RUN;
 }
 
@@ -97,6 +103,18 @@ static enum options_verdict take_uuid(void *to, const char *text)
 	return OPTIONS_RUN;
 }
 
+static enum options_verdict take_jobs(void *to, const char *text)
+{
+	struct options *o = to;
+	char *end;
+	unsigned long n = strtoul(text, &end, 10);
+
+	if (*text < '0' || *text > '9' || *end || !n || n > JOBS_MAX)
+		return tool_bad(&tool, "--jobs takes a number from 1 to %d: %s", JOBS_MAX, text);
+	o->jobs = (unsigned)n;
+	return OPTIONS_RUN;
+}
+
 #define SET(field) OPTION_SET(struct options, field)
 static const struct tool tool = {
 	.name = "rjtune",
@@ -118,6 +136,9 @@ static const struct tool tool = {
 		{0, "genkey", SET(genkey)},
 		{0, "old-journal", SET(old_device)},
 		{0, "old-key", SET(old_key)},
+		{0, "all", SET(all)},
+		{0, "jobs", OPTION_TAKE, .take = take_jobs},
+		{0, "report", SET(report)},
 		{0, "json", SET(json)},
 		{0},
 	},
@@ -138,7 +159,13 @@ static enum options_verdict check_together(const struct options *o)
 			" is for --accept-loss: without its key a log can only be given up");
 	if ((o->force || o->accept_loss) && !o->journal_given)
 		return tool_bad(&tool, "-f and --accept-loss are for -J and -O");
-	if (!o->device && !o->genkey)
+	if (o->all && (o->device || !(o->journal_given || o->resume)))
+		return tool_bad(&tool, "--all=LIST stands in place of the device, and is for -J, -O and --resume");
+	if (o->all && (o->old_device || o->undo_file || o->uuid_given || o->mount_words))
+		return tool_bad(&tool, "--old-journal, -z, -U and -o are for one volume, not for --all");
+	if (o->report && !o->all)
+		return tool_bad(&tool, "--report is for --all");
+	if (!o->device && !o->genkey && !o->all)
 		return tool_bad(&tool, "no device given");
 	return OPTIONS_RUN;
 }
@@ -146,6 +173,7 @@ static enum options_verdict check_together(const struct options *o)
 enum options_verdict options_parse(int argc, char **argv, struct options *o)
 {
 	enum options_verdict v;
+	struct rj_error err;
 
 	*o = (struct options){0};
 	v = tool_parse(&tool, argc, argv, o);
@@ -157,5 +185,13 @@ enum options_verdict options_parse(int argc, char **argv, struct options *o)
 		return tool_bad(&tool, "more than one device given: %s", argv[optind]);
 	if (o->genkey && o->device)
 		return tool_bad(&tool, "--genkey takes no device: %s", o->device);
+	if (!o->jobs)
+		o->jobs = JOBS;
+	/* with --all they are another volume's each time */
+	if (o->journal_words && !o->all &&
+		rj_journal_opts_parse(o->journal_words, &o->journal, &err)) {
+		fprintf(stderr, "rjtune: %s\n", err.msg);
+		return OPTIONS_BAD;
+	}
 	return check_together(o);
 }

@@ -20,6 +20,10 @@ struct options {
 	const char *old_device; /* --old-journal */
 	const char *old_key;	/* --old-key */
 	const char *genkey;
+	const char *all; /* a list of volumes in place of DEVICE; NULL: none */
+	const char *journal_words; /* those of -J; with ALL: with %u and %h */
+	const char *report;	   /* --report; NULL: none */
+	unsigned jobs;
 };
 
 enum options_verdict options_parse(int argc, char **argv, struct options *o);

@@ -2,6 +2,8 @@
 #ifndef RJTUNE_RJTUNE_H
 #define RJTUNE_RJTUNE_H
 
+#include <stdio.h>
+
 #include "journal/move.h"
 #include "options.h"
 
@@ -34,10 +36,20 @@ struct result {
 const char *status_name(enum status s);
 enum status move_status(const struct rj_move_report *r, int rc);
 
-/* change.c: each fills RESULT */
-void change_resume(const struct options *o, struct result *result);
-void change_journal(const struct options *o, struct result *result);
-void change_uuid(const struct options *o, struct result *result);
+/* change.c: each fills R (zeroed) */
+void change_resume(const struct options *o, struct result *r);
+void change_journal(const struct options *o, struct result *r);
+void change_uuid(const struct options *o, struct result *r);
+/* steps.c: all that O wants of its device */
+void change(const struct options *o, struct result *r);
+/* all.c: the same of each volume that O's list names. STATUS_FAILED: one did not change, or none
+ * was begun any more after a signal. */
+enum status change_all(const struct options *o);
+
+/* report.c: R for people; as JSON, on ONE_LINE or several */
+void report_text(const struct options *o, const struct result *r);
+void report_json(FILE *f, const char *device, const struct result *r, bool one_line);
+
 /* Run STEP; if it needs a recovery and -y is given, run that and STEP again. Returns the
  * last one's error. */
 int run_recovered(const struct options *o, struct result *r,

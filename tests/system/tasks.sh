@@ -119,6 +119,15 @@ check "the files are there, the journal inside" same /srv/old "$M/old"
 check "not remote" eval '! rjtune -l "$sdc1" | grep -q host1-old'
 umount /srv/old
 
+task many
+is "the journal is at the server" "$(rjtune -l --json "$sdc1" | jq -r .journal.url)" \
+	"rjs://journal.example.org/host1-$(blkid -p -o value -s UUID "$sdc1")"
+check "and can be mounted there" mount -t rj "$sdc1" /srv/old
+check "the files are there" same /srv/old "$M/old"
+umount /srv/old
+task many-back
+is "the journal is inside again" "$(rjtune -l --json "$sdc1" | jq -r .journal.placement)" internal
+is "the report has both moves" "$(jq -r .result /root/moved | xargs)" "ok ok"
 task check
 task timers
 task watch
