@@ -111,6 +111,45 @@ static enum status ls_store(const struct options *o, struct target *t)
 	return status_of(rc);
 }
 
+static int ls_name(void *arg, const char *name)
+{
+	struct json_object *names = arg;
+
+	if (names)
+		json_object_array_add(names, json_object_new_string(name));
+	else
+		puts(name);
+	return 0;
+}
+
+enum status run_ls_names(const struct options *o, const char *url)
+{
+	struct json_object *names = o->json ? json_object_new_array() : NULL;
+	struct rj_store *store = NULL;
+	char any[RJ_ERROR_BYTES];
+	struct rj_error err;
+	int rc;
+
+	/* a store has a name; its server is asked, and not the store */
+	snprintf(any, sizeof(any), "%s%snames", url, url[strlen(url) - 1] == '/' ? "" : "/");
+	rc = rj_store_open(any, NULL, &store, &err);
+	if (!rc)
+		rc = store->ops->list_names(store, ls_name, names, &err);
+	rj_store_close(store);
+	if (rc)
+		complain(err.msg);
+	if (o->json) {
+		struct json_object *top = json_object_new_object();
+
+		add_text(top, "url", url);
+		json_object_object_add(top, "names", names);
+		if (rc)
+			add_text(top, "error", err.msg);
+		json_show(top, JSON_C_TO_STRING_PRETTY);
+	}
+	return status_of(rc);
+}
+
 struct ls {
 	const struct options *o;
 	struct target *t;

@@ -1,12 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* rjlog: look at remote logs, and check them. */
 #include <stdio.h>
+#include <string.h>
 
 #include "options.h"
 #include "print.h"
 #include "rjlog/probe.h"
 #include "rm.h"
 #include "target.h"
+
+/* An rjserver without the name of a store: rj://HOST or rjs://HOST, with a port or not. */
+static bool is_server(const char *url)
+{
+	const char *host = !strncmp(url, "rj://", 5)    ? url + 5
+			   : !strncmp(url, "rjs://", 6) ? url + 6
+							: "";
+
+	return *host && strcspn(host, "/") + (host[strcspn(host, "/")] == '/') == strlen(host);
+}
 
 static enum status run(const struct options *o)
 {
@@ -26,6 +37,8 @@ static enum status run(const struct options *o)
 
 	if (o->command == COMMAND_PROBE)
 		return run_probe(o);
+	if (o->command == COMMAND_LS && is_server(o->url))
+		return run_ls_names(o, o->url);
 	rc = target_open(&t, o, o->url, &err);
 	if (!rc && o->command == COMMAND_RM)
 		rc = rm_check_words(o, &t, &err);

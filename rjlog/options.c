@@ -17,6 +17,7 @@ static const char help_text[] =
 	"Look at remote logs, check them, and copy them. Only prune and rm ever\n"
 	"change a log.\n"
 	"\n"
+	"  ls rj://HOST        the names at a journal server\n"
 	"  ls URL              the logs that the store at URL keeps; with\n"
 	"                      /JOURNAL-UUID after it, that log's segments\n"
 	"  show URL[/UUID]     the transactions that a replay would bring back\n"

@@ -36,6 +36,8 @@ void progress_clear(struct progress *p);
 
 /* The commands. Each prints its results and errors. */
 enum status run_ls(const struct options *o, struct target *t);
+/* The names at the rjserver of URL, rj://HOST. */
+enum status run_ls_names(const struct options *o, const char *url);
 enum status run_show(const struct options *o, struct target *t);
 enum status run_verify(const struct options *o, struct target *t);
 enum status run_prune(const struct options *o, struct target *t);

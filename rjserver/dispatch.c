@@ -200,9 +200,10 @@ static bool route(struct access_control *g, const struct http_request *req,
 {
 	bool metrics = !strcmp(req->path, "/metrics");
 	bool status = !strcmp(req->path, "/status");
+	bool names = !strcmp(req->path, "/names");
 	bool watches = x->rights & (RIGHT_WATCH | RIGHT_READ | RIGHT_ADMIN);
 
-	if (!metrics && !status && !page_has(req))
+	if (!metrics && !status && !names && !page_has(req))
 		return object(g, req, x, pass);
 	if (!watches)
 		deny(g, req, REFUSED_RIGHT, x, "a right that it does not have");
@@ -211,6 +212,8 @@ static bool route(struct access_control *g, const struct http_request *req,
 			"text/plain; version=0.0.4; charset=utf-8");
 	else if (status)
 		show(g, req, x, status_json, "application/json");
+	else if (names)
+		show(g, req, x, status_names, "text/plain");
 	else
 		page_answer(req);
 	return false;

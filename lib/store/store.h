@@ -88,6 +88,9 @@ struct rj_store_place {
 	uint64_t before; /* of a fence: the epoch of the segment before; 0: none */
 };
 
+/* Called for each name at a server. A non-zero return as above. */
+typedef int (*rj_store_name_fn)(void *arg, const char *name);
+
 struct rj_store_ops {
 	/*
 	 * Create the object KEY with LEN bytes of DATA, only if there is none.
@@ -137,6 +140,10 @@ struct rj_store_ops {
 	 */
 	int (*list_journals)(struct rj_store *s, rj_store_journal_fn fn,
 		void *arg, struct rj_error *err);
+	/* List the names at the store's server that may be read, whatever the store's own name
+	 * is. NULL: this kind of store has no names. */
+	int (*list_names)(struct rj_store *s, rj_store_name_fn fn, void *arg,
+		struct rj_error *err);
 	/*
 	 * Delete the objects of DIR (number 0) whose number is below BELOW and
 	 * that have at least LEAST bytes (a log's fences are its smallest

@@ -175,6 +175,24 @@ int status_json(
 	return rc ?: rj_buf_printf(out, "]}\n");
 }
 
+int status_names(
+	struct access_control *g, const struct account *x, struct rj_buf *out)
+{
+	const char *before = "";
+	int rc = 0;
+	size_t i;
+
+	for (i = 0; i < g->usage.count && !rc; i++) {
+		const struct volume *v = g->usage.list[i];
+
+		if (!account_covers(x, v->name) || !strcmp(v->name, before))
+			continue;
+		rc = rj_buf_printf(out, "%s\n", v->name);
+		before = v->name;
+	}
+	return rc;
+}
+
 enum series {
 	SERIES_BYTES,
 	SERIES_SEGMENTS,

@@ -7,10 +7,13 @@
 #include "rjserver/access/access.h"
 #include "util/buf.h"
 
-/* Both append, and return 0 or -RJ_E_NOMEM. */
+/* Each appends to OUT, and returns 0 or -RJ_E_NOMEM. */
 int status_json(
 	struct access_control *g, const struct account *x, struct rj_buf *out);
 int status_metrics(
+	struct access_control *g, const struct account *x, struct rj_buf *out);
+/* The names alone, a line each, ascending; one that has several journals once. */
+int status_names(
 	struct access_control *g, const struct account *x, struct rj_buf *out);
 
 #endif

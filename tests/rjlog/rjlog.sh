@@ -41,6 +41,9 @@ LOG=$URL/$UUID
 
 status 0 "good: ls" "$RJLOG" ls "$URL"
 like "good: ls names the journal" "$OUT" "^$UUID  segments 1 to [0-9]+, [0-9]+ bytes, epoch [0-9]+$"
+status 0 "good: ls of the server" "$RJLOG" ls "$SRV_URL"
+is "good: its names" "$OUT" vol
+is "good: as JSON, with a slash after it" "$(query '.names | join(",")' ls "$SRV_URL/")" vol
 status 0 "good: ls of the log" "$RJLOG" ls "$LOG"
 LAST=$(query '.segments[-1].segment' ls "$LOG")
 is "good: one line for each segment, and a head" "$(wc -l <<<"$OUT")" $((LAST + 1))

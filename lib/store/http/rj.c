@@ -19,6 +19,7 @@
 #define PAGE_OBJECTS      10000
 #define PAGE_BYTES        (PAGE_OBJECTS * 48u) /* two numbers, two separators */
 #define MAX_JOURNALS      1000000u
+#define MAX_NAMES	  1000000u
 #define REQUEST_URL_BYTES (RJ_URL_BYTES + RJ_KEY_TEXT + 64)
 
 struct rj_rj {
@@ -524,6 +525,35 @@ static int rj_list_journals(struct rj_store *s, rj_store_journal_fn fn,
 	return rc;
 }
 
+static int rj_list_names(
+	struct rj_store *s, rj_store_name_fn fn, void *arg, struct rj_error *err)
+{
+	struct rj_rj *r = rj_of(s);
+	struct rj_buf list = {0};
+	struct rj_http_call c;
+	struct marks marks;
+	char *name, *save;
+	int rc;
+
+	snprintf(strchr(strstr(r->url, "://") + 3, '/'), sizeof("/names"), "/names");
+	rc = get_body(r, &list, MAX_NAMES * RJ_URL_BYTES, &c, &marks, err);
+	if (!rc && c.status == 400)
+		rc = rj_fail(err, RJ_E_UNSUPPORTED,
+			"%s: this rjserver is older than 0.2 and cannot list its names", s->url);
+	else if (!rc && c.status != 200)
+		rc = fail_status(r, &c, "list of", "names", err);
+	if (!rc && rj_buf_append(&list, "", 1))
+		rc = rj_fail(err, RJ_E_NOMEM, "out of memory");
+	name = rc ? NULL : strtok_r((char *)list.data, "\n", &save);
+	for (; !rc && name; name = strtok_r(NULL, "\n", &save))
+		rc = rj_key_name_valid(name, strlen(name))
+			     ? fn(arg, name)
+			     : rj_fail(err, RJ_E_PROTOCOL, "%s: malformed line in its list of names",
+				       s->url);
+	rj_buf_free(&list);
+	return rc;
+}
+
 static int rj_dup(
 	struct rj_store *s, struct rj_store **out, struct rj_error *err)
 {
@@ -559,6 +589,7 @@ static const struct rj_store_ops rj_ops = {
 	.stream = rj_stream,
 	.remove_below = rj_remove_below,
 	.list_journals = rj_list_journals,
+	.list_names = rj_list_names,
 	.dup = rj_dup,
 	.close = rj_close_store,
 };

@@ -80,6 +80,12 @@ is "reader: GET" "$(as "$READER" "$W/log/$O") $(body)" "200 segment"
 is "reader: no PUT" "$(as "$READER" -T "$T_DIR/a" "$W/log/$(seq20 2)")" 403
 is "reader: no DELETE" "$(as "$READER" -X DELETE "$W/log/$O")" 403
 is "watcher: metrics" "$(as "$WATCHER" "$BASE/metrics")" 200
+as "$WATCHER" "$BASE/names" >/dev/null
+is "watcher: the names that hold something" "$(body | xargs)" web7
+as "$HOST1" "$BASE/names" >/dev/null
+is "an account: no name of others" "$(body | xargs)" ""
+is "writer: no names" "$(as "$WRITER" "$BASE/names")" 403
+is "a stranger: no names" "$(code "$BASE/names")" 401
 is "watcher: no segments" "$(as "$WATCHER" "$W/log/$O")" 403
 is "watcher: no list" "$(as "$WATCHER" "$W/log/")" 403
 is "writer: no metrics" "$(as "$WRITER" "$BASE/metrics")" 403
