@@ -9,6 +9,7 @@
 #include "ext4/volume.h"
 #include "os/mountinfo.h"
 #include "os/rundir.h"
+#include "tools/start/device.h"
 #include "xfs/xfs.h"
 
 bool volume_is_remote(const struct rj_volume_facts *f)
@@ -35,8 +36,10 @@ int volume_uuid(
 	struct rj_volume *v = NULL;
 	char source[4096];
 	struct stat st;
-	int rc, rc2;
+	int rc = tool_device(volume, &volume, err), rc2;
 
+	if (rc)
+		return rc;
 	if (stat(volume, &st) == 0 && S_ISDIR(st.st_mode)) {
 		if (!rj_mountinfo_source(volume, source, sizeof(source)))
 			return rj_fail(err, RJ_E_NOTFOUND,

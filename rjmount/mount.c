@@ -13,6 +13,7 @@
 #include "os/proc.h"
 #include "run.h"
 #include "serve.h"
+#include "tools/start/device.h"
 #include "tools/start/sibling.h"
 #include "xfs.h"
 #include "xfs/xfs.h"
@@ -189,6 +190,7 @@ int main(int argc, char **argv)
 {
 	uint8_t uuid[RJ_UUID_BYTES];
 	struct rj_mount_options o;
+	struct rj_error err;
 	int status;
 
 	rj_fill_standard_fds();
@@ -196,6 +198,10 @@ int main(int argc, char **argv)
 	if (status == -1 && geteuid() != 0) {
 		fprintf(stderr, "mount.rj: only root can mount\n");
 		status = RJ_MOUNT_USAGE;
+	}
+	if (status == -1 && tool_device(o.device, &o.device, &err)) {
+		fprintf(stderr, "mount.rj: %s\n", err.msg);
+		status = RJ_MOUNT_FAILED;
 	}
 	if (status == -1)
 		status = rj_xfs_uuid(o.device, uuid) ? mount_xfs(&o) : mount_volume(&o);

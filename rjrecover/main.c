@@ -12,6 +12,7 @@
 #include "raw.h"
 #include "recover/recover.h"
 #include "report.h"
+#include "tools/start/device.h"
 #include "tools/plan.h"
 #include "tools/progress.h"
 #include "util/log.h"
@@ -130,6 +131,10 @@ int main(int argc, char **argv)
 		return RJ_FSCK_USAGE;
 	case OPTIONS_RUN:
 		break;
+	}
+	if (!c.options.raw && tool_device(c.options.device, &c.options.device, &err)) {
+		fprintf(stderr, "rjrecover: %s\n", err.msg);
+		return RJ_FSCK_ERROR;
 	}
 	ro = (struct rj_recover_opts){
 		.dry_run = c.options.dry_run,

@@ -12,6 +12,7 @@
 
 #include "os/fileio.h"
 #include "rjtune.h"
+#include "tools/start/device.h"
 #include "tools/stop-signal.h"
 #include "volumes.h"
 
@@ -58,9 +59,9 @@ static void go_on(const struct options *o, struct result *r)
 static void change_one(struct options *o, struct result *r)
 {
 	struct rj_buf words = {0};
-	int rc = 0;
+	int rc = tool_device(o->device, &o->device, &r->err);
 
-	if (o->journal_words)
+	if (!rc && o->journal_words)
 		rc = volumes_expand(o->journal_words, o->device, &words, &r->err);
 	if (!rc && o->journal_words)
 		rc = rj_journal_opts_parse((const char *)words.data, &o->journal, &r->err);

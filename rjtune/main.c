@@ -6,6 +6,7 @@
 #include "os/fileio.h"
 #include "rjtune.h"
 #include "segment/sealkey.h"
+#include "tools/start/device.h"
 #include "util/log.h"
 
 static enum status change_device(const struct options *o)
@@ -42,6 +43,7 @@ int main(int argc, char **argv)
 {
 	static struct options o;
 	enum status status;
+	struct rj_error err;
 
 	rj_fill_standard_fds();
 	switch (options_parse(argc, argv, &o)) {
@@ -55,6 +57,10 @@ int main(int argc, char **argv)
 	rj_log_set(log_line, &o);
 	/* the reader of a pipe that goes away must not cut a move */
 	signal(SIGPIPE, SIG_IGN);
+	if (o.device && tool_device(o.device, &o.device, &err)) {
+		fprintf(stderr, "rjtune: %s\n", err.msg);
+		return move_status(NULL, -(int)err.code);
+	}
 	status = o.genkey ? genkey(&o)
 		 : o.list ? list(&o)
 		 : o.all  ? change_all(&o)

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "tools/start/device.h"
+
+#include <blkid/blkid.h>
+#include <dirent.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+
+static bool is_tag(const char *name)
+{
+	return !strcmp(name, "UUID") || !strcmp(name, "LABEL") || !strcmp(name, "PARTUUID") ||
+	       !strcmp(name, "PARTLABEL");
+}
+
+/* Is the device a part of another one, as a path of a multipath or half of a mirror is? */
+static bool is_part(const char *path)
+{
+	struct dirent *e;
+	struct stat st;
+	bool held = false;
+	char dir[64];
+	DIR *d;
+
+	if (stat(path, &st))
+		return false;
+	snprintf(dir, sizeof(dir), "/sys/dev/block/%u:%u/holders", major(st.st_rdev),
+		minor(st.st_rdev));
+	d = opendir(dir);
+	while (d && !held && (e = readdir(d)))
+		held = e->d_name[0] != '.';
+	if (d)
+		closedir(d);
+	return held;
+}
+
+/* Of the devices with that tag: *OUT gets the first, *SECOND another one; NULL: there is none. */
+static int search(const char *name, const char *value, char **out, char **second)
+{
+	blkid_dev_iterate it;
+	blkid_cache cache = NULL;
+	blkid_dev dev;
+	int rc = 0;
+
+	/* the devices themselves, and no file that may be old */
+	if (blkid_get_cache(&cache, "/dev/null") < 0)
+		return -RJ_E_NOMEM;
+	blkid_probe_all(cache);
+	it = blkid_dev_iterate_begin(cache);
+	blkid_dev_set_search(it, name, value);
+	while (!rc && !*second && !blkid_dev_next(it, &dev)) {
+		const char *path = blkid_dev_devname(dev);
+		char **to = *out ? second : out;
+
+		if (!is_part(path) && !(*to = strdup(path)))
+			rc = -RJ_E_NOMEM;
+	}
+	blkid_dev_iterate_end(it);
+	blkid_put_cache(cache);
+	return rc;
+}
+
+int tool_device(const char *word, const char **out, struct rj_error *err)
+{
+	char *name = NULL, *value = NULL, *first = NULL, *second = NULL;
+	int rc = 0;
+
+	*out = word;
+	if (blkid_parse_tag_string(word, &name, &value) || !is_tag(name))
+		goto out;
+	rc = search(name, value, &first, &second);
+	if (rc)
+		rj_fail(err, RJ_E_NOMEM, "out of memory");
+	else if (!first)
+		rc = rj_fail(err, RJ_E_NOTFOUND, "%s: no block device has it", word);
+	else if (second)
+		rc = rj_fail(err, RJ_E_INVAL,
+			"%s: %s has it, and so has %s: name the one that is meant by its path",
+			word, first, second);
+	if (!rc) {
+		*out = first;
+		first = NULL;
+	}
+out:
+	free(name);
+	free(value);
+	free(first);
+	free(second);
+	return rc;
+}
