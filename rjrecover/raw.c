@@ -34,6 +34,7 @@ static int open_output(
 		return ftruncate(*fd, (off_t)bytes) == -1
 			       ? rj_fail_errno(err, errno, "%s", o->output)
 			       : 0;
+	rj_take_old_error(*fd, o->output);
 	rc = rj_fd_size(*fd, o->output, &size, err);
 	if (!rc && size < bytes)
 		rc = rj_fail(err, RJ_E_NOSPACE,

@@ -159,6 +159,8 @@ static int open_file(struct rj_volume *v, struct rj_error *err)
 	if (v->fd < 0)
 		return rj_fail_errno(err, errno, "%s: cannot open%s", v->path,
 			v->flags & RJ_VOLUME_WRITE ? " for writing" : "");
+	if (v->flags & RJ_VOLUME_WRITE)
+		rj_take_old_error(v->fd, v->path);
 	return 0;
 }
 

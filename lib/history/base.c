@@ -40,6 +40,8 @@ int rj_base_open(const char *path, bool write, int *fd, struct rj_error *err)
 	*fd = open(path, (write ? O_RDWR : O_RDONLY) | O_CLOEXEC);
 	if (*fd < 0)
 		return rj_fail_errno(err, errno, "%s: cannot open", path);
+	if (write)
+		rj_take_old_error(*fd, path);
 	rc = lock(*fd, path, write, err);
 	if (rc)
 		rj_close(fd, path, NULL); /* nothing was written */

@@ -59,6 +59,8 @@ static int open_file(struct rj_jdev *d, bool write,
 	if (d->fd < 0)
 		return rj_fail_errno(err, errno, "%s: cannot open%s", d->path,
 			write ? " for writing" : "");
+	if (write)
+		rj_take_old_error(d->fd, d->path);
 	return 0;
 }
 

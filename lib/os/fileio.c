@@ -13,6 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "util/log.h"
+
 int rj_pread_all(int fd, void *out, size_t len, uint64_t off, const char *what,
 	struct rj_error *err)
 {
@@ -129,6 +131,16 @@ int rj_fsync(int fd, const char *what, struct rj_error *err)
 	if (fsync(fd))
 		return rj_fail_errno(err, errno, "%s: cannot fsync", what);
 	return 0;
+}
+
+void rj_take_old_error(int fd, const char *what)
+{
+	struct stat st;
+
+	if (!fstat(fd, &st) && S_ISBLK(st.st_mode) && fsync(fd))
+		rj_log(RJ_LOG_WARNING,
+			"%s: a write before this one failed (%s): look at the kernel's log, and at the disk",
+			what, strerror(errno));
 }
 
 int rj_fsync_dir(const char *path, struct rj_error *err)

@@ -48,6 +48,8 @@ static int open_device(struct rj_recovery *r, struct rj_volume *volume,
 	if (r->device_fd < 0)
 		return rj_fail_errno(err, errno, "%s: cannot open the journal",
 			r->device_path);
+	if (write)
+		rj_take_old_error(r->device_fd, r->device_path);
 	rc = rj_pread_all(
 		r->device_fd, raw, sizeof(raw), 1024, r->device_path, err);
 	if (!rc)

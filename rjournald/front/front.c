@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "front-priv.h"
+#include "os/fileio.h"
 #include "util/log.h"
 
 int rj_front_prepare(const struct rj_front_ops *ops, const char *volume, int *held,
@@ -38,6 +39,8 @@ int rj_front_start(const struct rj_front_opts *opts, struct rj_front **out,
 	if (!opts->raw)
 		rc = rj_volume_flush_open(
 			&f->volume_flush, opts->volume, f->ring->block_size, err);
+	if (!rc && !opts->raw && !opts->resumed)
+		rj_take_old_error(f->volume_flush.fd, opts->volume);
 	if (!rc && !opts->raw)
 		rc = rj_fs_shutdown_new(opts->volume, &f->fs_shutdown, err);
 	if (!rc)

@@ -81,6 +81,7 @@ int rj_target_open(const char *path, uint64_t bytes, int *fd, struct rj_error *e
 		return rj_fail(err, RJ_E_BUSY, "%s: is mounted, or in use otherwise", path);
 	if (*fd < 0)
 		return rj_fail_errno(err, errno, "%s: cannot open", path);
+	rj_take_old_error(*fd, path);
 	rc = check_size(*fd, path, bytes, err);
 	if (!rc)
 		rc = rj_check_blank(*fd, path, err);

@@ -66,6 +66,8 @@ static int open_direct(
 	*out = rj_fallback_path_open(p, flags | O_DIRECT);
 	if (*out == -1 && errno == EINVAL)
 		*out = rj_fallback_path_open(p, flags);
+	if (*out != -1)
+		rj_take_old_error(*out, p->path);
 	return *out == -1 ? rj_fail_errno(err, errno, "%s", p->path) : 0;
 }
 
