@@ -28,9 +28,10 @@ int rj_fd_zero(int fd, uint64_t len, uint64_t off, const char *what,
 	struct rj_error *err);
 int rj_fsync(int fd, const char *what, struct rj_error *err);
 /*
- * Take the error of a write by an earlier user of the block device FD, which has just been opened to
- * write to WHAT: Linux reports it at the first fsync of whoever opens the device next. It is
- * logged, and is no failure of what is written from now on. Other files are left alone.
+ * Take the error of a write by an earlier user of the block device FD, which has just been opened
+ * to write to WHAT: Linux reports that error at the first fsync of the program that opens the
+ * device next. It is logged, and is no failure of what is written from now on. Other files are left
+ * alone.
  */
 void rj_take_old_error(int fd, const char *what);
 /* fsync the directory at PATH, so that names made in it survive. */
