@@ -75,10 +75,13 @@ struct rj_log_read_opts {
 };
 
 /*
- * Was the log with the last segment LAST left by a move of a volume in use, which took its numbers
- * on to another place, and is SEEN of there? A fence marked CLEAN ends such a log.
+ * Was ID's log at STORE, whose last segment is LAST, left after EPOCH by a move of a volume in use,
+ * which took its numbers on to another place, and is SEEN of there? A fence marked CLEAN ends
+ * such a log; what older copies put that were recovered from it may come after that. If it cannot
+ * be read: no.
  */
-bool rj_log_was_left(const struct rj_seghdr *last, const struct rj_log_tail *seen);
+bool rj_log_was_left(struct rj_store *store, const struct rj_log_id *id, uint64_t last,
+	uint64_t epoch, const struct rj_log_tail *seen);
 
 /* Receives each verified segment in order; it is valid during the call only.
  * A non-zero return (a negated rj_code) ends the read with that. */

@@ -8,6 +8,9 @@
 #include "log/prefetch.h"
 #include "log/verify.h"
 
+/* Segments at the end of a log that are looked at for the fence that left it. */
+#define FENCES 64
+
 /*
  * Three steps: list (what is there), plan (where to begin), then fetch and
  * verify. Where the store has handles to spare, threads fetch ahead and check
@@ -54,20 +57,27 @@ static const char *witness(const struct reader *r)
 	return r->opts->seen_by ? r->opts->seen_by : "this host";
 }
 
-bool rj_log_was_left(const struct rj_seghdr *last, const struct rj_log_tail *seen)
+bool rj_log_was_left(struct rj_store *store, const struct rj_log_id *id, uint64_t last,
+	uint64_t epoch, const struct rj_log_tail *seen)
 {
-	return last->kind == RJ_SEG_FENCE && last->flags & RJ_SEG_F_CLEAN &&
-	       seen->sequence > last->sequence && seen->epoch >= last->epoch;
+	uint64_t number, least = last > FENCES ? last - FENCES : 0;
+	struct rj_seghdr h;
+
+	for (number = last; number > least; number--) {
+		if (rj_log_fetch_header(store, id, number, &h, NULL) ||
+			(h.kind != RJ_SEG_FENCE && !(h.flags & RJ_SEG_F_RECOVERED)))
+			return false;
+		if (h.flags & RJ_SEG_F_CLEAN)
+			return h.epoch > epoch && seen->sequence > number && seen->epoch >= h.epoch;
+	}
+	return false;
 }
 
 /* Of an older copy the judge says more than a note of what the volume wrote elsewhere. */
 static bool left_since(struct reader *r, uint64_t last)
 {
-	struct rj_seghdr h;
-
-	return r->opts->epoch && last &&
-	       !rj_log_fetch_header(r->store, r->id, last, &h, NULL) &&
-	       h.epoch > r->opts->epoch && rj_log_was_left(&h, r->opts->seen);
+	return r->opts->epoch &&
+	       rj_log_was_left(r->store, r->id, last, r->opts->epoch, r->opts->seen);
 }
 
 /* More was seen acknowledged than the log has. No damage of the log: a note can be

@@ -74,7 +74,8 @@ int rj_floors_check(const struct rj_floors *f, struct rj_store *store, const str
 	if (!rc && l.last)
 		rc = rj_log_fetch_header(store, id, l.last, &last, err);
 	rj_listing_free(&l);
-	if (rc || last.epoch > f->seen.epoch || rj_log_was_left(&last, &f->seen))
+	if (rc || last.epoch > f->seen.epoch ||
+		rj_log_was_left(store, id, last.sequence, 0, &f->seen))
 		return rc;
 	if (last.epoch == f->seen.epoch && last.sequence >= f->seen.sequence)
 		rc = check_seen(f, store, id, &same, err);
