@@ -67,13 +67,18 @@ is "so is Fedora's" "$(build_needs | while read -r _ rpm; do
 done)" ""
 
 # scripts of the packages: what is served is taken over by the new program, and
-# neither stopped nor restarted
+# neither stopped nor restarted, also when the package is removed
 scripts() {
-	cat "$DEB/rjprogs.postinst"
-	awk '/^%/ {on = $1 == "%post" && NF == 1} on' "$SPEC"
+	cat "$DEB"/rjprogs.p*
+	awk '/^%/ {on = ($1 == "%post" || $1 == "%preun") && NF == 1} on' "$SPEC"
 }
 is "both let what is served go on with the new program" "$(scripts | grep -c 'rjctl -q restart ||')" 2
-is "and stop nothing" "$(scripts | grep -E 'systemctl|deb-systemd-invoke|rjctl.*stop|kill')" ""
+is "and stop nothing" "$(scripts | grep -E 'systemctl|deb-systemd-invoke|rjctl.*stop|kill' |
+	grep -v daemon-reload)" ""
+is "both say what goes on when the package is removed" \
+	"$(scripts | grep -cE "volumes with a remote journal (are mounted|go on)")" 2
+like "rjserver ends with its package, and only then" "$(cat "$DEB/rjserver.prerm")" \
+	'"\$1" = remove .*'
 like "dh_installsystemd stops nothing at an upgrade" "$(cat "$DEB/rules")" \
 	'dh_installsystemd .*--no-start.*--no-stop-on-upgrade'
 like "needrestart never restarts rjournald" "$(cat "$RJ_SRC/contrib/needrestart/rjprogs.conf")" \
