@@ -12,6 +12,7 @@
 #include "measure.h"
 #include "os/fileio.h"
 #include "report.h"
+#include "tools/json.h"
 #include "util/environ.h"
 
 enum status { STATUS_OK = 0, STATUS_FAILED = 1, STATUS_USAGE = 2, STATUS_UNSURE = 3 };
@@ -206,12 +207,13 @@ static int run(const struct options *o)
 	struct rj_error err;
 	int status = STATUS_OK;
 
-	if (volume_find(o->volume, &v, &err))
-		return fail(&err);
 	r.volume = &v;
 	r.series = &series;
-	if (probe(o, &v, &r, &err))
+	if (volume_find(o->volume, &v, &err) || probe(o, &v, &r, &err)) {
+		if (o->json)
+			json_show_error("volume", o->volume, err.msg);
 		return fail(&err);
+	}
 	if (stop) {
 		fprintf(stderr, "rjadvise: ended by a signal before the observation began\n");
 		return STATUS_FAILED;

@@ -25,9 +25,11 @@
 #define GONE_NS   10000000000LL
 #define TICK_NS   5000000LL
 
-static int fail(const struct rj_error *err)
+static int fail(const struct rj_ctl_options *o, const struct rj_error *err)
 {
 	fprintf(stderr, "rjctl: %s\n", err->msg);
+	if (o->json)
+		json_show_error(o->volume ? "device" : NULL, o->volume, err->msg);
 	return 1;
 }
 
@@ -161,7 +163,7 @@ static int wait_moved(const struct rj_ctl_options *o, const uint8_t uuid[RJ_UUID
 		return 0;
 	if (o->volume)
 		rj_fail_prefix(&err, "%s", o->volume);
-	return fail(&err);
+	return fail(o, &err);
 }
 
 /* What is sent for the command. */
@@ -258,7 +260,7 @@ static int ask_one(const struct rj_ctl_options *o,
 			&answer, &err)) {
 		if (o->volume)
 			rj_fail_prefix(&err, "%s", o->volume);
-		rc = fail(&err);
+		rc = fail(o, &err);
 	} else if (status) {
 		rc = show_status(o, uuid, (char *)answer.data);
 	} else if (metrics && answer.data[0] == '#') {
@@ -305,15 +307,15 @@ static void ask_served(void *arg, const uint8_t uuid[RJ_UUID_BYTES])
 static int ask_all(const struct rj_ctl_options *o)
 {
 	struct asking a = {.o = o};
+	struct rj_error err;
 
 	volumes_here(ask_served, &a);
 	if (a.count)
 		return a.rc;
 	/* only root may look whether one is there */
-	fprintf(stderr, "rjctl: %s\n",
-		geteuid() ? "only root can ask rjournald"
-			  : "no rjournald is running");
-	return 1;
+	rj_fail(&err, RJ_E_NOTFOUND, "%s",
+		geteuid() ? "only root can ask rjournald" : "no rjournald is running");
+	return fail(o, &err);
 }
 
 int main(int argc, char **argv)
@@ -338,7 +340,7 @@ int main(int argc, char **argv)
 		else if (!o.volume)
 			status = ask_all(&o);
 		else if (volume_uuid(o.volume, uuid, &err))
-			status = fail(&err);
+			status = fail(&o, &err);
 		else
 			status = ask_one(&o, uuid, true);
 	}

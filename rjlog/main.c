@@ -8,6 +8,7 @@
 #include "rjlog/probe.h"
 #include "rm.h"
 #include "target.h"
+#include "tools/json.h"
 
 /* An rjserver without the name of a store: rj://HOST or rjs://HOST, with a port or not. */
 static bool is_server(const char *url)
@@ -47,6 +48,8 @@ static enum status run(const struct options *o)
 		rc = target_choose(&t, &err);
 	if (rc) {
 		complain(err.msg);
+		if (o->json)
+			json_show_error("url", o->url, err.msg);
 		status = status_of(rc);
 	} else {
 		status = commands[o->command](o, &t);

@@ -144,9 +144,9 @@ static const struct number {
 	const char *help;
 } numbers[] = {
 #define N(field) offsetof(struct rj_status, field)
-	{"mode_since", "mode_since_seconds", "gauge", 1, N(mode_since),
+	{"mode_since", "mode_since_timestamp_seconds", "gauge", 1, N(mode_since),
 		"When the mode began, since 1970."},
-	{"started", "start_time_seconds", "gauge", 1, N(started),
+	{"started", "start_timestamp_seconds", "gauge", 1, N(started),
 		"When the journal's device was ready, since 1970."},
 	{"acknowledged", "acknowledged_segment", "gauge", 1, N(acknowledged),
 		"Last segment that was acknowledged."},
@@ -154,7 +154,7 @@ static const struct number {
 		"First segment that a replay needs."},
 	{"remote_tid", "remote_tid", "gauge", 1, N(remote_tid),
 		"Last transaction that the store has acknowledged."},
-	{"remote_time", "remote_time_seconds", "gauge", 1, N(remote_time),
+	{"remote_time", "remote_timestamp_seconds", "gauge", 1, N(remote_time),
 		"When that was, since 1970."},
 	{"epoch", "epoch", "gauge", 1, N(epoch), "This writer's epoch."},
 	{"pending_blocks", NULL, NULL, 0, N(pending_blocks), NULL},

@@ -13,6 +13,7 @@
 #include "recover/recover.h"
 #include "report.h"
 #include "tools/start/device.h"
+#include "tools/json.h"
 #include "tools/plan.h"
 #include "tools/progress.h"
 #include "util/log.h"
@@ -134,6 +135,8 @@ int main(int argc, char **argv)
 	}
 	if (!c.options.raw && tool_device(c.options.device, &c.options.device, &err)) {
 		fprintf(stderr, "rjrecover: %s\n", err.msg);
+		if (c.options.json)
+			json_show_error("device", c.options.device, err.msg);
 		return RJ_FSCK_ERROR;
 	}
 	ro = (struct rj_recover_opts){

@@ -242,6 +242,8 @@ enum status list(const struct options *o)
 
 	if (rc) {
 		fprintf(stderr, "rjtune: %s\n", err.msg);
+		if (o->json)
+			json_show_error("device", o->device, err.msg);
 		return move_status(NULL, rc);
 	}
 	if (o->json)

@@ -6,6 +6,7 @@
 #include "os/fileio.h"
 #include "rjtune.h"
 #include "segment/sealkey.h"
+#include "tools/json.h"
 #include "tools/start/device.h"
 #include "util/log.h"
 
@@ -59,6 +60,8 @@ int main(int argc, char **argv)
 	signal(SIGPIPE, SIG_IGN);
 	if (o.device && tool_device(o.device, &o.device, &err)) {
 		fprintf(stderr, "rjtune: %s\n", err.msg);
+		if (o.json)
+			json_show_error("device", o.device, err.msg);
 		return move_status(NULL, -(int)err.code);
 	}
 	status = o.genkey ? genkey(&o)

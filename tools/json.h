@@ -35,4 +35,15 @@ static inline void json_show(struct json_object *top, int form)
 	json_object_put(top);
 }
 
+/* With --json a tool that failed prints this, too: KEY (NULL: none) names what it was about. */
+static inline void json_show_error(const char *key, const char *name, const char *message)
+{
+	struct json_object *top = json_object_new_object();
+
+	if (key)
+		add_text(top, key, name);
+	add_text(top, "error", message);
+	json_show(top, JSON_C_TO_STRING_PRETTY);
+}
+
 #endif

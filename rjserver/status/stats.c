@@ -144,6 +144,17 @@ static int print(const char *dir, const struct rj_buf *answer)
 	return 0;
 }
 
+static void print_error(const char *dir, const char *message)
+{
+	struct json_object *top = json_object_new_object();
+
+	json_object_object_add(top, "dir", json_object_new_string(dir));
+	json_object_object_add(top, "error", json_object_new_string(message));
+	puts(json_object_to_json_string_ext(top,
+		JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_NOSLASHESCAPE));
+	json_object_put(top);
+}
+
 int control_stats(const char *dir, bool json)
 {
 	struct rj_error err = {0};
@@ -152,6 +163,8 @@ int control_stats(const char *dir, bool json)
 
 	if (ask(dir, &answer, &err)) {
 		log_error("%s", err.msg);
+		if (json)
+			print_error(dir, err.msg);
 	} else if (json) {
 		status = fwrite(answer.data, 1, answer.len, stdout) ==
 					 answer.len

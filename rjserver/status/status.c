@@ -215,7 +215,7 @@ static const struct {
 		"Segments stored."},
 	[SERIES_COMMITS] = {"rjserver_volume_commits_total", "counter",
 		"Segments taken since the start."},
-	[SERIES_LAST] = {"rjserver_volume_last_commit_seconds", "gauge",
+	[SERIES_LAST] = {"rjserver_volume_last_commit_timestamp_seconds", "gauge",
 		"Unix time of the last segment taken since the start; 0: "
 		"none."},
 	[SERIES_STORED] = {"rjserver_volume_stored_bytes", "gauge",
@@ -228,7 +228,7 @@ static const struct {
 		"its account is reached."},
 	[SERIES_HOLDS] = {"rjserver_volume_holds", "gauge",
 		"Holds of rjbackup, which may have expired."},
-	[SERIES_VERIFIED] = {"rjserver_volume_verified_seconds", "gauge",
+	[SERIES_VERIFIED] = {"rjserver_volume_verified_timestamp_seconds", "gauge",
 		"Unix time of the last drill of rjbackup that succeeded; 0: never."},
 };
 

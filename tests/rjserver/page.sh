@@ -32,7 +32,7 @@ is "so is the last drill" "$(jq -r '.volumes[] | "\(.name) \(.verified_s)"' "$T_
 as "$WATCHER" "$BASE/metrics" >/dev/null
 like "... for Prometheus" "$(cat "$T_DIR/body")" "^rjserver_volume_holds\{name=\"mail\",.*\} 2$"
 like "... with the drill" "$(cat "$T_DIR/body")" \
-	"^rjserver_volume_verified_seconds\{name=\"mail\",.*\} $then$"
+	"^rjserver_volume_verified_timestamp_seconds\{name=\"mail\",.*\} $then$"
 is "... and by stats, where there are any" "$("$RJ_BUILD/rjserver/rjserver" stats -d "$D" | grep -B1 '  holds: 2,' | grep -o '^mail\|holds: 2' | xargs)" \
 	"mail holds: 2"
 like "... with the drill" "$("$RJ_BUILD/rjserver/rjserver" stats -d "$D")" \
