@@ -125,6 +125,10 @@ static enum verdict check_remote(const struct options *o)
 		!has_word((char *)o->features.data, "^mmp", false))
 		return bad("-O mmp: nothing serves the remote journal of such a filesystem, which has its own protection from a second host; leave it out, or -J remote=",
 			NULL);
+	if (has_word((char *)o->features.data, "orphan_file", false) &&
+		!has_word((char *)o->features.data, "^orphan_file", false))
+		return bad("-O orphan_file: mke2fs makes it with its own journal only; leave it out, and afterwards run tune2fs -O orphan_file DEVICE",
+			NULL);
 	for (i = 0; i < o->word_count; i++)
 		if ((o->words[i].letter == 'E' || o->words[i].letter == 'R') &&
 			has_word(o->words[i].value, "offset", true))

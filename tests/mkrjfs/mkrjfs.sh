@@ -70,6 +70,13 @@ for bs in 1024 2048 4096; do
 	done
 done
 
+# ---- the orphan file comes afterwards ----
+fresh 64
+"$MKRJFS" -q -F -t ext4 -J remote="$url",size=8 "$img" || exit 99
+status 0 "tune2fs makes one" tune2fs -O orphan_file "$img"
+like "it is there" "$(field 'Filesystem features')" orphan_file
+status 0 "rjrecover finds nothing" "$RJRECOVER" -p "$img"
+
 # ---- handed on ----
 fresh 64
 mkdir -p "$T_DIR/tree/sub" && echo content >"$T_DIR/tree/sub/file"
@@ -162,6 +169,7 @@ refused "volume too small" '1024 blocks is too small' -J remote="$url" "$img" 1M
 refused "-S" '-S ' -S -J remote="$url" "$img"
 refused "-O journal_dev" 'journal_dev' -O journal_dev -J remote="$url" "$img"
 refused "-O list with journal_dev" 'journal_dev' -O ^dir_index,journal_dev -J remote="$url" "$img"
+refused "-O orphan_file" 'orphan_file: .* tune2fs -O orphan_file' -t ext4 -O orphan_file -J remote="$url" "$img"
 refused "-O mmp" 'mmp: .* leave it out' -t ext4 -O mmp -J remote="$url" "$img"
 refused "-O fast_commit" 'fast_commit: .* leave it out' -t ext4 -O fast_commit -J remote="$url" "$img"
 refused "-t ext2" 'ext2' -t ext2 -J remote="$url" "$img"
