@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "drill.h"
+#include "rjbackup/drill/drill.h"
 #include "print.h"
 #include "tools/stop-signal.h"
 #include "util/environ.h"

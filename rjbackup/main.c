@@ -4,7 +4,8 @@
 #include <stdio.h>
 
 #include "at-store.h"
-#include "drill.h"
+#include "rjbackup/drill/bisect.h"
+#include "rjbackup/drill/drill.h"
 #include "expire.h"
 #include "follow.h"
 #include "history/base.h"
@@ -164,6 +165,8 @@ static int run(struct result *r)
 		return follow(r->o);
 	case COMMAND_PROMOTE:
 		return promote(r->o);
+	case COMMAND_BISECT:
+		return bisect(r->o);
 	case COMMAND_LS:
 		if (!r->o->base)
 			return run_holds(r->o);

@@ -74,8 +74,9 @@ static int mount_it(struct mounting *m, struct rj_error *err)
 	if (fsync(m->loop.fd))
 		return rj_fail_errno(err, errno, "%s: cannot flush", m->loop.path);
 	rj_loop_let_go(&m->loop);
-	rc = attach(m, O_RDONLY, err);
-	if (!rc && mount(m->loop.path, m->o->dir, "ext4", MS_RDONLY | MS_NOSUID | MS_NODEV, NULL))
+	rc = attach(m, m->o->writable ? O_RDWR : O_RDONLY, err);
+	if (!rc && mount(m->loop.path, m->o->dir, "ext4",
+			   (m->o->writable ? 0 : MS_RDONLY) | MS_NOSUID | MS_NODEV, NULL))
 		rc = rj_fail_errno(err, errno, "%s: cannot mount %s there", m->o->dir,
 			m->loop.path);
 	return rc;

@@ -5,8 +5,9 @@
 #include "print.h"
 
 /*
- * Mount a moment read-only: the base with the changed blocks of R->o->at over it, served by a
- * process that ends with the mount. Fills R. Errors as of rj_history_restore().
+ * Mount a moment at R->o->dir: the base with the changed blocks of R->o->at over it, served by a
+ * process that ends with the mount. Read-only; with R->o->writable a clone, of which nothing
+ * is left after the mount. Fills R. Errors as of rj_history_restore().
  */
 int mount_moment(struct result *r);
 

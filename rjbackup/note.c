@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "drill.h"
+#include "rjbackup/drill/drill.h"
 #include "log/past/drill.h"
 #include "os/fileio.h"
 #include "print.h"

@@ -25,8 +25,10 @@ static const char help_text[] =
 	"       rjbackup drill [--at=MOMENT|random] [--scratch=DIR] [--compare=DIR]\n"
 	"                      [--exec=COMMAND] [--metrics=FILE] [--json] [--key FILE]\n"
 	"                      --base=FILE [URL]\n"
-	"       rjbackup mount [--at=MOMENT] [--verify=none|quick|full] [--scratch=DIR]\n"
-	"                      [--json] [--key FILE] --base=FILE [URL] DIR\n"
+	"       rjbackup mount [--writable] [--at=MOMENT] [--verify=none|quick|full]\n"
+	"                      [--scratch=DIR] [--json] [--key FILE] --base=FILE [URL] DIR\n"
+	"       rjbackup bisect --good=MOMENT [--bad=MOMENT] --exec=COMMAND [--scratch=DIR]\n"
+	"                       [--json] [--key FILE] --base=FILE [URL]\n"
 	"       rjbackup follow [--delay=TIME] [--once] [--hold=TIME] [--metrics=FILE] [--json]\n"
 	"                       [--key FILE] --base=FILE [URL]\n"
 	"       rjbackup fold [-n] [--until=MOMENT] [--hold=TIME] [--json] [--key FILE]\n"
@@ -47,6 +49,7 @@ static const char help_text[] =
 	"                      files, and remove it\n"
 	"  mount DIR           mount a moment read-only, without a copy of the base;\n"
 	"                      umount DIR ends it\n"
+	"  bisect              find the first commit at which a command fails\n"
 	"  follow              apply the log to the base itself, as it comes: a standby that is\n"
 	"                      never far behind the volume\n"
 	"  fold                apply the log to the base itself, once: a newer base\n"
@@ -78,12 +81,15 @@ static const char help_text[] =
 	"                      @SECONDS since 1970: the last commit before the first later one\n"
 	"      --verify=HOW    restore: check the new volume: not (none), its metadata in\n"
 	"                      short (quick, the default), or with e2fsck -fn (full)\n"
+	"      --writable      mount: a clone that can be written to, and is gone after umount\n"
+	"      --good=MOMENT, --bad=MOMENT\n"
+	"                      bisect: where the command succeeds, and where it fails (latest)\n"
 	"      --scratch=DIR   drill: where to restore; mount: where to keep what differs from\n"
 	"                      the base (default: /var/tmp)\n"
 	"      --compare=DIR   drill: where the volume is mounted; what has not changed\n"
 	"                      there since the moment has to be the same\n"
 	"      --exec=COMMAND  drill: has to succeed; for a shell, to which $1 is where\n"
-	"                      the restored volume is mounted read-only\n"
+	"                      the restored volume is mounted read-only; bisect: a clone\n"
 	"      --metrics=FILE  drill: write what came of it for Prometheus; follow: how far the\n"
 	"                      base is\n"
 	"      --rate=MB       base: read at most MB million bytes of it a second\n"
@@ -103,27 +109,41 @@ static const char help_text[] =
 
 static const struct tool tool;
 
+static enum options_verdict take_moment(const char *value, struct rj_moment *out)
+{
+	struct rj_error err;
+
+	return rj_moment_parse(value, out, &err) ? tool_bad(&tool, "%s", err.msg) : OPTIONS_RUN;
+}
+
 static enum options_verdict take_at(void *to, const char *value)
 {
 	struct options *o = to;
-	struct rj_error err;
 
 	o->at_random = !strcmp(value, "random");
 	if (o->at_random) {
 		o->at = (struct rj_moment){0};
 		return OPTIONS_RUN;
 	}
-	return rj_moment_parse(value, &o->at, &err) ? tool_bad(&tool, "%s", err.msg)
-						    : OPTIONS_RUN;
+	return take_moment(value, &o->at);
 }
 
 static enum options_verdict take_until(void *to, const char *value)
 {
-	struct options *o = to;
-	struct rj_error err;
+	return take_moment(value, &((struct options *)to)->until);
+}
 
-	return rj_moment_parse(value, &o->until, &err) ? tool_bad(&tool, "%s", err.msg)
-						       : OPTIONS_RUN;
+static enum options_verdict take_good(void *to, const char *value)
+{
+	struct options *o = to;
+
+	o->good_given = true;
+	return take_moment(value, &o->good);
+}
+
+static enum options_verdict take_bad(void *to, const char *value)
+{
+	return take_moment(value, &((struct options *)to)->bad);
 }
 
 static enum options_verdict take_rate(void *to, const char *value)
@@ -163,6 +183,7 @@ static const struct tool_command commands[] = {
 	[COMMAND_FOLLOW] = {"follow", 0, 1, ""},
 	[COMMAND_FOLD] = {"fold", 0, 1, ""},
 	[COMMAND_PROMOTE] = {"promote", 1, 2, "no FILE or DEVICE given, which is a base"},
+	[COMMAND_BISECT] = {"bisect", 0, 1, ""},
 	{0},
 };
 
@@ -175,6 +196,7 @@ static const struct tool_command commands[] = {
 #define FOLLOW	(1u << COMMAND_FOLLOW)
 #define FOLD	(1u << COMMAND_FOLD)
 #define PROMOTE (1u << COMMAND_PROMOTE)
+#define BISECT	(1u << COMMAND_BISECT)
 
 #define SET(field) OPTION_SET(struct options, field)
 static const struct tool tool = {
@@ -187,7 +209,8 @@ static const struct tool tool = {
 		{0, "accept-loss", SET(accept_loss), .commands = PROMOTE},
 		{'o', NULL, SET(out), .commands = BASE | RESTORE},
 		{'J', NULL, OPTION_TAKE, .take = take_journal, .commands = RESTORE},
-		{0, "base", SET(base), .commands = RESTORE | DRILL | MOUNT | FOLLOW | FOLD | EXPIRE},
+		{0, "base", SET(base), 
+			.commands = RESTORE | DRILL | MOUNT | FOLLOW | FOLD | EXPIRE | BISECT},
 		{0, "at", OPTION_TAKE, .take = take_at, .commands = RESTORE | DRILL | MOUNT},
 		{0, "verify", OPTION_TAKE, .take = take_verify, .commands = RESTORE | MOUNT},
 		{0, "rate", OPTION_TAKE, .take = take_rate, .commands = BASE},
@@ -195,10 +218,14 @@ static const struct tool tool = {
 		{0, "hold", SET(hold_text), .commands = BASE | EXPIRE | FOLLOW | FOLD},
 		{0, "keep", SET(keep), .commands = EXPIRE},
 		{0, "key", SET(keyfile),
-			.commands = BASE | LS | RESTORE | DRILL | MOUNT | FOLLOW | FOLD | PROMOTE},
-		{0, "scratch", SET(scratch), .commands = DRILL | MOUNT},
+			.commands = BASE | LS | RESTORE | DRILL | MOUNT | FOLLOW | FOLD |
+				    PROMOTE | BISECT},
+		{0, "writable", SET(writable), .commands = MOUNT},
+		{0, "good", OPTION_TAKE, .take = take_good, .commands = BISECT},
+		{0, "bad", OPTION_TAKE, .take = take_bad, .commands = BISECT},
+		{0, "scratch", SET(scratch), .commands = DRILL | MOUNT | BISECT},
 		{0, "compare", SET(compare), .commands = DRILL},
-		{0, "exec", SET(exec), .commands = DRILL},
+		{0, "exec", SET(exec), .commands = DRILL | BISECT},
 		{0, "delay", SET(delay_text), .commands = FOLLOW},
 		{0, "once", SET(once), .commands = FOLLOW},
 		{0, "metrics", SET(metrics), .commands = DRILL | FOLLOW},
@@ -332,7 +359,7 @@ static enum options_verdict check(struct options *o, int n, char **words)
 	if (command & (BASE | RESTORE) && !stat(o->out, &st) && S_ISDIR(st.st_mode))
 		return tool_bad(&tool, "%s: -o names the file to make, and %s is a folder",
 			commands[o->command].word, o->out);
-	if (command & (RESTORE | DRILL | MOUNT | FOLLOW | FOLD) && !o->base)
+	if (command & (RESTORE | DRILL | MOUNT | FOLLOW | FOLD | BISECT) && !o->base)
 		return tool_bad(&tool, "%s: no --base=FILE given", commands[o->command].word);
 	if (command & (FOLLOW | FOLD) && strstr(o->base, "://"))
 		return tool_bad(&tool, "%s: --base wants a file, not %s (restore and mount take a URL)",
@@ -352,6 +379,10 @@ static enum options_verdict check(struct options *o, int n, char **words)
 	case COMMAND_RESTORE:
 	case COMMAND_DRILL:
 	case COMMAND_MOUNT:
+		break;
+	case COMMAND_BISECT:
+		if (!o->good_given || !o->exec)
+			return tool_bad(&tool, "bisect wants --good=MOMENT and --exec=COMMAND");
 		break;
 	}
 	return check_moment(o, n, words);

@@ -20,11 +20,15 @@ enum command {
 	COMMAND_FOLLOW,
 	COMMAND_FOLD,
 	COMMAND_PROMOTE,
+	COMMAND_BISECT,
 };
 
 struct options {
 	enum command command;
 	bool dry_run, json, accept_loss;
+	bool writable; /* mount */
+	struct rj_moment good, bad; /* bisect; RJ_AT_LATEST: BAD was not given */
+	bool good_given;
 	const char *dir;  /* base: where the volume is mounted, or its device; mount: where to */
 	const char *out;  /* -o */
 	const char *base; /* --base, and FILE of ls (or URL#NUMBER), promote; NULL: ls URL */

@@ -133,9 +133,10 @@ static void print_text(const struct result *r)
 		printf("\n");
 		break;
 	case COMMAND_MOUNT:
-		printf("%s: mounted as of %s, segment %" PRIu64
+		printf("%s: %s as of %s, segment %" PRIu64
 		       ", %" PRIu64 " transactions after the base",
-			o->dir, rj_place_text(&r->report.reached, text), r->report.reached.segment,
+			o->dir, o->writable ? "a writable clone" : "mounted",
+			rj_place_text(&r->report.reached, text), r->report.reached.segment,
 			r->report.transactions);
 		print_asked(o);
 		printf(" (umount %s ends it)\n", o->dir);
@@ -144,6 +145,7 @@ static void print_text(const struct result *r)
 	case COMMAND_FOLLOW: /* follow.c */
 	case COMMAND_FOLD:
 	case COMMAND_PROMOTE:
+	case COMMAND_BISECT: /* bisect.c */
 		break;
 	}
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* A restored volume against the mounted one. */
-#include "compare.h"
+#include "rjbackup/drill/compare.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -3,9 +3,9 @@
 #ifndef RJBACKUP_DRILL_H
 #define RJBACKUP_DRILL_H
 
-#include "compare.h"
+#include "rjbackup/drill/compare.h"
 #include "history/base.h"
-#include "options.h"
+#include "rjbackup/options.h"
 #include "tools/drill-note.h"
 
 struct drill {
@@ -19,6 +19,7 @@ struct drill {
 			    * one; else 0; < 0: not known */
 	int64_t rto_ns;	   /* until the volume was restored and mounted */
 	uint64_t bytes;	   /* that the restored volume uses in the scratch file */
+	const char *volume, *dir; /* the scratch file, and where it is mounted */
 	/* by the child that mounts: */
 	struct looked {
 		int64_t mounted_ns; /* rj_monotonic_ns(); 0: it was not mounted */

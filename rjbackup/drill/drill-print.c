@@ -3,9 +3,9 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "drill.h"
+#include "rjbackup/drill/drill.h"
 #include "os/fileio.h"
-#include "print.h"
+#include "rjbackup/print.h"
 #include "tools/json.h"
 #include "tools/prometheus.h"
 

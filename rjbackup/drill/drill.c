@@ -3,29 +3,23 @@
  * A child with a mount namespace of its own mounts the restored volume: the mount and its
  * loop device end with the child, whatever ends it.
  */
-#include "drill.h"
+#include "rjbackup/drill/drill.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <sched.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/mount.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "history/restore.h"
 #include "os/proc.h"
-#include "print.h"
+#include "rjbackup/drill/child.h"
+#include "rjbackup/print.h"
 #include "tools/stop-signal.h"
 #include "util/environ.h"
-
-#define LOOK_NS 20000000LL
 
 static int go_on(void *arg, int pass, uint64_t done, uint64_t total)
 {
@@ -67,33 +61,12 @@ static int draw(struct drill *d, struct rj_moment *at)
 	return 0;
 }
 
-/* Run ARGV; 128 if it could not be run. */
-static int run(const char *const argv[])
-{
-	struct rj_proc_result result;
-	struct rj_error err;
-	int status = 128;
-
-	if (rj_proc_run(argv, RJ_PROC_STDIN_NULL, &result, &err)) {
-		complain(err.msg);
-		return status;
-	}
-	status = rj_proc_exit_status(&result);
-	rj_proc_release(&result);
-	return status;
-}
-
 static int mount_volume(const char *volume, const char *dir)
 {
 	struct rj_error err;
 	struct rj_buf program = {0};
 	int status = 128;
 
-	/* no mount gets out of here, and what is unmounted outside is not kept mounted in here */
-	if (unshare(CLONE_NEWNS) || mount(NULL, "/", NULL, MS_REC | MS_SLAVE, NULL)) {
-		perror("rjbackup: cannot make a mount namespace");
-		return status;
-	}
 	if (rj_proc_find("mount", &program, &err)) {
 		complain(err.msg);
 	} else {
@@ -101,31 +74,25 @@ static int mount_volume(const char *volume, const char *dir)
 		const char *const argv[] = {(char *)program.data, "-i", "-t", "ext4", "-o",
 			"loop,ro,noload,nosuid,nodev", volume, dir, NULL};
 
-		status = run(argv);
+		status = child_program(argv);
 	}
 	rj_buf_free(&program);
 	return status;
 }
 
-/* The child: its group ends with it, and gets no more than the signals that we pass on. */
-static int look(struct drill *d, const char *volume, const char *dir, pid_t parent)
+/* In the child. */
+static int look(void *arg)
 {
-	const char *const command[] = {"/bin/sh", "-c", d->o->exec, "rjbackup", dir, NULL};
+	struct drill *d = arg;
 
-	signal(SIGINT, SIG_DFL);
-	signal(SIGTERM, SIG_DFL);
-	signal(SIGHUP, SIG_DFL);
-	if (setpgid(0, 0) || prctl(PR_SET_PDEATHSIG, SIGKILL) || getppid() != parent)
-		return 1;
-	/* stdout is for the result */
-	if (dup2(STDERR_FILENO, STDOUT_FILENO) < 0 || mount_volume(volume, dir))
+	if (mount_volume(d->volume, d->dir))
 		return 1;
 	d->looked->mounted_ns = rj_monotonic_ns();
 	if (d->o->compare)
-		d->looked->unread = compare(d->o->compare, dir, d->report.settled_ns,
+		d->looked->unread = compare(d->o->compare, d->dir, d->report.settled_ns,
 			&d->looked->files);
 	if (d->o->exec)
-		d->looked->exec_status = run(command);
+		d->looked->exec_status = child_shell(d->o->exec, d->dir);
 	return 0;
 }
 
@@ -145,8 +112,6 @@ static int judge(struct drill *d, int status)
 {
 	const struct looked *l = d->looked;
 
-	if (stop_signal())
-		return rj_fail(&d->err, RJ_E_CANCELLED, "stopped by signal %d", stop_signal());
 	if (status || !l->mounted_ns)
 		return rj_fail(&d->err, RJ_E_IO,
 			"the restored volume could not be mounted and looked at");
@@ -162,28 +127,6 @@ static int judge(struct drill *d, int status)
 	return d->o->compare && !l->files.same ? nothing_compared(d) : 0;
 }
 
-static int look_at(struct drill *d, const char *volume, const char *dir)
-{
-	pid_t parent = getpid(), child;
-	int status = 0;
-
-	fflush(NULL);
-	child = fork();
-	if (!child)
-		_exit(look(d, volume, dir, parent));
-	if (child < 0)
-		return rj_fail_errno(&d->err, errno, "cannot fork");
-	setpgid(child, child); /* as the child does: the first one has it done */
-	while (!waitpid(child, &status, WNOHANG)) {
-		if (stop_signal())
-			kill(-child, SIGKILL);
-		rj_sleep_ns(LOOK_NS);
-	}
-	/* what a command left behind would keep the mount */
-	kill(-child, SIGKILL);
-	return judge(d, status);
-}
-
 /* What a loss of the volume would have cost, by what the log says; < 0: not known. */
 static int64_t rpo(const struct rj_history_report *r, int64_t now)
 {
@@ -194,15 +137,16 @@ static int64_t rpo(const struct rj_history_report *r, int64_t now)
 	return r->reached.time_ns ? age : -1;
 }
 
-static int restore_and_look(struct drill *d, const char *dir)
+static int restore_and_look(struct drill *d)
 {
 	struct rj_moment at = d->o->at;
 	int64_t began = rj_monotonic_ns(), now = rj_realtime_ns();
+	int rc = 0, status = 0;
 	char volume[4096];
 	struct stat st;
-	int rc = 0;
 
-	snprintf(volume, sizeof(volume), "%s/volume", dir);
+	snprintf(volume, sizeof(volume), "%s/volume", d->dir);
+	d->volume = volume;
 	if (d->o->at_random)
 		rc = draw(d, &at);
 	if (!rc)
@@ -213,7 +157,9 @@ static int restore_and_look(struct drill *d, const char *dir)
 		d->latest_ns = d->report.reached.time_ns;
 	d->rpo_ns = rpo(&d->report, now);
 	d->bytes = stat(volume, &st) ? 0 : (uint64_t)st.st_blocks * 512;
-	rc = look_at(d, volume, dir);
+	rc = child_run(look, d, &status, &d->err);
+	if (!rc)
+		rc = judge(d, status);
 	d->rto_ns = (d->looked->mounted_ns ? d->looked->mounted_ns : rj_monotonic_ns()) - began;
 	unlink(volume);
 	return rc;
@@ -224,6 +170,7 @@ int drill(const struct options *o)
 	struct drill d = {.o = o, .rpo_ns = -1};
 	char dir[3072];
 
+	d.dir = dir;
 	d.looked = mmap(NULL, sizeof(*d.looked), PROT_READ | PROT_WRITE,
 		MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (d.looked == MAP_FAILED) {
@@ -237,7 +184,7 @@ int drill(const struct options *o)
 		d.rc = rj_fail_errno(&d.err, errno, "%s: cannot make a folder there",
 			o->scratch ? o->scratch : "/var/tmp");
 	} else {
-		d.rc = restore_and_look(&d, dir);
+		d.rc = restore_and_look(&d);
 		if (rmdir(dir) && !d.rc)
 			d.rc = rj_fail_errno(&d.err, errno, "%s: cannot remove", dir);
 	}
