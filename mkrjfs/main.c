@@ -15,9 +15,9 @@
 
 static void say_log(void *arg, enum rj_log_level level, const char *line)
 {
-	const struct options *o = arg;
+	const bool *quiet = arg;
 
-	if (level <= (o->quiet ? RJ_LOG_WARNING : RJ_LOG_NOTICE))
+	if (level <= (*quiet ? RJ_LOG_WARNING : RJ_LOG_NOTICE))
 		fprintf(stderr, "mkrjfs: %s\n", line);
 }
 
@@ -154,9 +154,9 @@ int main(int argc, char **argv)
 	int status = 1;
 
 	rj_fill_standard_fds();
-	rj_log_set(say_log, &o);
+	rj_log_set(say_log, &o.quiet);
 	if (xfs_asked(argc, argv)) {
-		status = xfs_make(argc, argv);
+		status = xfs_make(argc, argv, &o.quiet);
 		return fflush(stdout) || ferror(stdout) ? 1 : status;
 	}
 	switch (options_parse(&o, argc, argv)) {

@@ -337,7 +337,7 @@ static int check_and_make(struct make *m)
 	return m->dry_run ? 0 : make(m);
 }
 
-int xfs_make(int argc, char **argv)
+int xfs_make(int argc, char **argv, bool *quiet)
 {
 	struct make m = {.word_count = 1};
 	int rc;
@@ -350,6 +350,7 @@ int xfs_make(int argc, char **argv)
 	if (!m.words)
 		return complain(&(struct rj_error){.msg = "out of memory"}, "");
 	rc = parse(&m, argc, argv);
+	*quiet = m.quiet;
 	rc = rc < 0 ? 1 : rc > 0 ? 0 : check_and_make(&m);
 	free(m.words);
 	return rc;

@@ -10,8 +10,9 @@ bool xfs_asked(int argc, char **argv);
 /*
  * Do all of it: parse the options, which are mkfs.xfs's and -J, -F, -t; have mkfs.xfs
  * look whether it could; begin the log, under the UUID that the volume gets; make the
- * volume. Returns the exit status; what was wrong is said on stderr.
+ * volume. *QUIET: -q was among the options. Returns the exit status; what was wrong is said on
+ * stderr.
  */
-int xfs_make(int argc, char **argv);
+int xfs_make(int argc, char **argv, bool *quiet);
 
 #endif

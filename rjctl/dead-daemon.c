@@ -32,7 +32,7 @@ static bool look_at(const char *device, const uint8_t uuid[RJ_UUID_BYTES],
 {
 	struct rj_volume_facts f = {0};
 	struct rj_volume *v = NULL;
-	char dir[PATH_MAX];
+	char dir[PATH_MAX], saved[RJ_SAVE_DIR_BYTES + 1] = "";
 	struct rj_error err = {0};
 	dev_t dev;
 	bool other, mounted;
@@ -59,8 +59,11 @@ static bool look_at(const char *device, const uint8_t uuid[RJ_UUID_BYTES],
 		*next = "see rjrecover(8), then mount it again";
 		return !has_left(device, &err);
 	} else if (kind != RJ_VERDICT_CLEAN && kind != RJ_VERDICT_CHECK) {
-		snprintf(why, WHY_BYTES, "it needs recovery");
-		*next = "rjrecover -p, or mount it again";
+		snprintf(why, WHY_BYTES, "it needs recovery%s%s",
+			rj_saved_find(f.uuid, saved) ? "; its journal was saved to " : "",
+			saved);
+		*next = saved[0] ? "rjrecover -p, or mount it again, when its store is there; else rjrecover -p --from= with that directory"
+				 : "rjrecover -p, or mount it again";
 	} else {
 		return false;
 	}

@@ -230,8 +230,8 @@ static void print_done(const struct rj_ctl_options *o, const char *device)
 static void say_saved(const char *device, const char *saved)
 {
 	fprintf(stderr,
-		"rjctl: the journal of %s is %s: unmount the volume, then rjrecover --from=%s %s\n",
-		device, saved, saved + strlen("saved "), device);
+		"rjctl: the journal of %s is saved in %s: unmount the volume, then rjrecover --from=%s %s\n",
+		device, saved + strlen("saved "), saved + strlen("saved "), device);
 }
 
 /* HEADS: metrics come with their types and helps, which are said once. */

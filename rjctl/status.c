@@ -94,9 +94,12 @@ static void print_next(struct json_object *o)
 		printf("  next          %s, and use the volume that took the log over: this one "
 		       "is an older copy of it\n", end);
 	else if (!strcmp(mode, "waiting") || !strcmp(mode, "full"))
-		printf("  next          commits, and each sync(2) of this host, wait for the store: "
-		       "rjctl reseed --to=URL goes on at another store; rjctl stop --force saves the "
-		       "journal to a file, and shuts the volume down\n");
+		printf("  next          commits, and each sync(2) of this host, wait for the store, and go "
+		       "on by themselves when it answers; if its log is lost for good, rjctl reseed "
+		       "begins a new one at the same URL%s; rjctl stop --force saves the journal to a "
+		       "directory, and shuts the volume down\n",
+			json_object_object_get_ex(o, "no_mark", NULL)
+				? "" : ", and rjctl reseed --to=URL at another store");
 	else if (!strcmp(mode, "failed"))
 		printf("  next          %s, then rjrecover -p, or mount "
 		       "it again\n", end);

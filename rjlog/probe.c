@@ -107,6 +107,8 @@ enum status run_probe(const struct options *o)
 	rc = rj_store_probe(o->url, &opts, &p, &err);
 	if (rc) {
 		complain(err.msg);
+		if (o->json)
+			json_show_error("url", o->url, err.msg);
 		return status_of(rc);
 	}
 	if (o->json)

@@ -4,6 +4,7 @@
  * store cannot tell: a volume that is not mounted for months writes nothing. So it
  * is the volume that is asked, here and on every device of this machine.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "ext4/journal.h"
@@ -19,6 +20,7 @@
 
 struct asked {
 	const struct target *t;
+	const struct rm_log *log;
 	const char *device;
 	bool same; /* it is the volume that wrote the log */
 	struct rj_error *err;
@@ -31,12 +33,21 @@ static bool named(const struct rj_volume_facts *f, const uint8_t *uuid)
 				      rj_uuid_equal(f->sbx.intent_uuid, uuid)));
 }
 
+/* Did rjctl move take the journal, with its UUID, from this log to the one that F names? */
+static bool moved_on(const struct asked *a, const struct rj_volume_facts *f)
+{
+	return a->log->left && f->has_sbx && !f->sbx.intent_op &&
+	       f->sbx.placement == RJ_PLACE_REMOTE && strcmp(f->sbx.url, a->t->store->url) != 0;
+}
+
 /* RJ_E_REFUSED: the volume on A->device may need the log. */
 static int ask_volume(struct asked *a, const struct rj_volume_facts *f)
 {
 	const struct rj_log_id *id = &a->t->id;
 
 	a->same = rj_uuid_equal(f->uuid, id->volume_uuid);
+	if (moved_on(a, f))
+		return 0;
 	if (named(f, id->journal_uuid))
 		return rj_fail(a->err, RJ_E_REFUSED,
 			"%s: is the journal of %s: move that first (rjtune -J)",
@@ -93,9 +104,9 @@ static int ask_found(void *arg, const char *path)
 }
 
 /* An rjournald of this machine that serves the volume from this log. */
-static int ask_daemon(const struct target *t, struct rj_error *err)
+static int ask_daemon(const struct target *t, const struct rm_log *l, struct rj_error *err)
 {
-	char uuid[RJ_UUID_TEXT];
+	char uuid[RJ_UUID_TEXT], store[sizeof(t->store->url) + 2];
 	struct rj_buf answer = {0};
 	struct rj_error why;
 	bool other;
@@ -103,9 +114,11 @@ static int ask_daemon(const struct target *t, struct rj_error *err)
 	if (!rj_rundir_served(t->id.volume_uuid))
 		return 0;
 	rj_uuid_text(t->id.journal_uuid, uuid);
+	snprintf(store, sizeof(store), "\"%s\"", t->store->url);
 	other = !rj_rundir_ask(t->id.volume_uuid, "status", ASK_MS, &answer,
 			&why) &&
-		!strstr((const char *)answer.data, uuid);
+		(!strstr((const char *)answer.data, uuid) ||
+			(l->left && !strstr((const char *)answer.data, store)));
 	rj_buf_free(&answer);
 	return other ? 0
 		     : rj_fail(err, RJ_E_REFUSED,
@@ -133,7 +146,7 @@ static int check_written(const struct options *o, const struct target *t,
 int rm_check_use(const struct options *o, const struct target *t,
 	const struct rm_log *l, bool *proved, struct rj_error *err)
 {
-	struct asked a = {.t = t, .device = o->volume, .err = err};
+	struct asked a = {.t = t, .log = l, .device = o->volume, .err = err};
 	bool known = !rj_uuid_is_null(t->id.volume_uuid);
 	int rc = 0;
 
@@ -148,7 +161,7 @@ int rm_check_use(const struct options *o, const struct target *t,
 			"%s: %s is not the volume whose journal it was",
 			t->text, o->volume);
 	if (known)
-		rc = ask_daemon(t, err);
+		rc = ask_daemon(t, l, err);
 	if (!rc && known)
 		rc = rj_volume_each(t->id.volume_uuid, ask_found, &a);
 	return rc ? rc : check_written(o, t, l, err);

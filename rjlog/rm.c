@@ -86,6 +86,7 @@ static int look(struct target *t, struct rm_log *out, struct rj_error *err)
 	if (!rc && l.last &&
 		!rj_log_fetch_header(t->store, &t->id, l.last, &h, NULL)) {
 		out->closed = h.kind == RJ_SEG_FENCE;
+		out->left = out->closed && h.flags & RJ_SEG_F_CLEAN;
 		out->written_s = h.time_ns / 1000000000;
 	}
 	if (!rc)

@@ -16,6 +16,7 @@ struct rm_log {
 	uint64_t epoch;	      /* highest one claimed; 0: none */
 	char host[RJ_CLAIM_HOST]; /* that claimed it; "": not known */
 	bool closed;	      /* the last segment is a fence: no write since */
+	bool left;	      /* that fence says that the journal was moved away */
 	uint64_t written_s;   /* when the last segment was sealed, since 1970; 0:
 			       * not known */
 	struct rj_hold hold; /* that keeps most of it; number 0: none does */

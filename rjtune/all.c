@@ -12,6 +12,7 @@
 
 #include "os/fileio.h"
 #include "rjtune.h"
+#include "tools/json.h"
 #include "tools/start/device.h"
 #include "tools/stop-signal.h"
 #include "volumes.h"
@@ -84,9 +85,10 @@ static void be_child(const struct options *o, const char *device, int to)
 	/* a move that has begun comes to its end */
 	signal(SIGINT, SIG_IGN);
 	signal(SIGHUP, SIG_IGN);
-	signal(SIGTERM, SIG_DFL);
+	signal(SIGTERM, SIG_IGN);
 	own.device = device;
 	own.quiet = true;
+	rj_log_set(report_log, &own);
 	change_one(&own, &r);
 	fflush(NULL);
 	_exit(rj_write_all(to, &r, sizeof(r), "pipe", NULL) != 0);
@@ -113,6 +115,7 @@ static const char *word_of(const struct options *o, const struct result *r)
 static void tell(struct all *a, const char *device, const struct result *r)
 {
 	const char *why = r->failed ? r->err.msg : r->move.warning;
+	char to[600] = "";
 
 	if (r->failed) {
 		a->failed++;
@@ -126,8 +129,12 @@ static void tell(struct all *a, const char *device, const struct result *r)
 		report_json(a->report, device, r, true);
 	if (a->o->json)
 		report_json(stdout, device, r, true);
-	else if (!a->o->quiet || r->failed)
-		printf("%s\t%s%s%s\n", device, word_of(a->o, r), why[0] ? "\t" : "", why);
+	else if (!a->o->quiet || r->failed) {
+		if (!r->failed)
+			rj_move_end_text(&r->move.to, to, sizeof(to));
+		printf("%s\t%s%s%s%s%s\n", device, word_of(a->o, r), to[0] ? "\t" : "", to,
+			why[0] ? "\t" : "", why);
+	}
 	a->unsaid |= fflush(stdout) || (a->report && fflush(a->report));
 }
 
@@ -145,23 +152,35 @@ static bool read_result(int fd, struct result *r)
 	return have == sizeof(*r);
 }
 
+/* Wait for a child. NULL: it was none of ours (a shell may leave us one), or there is none. */
+static struct child *wait_child(struct all *a, int *status)
+{
+	unsigned i;
+	pid_t pid;
+
+	while ((pid = waitpid(-1, status, 0)) == -1 && errno == EINTR)
+		;
+	for (i = 0; i < a->o->jobs; i++)
+		if (a->child[i].pid && (a->child[i].pid == pid || pid == -1))
+			return &a->child[i];
+	return NULL;
+}
+
 /* Wait for one of the children, and tell of its volume. */
 static void reap(struct all *a)
 {
 	static struct result r;
-	struct child *c = a->child;
+	int status = 0;
+	struct child *c = wait_child(a, &status);
 	bool read;
-	int status;
-	pid_t pid;
 
-	while ((pid = waitpid(-1, &status, 0)) == -1 && errno == EINTR)
-		;
-	while (c->pid != pid)
-		c++;
+	if (!c)
+		return;
 	read = read_result(c->from, &r);
 	close(c->from);
 	if (!read) {
-		r = (struct result){.failed = true, .status = STATUS_PENDING};
+		r = (struct result){.failed = true,
+			.status = rj_move_pending(c->device) ? STATUS_PENDING : STATUS_FAILED};
 		rj_fail(&r.err, RJ_E_IO,
 			"its process was ended by %s %d: the same command goes on from there",
 			WIFSIGNALED(status) ? "signal" : "status",
@@ -224,7 +243,13 @@ static enum status run(struct all *a, const struct volumes *v)
 	size_t next = 0;
 	int rc = 0;
 
+	if (v->count > 1 && a->o->journal_words && strstr(a->o->journal_words, "remote=") &&
+		!strstr(a->o->journal_words, "%u") && !a->o->quiet)
+		fprintf(stderr,
+			"rjtune: the logs of %zu volumes get one name: with %%u in the URL each has its own\n",
+			v->count);
 	stop_signal_catch();
+	signal(SIGCHLD, SIG_DFL); /* the program that started this one may have ignored it */
 	while (a->running || (next < v->count && !stop_signal() && !rc)) {
 		if (next < v->count && a->running < a->o->jobs && !stop_signal() && !rc) {
 			rc = begin(a, v->names[next], &err);
@@ -262,6 +287,8 @@ enum status change_all(const struct options *o)
 	volumes_free(&v);
 	if (rc) {
 		fprintf(stderr, "rjtune: %s\n", err.msg);
+		if (o->json)
+			json_show_error(NULL, NULL, err.msg);
 		return status == STATUS_OK ? STATUS_FAILED : move_status(NULL, rc);
 	}
 	return status;

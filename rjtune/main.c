@@ -32,14 +32,6 @@ static enum status genkey(const struct options *o)
 	return move_status(NULL, rc);
 }
 
-static void log_line(void *arg, enum rj_log_level level, const char *text)
-{
-	const struct options *o = arg;
-
-	if (level <= (o->quiet ? RJ_LOG_WARNING : RJ_LOG_NOTICE))
-		fprintf(stderr, "rjtune: %s\n", text);
-}
-
 int main(int argc, char **argv)
 {
 	static struct options o;
@@ -55,7 +47,7 @@ int main(int argc, char **argv)
 	case OPTIONS_RUN:
 		break;
 	}
-	rj_log_set(log_line, &o);
+	rj_log_set(report_log, &o);
 	/* the reader of a pipe that goes away must not cut a move */
 	signal(SIGPIPE, SIG_IGN);
 	if (o.device && tool_device(o.device, &o.device, &err)) {

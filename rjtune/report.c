@@ -79,7 +79,9 @@ void report_json(FILE *f, const char *device, const struct result *r, bool one_l
 	add_text(top, "device", device);
 	json_object_object_add(top, "status", json_object_new_int(r->status));
 	add_text(top, "result", status_name(r->status));
-	if (r->moved) {
+	/* not looked at: its place is not known */
+	if (r->moved && !(r->failed && r->move.from.placement == RJ_PLACE_NONE &&
+			       r->move.to.placement == RJ_PLACE_NONE)) {
 		add_text(top, "outcome", rj_move_outcome_name(r->move.outcome));
 		json_object_object_add(top, "from", json_end(&r->move.from));
 		json_object_object_add(top, "to", json_end(&r->move.to));
@@ -91,4 +93,12 @@ void report_json(FILE *f, const char *device, const struct result *r, bool one_l
 	fprintf(f, "%s\n", json_object_to_json_string_ext(top, JSON_C_TO_STRING_NOSLASHESCAPE |
 		(one_line ? JSON_C_TO_STRING_PLAIN : JSON_C_TO_STRING_PRETTY)));
 	json_object_put(top);
+}
+
+void report_log(void *arg, enum rj_log_level level, const char *text)
+{
+	const struct options *o = arg;
+
+	if (level <= (o->quiet ? RJ_LOG_WARNING : RJ_LOG_NOTICE))
+		fprintf(stderr, "rjtune: %s\n", text);
 }

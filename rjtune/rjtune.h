@@ -6,6 +6,7 @@
 
 #include "journal/move.h"
 #include "options.h"
+#include "util/log.h"
 
 /* Exit statuses: in rjtune(8), and scripts rely on them. */
 enum status {
@@ -46,6 +47,8 @@ void change(const struct options *o, struct result *r);
  * was begun any more after a signal. */
 enum status change_all(const struct options *o);
 
+/* report.c: for rj_log_set(), with a struct options */
+void report_log(void *arg, enum rj_log_level level, const char *text);
 /* report.c: R for people; as JSON, on ONE_LINE or several */
 void report_text(const struct options *o, const struct result *r);
 void report_json(FILE *f, const char *device, const struct result *r, bool one_line);

@@ -3,7 +3,6 @@
 #include "volumes.h"
 
 #include <errno.h>
-#include <mntent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +11,8 @@
 #include "os/hostname.h"
 #include "tools/json.h"
 #include "util/buf.h"
+
+#define BLANKS " \t\r"
 
 void volumes_free(struct volumes *v)
 {
@@ -38,19 +39,52 @@ static int add(struct volumes *v, const char *name, struct rj_error *err)
 	return 0;
 }
 
-/* A line of a table has three words at least, the third of which is the type. */
+/* Drop the blanks at both ends of LINE, and what follows a # after a blank. */
+static char *trim(char *line)
+{
+	char *end, *comment;
+
+	line += strspn(line, BLANKS);
+	comment = strstr(line, " #");
+	if (comment)
+		*comment = 0;
+	end = line + strlen(line);
+	while (end > line && strchr(BLANKS, end[-1]))
+		*--end = 0;
+	return line;
+}
+
+/* As getmntent(3): a name with \040 has a blank. */
+static void unescape(char *name)
+{
+	char *to = name;
+	unsigned n;
+
+	for (; *name; name++, to++) {
+		*to = *name;
+		if (*name == '\\' && sscanf(name + 1, "%3o", &n) == 1 && strspn(name + 1, "01234567") >= 3) {
+			*to = (char)n;
+			name += 3;
+		}
+	}
+	*to = 0;
+}
+
+/* A line of fstab has four words at least: a device, a folder or none, a type, options. */
 static int take_line(char *line, struct volumes *v, struct rj_error *err)
 {
-	char name[4096], type[64];
-	int words = sscanf(line, "%4095s %*s %63s", name, type);
+	char name[4096], dir[4096], type[64], options[2];
+	int words;
 
-	line[strcspn(line, "\n")] = 0;
+	line = trim(line);
+	words = sscanf(line, "%4095s %4095s %63s %1s", name, dir, type, options);
 	if (!line[0] || line[0] == '#')
 		return 0;
-	if (words < 2)
+	if (words < 4 || (dir[0] != '/' && strcmp(dir, "none") && strcmp(dir, "swap")))
 		return add(v, line, err);
 	if (strcmp(type, "ext3") && strcmp(type, "ext4") && strcmp(type, "rj"))
 		return 0;
+	unescape(name);
 	return add(v, name, err);
 }
 
@@ -66,7 +100,8 @@ static int take_json(struct json_object *o, struct volumes *v, struct rj_error *
 			rc = take_json(json_object_array_get_idx(o, i), v, err);
 		return rc;
 	}
-	if (json_object_object_get_ex(o, "device", &device))
+	if (json_object_object_get_ex(o, "device", &device) &&
+		json_object_is_type(device, json_type_string))
 		return add(v, json_object_get_string(device), err);
 	if (json_object_object_get_ex(o, "volumes", &device))
 		return take_json(device, v, err);

@@ -172,7 +172,7 @@ int rj_attach_check(const struct rj_journal_opts *opts, bool force, struct rj_er
 	if (!rc)
 		rc = rj_attach_probe(store, err);
 	if (!rc)
-		rc = rj_log_others_check(store, NULL, force, err);
+		rc = rj_log_others_check(store, NULL, force, "-F", err);
 	rj_store_close(store);
 	/* its size is not known yet: the least there can be */
 	return rc ? rc : rj_attach_check_fallback(opts, 0, 0, err);

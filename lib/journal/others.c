@@ -3,6 +3,7 @@
 #include "journal/others.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "log/listing.h"
@@ -15,6 +16,7 @@
 #define BEGUN	    2
 /* A log that grew so lately may be growing still. */
 #define LATELY_NS   (600 * 1000000000LL)
+#define FENCES	    8 /* at the end of a log; before them the last write is looked for */
 
 void rj_log_claimed_by(struct rj_store *store, const struct rj_log_id *id, uint64_t epoch,
 	char host[RJ_CLAIM_HOST])
@@ -59,9 +61,23 @@ static int judge(struct rj_store *store, const struct rj_log_id *id, int retry_m
 	return rc;
 }
 
-static void take(struct rj_store *store, const struct rj_log_id *id, const struct rj_seghdr *h,
+/* Find the last segment of ID's log that is no fence, from H, the last, backwards: a host puts a
+ * fence when it takes a log over, or leaves it. Not found: its time is 0. */
+static void find_written(struct rj_store *store, const struct rj_log_id *id, struct rj_seghdr *h)
+{
+	uint64_t number = h->sequence, least = number > FENCES ? number - FENCES : 1;
+
+	while (h->kind == RJ_SEG_FENCE && --number >= least)
+		if (rj_log_fetch_header(store, id, number, h, NULL))
+			break;
+	if (h->kind == RJ_SEG_FENCE)
+		h->time_ns = 0;
+}
+
+static void take(struct rj_store *store, const struct rj_log_id *id, struct rj_seghdr *h,
 	struct rj_log_others *out)
 {
+	find_written(store, id, h);
 	if (out->count++ && (int64_t)h->time_ns <= out->written_ns)
 		return;
 	memcpy(out->journal_uuid, id->journal_uuid, RJ_UUID_BYTES);
@@ -82,7 +98,8 @@ static int look(struct rj_store *store, const struct rj_log_id *own, int retry_m
 	if (!rc && l.last)
 		rc = rj_log_fetch_header(store, id, l.last, &h, err);
 	/* whether that log is whole is no concern of a new one */
-	if (rc == -RJ_E_CORRUPT || rc == -RJ_E_UNSUPPORTED || rc == -RJ_E_GAP)
+	if (rc == -RJ_E_CORRUPT || rc == -RJ_E_UNSUPPORTED || rc == -RJ_E_GAP ||
+		rc == -RJ_E_NOTFOUND)
 		rc = 0;
 	if (!rc)
 		rc = judge(store, id, retry_ms, &h, &in_use, err);
@@ -116,12 +133,19 @@ int rj_log_others(struct rj_store *store, const struct rj_log_id *own, int retry
 }
 
 int rj_log_others_check(struct rj_store *store, const struct rj_log_id *own, bool force,
-	struct rj_error *err)
+	const char *way, struct rj_error *err)
 {
 	char journal[RJ_UUID_TEXT], owner[RJ_UUID_TEXT], when[RJ_WHEN_TEXT], more[48] = "";
 	struct rj_log_others o;
 	int rc = rj_log_others(store, own, 0, &o, err);
 
+	if (rc && force && rc != -RJ_E_UNREACHABLE) {
+		rj_log(RJ_LOG_WARNING, "%s; whose log that is is not known", err->msg);
+		return 0;
+	}
+	if (!rc && !o.count && o.beyond)
+		rj_log(RJ_LOG_NOTICE, "%s: has more than %u logs: %u were not looked at", store->url,
+			RJ_OTHERS_LOOKED, o.beyond);
 	if (rc || !o.count)
 		return rc;
 	if (o.count + o.beyond > 1)
@@ -132,9 +156,10 @@ int rj_log_others_check(struct rj_store *store, const struct rj_log_id *own, boo
 		store->url, rj_uuid_text(o.journal_uuid, journal),
 		rj_uuid_text(o.volume_uuid, owner), o.host[0] ? o.host : "an unknown host",
 		(unsigned long long)o.last, rj_when_text(o.written_ns, when), more);
-	if (!force && rj_realtime_ns() < o.written_ns + LATELY_NS)
-		return rj_fail_suffix(err, "%s",
-			"; that volume may be in use: give each volume a name of its own, or say -F (rjtune: -f)");
+	if (!force && llabs(rj_realtime_ns() - o.written_ns) < LATELY_NS)
+		return rj_fail_suffix(err,
+			"; that volume may be in use: give each volume a name of its own%s%s",
+			way ? ", or say " : "", way ? way : "");
 	rj_log(RJ_LOG_NOTICE, "%s; that log stays as it is", err->msg);
 	return 0;
 }

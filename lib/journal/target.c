@@ -244,7 +244,7 @@ static int check_remote(struct rj_move_ctx *m, bool *same, struct rj_error *err)
 	memcpy(own.journal_uuid, m->f.sbx.journal_uuid, RJ_UUID_BYTES);
 	rc = m->opts->journal_stays
 		     ? 0
-		     : rj_log_others_check(m->new_store, &own, m->opts->force, err);
+		     : rj_log_others_check(m->new_store, &own, m->opts->force, "-f", err);
 	if (rc)
 		return rc;
 	if (rj_uuid_random(m->new_journal))

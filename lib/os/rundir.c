@@ -28,6 +28,26 @@ const char *rj_state_dir(void)
 	return dir && *dir ? dir : RJ_STATE_DEFAULT;
 }
 
+bool rj_saved_find(const uint8_t volume_uuid[RJ_UUID_BYTES], char out[RJ_SAVE_DIR_BYTES + 1])
+{
+	char dir[RJ_RUNDIR_PATH], uuid[RJ_UUID_TEXT], last[64] = "";
+	struct dirent *e;
+	DIR *d;
+
+	rj_uuid_text(volume_uuid, uuid);
+	snprintf(dir, sizeof(dir), "%s/saved", rj_state_dir());
+	d = opendir(dir);
+	/* UUID-TIME: the names are in the order of the times */
+	while (d && (e = readdir(d)))
+		if (!strncmp(e->d_name, uuid, strlen(uuid)) && e->d_name[strlen(uuid)] == '-' &&
+			strlen(e->d_name) < sizeof(last) && strcmp(e->d_name, last) > 0)
+			strcpy(last, e->d_name);
+	if (d)
+		closedir(d);
+	return last[0] && snprintf(out, RJ_SAVE_DIR_BYTES + 1, "%s/%s", dir, last) <=
+				  RJ_SAVE_DIR_BYTES;
+}
+
 const char *rj_rundir_root(void)
 {
 	const char *root = getenv("RJ_RUN");

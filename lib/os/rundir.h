@@ -28,6 +28,9 @@
 
 /* $RJ_STATE, or the default: where journals are saved. */
 const char *rj_state_dir(void);
+/* Find the journal of the volume that was saved last below rj_state_dir(), into OUT. False: there
+ * is none. It may be older than what the volume has. */
+bool rj_saved_find(const uint8_t volume_uuid[RJ_UUID_BYTES], char out[RJ_SAVE_DIR_BYTES + 1]);
 /* $RJ_RUN, or the default. */
 const char *rj_rundir_root(void);
 /*

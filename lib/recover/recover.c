@@ -11,6 +11,7 @@
 #include "journal/move.h"
 #include "os/rundir.h"
 #include "recover/judge.h"
+#include "util/log.h"
 
 const char *rj_outcome_name(enum rj_outcome outcome)
 {
@@ -485,6 +486,17 @@ static int recover(struct rj_recovery *r, struct rj_error *err)
 	return rc;
 }
 
+/* A daemon that was stopped while its store was away has saved the journal: that is not lost. */
+static void tell_saved(const struct rj_recovery *r)
+{
+	char saved[RJ_SAVE_DIR_BYTES + 1];
+
+	if (!r->opts->from && rj_saved_find(r->facts.uuid, saved))
+		rj_log(RJ_LOG_WARNING,
+			"%s: its journal was saved to %s when its daemon was stopped: rjrecover -p --from=%s %s brings it into the volume",
+			r->device, saved, saved, r->device);
+}
+
 int rj_recover(const char *device, const struct rj_recover_opts *opts,
 	struct rj_recover_report *report, struct rj_error *err)
 {
@@ -504,6 +516,8 @@ int rj_recover(const char *device, const struct rj_recover_opts *opts,
 	if (!err)
 		err = &own;
 	rc = recover(&r, err);
+	if (rc && report->placement == RJ_PLACE_REMOTE && r.facts.needs_recovery)
+		tell_saved(&r);
 	renamed = !rj_uuid_equal(r.facts.uuid, r.id.volume_uuid);
 	again.forked = r.verdict.found & RJ_FOUND(RJ_IS_LEFT) &&
 		       (report->outcome == RJ_OUTCOME_REPLAYED ||

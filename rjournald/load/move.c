@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "journal/others.h"
 #include "log/listing.h"
 #include "rjournald/commit/volume-mark.h"
 #include "seed.h"
@@ -88,7 +89,7 @@ int rj_move_request_from(
 					 r->url);
 	return rj_volume_no_mark(f)
 		       ? rj_fail(err, RJ_E_UNSUPPORTED,
-				 "the volume has no place to note where its log went while it is mounted: %s; unmount it, then rjtune -J remote=URL",
+				 "the volume has no place to note where its log went while it is mounted: %s; rjctl reseed begins a new log at the same URL; or unmount it while its store answers, then rjtune -J remote=URL",
 				 rj_volume_no_mark(f))
 		       : 0;
 }
@@ -214,8 +215,10 @@ static int check_store(const struct rj_loaded *l, const struct rj_move_request *
 	if (r->save || same_place(&r->from, r->url))
 		return 0;
 	rc = rj_listing_epoch(store, id, RETRY_MS, &claimed, err);
-	return rc || claimed ? rc : rj_store_probe_brief(
-				       store, id->journal_uuid, PROBE_MS, &probed, err);
+	if (rc || claimed)
+		return rc;
+	rc = rj_log_others_check(store, id, false, NULL, err);
+	return rc ? rc : rj_store_probe_brief(store, id->journal_uuid, PROBE_MS, &probed, err);
 }
 
 /* The ring into a new log; *OUT says where it is. */

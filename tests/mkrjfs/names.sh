@@ -9,7 +9,8 @@ RJTUNE=$RJ_BUILD/rjtune/rjtune RJLOG=$RJ_BUILD/rjlog/rjlog
 FSTYPE=ext4 AHEAD=$RJ_BUILD/tests/system/.libs/clock-ahead.so
 mnt=$T_DIR/mnt
 start_server "$T_DIR/srv" || exit 99
-mkdir "$T_DIR/d"
+mkdir "$T_DIR/d" "$T_DIR/third"
+at_exit umount -l "$T_DIR/third"
 a=$T_DIR/a.img b=$T_DIR/b.img
 truncate -s 64M "$a" "$b"
 a_year_on() { ASAN_OPTIONS=verify_asan_link_order=0:detect_leaks=0 LD_PRELOAD=$AHEAD "$@"; }
@@ -30,7 +31,7 @@ for url in "$SRV_URL/name" "file://$T_DIR/d"; do
 	# rjtune of another volume
 	mke2fs -q -F -t ext4 "$b" || exit 99
 	status 2 "$kind: rjtune takes no name in use" "$RJTUNE" -J "remote=$url,size=4" "$b"
-	like "$kind: rjtune says whose it is" "$OUT" "of another volume, $owner, .*rjtune: -f"
+	like "$kind: rjtune says whose it is" "$OUT" "of another volume, $owner, .*say -f"
 	like "$kind: the volume has its journal" "$("$RJTUNE" -l "$b")" 'Journal: +internal'
 	status 2 "$kind: rjtune -n says the same" "$RJTUNE" -n -J "remote=$url,size=4" "$b"
 	# a year later it is told, and taken
@@ -40,6 +41,22 @@ for url in "$SRV_URL/name" "file://$T_DIR/d"; do
 	like "$kind: and says whose log is there" "$OUT" "of another volume, $owner, .*stays as it is"
 	is "$kind: two logs" "$(logs "$url")" 2
 
+	if [ $kind = rj ]; then # and a mounted volume goes to no such name
+		"$MKRJFS" -q -F -t ext4 -b 4096 -g 4096 -N 1024 -J "remote=$SRV_URL/third,size=4" \
+			"$T_DIR/c.img" 64M || exit 99
+		"$MOUNT_RJ" "$T_DIR/c.img" "$T_DIR/third" || exit 99
+		fsynced "$T_DIR/third" 3 "$T_DIR/s3"
+		status 1 "$kind: rjctl move takes no name in use" $LIMIT "$RJCTL" move --to="$url" "$T_DIR/third"
+		like "$kind: and says whose it is" "$OUT" 'of another volume.*a name of its own'
+		status 0 "$kind: but a name of its own" $LIMIT "$RJCTL" move --to="$SRV_URL/fourth" "$T_DIR/third"
+		journal=$(uuid_of "$T_DIR/c.img" 'Journal UUID')
+		status 1 "$kind: the log that it has now is not removed" $LIMIT "$RJLOG" rm --force "$journal" \
+			"$SRV_URL/fourth/$journal"
+		status 0 "$kind: the log that was left is" $LIMIT "$RJLOG" rm --force "$journal" \
+			"$SRV_URL/third/$journal"
+		check "$kind: its volume goes on" fsynced "$T_DIR/third" 3 "$T_DIR/s3"
+		$LIMIT "$UMOUNT_RJ" "$T_DIR/third" || exit 99
+	fi
 	# the first volume goes on, and moves away and back among its own logs
 	check "$kind: the first volume goes on" fsynced "$mnt" 5 "$T_DIR/sums"
 	check "$kind: unmounted" $LIMIT umount "$mnt"
@@ -60,3 +77,21 @@ for url in "$SRV_URL/name" "file://$T_DIR/d"; do
 	status 0 "$kind: with -F" "$MKRJFS" -q -F -t ext4 -J "remote=$url,size=4" "$a"
 	wipefs -qa "$a" "$b"
 done
+
+# ---- a volume's own log of before a change of its UUID; a log that cannot be read; many logs ----
+url=file://$T_DIR/d2
+mkdir "$T_DIR/d2"
+truncate -s 64M "$a" "$b" && "$MKRJFS" -q -F -t ext4 -J "remote=$url,size=4" "$a" &&
+	serve "$a" && mount_served "$a" "$mnt" && fsynced "$mnt" 5 "$T_DIR/sums" &&
+	$LIMIT umount "$mnt" && unserve || exit 99
+status 0 "-U a year later" a_year_on "$RJTUNE" -q -U random "$a"
+status 0 "then the same name: the log was last written a year ago" a_year_on \
+	"$RJTUNE" -q -J "remote=$url,size=8" "$a"
+mke2fs -q -F -t ext4 "$b"
+old=$(find "$T_DIR/d2" -mindepth 1 -maxdepth 1 -type d | head -n 1)
+last=$(find "$old/log" -type f | sort | tail -n 1)
+rm "$last" && mkdir "$last"
+status 2 "a log that cannot be read" "$RJTUNE" -J "remote=$url,size=4" "$b"
+status 0 "with -f its volume is not known" "$RJTUNE" -f -J "remote=$url,size=4" "$b"
+like "... and said" "$OUT" 'whose log that is is not known'
+status 0 "a log of the future is not of the last ten minutes" "$RJTUNE" -q -J size=4 "$b"

@@ -45,7 +45,34 @@ status 0 "-y replays first" "$RJTUNE" -y -J "remote=$SRV_URL/%u,size=4" --all=- 
 is "--json: a line for each" "$(all --json -J "remote=$SRV_URL/%h-%u,size=4" --all=- <<<good 2>/dev/null | jq -r '.to.url')" \
 	"$SRV_URL/$(uname -n)-$(uuid_of good)"
 
+# ---- how it is called ----
+vol called && printf '%s\n' called >one
+bash -c 'sleep 0.2 & exec "$0" -q -J "remote=$1/%u,size=4" --all=one' "$RJTUNE" "$SRV_URL" >out 2>&1
+is "with a child that a shell left" "$?" 0
+bash -c 'trap "" CHLD; exec "$0" -q -J size=4 --all=one' "$RJTUNE" >out 2>&1
+is "with SIGCHLD ignored" "$?" 0
+is "it has moved, and back" "$(place called)" internal
+for i in $(seq 12); do vol many$i; echo "$T_DIR/many$i"; done >many
+timeout 0.15 "$RJTUNE" -J "remote=$SRV_URL/%u,size=4" --all=many >out 2>err
+is "a signal to all of its processes: no move is cut off" "$(grep -c half-done out)" 0
+for i in $(seq 12); do "$RJTUNE" -l many$i; done >all
+is "... none is half done" "$(grep -c '^Move under way: *yes' all)" 0
+status 0 "... and again" "$RJTUNE" -J "remote=$SRV_URL/%u,size=4" --all=many
+
 # ---- other forms of the list ----
+vol "a name with blanks" && vol spaced
+e2label spaced 'my tags'
+printf '%s\r\n' "  $T_DIR/a name with blanks  " "	# a comment" "" "$T_DIR/good # and its reason" >odd
+status 0 "a list with blanks, comments, and ends of lines of another system" \
+	"$RJTUNE" -y -J size=4 --all=odd
+is "... its volumes" "$(cut -f1 <<<"$OUT" | grep / | sort)" "$T_DIR/a name with blanks
+$T_DIR/good"
+printf '%s\n' "$T_DIR/a\\040name\\040with\\040blanks /x ext4 defaults 0 0" >escaped
+status 0 "a name with blanks in a table" "$RJTUNE" -J none --all=escaped
+is "... is that volume" "$(place "a name with blanks")" none
+for list in '{"device":null}' '[{"device":7},{"device":null}]' '{'; do
+	status 2 "JSON without a device: $list" "$RJTUNE" -J size=4 --all=- <<<"$list"
+done
 vol a ext3; vol b
 printf '%s\n' "# fstab" "$T_DIR/a /a ext3 defaults 0 2" "$T_DIR/b	/b	ext4	defaults" \
 	"/dev/none /n xfs defaults 0 0" "none /p tmpfs size=1G 0 0" >fstab

@@ -19,6 +19,8 @@ fails rjtune/rjtune --json -l UUID=none
 fails rjtune/rjtune --json -J size=4 "$missing"
 fails rjrecover/rjrecover --json -n "$missing"
 fails rjrecover/rjrecover --json -n LABEL=none
+fails rjtune/rjtune --json -J size=4 --all="$missing"
+fails rjlog/rjlog probe --json "$away"
 for command in ls verify show prune rm; do fails rjlog/rjlog $command --json "$away/$(uuidgen)"; done
 fails rjlog/rjlog ls --json "$away"
 fails rjlog/rjlog ls --json rj://127.0.0.1:1

@@ -19,7 +19,7 @@ in_use() { # NAME MKRJFS-OPTION...: a volume in use, its server lost for good
 	check "$name: the server is lost, the writer waits" wait_for 60 mode_is waiting
 }
 daemon_lives() { [ -n "$(daemon_pid "$img")" ]; }
-saved_at() { sed -n 's/.* is saved \([^:]*\):.*/\1/p' <<<"$OUT"; }
+saved_at() { sed -n 's/.* is saved in \([^:]*\):.*/\1/p' <<<"$OUT"; }
 comes_back() { # NAME: by what the message names, then on a new server
 	local name=$1 saved
 	saved=$(saved_at)
@@ -27,6 +27,13 @@ comes_back() { # NAME: by what the message names, then on a new server
 	wait "$WRITER"
 	check "$name: the file system is shut down, and unmounted" $LIMIT umount "$mnt"
 	check "$name: the daemon has ended" wait_for 60 not daemon_lives
+	if [[ $saved = */saved/* ]]; then
+		like "$name: rjctl status names it" "$($LIMIT "$RJCTL" status "$img")" \
+			"its journal was saved to $saved"
+		OUT=$($LIMIT "$RJRECOVER" -p "$img" 2>&1)
+		like "$name: so does rjrecover, whose store is lost" "$OUT" \
+			"saved to $saved .*: rjrecover -p --from=$saved $img"
+	fi
 	status 0 "$name: -n of what the message names" $LIMIT "$RJRECOVER" -n --from="$saved" "$img"
 	check "$name: rjrecover, as the message names it" $LIMIT "$RJRECOVER" -p --from="$saved" "$img"
 	check "$name: it is sound" "$RJRECOVER" ${OLD_KEY:+-J key="$OLD_KEY"} -n -f --verify=full "$img"
@@ -49,7 +56,7 @@ stops plain 0 --force
 comes_back plain
 in_use ext3 -t ext3 -b 1024
 stops ext3 0 --force --save="$T_DIR/elsewhere"
-like "ext3: it is there" "$OUT" "is saved $T_DIR/elsewhere: "
+like "ext3: it is there" "$OUT" "is saved in $T_DIR/elsewhere: "
 comes_back ext3
 (umask 077; printf '[rj:]\nkeyfile = %s\n' "$T_DIR/key" >"$RJ_CONF")
 MORE_J=key=$T_DIR/key in_use "with a key" -t ext4
