@@ -12,6 +12,7 @@
 #include "ext4/volume.h"
 #include "os/mountinfo.h"
 #include "os/rundir.h"
+#include "recover/saved.h"
 #include "tools/json.h"
 #include "volume.h"
 
@@ -60,7 +61,7 @@ static bool look_at(const char *device, const uint8_t uuid[RJ_UUID_BYTES],
 		return !has_left(device, &err);
 	} else if (kind != RJ_VERDICT_CLEAN && kind != RJ_VERDICT_CHECK) {
 		snprintf(why, WHY_BYTES, "it needs recovery%s%s",
-			rj_saved_find(f.uuid, saved) ? "; its journal was saved to " : "",
+			rj_recover_saved(&f, saved) ? "; its journal was saved to " : "",
 			saved);
 		*next = saved[0] ? "rjrecover -p, or mount it again, when its store is there; else rjrecover -p --from= with that directory"
 				 : "rjrecover -p, or mount it again";

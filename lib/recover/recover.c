@@ -11,6 +11,7 @@
 #include "journal/move.h"
 #include "os/rundir.h"
 #include "recover/judge.h"
+#include "recover/saved.h"
 #include "util/log.h"
 
 const char *rj_outcome_name(enum rj_outcome outcome)
@@ -491,7 +492,7 @@ static void tell_saved(const struct rj_recovery *r)
 {
 	char saved[RJ_SAVE_DIR_BYTES + 1];
 
-	if (!r->opts->from && rj_saved_find(r->facts.uuid, saved))
+	if (!r->opts->from && rj_recover_saved(&r->facts, saved))
 		rj_log(RJ_LOG_WARNING,
 			"%s: its journal was saved to %s when its daemon was stopped: rjrecover -p --from=%s %s brings it into the volume",
 			r->device, saved, saved, r->device);

@@ -42,6 +42,15 @@ comes_back() { # NAME: by what the message names, then on a new server
 		-J "remote=$SRV_URL/v${MORE_J:+,$MORE_J}" "$img"
 	check "$name: mounted" $LIMIT "$MOUNT_RJ" "$img" "$mnt"
 	check "$name: all files are there" all_there
+	if [[ $saved = */saved/* ]]; then # the volume went on: what was saved is older now
+		check "$name: the machine stops" power_cut
+		stop_server
+		OUT=$($LIMIT "$RJRECOVER" -p "$img" 2>&1)
+		is "$name: what was saved before is not named" "$(grep -c 'saved to' <<<"$OUT")" 0
+		check "$name: the server again" start_server "$T_DIR/new" "$SRV_PORT"
+		check "$name: recovered, all files are there" recovered
+		rm -f "$acked.then"
+	fi
 	check "$name: unmounted" unmounted
 	stop_server
 	rm -rf "$T_DIR/new"
