@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#undef _FILE_OFFSET_BITS /* pwrite() and pwrite64() are two functions here */
 #include "record.h"
 
 #include <errno.h>

@@ -12,6 +12,7 @@
  * nobody synced the directory for has not happened. Only for a file system
  * that does not use inode numbers again at once (tmpfs).
  */
+#undef _FILE_OFFSET_BITS /* pwrite() and pwrite64() are two functions here */
 #include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
