@@ -99,8 +99,7 @@ int rj_volume_each(const uint8_t uuid[RJ_UUID_BYTES],
 	return rc;
 }
 
-/* Is the device used by another one, as a path of a multipath or a part of a mirror is? */
-static bool has_holder(dev_t dev)
+bool rj_device_is_part(dev_t dev)
 {
 	char name[64];
 	struct dirent *e;
@@ -131,7 +130,7 @@ static int take_holding(void *arg, const char *path)
 	char **to = &h->path[h->path[0] != NULL];
 
 	if (!is_journal(path, h->uuid, h->block_size) || stat(path, &st) ||
-		has_holder(st.st_rdev) || (h->path[0] && st.st_rdev == h->dev))
+		rj_device_is_part(st.st_rdev) || (h->path[0] && st.st_rdev == h->dev))
 		return 0;
 	h->dev = st.st_rdev;
 	*to = strdup(path);

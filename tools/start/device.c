@@ -2,13 +2,12 @@
 #include "tools/start/device.h"
 
 #include <blkid/blkid.h>
-#include <dirent.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/sysmacros.h>
+
+#include "ext4/journal.h"
 
 static bool is_tag(const char *name)
 {
@@ -16,25 +15,11 @@ static bool is_tag(const char *name)
 	       !strcmp(name, "PARTLABEL");
 }
 
-/* Is the device a part of another one, as a path of a multipath or half of a mirror is? */
 static bool is_part(const char *path)
 {
-	struct dirent *e;
 	struct stat st;
-	bool held = false;
-	char dir[64];
-	DIR *d;
 
-	if (stat(path, &st))
-		return false;
-	snprintf(dir, sizeof(dir), "/sys/dev/block/%u:%u/holders", major(st.st_rdev),
-		minor(st.st_rdev));
-	d = opendir(dir);
-	while (d && !held && (e = readdir(d)))
-		held = e->d_name[0] != '.';
-	if (d)
-		closedir(d);
-	return held;
+	return !stat(path, &st) && rj_device_is_part(st.st_rdev);
 }
 
 /* Of the devices with that tag: *OUT gets the first, *SECOND another one; NULL: there is none. */
