@@ -160,6 +160,11 @@ static int read_log(struct rj_recovery *r, const struct rj_log_tail *resume,
 		r->report->log.segments += before.segments;
 		r->report->log.bytes += before.bytes;
 	}
+	if (rc == -RJ_E_GAP && r->opts->from) {
+		rj_fail_suffix(err, ": it was saved before that, or is not whole: run rjrecover without --from");
+		err->code = RJ_E_REFUSED; /* the log itself is not lost by that */
+		return -RJ_E_REFUSED;
+	}
 	if (rc == -RJ_E_NOTFOUND)
 		return rj_fail(err, RJ_E_GAP,
 			"%s: there is no log of this volume's journal at all",

@@ -47,6 +47,9 @@ comes_back() { # NAME: by what the message names, then on a new server
 		stop_server
 		OUT=$($LIMIT "$RJRECOVER" -p "$img" 2>&1)
 		is "$name: what was saved before is not named" "$(grep -c 'saved to' <<<"$OUT")" 0
+		OUT=$($LIMIT "$RJRECOVER" -p --from="$saved" "$img" 2>&1)
+		is "$name: and refused" $? 4
+		like "... and why" "$OUT" 'it was saved before that.*: run rjrecover without --from$'
 		check "$name: the server again" start_server "$T_DIR/new" "$SRV_PORT"
 		check "$name: recovered, all files are there" recovered
 		rm -f "$acked.then"
