@@ -163,6 +163,8 @@ static enum options_verdict check_together(const struct options *o)
 		return tool_bad(&tool, "--all=LIST stands in place of the device, and is for -J, -O and --resume");
 	if (o->all && (o->old_device || o->undo_file || o->uuid_given || o->mount_words))
 		return tool_bad(&tool, "--old-journal, -z, -U and -o are for one volume, not for --all");
+	if (o->all && o->accept_loss)
+		return tool_bad(&tool, "--accept-loss is said for each volume alone: it tells what is lost");
 	if (o->report && !o->all)
 		return tool_bad(&tool, "--report is for --all");
 	if (!o->device && !o->genkey && !o->all)

@@ -86,6 +86,7 @@ status 0 "what rjctl status --json prints" "$RJTUNE" -J size=4 --all=volumes.jso
 is "the volume that was served" "$(place mounted)" internal
 status 16 "a device beside a list" "$RJTUNE" -J size=4 --all=list a
 status 16 "a list without a change" "$RJTUNE" -l --all=list
+status 16 "a loss is accepted for one volume alone" "$RJTUNE" --accept-loss -J size=4 --all=list
 status 16 "a number of jobs that is none" "$RJTUNE" -J size=4 --all=list --jobs=0
 status 9 "no list" "$RJTUNE" -J size=4 --all=nothing
 like "it is named" "$OUT" 'nothing: '
