@@ -364,6 +364,9 @@ static enum options_verdict check(struct options *o, int n, char **words)
 	if (command & (FOLLOW | FOLD) && strstr(o->base, "://"))
 		return tool_bad(&tool, "%s: --base wants a file, not %s (restore and mount take a URL)",
 			commands[o->command].word, o->base);
+	if (o->compare && (stat(o->compare, &st) || !S_ISDIR(st.st_mode)))
+		return tool_bad(&tool, "--compare names the folder where the volume is mounted: %s",
+			o->compare);
 	switch (o->command) {
 	case COMMAND_BASE:
 		return check_base(o, n, words);

@@ -198,6 +198,10 @@ like "... and the drill is good" "$(cat shared.out)" "good.img: ok: "
 rm -r drill && echo >drill
 status 8 "a note that cannot be kept" "$RJBACKUP" drill --scratch=scratch --base=good.img
 like "... is an error" "$OUT" "rjbackup: $T_DIR/drill.*: Not a directory"
+before=$($LIMIT "$RJ_BUILD/rjctl/rjctl" status mnt | grep drill)
+status 16 "--compare of a folder that is not there: refused before the work" drill --compare=nowhere
+like "... named" "$OUT" 'nowhere'
+is "... and not noted" "$($LIMIT "$RJ_BUILD/rjctl/rjctl" status mnt | grep drill)" "$before"
 status 16 "--compare is for drill" "$RJBACKUP" restore --compare=mnt --base=base.img -o r.img
 check "unmounted" history_umount
 exit 0
