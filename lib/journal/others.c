@@ -139,6 +139,9 @@ int rj_log_others_check(struct rj_store *store, const struct rj_log_id *own, boo
 	struct rj_log_others o;
 	int rc = rj_log_others(store, own, 0, &o, err);
 
+	/* the probe says better what a store does not allow */
+	if (rc == -RJ_E_DENIED)
+		return 0;
 	if (rc && force && rc != -RJ_E_UNREACHABLE) {
 		rj_log(RJ_LOG_WARNING, "%s; whose log that is is not known", err->msg);
 		return 0;

@@ -34,7 +34,7 @@ void rj_log_claimed_by(struct rj_store *store, const struct rj_log_id *id, uint6
 /*
  * The same before a new log is begun at STORE: the log that was written last is told through
  * rj_log(). RJ_E_EXISTS without FORCE: that was within the last ten minutes. WAY says how to force
- * that; NULL: it cannot be forced.
+ * that; NULL: it cannot be forced. A store that denies the list has no logs here.
  */
 int rj_log_others_check(struct rj_store *store, const struct rj_log_id *own, bool force,
 	const char *way, struct rj_error *err);
