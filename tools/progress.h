@@ -10,7 +10,7 @@ struct progress {
 	bool bar; /* on stderr, a terminal */
 	int fd;	  /* for programs; -1: none */
 	const char *device;
-	int64_t begun_ns, shown_ns;
+	int64_t begun_ns, phase_ns, shown_ns; /* PHASE_NS: when this phase began */
 	int shown_percent;
 	int phase;
 	const char *const *names; /* of the phases, at most 16 characters each */

@@ -18,17 +18,20 @@
 #include "os/proc.h"
 #include "rjbackup/drill/child.h"
 #include "rjbackup/print.h"
+#include "tools/progress.h"
 #include "tools/stop-signal.h"
 #include "util/environ.h"
 
-static int go_on(void *arg, int pass, uint64_t done, uint64_t total)
+static const char *const passes[] = {[1] = "copying", [2] = "applying the log"};
+
+static int step(void *arg, int pass, uint64_t done, uint64_t total)
 {
-	(void)arg, (void)pass, (void)done, (void)total;
-	return stop_signal();
+	return progress_step(arg, pass, done, total) || stop_signal();
 }
 
 static int restore(struct drill *d, const char *out, struct rj_moment at)
 {
+	struct progress progress;
 	const struct rj_restore_opts opts = {
 		.base = d->o->base,
 		.out = out,
@@ -37,10 +40,15 @@ static int restore(struct drill *d, const char *out, struct rj_moment at)
 		.at = at,
 		.until_break = d->o->at_random,
 		.verify = RJ_VERIFY_FULL,
-		.progress = go_on,
+		.progress = step,
+		.arg = &progress,
 	};
+	int rc;
 
-	return rj_history_restore(&opts, &d->facts, &d->report, &d->err);
+	progress_init(&progress, d->o->base, -1, d->o->json, passes);
+	rc = rj_history_restore(&opts, &d->facts, &d->report, &d->err);
+	progress_clear(&progress);
+	return rc;
 }
 
 /* A moment between the first and the last one. */
