@@ -48,7 +48,7 @@ killed() {
 		((RANDOM % 4)) || pkill -KILL -P $pid
 		((RANDOM % 8 == 0)) || kill -KILL -- -$pid 2>/dev/null
 		wait $pid 2>/dev/null
-		half_done >>"$dir/half"
+		((i % 3)) || half_done >>"$dir/half"
 	done
 	"$RJTUNE" -J "$1" --all="$dir/list"
 }
