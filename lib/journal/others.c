@@ -78,6 +78,8 @@ static void take(struct rj_store *store, const struct rj_log_id *id, struct rj_s
 	struct rj_log_others *out)
 {
 	find_written(store, id, h);
+	if (h->kind != RJ_SEG_FENCE && h->sequence <= BEGUN)
+		return;
 	if (out->count++ && (int64_t)h->time_ns <= out->written_ns)
 		return;
 	memcpy(out->journal_uuid, id->journal_uuid, RJ_UUID_BYTES);
@@ -158,7 +160,8 @@ int rj_log_others_check(struct rj_store *store, const struct rj_log_id *own, boo
 		"%s: has the log of journal %s of another volume, %s, last written by %s (segment %llu, %s)%s",
 		store->url, rj_uuid_text(o.journal_uuid, journal),
 		rj_uuid_text(o.volume_uuid, owner), o.host[0] ? o.host : "an unknown host",
-		(unsigned long long)o.last, rj_when_text(o.written_ns, when), more);
+		(unsigned long long)o.last,
+		o.written_ns ? rj_when_text(o.written_ns, when) : "long ago", more);
 	if (!force && llabs(rj_realtime_ns() - o.written_ns) < LATELY_NS)
 		return rj_fail_suffix(err,
 			"; that volume may be in use: give each volume a name of its own%s%s",
