@@ -44,19 +44,22 @@ static bool says_nothing(const struct options *o)
 	       !o->add_token && !o->drop_token;
 }
 
-/* All but making a new one. */
+static bool makes_token(const struct options *o, bool new)
+{
+	return o->new_token || o->add_token || (new && !o->no_token);
+}
+
+/* Drop the tokens that the command line ends; users_add() makes the new token. */
 static int change_tokens(
 	const struct options *o, struct account *x, bool new, struct rj_error *err)
 {
-	bool more = o->new_token || o->add_token || (new && !o->no_token);
-
 	if (o->drop_token && x->token_count < ACCOUNT_TOKENS)
 		return rj_fail(err, RJ_E_INVAL,
 			"account %s has %s token: --drop-token ends the older one of two",
 			x->name, x->token_count ? "one" : "no");
 	if (o->no_token || o->new_token || o->drop_token)
 		account_drop_tokens(x, !o->drop_token);
-	if (!more && !x->token_count && !x->certificate[0])
+	if (!makes_token(o, new) && !x->token_count && !x->certificate[0])
 		return rj_fail(err, RJ_E_INVAL,
 			"account %s would have neither a token nor a certificate", x->name);
 	return 0;
@@ -168,7 +171,7 @@ int users_add(const struct options *o, const struct settings *s)
 		       : rj_fail(&err, RJ_E_NOMEM, "out of memory");
 		if (!rc)
 			rc = check_certificate(&a, x, &err);
-		if (!rc && (o->new_token || o->add_token || (new && !o->no_token)))
+		if (!rc && makes_token(o, new))
 			rc = account_new_token(x, token, &err);
 	}
 	rc = rc ? rc : accounts_save(s->accounts, &a, &err);

@@ -17,6 +17,17 @@
 /* A log that grew so lately may be growing still. */
 #define LATELY_NS   (600 * 1000000000LL)
 #define FENCES	    8 /* at the end of a log; before them the last write is looked for */
+#define LOOKED	    64 /* logs that are looked at; further logs are only counted */
+
+struct others {
+	unsigned count;	 /* logs in use of other volumes */
+	unsigned beyond; /* logs that were not looked at */
+	/* Of the log that was written last: */
+	uint8_t journal_uuid[RJ_UUID_BYTES], volume_uuid[RJ_UUID_BYTES];
+	char host[RJ_CLAIM_HOST]; /* "": not known */
+	uint64_t last;		  /* segment */
+	int64_t written_ns;	  /* since 1970, by the clock of that host */
+};
 
 void rj_log_claimed_by(struct rj_store *store, const struct rj_log_id *id, uint64_t epoch,
 	char host[RJ_CLAIM_HOST])
@@ -45,7 +56,7 @@ static int take_journal(void *arg, const uint8_t uuid[RJ_UUID_BYTES])
 }
 
 /* H is the header of the last segment of ID's log: is the log in use? */
-static int judge(struct rj_store *store, const struct rj_log_id *id, int retry_ms,
+static int judge(struct rj_store *store, const struct rj_log_id *id,
 	const struct rj_seghdr *h, bool *in_use, struct rj_error *err)
 {
 	struct rj_listing l = {0};
@@ -55,7 +66,7 @@ static int judge(struct rj_store *store, const struct rj_log_id *id, int retry_m
 	/* only a fence has this flag: the journal was moved away */
 	if (h->sequence <= BEGUN || *in_use || h->flags & RJ_SEG_F_CLEAN)
 		return 0;
-	rc = rj_listing_log(store, id, 0, retry_ms, &l, err);
+	rc = rj_listing_log(store, id, 0, 0, &l, err);
 	*in_use = !rc && !rj_listing_only_fences(&l);
 	rj_listing_free(&l);
 	return rc;
@@ -75,7 +86,7 @@ static void find_written(struct rj_store *store, const struct rj_log_id *id, str
 }
 
 static void take(struct rj_store *store, const struct rj_log_id *id, struct rj_seghdr *h,
-	struct rj_log_others *out)
+	struct others *out)
 {
 	find_written(store, id, h);
 	if (h->kind != RJ_SEG_FENCE && h->sequence <= BEGUN)
@@ -89,13 +100,13 @@ static void take(struct rj_store *store, const struct rj_log_id *id, struct rj_s
 	rj_log_claimed_by(store, id, h->epoch, out->host);
 }
 
-static int look(struct rj_store *store, const struct rj_log_id *own, int retry_ms,
-	const struct rj_log_id *id, struct rj_log_others *out, struct rj_error *err)
+static int look(struct rj_store *store, const struct rj_log_id *own,
+	const struct rj_log_id *id, struct others *out, struct rj_error *err)
 {
 	struct rj_listing l = {0};
 	struct rj_seghdr h = {0};
 	bool in_use = false;
-	int rc = rj_listing_end(store, id, false, retry_ms, &l, err);
+	int rc = rj_listing_end(store, id, false, 0, &l, err);
 
 	if (!rc && l.last)
 		rc = rj_log_fetch_header(store, id, l.last, &h, err);
@@ -104,29 +115,29 @@ static int look(struct rj_store *store, const struct rj_log_id *own, int retry_m
 		rc == -RJ_E_NOTFOUND)
 		rc = 0;
 	if (!rc)
-		rc = judge(store, id, retry_ms, &h, &in_use, err);
+		rc = judge(store, id, &h, &in_use, err);
 	if (!rc && in_use && !(own && rj_uuid_equal(own->volume_uuid, h.volume_uuid)))
 		take(store, id, &h, out);
 	rj_listing_free(&l);
 	return rc;
 }
 
-int rj_log_others(struct rj_store *store, const struct rj_log_id *own, int retry_ms,
-	struct rj_log_others *out, struct rj_error *err)
+static int look_at_all(struct rj_store *store, const struct rj_log_id *own, struct others *out,
+	struct rj_error *err)
 {
 	struct rj_buf uuids = {0};
 	struct rj_log_id id = {0};
 	size_t i;
 	int rc;
 
-	*out = (struct rj_log_others){0};
+	*out = (struct others){0};
 	rc = rj_store_list_journals(store, take_journal, &uuids, err);
 	for (i = 0; !rc && i < uuids.len; i += RJ_UUID_BYTES) {
 		memcpy(id.journal_uuid, uuids.data + i, RJ_UUID_BYTES);
 		if (own && rj_uuid_equal(own->journal_uuid, id.journal_uuid))
 			continue;
-		if (i / RJ_UUID_BYTES < RJ_OTHERS_LOOKED)
-			rc = look(store, own, retry_ms, &id, out, err);
+		if (i / RJ_UUID_BYTES < LOOKED)
+			rc = look(store, own, &id, out, err);
 		else
 			out->beyond++;
 	}
@@ -138,8 +149,8 @@ int rj_log_others_check(struct rj_store *store, const struct rj_log_id *own, boo
 	const char *way, struct rj_error *err)
 {
 	char journal[RJ_UUID_TEXT], owner[RJ_UUID_TEXT], when[RJ_WHEN_TEXT], more[48] = "";
-	struct rj_log_others o;
-	int rc = rj_log_others(store, own, 0, &o, err);
+	struct others o;
+	int rc = look_at_all(store, own, &o, err);
 
 	/* the probe says better what a store does not allow */
 	if (rc == -RJ_E_DENIED)
@@ -150,7 +161,7 @@ int rj_log_others_check(struct rj_store *store, const struct rj_log_id *own, boo
 	}
 	if (!rc && !o.count && o.beyond)
 		rj_log(RJ_LOG_NOTICE, "%s: has more than %u logs: %u were not looked at", store->url,
-			RJ_OTHERS_LOOKED, o.beyond);
+			LOOKED, o.beyond);
 	if (rc || !o.count)
 		return rc;
 	if (o.count + o.beyond > 1)
