@@ -35,7 +35,7 @@ int rj_journal_find(const uint8_t uuid[RJ_UUID_BYTES], uint32_t block_size,
 	uint32_t number, const char *const *hints, char **path,
 	struct rj_error *err);
 
-/* Is the block device DEV used by another one, as a path of a multipath or half of a mirror is? */
+/* Does another block device use DEV, as a multipath uses its paths and a mirror its halves? */
 bool rj_device_is_part(dev_t dev);
 /*
  * Call FN with the path of each block device of this machine that holds a volume

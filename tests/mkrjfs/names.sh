@@ -73,7 +73,7 @@ for url in "$SRV_URL/name" "file://$T_DIR/d"; do
 	status 0 "$kind: a volume" "$MKRJFS" -q -t ext4 -J "remote=$url,size=4" "$a"
 	serve "$a" && mount_served "$a" "$mnt" && fsynced "$mnt" 5 "$T_DIR/sums" &&
 		$LIMIT umount "$mnt" && unserve || exit 99
-	status 1 "$kind: its device is made anew" "$MKRJFS" -q -t ext4 -J "remote=$url,size=4" "$a"
+	status 1 "$kind: its device is formatted again" "$MKRJFS" -q -t ext4 -J "remote=$url,size=4" "$a"
 	status 0 "$kind: with -F" "$MKRJFS" -q -F -t ext4 -J "remote=$url,size=4" "$a"
 	wipefs -qa "$a" "$b"
 done

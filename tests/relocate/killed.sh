@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # rjtune --all moves the journals of 40 volumes of eight kinds, which hold files, to a server, to
-# another one, and back inside, and is killed again and again, each of its processes: the same
+# a second server, and back inside, and is killed again and again, each of its processes: the same
 # command goes on, in the end each volume has moved, and each file is what it was.
 # RJ_LONG=1: 50 kills in each direction, else 6.
 . "$RJ_SRC/tests/support/lib.sh" || exit 99

@@ -22,7 +22,7 @@ static bool is_part(const char *path)
 	return !stat(path, &st) && rj_device_is_part(st.st_rdev);
 }
 
-/* Of the devices with that tag: *OUT gets the first, *SECOND another one; NULL: there is none. */
+/* Find the devices with that tag: *OUT and *SECOND get the first two; NULL: there is none. */
 static int search(const char *name, const char *value, char **out, char **second)
 {
 	blkid_dev_iterate it;
