@@ -15,12 +15,12 @@ truncate -s 256M "$small/disk"
 disk=$(losetup -f --show "$small/disk") || exit 99
 at_exit losetup -d "$disk"
 
-# fails_for_a_moment: a write into the last MiB, which holds nothing, fails after its program's end
+# fails_for_a_moment: a write into the last MiB, which holds nothing, fails when its program, the last
+# that has the disk open, ends
 fails_for_a_moment() {
 	head -c 64M /dev/zero >"$small/full" 2>/dev/null
 	dd if=/dev/urandom of="$disk" bs=4k count=1 seek=$((255 * 256 + RANDOM % 200)) conv=notrunc \
 		status=none 2>/dev/null
-	sync
 	rm "$small/full"
 }
 # reports: without a tool of ours in between, the error is seen
