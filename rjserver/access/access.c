@@ -72,7 +72,7 @@ void access_refused_tls(void *arg, const char *peer, const char *why)
 void access_look_at_disk(struct access_control *g)
 {
 	int64_t now = rj_monotonic_ns();
-	uint64_t pending = commit_pending(g->store->commit);
+	uint64_t pending = store_cost(g->store, commit_pending(g->store->commit));
 	struct statvfs st;
 
 	if (g->space_ns && now - g->space_ns < SPACE_NS)

@@ -92,16 +92,23 @@ static int check_account(const struct admit_ask *ask, const struct volume *v,
 	return 0;
 }
 
+/* Count the bytes of the disk that STORED more beside the pending ones take. */
+static uint64_t disk_cost(const struct access_control *g, uint64_t stored)
+{
+	uint64_t pending = commit_pending(g->store->commit);
+
+	return store_cost(g->store, pending + stored) - store_cost(g->store, pending);
+}
+
 /* Would there be LEAST bytes left with STORED more? */
 static bool disk_has(struct access_control *g, uint64_t least, uint64_t stored)
 {
-	stored += store_waste(g->store, stored);
 	access_look_at_disk(g);
-	if (g->free_bytes < least + stored) {
+	if (g->free_bytes < least + disk_cost(g, stored)) {
 		g->space_ns = 0; /* not by what was seen before */
 		access_look_at_disk(g);
 	}
-	return !g->disk_bytes || g->free_bytes >= least + stored;
+	return !g->disk_bytes || g->free_bytes >= least + disk_cost(g, stored);
 }
 
 static int fail_disk(struct rj_error *err)
@@ -152,6 +159,8 @@ static void take_reserve(
 int admit_body(
 	struct access_control *g, struct admission *a, struct rj_error *err)
 {
+	uint64_t cost;
+
 	if (!a->volume)
 		return 0;
 	if (!disk_has(g, a->least, a->stored)) {
@@ -163,7 +172,8 @@ int admit_body(
 		take_reserve(g, a->volume, a);
 	}
 	/* until the disk is looked at again */
-	g->free_bytes -= a->stored < g->free_bytes ? a->stored : g->free_bytes;
+	cost = disk_cost(g, a->stored);
+	g->free_bytes -= cost < g->free_bytes ? cost : g->free_bytes;
 	return 0;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The data file that is appended to: roll over to the next one. */
+/* The data file that is appended to: roll over to the next one, count what there is space for. */
 #include <stdio.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "store-checkpoint.h"
@@ -8,27 +9,53 @@
 
 #define FILE_BYTES_MIN (4ull << 20)
 
-/* What only tombstones may use at the end of a file. */
+/* One part in as many of a file, its end, is for tombstones alone. */
+#define TOMBSTONE_PART 8
+
 static uint64_t reserve_of(uint64_t file_bytes)
 {
-	return file_bytes / 8;
+	return file_bytes / TOMBSTONE_PART;
 }
 
-uint64_t store_left(const struct store *s)
+/* Count the bytes that objects can still be written to at the end of the last file. */
+static uint64_t left_in_file(const struct store *s)
 {
 	const struct datafile *f =
 		s->file_count ? &s->files[s->file_count - 1] : NULL;
+	uint64_t limit = f ? f->bytes - reserve_of(f->bytes) : 0;
 
-	if (!f || pos_file(s->end) != f->number || pos_offset(s->end) >= f->bytes)
+	if (!f || pos_file(s->end) != f->number || pos_offset(s->end) >= limit)
 		return 0;
-	return f->bytes - pos_offset(s->end);
+	return limit - pos_offset(s->end);
 }
 
-uint64_t store_waste(const struct store *s, uint64_t len)
+/* Add to LEN bytes of objects their file's part for tombstones, so that a new file, empty, counts
+ * as all of its bytes. */
+static uint64_t of_disk(uint64_t len)
 {
-	uint64_t left = store_left(s);
+	return len + len / (TOMBSTONE_PART - 1);
+}
 
-	return left && len + reserve_of(s->files[s->file_count - 1].bytes) > left ? left : 0;
+uint64_t store_cost(const struct store *s, uint64_t len)
+{
+	uint64_t left = left_in_file(s);
+
+	return of_disk(len > left ? left + len : len);
+}
+
+uint64_t store_spare(const struct store *s)
+{
+	uint64_t spare = of_disk(left_in_file(s));
+	char path[PATH_MAX];
+	struct stat st;
+
+	store_spare_path(s, path);
+	if (!stat(path, &st))
+		spare += (uint64_t)st.st_blocks * 512;
+	store_file_path(s, s->next_number, path);
+	if (s->ahead && !stat(path, &st))
+		spare += (uint64_t)st.st_blocks * 512;
+	return spare;
 }
 
 /* Append to the file FD from now on. Takes over FD also when it fails. */

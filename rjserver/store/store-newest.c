@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * Find when the newest of the objects that a DELETE means was stored.
- * Count what is allocated on the disk and not written yet.
- */
+/* Find when the newest of the objects that a DELETE means was stored. */
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "commit.h"
 #include "store-read.h"
@@ -69,19 +65,4 @@ int store_newest(struct store *s, const struct okey *okey, const char *query,
 	}
 	*time_ns = (ahead ? soon : *time_ns) + 1000000000;
 	return rc;
-}
-
-uint64_t store_spare(const struct store *s)
-{
-	uint64_t spare = store_left(s);
-	char path[PATH_MAX];
-	struct stat st;
-
-	store_spare_path(s, path);
-	if (!stat(path, &st))
-		spare += (uint64_t)st.st_blocks * 512;
-	store_file_path(s, s->next_number, path);
-	if (s->ahead && !stat(path, &st))
-		spare += (uint64_t)st.st_blocks * 512;
-	return spare;
 }

@@ -187,13 +187,12 @@ void store_ahead_end(struct store *s);
 int store_newest(struct store *s, const struct okey *okey, const char *query,
 	uint64_t *time_ns);
 
-/* Count the bytes that are allocated on the disk and not written yet. */
+/* Count the bytes of the disk that are in data files, or in such that are made already, and still
+ * free for objects. */
 uint64_t store_spare(const struct store *s);
-/* Count those of them that are at the end of the last data file. */
-uint64_t store_left(const struct store *s);
-/* Count the bytes of store_left() that are never written if a record of LEN bytes is stored: it
- * needs another file. */
-uint64_t store_waste(const struct store *s, uint64_t len);
+/* Count the bytes by which those and the disk's free ones become fewer if LEN bytes of records are
+ * written in one batch. What is left in the last file is lost if they need another. */
+uint64_t store_cost(const struct store *s, uint64_t len);
 
 /* store-load.c: read all data files, fill the index, set end, last, durable. */
 int store_scan(struct store *s, struct rj_error *err);
