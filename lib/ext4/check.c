@@ -2,9 +2,13 @@
 /* A quick look at an unmounted volume: checksums of superblock, groups and bitmaps. */
 #include "ext4/check.h"
 
+#include <stdlib.h>
+
 #include <ext2fs/ext2fs.h>
 
 #include "ext4/ext4-priv.h"
+
+#define MOST_IN_RUN (1u << 30) /* blocks: libext2fs takes an unsigned int */
 
 static int fail_ext2(struct rj_error *err, const char *path, const char *what,
 	errcode_t code)
@@ -12,90 +16,168 @@ static int fail_ext2(struct rj_error *err, const char *path, const char *what,
 	return rj_ext4_fail(err, RJ_E_CORRUPT, code, "%s: %s", path, what);
 }
 
-/* Free clusters and inodes of GROUP by its bitmaps. */
-static int count_free(ext2_filsys fs, dgrp_t group, uint32_t *clusters,
-	uint32_t *inodes, errcode_t *code)
+/* Count the zero bits of the first COUNT bits of BITS. */
+static uint32_t zero_bits(const uint8_t *bits, uint32_t count)
 {
-	blk64_t b = ext2fs_group_first_block2(fs, group);
-	blk64_t last = ext2fs_group_last_block2(fs, group);
-	uint32_t per = fs->super->s_inodes_per_group;
-	ext2_ino_t ino = group * per + 1, ino_end = ino + per;
-	blk64_t found, step = EXT2FS_CLUSTER_RATIO(fs);
+	uint32_t zeros = 0, i;
 
-	*clusters = *inodes = 0;
-	while (b <= last) {
-		*code = ext2fs_find_first_zero_block_bitmap2(
-			fs->block_map, b, last, &found);
-		if (*code)
-			break;
-		(*clusters)++;
-		b = (found / step + 1) * step;
-		if (step == 1)
-			b = found + 1;
-	}
-	if (*code && *code != ENOENT)
-		return -1;
-	while (ino < ino_end) {
-		ext2_ino_t at;
+	for (i = 0; i < count / 8; i++)
+		zeros += 8 - (uint32_t)__builtin_popcount(bits[i]);
+	for (i = count & ~7u; i < count; i++)
+		zeros += !(bits[i / 8] & 1 << i % 8);
+	return zeros;
+}
 
-		*code = ext2fs_find_first_zero_inode_bitmap2(
-			fs->inode_map, ino, ino_end - 1, &at);
-		if (*code)
-			break;
-		(*inodes)++;
-		ino = at + 1;
-	}
-	if (*code && *code != ENOENT)
-		return -1;
-	*code = 0;
-	return 0;
+/* A bitmap of a group: of blocks (clusters), or of inodes. */
+struct group_map {
+	const char *what;
+	blk64_t at;
+	uint16_t unused; /* the descriptor's flag: it is not on the disk yet */
+	uint32_t bits;	 /* of the group, fewer in the last one */
+	uint32_t bytes;	 /* with a checksum */
+	uint32_t free;	 /* by the descriptor */
+	int (*verify)(ext2_filsys fs, dgrp_t group, char *bitmap, int bytes);
+};
+
+/* Compare M, which is read into BUF, of a block, with its checksum and the descriptor's count. */
+static int check_map(ext2_filsys fs, const char *path, dgrp_t group, const struct group_map *m,
+	char *buf, struct rj_error *err)
+{
+	errcode_t code;
+	uint32_t zeros;
+
+	if (ext2fs_has_group_desc_csum(fs) && ext2fs_bg_flags_test(fs, group, m->unused))
+		return 0;
+	code = io_channel_read_blk64(fs->io, m->at, 1, buf);
+	if (code)
+		return fail_ext2(err, path, "cannot read the bitmaps", code);
+	if (!m->verify(fs, group, buf, (int)m->bytes))
+		return rj_fail(err, RJ_E_CORRUPT,
+			"%s: group %u: the bitmap of %s does not match its checksum", path, group,
+			m->what);
+	zeros = zero_bits((const uint8_t *)buf, m->bits);
+	if (zeros == m->free)
+		return 0;
+	return rj_fail(err, RJ_E_CORRUPT,
+		"%s: group %u: the bitmap has %u free %s, the descriptor says %u", path, group,
+		zeros, m->what, m->free);
 }
 
 static int check_group(
-	ext2_filsys fs, const char *path, dgrp_t group, struct rj_error *err)
+	ext2_filsys fs, const char *path, dgrp_t group, char *buf, struct rj_error *err)
 {
-	uint32_t clusters, inodes;
-	errcode_t code = 0;
+	uint32_t ratio = (uint32_t)EXT2FS_CLUSTER_RATIO(fs);
+	const struct group_map blocks = {"blocks", ext2fs_block_bitmap_loc(fs, group),
+		EXT2_BG_BLOCK_UNINIT,
+		((uint32_t)ext2fs_group_blocks_count(fs, group) + ratio - 1) / ratio,
+		EXT2_CLUSTERS_PER_GROUP(fs->super) / 8, ext2fs_bg_free_blocks_count(fs, group),
+		ext2fs_block_bitmap_csum_verify};
+	const struct group_map inodes = {"inodes", ext2fs_inode_bitmap_loc(fs, group),
+		EXT2_BG_INODE_UNINIT, EXT2_INODES_PER_GROUP(fs->super),
+		EXT2_INODES_PER_GROUP(fs->super) / 8, ext2fs_bg_free_inodes_count(fs, group),
+		ext2fs_inode_bitmap_csum_verify};
+	int rc = check_map(fs, path, group, &blocks, buf, err);
 
-	if (count_free(fs, group, &clusters, &inodes, &code))
-		return fail_ext2(err, path, "cannot read the bitmaps", code);
-	if (clusters != ext2fs_bg_free_blocks_count(fs, group))
-		return rj_fail(err, RJ_E_CORRUPT,
-			"%s: group %u: the bitmap has %u free blocks, the "
-			"descriptor says %u",
-			path, group, clusters,
-			ext2fs_bg_free_blocks_count(fs, group));
-	if (inodes != ext2fs_bg_free_inodes_count(fs, group))
-		return rj_fail(err, RJ_E_CORRUPT,
-			"%s: group %u: the bitmap has %u free inodes, the "
-			"descriptor says %u",
-			path, group, inodes,
-			ext2fs_bg_free_inodes_count(fs, group));
+	return rc ? rc : check_map(fs, path, group, &inodes, buf, err);
+}
+
+/* Blocks in a row that groups have for metadata of one kind. */
+struct run {
+	blk64_t at;
+	uint64_t count;
+};
+
+/* Mark those of R as taken, and begin an empty run. False: one was taken before. */
+static bool end_run(ext2fs_block_bitmap taken, struct run *r)
+{
+	bool free = !r->count || ext2fs_test_block_bitmap_range2(taken, r->at, (unsigned)r->count);
+
+	if (r->count)
+		ext2fs_mark_block_bitmap_range2(taken, r->at, (unsigned)r->count);
+	r->count = 0;
+	return free;
+}
+
+/* Add COUNT blocks from AT to R, or end that and begin a run with them. False: they are not
+ * inside the volume, or the run had blocks that were taken before. */
+static bool add_to_run(ext2_filsys fs, ext2fs_block_bitmap taken, struct run *r, blk64_t at,
+	uint32_t count)
+{
+	blk64_t end = ext2fs_blocks_count(fs->super);
+
+	if (at < fs->super->s_first_data_block || at >= end || count > end - at)
+		return false;
+	if ((at != r->at + r->count || r->count > MOST_IN_RUN) && !end_run(taken, r))
+		return false;
+	if (!r->count)
+		r->at = at;
+	r->count += count;
+	return true;
+}
+
+static int fail_place(struct rj_error *err, const char *path, dgrp_t group)
+{
+	return rj_fail(err, RJ_E_CORRUPT,
+		"%s: group %u, or one before: the group descriptor names blocks that are not its own",
+		path, group);
+}
+
+/* Before anything that they point to is read. TAKEN: the superblocks and descriptors. */
+static int check_each_descriptor(ext2_filsys fs, const char *path, ext2fs_block_bitmap taken,
+	struct rj_error *err)
+{
+	struct run maps = {0}, inode_maps = {0}, tables = {0};
+	dgrp_t g;
+
+	for (g = 0; g < fs->group_desc_count; g++) {
+		if (!ext2fs_group_desc_csum_verify(fs, g))
+			return rj_fail(err, RJ_E_CORRUPT,
+				"%s: group %u: the descriptor's checksum does not match", path, g);
+		if (!add_to_run(fs, taken, &maps, ext2fs_block_bitmap_loc(fs, g), 1) ||
+			!add_to_run(fs, taken, &inode_maps, ext2fs_inode_bitmap_loc(fs, g), 1) ||
+			!add_to_run(fs, taken, &tables, ext2fs_inode_table_loc(fs, g),
+				fs->inode_blocks_per_group))
+			return fail_place(err, path, g);
+	}
+	if (!end_run(taken, &maps) || !end_run(taken, &inode_maps) || !end_run(taken, &tables))
+		return fail_place(err, path, g - 1);
 	return 0;
 }
 
-/* Before anything that they point to is read. */
-static int check_descriptors(
-	ext2_filsys fs, const char *path, struct rj_error *err)
+static int check_descriptors(ext2_filsys fs, const char *path, struct rj_error *err)
 {
+	ext2fs_block_bitmap taken;
 	errcode_t code;
+	int rc;
 	dgrp_t g;
 
+	code = ext2fs_allocate_subcluster_bitmap(fs, "metadata", &taken);
+	if (code)
+		return rj_ext4_fail(err, RJ_E_NOMEM, code, "%s: no memory", path);
 	for (g = 0; g < fs->group_desc_count; g++)
-		if (!ext2fs_group_desc_csum_verify(fs, g))
-			return rj_fail(err, RJ_E_CORRUPT,
-				"%s: group %u: the descriptor's checksum does "
-				"not match",
-				path, g);
-	code = ext2fs_check_desc(fs);
-	return code ? fail_ext2(err, path, "the group descriptors", code) : 0;
+		ext2fs_reserve_super_and_bgd(fs, g, taken);
+	rc = check_each_descriptor(fs, path, taken, err);
+	ext2fs_free_block_bitmap(taken);
+	return rc;
 }
 
-int rj_volume_check_quick(const char *path,
+/* Did the writes that CHANGED tells of reach a bitmap of GROUP, or its descriptor? */
+static bool group_changed(ext2_filsys fs, dgrp_t group, const struct rj_changed *changed)
+{
+	uint32_t per = (uint32_t)EXT2_DESC_PER_BLOCK(fs->super);
+
+	return changed->is(changed->arg, ext2fs_block_bitmap_loc(fs, group)) ||
+	       changed->is(changed->arg, ext2fs_inode_bitmap_loc(fs, group)) ||
+	       changed->is(changed->arg, ext2fs_descriptor_block_loc2(fs,
+			fs->blocksize == 1024, group / per));
+}
+
+int rj_volume_check_quick(const char *path, const struct rj_changed *changed,
 	int (*progress)(void *arg, uint64_t done, uint64_t total), void *arg,
 	struct rj_error *err)
 {
 	ext2_filsys fs = NULL;
+	char *buf = NULL;
 	errcode_t code;
 	dgrp_t g;
 	int rc = 0;
@@ -103,18 +185,18 @@ int rj_volume_check_quick(const char *path,
 	code = ext2fs_open(path, EXT2_FLAG_64BITS, 0, 0, unix_io_manager, &fs);
 	if (code)
 		return fail_ext2(err, path, "cannot open the volume", code);
-	rc = check_descriptors(fs, path, err);
-	if (!rc) {
-		code = ext2fs_read_bitmaps(fs);
-		if (code)
-			rc = fail_ext2(err, path, "the bitmaps", code);
-	}
+	/* the memory that a bit for each block takes is too much for a large volume */
+	fs->default_bitmap_type = EXT2FS_BMAP64_RBTREE;
+	buf = malloc(fs->blocksize);
+	rc = buf ? check_descriptors(fs, path, err) : rj_fail(err, RJ_E_NOMEM, "out of memory");
 	for (g = 0; !rc && g < fs->group_desc_count; g++) {
-		rc = check_group(fs, path, g, err);
+		if (!changed || group_changed(fs, g, changed))
+			rc = check_group(fs, path, g, buf, err);
 		if (!rc && progress &&
 			progress(arg, g + 1, fs->group_desc_count))
 			rc = rj_fail(err, RJ_E_CANCELLED, "cancelled");
 	}
+	free(buf);
 	/* opened for reading: nothing of ours can be lost here */
 	ext2fs_close_free(&fs);
 	return rc;

@@ -8,16 +8,23 @@
 #include "util/error.h"
 #include "verdict/verdict.h"
 
+/* Which blocks a replay wrote. */
+struct rj_changed {
+	bool (*is)(void *arg, uint64_t block);
+	void *arg;
+};
+
 /*
- * Check the unmounted volume at PATH quickly, reading only: the superblock and group
- * descriptors (their checksums, and that they point inside the volume), then each
- * group's bitmaps against their checksums and the descriptor's counts of free blocks
- * and inodes. The totals in the superblock are not compared: the kernel updates
- * those only at unmount.
+ * Check the unmounted volume at PATH quickly, reading only: the superblock and all group
+ * descriptors (their checksums, and that each names blocks inside the volume, and its own),
+ * then bitmaps against their checksums and the descriptors' counts of free blocks and inodes:
+ * those of groups of which CHANGED has a bitmap or the descriptor, or of all groups (NULL).
+ * The totals in the superblock are not compared: the kernel updates those only at unmount.
+ * Memory: the descriptors, and some bytes for each run of a group's metadata.
  * RJ_E_CORRUPT names the first fault found. PROGRESS (may be NULL) counts groups; if
  * it does not return 0, the check ends with RJ_E_CANCELLED.
  */
-int rj_volume_check_quick(const char *path,
+int rj_volume_check_quick(const char *path, const struct rj_changed *changed,
 	int (*progress)(void *arg, uint64_t done, uint64_t total), void *arg,
 	struct rj_error *err);
 

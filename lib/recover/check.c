@@ -233,9 +233,18 @@ static int check_flagged(struct rj_recovery *r, struct rj_error *err)
 	return rc;
 }
 
+static bool replay_wrote(void *plan, uint64_t block)
+{
+	return rj_jbd2_plan_where(plan, block) != 0;
+}
+
 int rj_recovery_check(struct rj_recovery *r, struct rj_error *err)
 {
 	const char *const full[] = {"-fn", NULL};
+	const struct rj_changed replayed = {replay_wrote, r->plan};
+	/* releasing orphans frees blocks in any group */
+	bool all = r->report->outcome != RJ_OUTCOME_REPLAYED || !r->plan ||
+		   (r->orphans && !r->report->orphans_left);
 	int status, rc;
 
 	if (r->check_all && r->opts->verify != RJ_VERIFY_NONE)
@@ -244,7 +253,8 @@ int rj_recovery_check(struct rj_recovery *r, struct rj_error *err)
 	case RJ_VERIFY_NONE:
 		return 0;
 	case RJ_VERIFY_QUICK:
-		return rj_volume_check_quick(r->device, check_progress, r, err);
+		return rj_volume_check_quick(
+			r->device, all ? NULL : &replayed, check_progress, r, err);
 	case RJ_VERIFY_FULL:
 		break;
 	}

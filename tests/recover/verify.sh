@@ -61,6 +61,23 @@ cp c v; flip v $((1024 + 0x20)) 1
 status 8 "the superblock, its checksum wrong: not even none" "$RJRECOVER" -f --verify=none v
 like "the superblock: says so" "$OUT" "superblock"
 
+# after a replay quick looks at the groups of which a bitmap or the descriptor was written: a block
+# of 1 KiB has 32 descriptors
+check "a volume of 64 groups" eval 'truncate -s 512M large && mke2fs -q -F -b 1024 -t ext3 large'
+mkdir mnt && mount -o loop,data=journal large mnt || exit 99
+at_exit umount -l mnt
+check "... crashed" eval 'for i in 1 2 3; do echo $i >mnt/new$i && sync mnt/new$i || exit; done; cp --sparse=always large crashed'
+umount mnt
+cp --sparse=always crashed v
+status 0 "a replay: quick" "$RJRECOVER" -p v
+check "... is whole" e2fsck -fn v
+cp --sparse=always crashed v; flip v $(($(at v 1 inode_bitmap) + 20)) 4
+status 4 "... damage that the log does not replace, near what it wrote: seen" "$RJRECOVER" -p v
+like "... and named" "$OUT" "group 1: the bitmap has [0-9]+ free inodes, the descriptor says"
+cp --sparse=always crashed v; flip v $(($(at v 60 inode_bitmap) + 20)) 4
+status 0 "... in a group far from that: not looked at" "$RJRECOVER" -p v
+status 4 "... but by -f" "$RJRECOVER" -f v
+
 # an inode that is in no directory: only a whole check finds that
 cp n v; debugfs -w -R "unlink f3" v >/dev/null 2>&1
 status 0 "a lost inode: quick does not see it" "$RJRECOVER" -f v

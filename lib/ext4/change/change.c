@@ -112,9 +112,12 @@ static int change_blocks(struct rj_volume *v, ext2_filsys fs,
 	struct rj_change *c, const struct rj_change_opts *o,
 	struct run_list *old, struct run_list *gone, struct rj_error *err)
 {
-	errcode_t e = ext2fs_read_bitmaps(fs);
+	errcode_t e;
 	int rc = 0;
 
+	/* a bit for each block of a large volume takes too much memory */
+	fs->default_bitmap_type = EXT2FS_BMAP64_RBTREE;
+	e = ext2fs_read_bitmaps(fs);
 	if (!e && o->drop_inode)
 		e = rj_change_collect(fs, EXT2_JOURNAL_INO, old, gone);
 	if (!e && o->drop_inode)
