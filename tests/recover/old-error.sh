@@ -15,8 +15,8 @@ truncate -s 256M "$small/disk"
 disk=$(losetup -f --show "$small/disk") || exit 99
 at_exit losetup -d "$disk"
 
-# fails_for_a_moment: a write into the last MiB, which holds nothing, fails when its program ends, the
-# last that had the disk open
+# fails_for_a_moment: a write into the last MiB, which holds nothing, fails when its program ends,
+# which is the last that had the disk open
 fails_for_a_moment() {
 	head -c 64M /dev/zero >"$small/full" 2>/dev/null
 	dd if=/dev/urandom of="$disk" bs=4k count=1 seek=$((255 * 256 + RANDOM % 200)) conv=notrunc \
