@@ -132,6 +132,7 @@ static int hand_over(struct rj_daemon *d, struct rj_error *err)
 	rj_front_fds(d->front, &fds);
 	if (!rj_front_can_resume(d->front))
 		rj_supervisor_tell(d->post, RJ_WORD_FINAL);
+	rj_supervisor_tell_modules(d->post);
 	return rj_supervisor_give_fds(d->post, &fds, err);
 }
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * SHA-256 for the segment room. One context per thread, made at first use and
- * kept: once warm, no memory is asked of the system.
+ * SHA-256. Allocates nothing.
  */
 #ifndef RJ_SEGMENT_DIGEST_H
 #define RJ_SEGMENT_DIGEST_H
@@ -13,7 +12,7 @@
 #include "util/error.h"
 
 /* SHA-256 of A_LEN bytes A followed by B_LEN bytes B (B may be NULL).
- * RJ_E_NOMEM, or RJ_E_IO when OpenSSL refuses. */
+ * Returns 0: it cannot fail. */
 int rj_digest(const void *a, size_t a_len, const void *b, size_t b_len,
 	uint8_t out[RJ_SEG_HASH_BYTES], struct rj_error *err);
 

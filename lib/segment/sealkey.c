@@ -4,10 +4,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <openssl/core_names.h>
-#include <openssl/crypto.h>
-#include <openssl/kdf.h>
-#include <openssl/params.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "module/openssl.h"
 #include "os/fileio.h"
 #include "segment/digest.h"
 #include "util/environ.h"
@@ -35,24 +32,10 @@ static int hkdf(const uint8_t *secret, const void *salt, size_t salt_len,
 	const void *info, size_t info_len, uint8_t *out, size_t len,
 	struct rj_error *err)
 {
-	EVP_KDF *kdf = EVP_KDF_fetch(NULL, "HKDF", NULL);
-	EVP_KDF_CTX *ctx = kdf ? EVP_KDF_CTX_new(kdf) : NULL;
-	OSSL_PARAM p[5], *next = p;
-	bool good;
+	const struct rj_openssl *o;
+	int rc = rj_openssl(&o, err);
 
-	*next++ = OSSL_PARAM_construct_utf8_string(
-		OSSL_KDF_PARAM_DIGEST, (char *)"SHA256", 0);
-	*next++ = OSSL_PARAM_construct_octet_string(
-		OSSL_KDF_PARAM_KEY, (void *)secret, RJ_SEALKEY_BYTES);
-	*next++ = OSSL_PARAM_construct_octet_string(
-		OSSL_KDF_PARAM_SALT, (void *)salt, salt_len);
-	*next++ = OSSL_PARAM_construct_octet_string(
-		OSSL_KDF_PARAM_INFO, (void *)info, info_len);
-	*next = OSSL_PARAM_construct_end();
-	good = ctx && EVP_KDF_derive(ctx, out, len, p) == 1;
-	EVP_KDF_CTX_free(ctx);
-	EVP_KDF_free(kdf);
-	return good ? 0 : rj_fail(err, RJ_E_IO, "OpenSSL failed at HKDF");
+	return rc ? rc : o->hkdf(secret, salt, salt_len, info, info_len, out, len, err);
 }
 
 int rj_sealkey_derive(const struct rj_sealkey *key, const uint8_t *journal_uuid,
@@ -87,9 +70,11 @@ bool rj_sealkey_tag_fits(const struct rj_sealkey *key,
 	const uint8_t tag[RJ_SEALKEY_TAG_BYTES])
 {
 	uint8_t right[RJ_SEALKEY_TAG_BYTES];
+	const struct rj_openssl *o;
 
-	return !rj_sealkey_tag(key, journal_uuid, data, len, right, NULL) &&
-	       !CRYPTO_memcmp(right, tag, sizeof(right));
+	return !rj_openssl(&o, NULL) &&
+	       !rj_sealkey_tag(key, journal_uuid, data, len, right, NULL) &&
+	       !o->differ(right, tag, sizeof(right));
 }
 
 bool rj_sealkey_fingerprint_set(const uint8_t fp[RJ_SEALKEY_FINGERPRINT_BYTES])
@@ -141,7 +126,7 @@ void rj_sealkey_free(struct rj_sealkey *key)
 {
 	if (!key)
 		return;
-	OPENSSL_cleanse(key, sizeof(*key));
+	explicit_bzero(key, sizeof(*key));
 	(void)munlock(key, sizeof(*key));
 	free(key);
 }
@@ -204,8 +189,8 @@ static int load_open(
 			"%s: not a key file, or not all of one (for a new log rjtune --genkey makes one)", path);
 	else
 		rc = rj_sealkey_from_bytes(bytes, out, err);
-	OPENSSL_cleanse(text, sizeof(text));
-	OPENSSL_cleanse(bytes, sizeof(bytes));
+	explicit_bzero(text, sizeof(text));
+	explicit_bzero(bytes, sizeof(bytes));
 	return rc;
 }
 
@@ -238,8 +223,8 @@ static int write_key(int fd, const char *path, struct rj_error *err)
 		text[FILE_BYTES - 1] = '\n';
 		rc = rj_write_all(fd, text, FILE_BYTES, path, err);
 	}
-	OPENSSL_cleanse(text, sizeof(text));
-	OPENSSL_cleanse(bytes, sizeof(bytes));
+	explicit_bzero(text, sizeof(text));
+	explicit_bzero(bytes, sizeof(bytes));
 	return rc ? rc : rj_fsync(fd, path, err);
 }
 

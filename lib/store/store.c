@@ -2,6 +2,7 @@
 /* Choose the backend by a URL's scheme, and open it with the settings of rj.conf. */
 #include "store/store.h"
 
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -13,22 +14,25 @@
 
 #define NS_PER_S 1000000000LL
 
+#define OF_CURL(name) NULL, offsetof(struct rj_curl_module, name)
+
 static const struct {
 	const char *scheme;
-	rj_backend_open open;
+	rj_backend_open open; /* NULL: in the module librj-curl, at CURL */
+	size_t curl;
 } backends[] = {
-	{"file", rj_store_file_open},
-	{"rj", rj_store_rj_open},
-	{"rjs", rj_store_rj_open},
-	{"dav", rj_store_dav_open},
-	{"davs", rj_store_dav_open},
-	{"s3+http", rj_store_s3_open},
-	{"s3+https", rj_store_s3_open},
-	{"ftp", rj_store_ftp_open},
-	{"ftps", rj_store_ftp_open},
-	{"sftp", rj_store_sftp_open},
-	{"imap", rj_store_imap_open},
-	{"imaps", rj_store_imap_open},
+	{"file", rj_store_file_open, 0},
+	{"rj", rj_store_rj_open, 0},
+	{"rjs", rj_store_rj_open, 0},
+	{"dav", OF_CURL(dav)},
+	{"davs", OF_CURL(dav)},
+	{"s3+http", OF_CURL(s3)},
+	{"s3+https", OF_CURL(s3)},
+	{"ftp", OF_CURL(ftp)},
+	{"ftps", OF_CURL(ftp)},
+	{"sftp", OF_CURL(sftp)},
+	{"imap", OF_CURL(imap)},
+	{"imaps", OF_CURL(imap)},
 };
 
 #define BACKENDS (sizeof(backends) / sizeof(backends[0]))
@@ -69,10 +73,28 @@ static int load_conf(const char *text, const struct rj_url *url,
 	return rj_conf_load(lower, out, err);
 }
 
+/* Get the function that opens stores of the I-th scheme. */
+static int find_open(size_t i, rj_backend_open *out, struct rj_error *err)
+{
+	const struct rj_curl_module *curl;
+	int rc;
+
+	*out = backends[i].open;
+	if (*out)
+		return 0;
+	rc = rj_curl_module(&curl, err);
+	if (!rc)
+		memcpy(out, (const char *)curl + backends[i].curl, sizeof(*out));
+	else
+		rj_fail_prefix(err, "%s://: ", backends[i].scheme);
+	return rc;
+}
+
 static int open_url(const char *text, const struct rj_store_opts *opts,
 	struct rj_store **out, struct rj_error *err)
 {
 	struct rj_store_opts o = {0};
+	rj_backend_open open;
 	struct rj_conf *conf;
 	struct rj_url url;
 	size_t i;
@@ -87,6 +109,9 @@ static int open_url(const char *text, const struct rj_store_opts *opts,
 	}
 	if (i == BACKENDS)
 		return unsupported(url.scheme, err);
+	rc = find_open(i, &open, err);
+	if (rc)
+		return rc;
 	if (opts)
 		o = *opts;
 	conf = rj_conf_ref(o.conf);
@@ -96,7 +121,7 @@ static int open_url(const char *text, const struct rj_store_opts *opts,
 		return rc;
 	o.conf = conf;
 	complete(&o);
-	rc = backends[i].open(&url, &o, out, err);
+	rc = open(&url, &o, out, err);
 	if (!rc && out && conf->durable)
 		(*out)->caps.durability = conf->durable == RJ_CONF_YES
 						  ? RJ_DURABLE

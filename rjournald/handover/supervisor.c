@@ -17,6 +17,7 @@
 
 #include "harden.h"
 #include "log/retry.h"
+#include "module/module.h"
 #include "os/fileio.h"
 #include "util/environ.h"
 #include "util/log.h"
@@ -174,6 +175,15 @@ static void take_held(struct supervisor *k, struct msghdr *msg)
 	k->opts->detach(k->opts->arg);
 }
 
+static void load_module(enum rj_module which)
+{
+	const void *functions;
+	struct rj_error err;
+
+	if (rj_module_load(which, &functions, &err))
+		rj_log(RJ_LOG_WARNING, "%s", err.msg);
+}
+
 /* One message of the worker. False: there is none. */
 static bool hear(struct supervisor *k)
 {
@@ -211,6 +221,12 @@ static bool hear(struct supervisor *k)
 		break;
 	case RJ_WORD_BYE:
 		k->bye = true;
+		break;
+	case RJ_WORD_LOAD_CURL:
+		load_module(RJ_MODULE_CURL);
+		break;
+	case RJ_WORD_LOAD_OPENSSL:
+		load_module(RJ_MODULE_OPENSSL);
 		break;
 	}
 	return true;
@@ -385,6 +401,14 @@ void rj_supervisor_tell(int post, enum rj_word word)
 {
 	if (post_word(post, word, NULL))
 		rj_log(RJ_LOG_DEBUG, "supervisor: %s", strerror(errno));
+}
+
+void rj_supervisor_tell_modules(int post)
+{
+	if (rj_module_loaded(RJ_MODULE_CURL))
+		rj_supervisor_tell(post, RJ_WORD_LOAD_CURL);
+	if (rj_module_loaded(RJ_MODULE_OPENSSL))
+		rj_supervisor_tell(post, RJ_WORD_LOAD_OPENSSL);
 }
 
 int rj_supervisor_give_fds(

@@ -44,6 +44,10 @@ enum rj_word {
 	RJ_WORD_RESTART, /* I am going to end: start the program again */
 	RJ_WORD_FINAL,   /* if I die, do not start another one */
 	RJ_WORD_BYE,     /* everything is over: end with my exit status */
+	/* load this module of librj, for the workers after me: when they start, its file may
+	 * be that of another release, or lie on the volume that waits */
+	RJ_WORD_LOAD_CURL,
+	RJ_WORD_LOAD_OPENSSL,
 };
 
 struct rj_supervisor_opts {
@@ -68,6 +72,8 @@ int rj_supervisor_run(const struct rj_supervisor_opts *opts);
 
 /* Send one word. If the supervisor has ended, so will this process: no error. */
 void rj_supervisor_tell(int post, enum rj_word word);
+/* Have the supervisor load the modules that this worker has. */
+void rj_supervisor_tell_modules(int post);
 /* Send RJ_WORD_FDS with the descriptors. RJ_E_IO. */
 int rj_supervisor_give_fds(
 	int post, const struct rj_worker_fds *fds, struct rj_error *err);

@@ -91,6 +91,7 @@ static void *take_over(void *arg)
 				t->loaded->writer));
 	}
 	t->done = true;
+	rj_supervisor_tell_modules(t->post);
 	rj_supervisor_tell(t->post, RJ_WORD_SERVING);
 	rj_front_release(t->front);
 	if (write(t->event_fd, &one, sizeof(one)) == -1)

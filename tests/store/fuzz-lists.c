@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "store/http/s3.h"
+#include "store/curl/s3.h"
 #include "store/tree/curl-tree.h"
 #include "store/tree/dav-list.h"
 #include "store/tree/imap-mail.h"

@@ -7,7 +7,6 @@
 #include <time.h>
 
 #include "store/conf.h"
-#include "store/http/curl.h"
 
 bool rj_http_header_is(const char *line, size_t len, const char *name,
 	char *value, size_t size)
@@ -98,8 +97,7 @@ void rj_http_peer_release(struct rj_http_peer *p)
 	rj_conf_release(p->opts.conf);
 }
 
-/* Does what is in clear stay on this machine? */
-static bool stays_here(const struct rj_http_peer *p)
+bool rj_http_peer_stays_here(const struct rj_http_peer *p)
 {
 	const char *proxy = p->opts.conf->proxy;
 
@@ -111,7 +109,7 @@ int rj_http_peer_check(const struct rj_http_peer *p, struct rj_error *err)
 	const struct rj_conf *c = p->opts.conf;
 
 	if (p->setup.tls || c->insecure || p->setup.auth == RJ_HTTP_SIGV4 ||
-		!(c->token || c->password) || stays_here(p))
+		!(c->token || c->password) || rj_http_peer_stays_here(p))
 		return 0;
 	return rj_fail_cause(
 		rj_fail(err, RJ_E_REFUSED,
@@ -119,19 +117,6 @@ int rj_http_peer_check(const struct rj_http_peer *p, struct rj_error *err)
 			"TLS, or say insecure=yes in rj.conf",
 			p->name),
 		RJ_CAUSE_SETTINGS, err);
-}
-
-int rj_http_peer_easy(const struct rj_http_peer *p, char *detail, CURL **out,
-	struct rj_error *err)
-{
-	int rc = rj_curl_new(p->name, &p->opts, p->setup.tls ? "https" : "http",
-		detail, out, err);
-
-	if (rc || !stays_here(p) || !curl_easy_setopt(*out, CURLOPT_PROXY, ""))
-		return rc;
-	rj_curl_cleanup(*out);
-	*out = NULL;
-	return rj_fail(err, RJ_E_NOMEM, "%s: out of memory", p->name);
 }
 
 bool rj_http_peer_renew(struct rj_http_peer *p)

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Describe one HTTP request and its answer, and the server that it goes to; decide what
- * an answer's status means. Shared by both HTTP engines: http.h (libcurl; S3 and WebDAV) and
+ * an answer's status means. Shared by both HTTP engines: curl/http.h (S3 and WebDAV) and
  * http1.h (rj://). Private to lib/store.
  */
 #ifndef RJ_STORE_HTTP_CALL_H
 #define RJ_STORE_HTTP_CALL_H
 
-#include <curl/curl.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -97,10 +96,9 @@ void rj_http_call_end(struct rj_http_call *c, size_t len);
 /* Check where secrets would go. RJ_E_REFUSED: a password or token would be sent
  * unencrypted to another machine, or to a proxy of rj.conf there. */
 int rj_http_peer_check(const struct rj_http_peer *p, struct rj_error *err);
-/* Make a handle by rj_curl_new(), with its errors. For a server on this machine the
- * environment's proxy is not used. */
-int rj_http_peer_easy(const struct rj_http_peer *p, char *detail, CURL **out,
-	struct rj_error *err);
+/* Does what is sent to P in clear stay on this machine? Then the environment's proxy is not
+ * used. */
+bool rj_http_peer_stays_here(const struct rj_http_peer *p);
 /* If the last request failed: read rj.conf again if it changed. True: other settings
  * hold now, for another connection. */
 bool rj_http_peer_renew(struct rj_http_peer *p);

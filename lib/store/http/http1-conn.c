@@ -4,12 +4,18 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/time.h>
-#include <time.h>
+#include <unistd.h>
 
-#include "store/http/curl.h"
+#include "module/openssl.h"
+#include "store/backend.h"
+#include "store/conf.h"
+#include "store/http/dial.h"
+#include "store/http/net-fail.h"
+#include "store/url.h"
 #include "util/environ.h"
 
 #define MS	   1000000ll
@@ -26,188 +32,154 @@ static int look_ms(const struct rj_http1_conn *c, int ms)
 	return c->peer->opts.give_up && ms > GIVE_UP_MS ? GIVE_UP_MS : ms;
 }
 
+bool rj_http1_connected(const struct rj_http1_conn *c)
+{
+	return c->fd >= 0;
+}
+
 void rj_http1_disconnect(struct rj_http1_conn *c)
 {
-	rj_curl_cleanup(c->easy);
-	c->easy = NULL;
+	if (c->layer)
+		c->layer->close(c);
+	else if (c->fd >= 0)
+		close(c->fd); /* nothing that was sent depends on it */
+	c->layer = NULL;
+	c->state = NULL;
 	c->fd = -1;
 	c->used = c->checked = false;
 }
 
-/* The socket is then a blocking one with a time limit, which saves the poll
- * in front of the receive. TLS is libcurl's, and its socket stays as it is; so does
- * that of a tunnel, for a proxy may speak TLS with us where the server does not. */
-static int take_socket(struct rj_http1_conn *c)
+static bool by_layer(const struct rj_http1_conn *c)
+{
+	return c->layer && c->layer->send;
+}
+
+/* Make the socket a blocking one with a time limit, which saves the poll in front of the
+ * receive. A layer's socket stays as it is: it may have to wait for another event. */
+static int limit_socket(struct rj_http1_conn *c)
 {
 	int ms = look_ms(c, c->peer->opts.request_timeout_ms);
 	struct timeval limit = {
 		.tv_sec = ms / 1000,
 		.tv_usec = ms % 1000 * 1000l,
 	};
-	curl_socket_t fd = CURL_SOCKET_BAD;
-	long tunnel = 0;
 	int flags;
 
-	if (curl_easy_getinfo(c->easy, CURLINFO_ACTIVESOCKET, &fd) ||
-		fd == CURL_SOCKET_BAD ||
-		curl_easy_getinfo(
-			c->easy, CURLINFO_HTTP_CONNECTCODE, &tunnel))
-		return -1;
-	c->fd = fd;
-	c->by_curl = c->peer->setup.tls || tunnel;
-	if (c->by_curl)
+	if (by_layer(c))
 		return 0;
-	flags = fcntl(fd, F_GETFL);
-	return flags < 0 || fcntl(fd, F_SETFL, flags & ~O_NONBLOCK) ||
-			       setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit,
-				       sizeof(limit))
+	flags = fcntl(c->fd, F_GETFL);
+	return flags < 0 || fcntl(c->fd, F_SETFL, flags & ~O_NONBLOCK) ||
+			       setsockopt(c->fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit))
 		       ? -1
 		       : 0;
 }
 
-/* libcurl's form with OpenSSL, "Dec  5 12:00:00 2026 GMT", or with GnuTLS, "2026-12-05 12:00:00
- * GMT". Returns seconds since 1970; 0: neither. */
-static int64_t parse_end(const char *text)
+/* May a proxy be meant for P? Its rules (no_proxy, the proxy's own password) are libcurl's. */
+static bool may_have_proxy(const struct rj_http_peer *p)
 {
-	struct tm tm = {0};
+	static const char *const plain[] = {"http_proxy", "all_proxy", "ALL_PROXY", NULL};
+	static const char *const tls[] = {
+		"https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY", NULL};
+	const char *const *name = p->setup.tls ? tls : plain;
+	const char *proxy = p->opts.conf->proxy;
 
-	if (!strptime(text, "%b %d %H:%M:%S %Y", &tm)) {
-		tm = (struct tm){0};
-		if (!strptime(text, "%Y-%m-%d %H:%M:%S", &tm))
-			return 0;
-	}
-	return timegm(&tm);
+	if (proxy)
+		return *proxy;
+	if (rj_http_peer_stays_here(p))
+		return false;
+	for (proxy = NULL; *name && !(proxy && *proxy); name++)
+		proxy = getenv(*name);
+	return proxy && *proxy;
 }
 
-/* Of the first certificate of the server. */
-static int64_t cert_until(CURL *easy)
+static int connect_by_curl(struct rj_http1_conn *c, const char *base, struct rj_error *err)
 {
-	static const char field[] = "Expire date:";
-	struct curl_certinfo *all = NULL;
-	struct curl_slist *line;
+	const struct rj_curl_module *curl;
+	int rc = rj_curl_module(&curl, err);
 
-	if (curl_easy_getinfo(easy, CURLINFO_CERTINFO, &all) || !all || all->num_of_certs < 1)
-		return 0;
-	for (line = all->certinfo[0]; line; line = line->next)
-		if (!strncmp(line->data, field, sizeof(field) - 1))
-			return parse_end(line->data + sizeof(field) - 1);
-	return 0;
+	return rc ? rc : curl->connect(c, base, err);
 }
 
-static CURLcode set_up(struct rj_http1_conn *c, const char *base)
+static int connect_direct(struct rj_http1_conn *c, const char *base, struct rj_error *err)
 {
-	CURLcode code = curl_easy_setopt(c->easy, CURLOPT_URL, base);
+	const struct rj_store_opts *o = &c->peer->opts;
+	int ms = o->connect_timeout_ms < o->request_timeout_ms ? o->connect_timeout_ms
+							       : o->request_timeout_ms;
+	int64_t until = rj_monotonic_ns() + ms * MS;
+	const struct rj_openssl *openssl = NULL;
+	struct rj_url url;
+	int rc = rj_url_parse(base, &url, err);
 
-	if (!code)
-		code = curl_easy_setopt(c->easy, CURLOPT_CONNECT_ONLY, 1L);
-	/* without TLS, too: a request to a proxy would have another form */
-	if (!code)
-		code = curl_easy_setopt(c->easy, CURLOPT_HTTPPROXYTUNNEL, 1L);
-	if (!code && c->peer->setup.tls)
-		code = curl_easy_setopt(c->easy, CURLOPT_CERTINFO, 1L);
-	/* with TLS, HTTP/2 would be offered otherwise */
-	if (!code)
-		code = curl_easy_setopt(c->easy, CURLOPT_HTTP_VERSION,
-			(long)CURL_HTTP_VERSION_1_1);
-	return code;
-}
-
-static int fail_connect(struct rj_http1_conn *c, CURLcode code, struct rj_error *err)
-{
-	const struct rj_http_peer *p = c->peer;
-	struct rj_http_call call = {0};
-	long proxy = 0;
-
-	curl_easy_getinfo(c->easy, CURLINFO_HTTP_CONNECTCODE, &proxy);
-	call.status = (int)proxy;
-	if (proxy == 407)
-		return rj_http_fail_status(p, &call, "connect", NULL, err);
-	if (proxy && !rj_http_is_success(call.status))
-		return rj_fail(err, RJ_E_UNREACHABLE,
-			"%s: cannot reach the %s: the proxy does not connect us to it (status %ld)",
-			p->name, p->setup.peer, proxy);
-	return rj_curl_fail(c->easy, code, p->name, p->setup.peer, c->detail,
-		&p->opts, err);
+	if (!rc && c->peer->setup.tls)
+		rc = rj_openssl(&openssl, err);
+	if (!rc)
+		rc = rj_dial(c->peer, url.port, until, &c->fd, err);
+	if (!rc && openssl)
+		rc = openssl->tls_begin(c, until, err);
+	return rc;
 }
 
 int rj_http1_connect(
 	struct rj_http1_conn *c, const char *base, struct rj_error *err)
 {
-	const struct rj_http_peer *p = c->peer;
-	CURLcode code;
 	int rc;
 
-	c->detail[0] = '\0';
-	c->code = CURLE_OK;
-	rc = rj_http_peer_easy(p, c->detail, &c->easy, err);
-	if (rc)
-		return rc;
-	code = set_up(c, base);
-	if (!code)
-		code = rj_curl_perform(c->easy);
-	if (code)
-		rc = fail_connect(c, code, err);
-	else if (take_socket(c))
+	c->cert_until_s = 0;
+	rc = may_have_proxy(c->peer) ? connect_by_curl(c, base, err)
+				     : connect_direct(c, base, err);
+	if (!rc && limit_socket(c))
 		rc = rj_fail(err, RJ_E_IO,
-			"%s: cannot use the connection's socket", p->name);
+			"%s: cannot use the connection's socket", c->peer->name);
 	if (rc)
 		rj_http1_disconnect(c);
-	c->cert_until_s = rc ? 0 : cert_until(c->easy);
 	return rc;
 }
 
-static enum rj_http1_io io_of(struct rj_http1_conn *c, CURLcode code, size_t n)
+static enum rj_http1_io io_of(struct rj_http1_conn *c, ssize_t n)
 {
-	c->code = code;
-	if (code)
-		return code == CURLE_AGAIN ? RJ_IO_AGAIN : RJ_IO_LOST;
-	return n ? RJ_IO_OK : RJ_IO_CLOSED;
+	if (n >= 0)
+		return RJ_IO_OK;
+	c->sys_errno = errno;
+	return errno == EAGAIN || errno == EINTR ? RJ_IO_AGAIN : RJ_IO_LOST;
 }
 
 enum rj_http1_io rj_http1_send(
 	struct rj_http1_conn *c, struct iovec *iov, int parts, size_t *sent)
 {
 	struct msghdr msg = {.msg_iov = iov, .msg_iovlen = (size_t)parts};
-	struct rj_sigpipe hold;
-	CURLcode code;
 	ssize_t n;
 
 	*sent = 0;
-	if (c->by_curl) {
-		rj_sigpipe_block(&hold);
-		code = curl_easy_send(
-			c->easy, iov->iov_base, iov->iov_len, sent);
-		rj_sigpipe_restore(&hold);
-		return io_of(c, code, code ? 0 : 1);
-	}
+	if (by_layer(c))
+		return c->layer->send(c, iov->iov_base, iov->iov_len, sent);
 	n = sendmsg(c->fd, &msg, MSG_NOSIGNAL | MSG_DONTWAIT);
-	if (n < 0)
-		return errno == EAGAIN || errno == EINTR ? RJ_IO_AGAIN
-							 : RJ_IO_LOST;
-	*sent = (size_t)n;
-	return RJ_IO_OK;
+	if (n > 0)
+		*sent = (size_t)n;
+	return io_of(c, n);
 }
 
 enum rj_http1_io rj_http1_receive(struct rj_http1_conn *c, char *data,
 	size_t size, bool wait, size_t *got)
 {
-	struct rj_sigpipe hold;
-	CURLcode code;
 	ssize_t n;
 
 	*got = 0;
-	if (c->by_curl) {
-		rj_sigpipe_block(&hold);
-		code = curl_easy_recv(c->easy, data, size, got);
-		rj_sigpipe_restore(&hold);
-		return io_of(c, code, *got);
-	}
+	if (by_layer(c))
+		return c->layer->receive(c, data, size, got);
 	n = recv(c->fd, data, size, wait ? 0 : MSG_DONTWAIT);
-	if (n < 0)
-		return errno == EAGAIN || errno == EINTR ? RJ_IO_AGAIN
-							 : RJ_IO_LOST;
-	*got = (size_t)n;
-	return n ? RJ_IO_OK : RJ_IO_CLOSED;
+	if (n > 0)
+		*got = (size_t)n;
+	return n ? io_of(c, n) : RJ_IO_CLOSED;
+}
+
+int rj_http1_fail_lost(struct rj_http1_conn *c, struct rj_error *err)
+{
+	int e = c->sys_errno;
+
+	if (by_layer(c))
+		return c->layer->fail_lost(c, err);
+	return rj_net_fail_lost(c->peer->name, c->peer->setup.peer,
+		e == ECONNRESET || e == EPIPE ? "connection reset" : strerror(e), err);
 }
 
 bool rj_http1_wait(struct rj_http1_conn *c, short what, int64_t until_ns)

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Connect to a server by libcurl (names, time limits, a proxy, TLS, certificates), and
- * send and receive over that connection without it. A commit is one request, and what
- * libcurl does around a request (a dozen system calls, some forty allocations, which
- * are wiped) takes longer than the request. Private to lib/store.
+ * A connection to a journal server: made by dial.h, encrypted by the module librj-openssl
+ * (crypto/tls.c), or, where a proxy is named, made by the module librj-curl (curl/tunnel.c).
+ * Private to lib/store and these modules.
  */
 #ifndef RJ_STORE_HTTP1_CONN_H
 #define RJ_STORE_HTTP1_CONN_H
 
-#include <curl/curl.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -17,29 +15,48 @@
 #include "store/http/http-call.h"
 #include "util/error.h"
 
-struct rj_http1_conn {
-	CURL *easy; /* NULL: no connection */
-	int fd;
-	bool by_curl; /* I/O goes through libcurl: TLS, with the server or a proxy */
-	bool used;    /* an answer came over this connection */
-	bool checked; /* set by the caller: it is the right server */
-	int64_t cert_until_s; /* when the server's certificate ends, since 1970; 0: not known */
-	const struct rj_http_peer *peer;
-	CURLcode code; /* of the last I/O by libcurl; its message is in detail */
-	char detail[CURL_ERROR_SIZE];
-};
-
 /* How a piece of I/O went. */
 enum rj_http1_io {
 	RJ_IO_OK,
 	RJ_IO_AGAIN,  /* it would have to wait */
 	RJ_IO_CLOSED, /* the peer closed the connection in order */
-	RJ_IO_LOST,   /* an error: the connection's code, or errno if that is 0 */
+	RJ_IO_LOST,   /* an error, which rj_http1_fail_lost() names */
 };
 
-/* Connect to BASE ("https://host:port"). Errors as of rj_curl_new() and rj_curl_fail(). */
+struct rj_http1_conn;
+
+/* The I/O of a connection that is more than a socket. */
+struct rj_http1_layer {
+	/* Send some of LEN bytes of DATA, or receive up to SIZE bytes; neither waits. NULL: by
+	 * the socket. */
+	enum rj_http1_io (*send)(
+		struct rj_http1_conn *c, const void *data, size_t len, size_t *sent);
+	enum rj_http1_io (*receive)(
+		struct rj_http1_conn *c, void *data, size_t size, size_t *got);
+	/* Fail for what was RJ_IO_LOST last. Without SEND: not called. */
+	int (*fail_lost)(struct rj_http1_conn *c, struct rj_error *err);
+	/* End it, and close the socket. */
+	void (*close)(struct rj_http1_conn *c);
+};
+
+struct rj_http1_conn {
+	int fd; /* -1: no connection */
+	const struct rj_http1_layer *layer; /* NULL: the socket alone */
+	void *state;  /* of the layer */
+	bool used;    /* an answer came over this connection */
+	bool checked; /* set by the caller: it is the right server */
+	int64_t cert_until_s; /* when the server's certificate ends, since 1970; 0: not known */
+	const struct rj_http_peer *peer;
+	int sys_errno; /* of the socket's last I/O that was RJ_IO_LOST */
+};
+
+/* Connect to BASE ("https://host:port"). RJ_E_UNREACHABLE; RJ_E_DENIED: the server's
+ * certificate is not trusted; RJ_E_INVAL, RJ_E_NOMEM as tls_begin of module/openssl.h;
+ * RJ_E_REFUSED: a module is not installed. */
 int rj_http1_connect(
 	struct rj_http1_conn *c, const char *base, struct rj_error *err);
+/* Is there a connection? */
+bool rj_http1_connected(const struct rj_http1_conn *c);
 /* Close the connection, if there is one. */
 void rj_http1_disconnect(struct rj_http1_conn *c);
 
@@ -50,6 +67,8 @@ enum rj_http1_io rj_http1_send(
  * if it has one. */
 enum rj_http1_io rj_http1_receive(struct rj_http1_conn *c, char *data,
 	size_t size, bool wait, size_t *got);
+/* RJ_E_UNREACHABLE: what was RJ_IO_LOST last. */
+int rj_http1_fail_lost(struct rj_http1_conn *c, struct rj_error *err);
 /* Wait for WHAT, an event of poll(). False: UNTIL_NS (monotonic) has passed, or
  * rj_http1_given_up(). */
 bool rj_http1_wait(struct rj_http1_conn *c, short what, int64_t until_ns);

@@ -1,32 +1,38 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "store/http/http1-request.h"
 
-#include <openssl/evp.h>
 #include <stdio.h>
 #include <string.h>
 
-/* USER:PASSWORD in base64. False: it has no space. */
-static bool put_basic(const char *user, const char *password,
-	char line[RJ_HTTP1_AUTH_BYTES])
+#include "module/openssl.h"
+
+/* USER:PASSWORD in base64. *FITS false: it has no space. */
+static int put_basic(const char *user, const char *password,
+	char line[RJ_HTTP1_AUTH_BYTES], bool *fits, struct rj_error *err)
 {
 	static const char start[] = "Authorization: Basic ";
 	char plain[RJ_HTTP1_AUTH_BYTES / 4 * 3 - sizeof(start) - 3];
-	int n = snprintf(plain, sizeof(plain), "%s:%s", user, password);
-	bool fits = n > 0 && (size_t)n < sizeof(plain);
+	const struct rj_openssl *o;
+	int n, rc = rj_openssl(&o, err);
 
-	if (fits) {
+	if (rc)
+		return rc;
+	n = snprintf(plain, sizeof(plain), "%s:%s", user, password);
+	*fits = n > 0 && (size_t)n < sizeof(plain);
+	if (*fits) {
 		memcpy(line, start, sizeof(start));
-		EVP_EncodeBlock((unsigned char *)line + sizeof(start) - 1,
+		o->base64((unsigned char *)line + sizeof(start) - 1,
 			(const unsigned char *)plain, n);
 	}
 	explicit_bzero(plain, sizeof(plain));
-	return fits;
+	return 0;
 }
 
 int rj_http1_auth_line(const struct rj_conf *c, const char *name,
 	char line[RJ_HTTP1_AUTH_BYTES], struct rj_error *err)
 {
 	bool fits = true;
+	int rc = 0;
 
 	line[0] = '\0';
 	if (c->token)
@@ -34,10 +40,10 @@ int rj_http1_auth_line(const struct rj_conf *c, const char *name,
 			       "Authorization: Bearer %s",
 			       c->token) < RJ_HTTP1_AUTH_BYTES;
 	else if (c->user || c->password)
-		fits = put_basic(c->user ? c->user : "",
-			c->password ? c->password : "", line);
-	if (fits)
-		return 0;
+		rc = put_basic(c->user ? c->user : "", c->password ? c->password : "", line,
+			&fits, err);
+	if (rc || fits)
+		return rc;
 	return rj_fail_cause(rj_fail(err, RJ_E_INVAL,
 				     "%s: the %s of rj.conf is too long", name,
 				     c->token ? "token" : "password"),

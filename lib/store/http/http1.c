@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "store/http/http1.h"
 
-#include <errno.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "store/http/curl.h"
 #include "store/http/http1-conn.h"
 #include "store/http/http1-request.h"
 #include "store/http/http1-response.h"
+#include "store/http/net-fail.h"
 #include "util/environ.h"
 
 #define MS 1000000ll
@@ -119,29 +118,19 @@ static enum rj_http1_io receive_answer(struct rj_http1 *h)
 	return RJ_IO_OK;
 }
 
-static int fail_io(
-	struct rj_http1 *h, enum rj_http1_io io, int e, struct rj_error *err)
+static int fail_io(struct rj_http1 *h, enum rj_http1_io io, struct rj_error *err)
 {
 	const char *name = h->peer.name, *peer = h->peer.setup.peer;
 
 	if (io == RJ_IO_AGAIN && rj_http1_given_up(&h->conn))
-		return rj_fail(err, RJ_E_UNREACHABLE,
-			"%s: the request to the %s was given up", name, peer);
+		return rj_net_fail_given_up(name, peer, err);
 	if (io == RJ_IO_AGAIN)
-		return rj_fail(err, RJ_E_UNREACHABLE,
-			"%s: no answer from the %s: timed out after %d ms",
-			name, peer, h->peer.opts.request_timeout_ms);
+		return rj_net_fail_time(name, peer, &h->peer.opts, err);
 	if (io == RJ_IO_CLOSED && h->answer.begun)
 		return rj_http_fail_cut(&h->peer, err);
 	if (io == RJ_IO_CLOSED)
-		return rj_curl_fail_silent(!h->conn.used, name, peer, err);
-	if (h->conn.code) /* TLS may know why: our certificate was refused */
-		return rj_curl_fail(h->conn.easy, h->conn.code, name, peer,
-			h->conn.detail, &h->peer.opts, err);
-	return rj_fail(err, RJ_E_UNREACHABLE,
-		"%s: lost the connection to the %s: %s", name, peer,
-		e == ECONNRESET || e == EPIPE ? "connection reset"
-					      : strerror(e));
+		return rj_net_fail_silent(!h->conn.used, name, peer, err);
+	return rj_http1_fail_lost(&h->conn, err); /* TLS may know why: our certificate */
 }
 
 /* One attempt on the connection that there is. *AGAIN: it had been closed
@@ -163,7 +152,6 @@ static int attempt(struct rj_http1 *h, bool *again, struct rj_error *err)
 	if (c->rest_count)
 		memcpy(iov + 2, c->rest, (size_t)c->rest_count * sizeof(*iov));
 	rj_http1_response_begin(&h->answer, c);
-	h->conn.detail[0] = '\0';
 	h->waited = false;
 	set_limit(h);
 	io = rj_http1_given_up(&h->conn)
@@ -174,7 +162,7 @@ static int attempt(struct rj_http1 *h, bool *again, struct rj_error *err)
 	*again = (io == RJ_IO_CLOSED || io == RJ_IO_LOST) && h->conn.used &&
 		 !h->answer.begun;
 	if (io != RJ_IO_OK)
-		rc = fail_io(h, io, errno, err);
+		rc = fail_io(h, io, err);
 	else
 		rc = rj_http1_response_end(&h->answer, &h->peer, &keep, err);
 	if (!rc && !whole && rj_http_is_success(c->status))
@@ -205,7 +193,7 @@ static int get_ready(struct rj_http1 *h,
 
 	if (h->conn.used && rj_http1_is_stale(&h->conn))
 		rj_http1_disconnect(&h->conn);
-	if (!h->conn.easy)
+	if (!rj_http1_connected(&h->conn))
 		rc = connect_now(h, err);
 	if (rc || !check || h->conn.checked)
 		return rc;
@@ -214,7 +202,7 @@ static int get_ready(struct rj_http1 *h,
 	h->passed = !rc;
 	if (rc)
 		rj_http1_disconnect(&h->conn);
-	else if (!h->conn.easy)
+	else if (!rj_http1_connected(&h->conn))
 		rc = connect_now(h, err);
 	h->conn.checked = !rc;
 	return rc;

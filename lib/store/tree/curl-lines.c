@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "store/http/curl.h"
+#include "store/curl/curl.h"
 #include "store/tree/curl-tree.h"
 #include "util/environ.h"
 

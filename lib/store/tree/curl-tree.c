@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "store/conf.h"
-#include "store/http/curl.h"
+#include "store/curl/curl.h"
 #include "util/environ.h"
 
 #define POLL_MS 2

@@ -3,7 +3,7 @@
 #ifndef RJ_STORE_DAV_LIST_H
 #define RJ_STORE_DAV_LIST_H
 
-#include "store/http/xml.h"
+#include "store/curl/xml.h"
 #include "store/tree/tree.h"
 
 struct rj_dav_list {

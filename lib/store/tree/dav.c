@@ -14,7 +14,7 @@
 
 #include "store/backend.h"
 #include "store/conf.h"
-#include "store/http/http.h"
+#include "store/curl/http.h"
 #include "store/tree/dav-list.h"
 #include "store/tree/tree.h"
 #include "util/environ.h"

@@ -3,7 +3,7 @@
 #ifndef RJ_STORE_S3_H
 #define RJ_STORE_S3_H
 
-#include "store/http/http.h"
+#include "store/curl/http.h"
 #include "store/store.h"
 #include "store/url.h"
 

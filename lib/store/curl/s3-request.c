@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Requests to an S3 store: URL, settings, and what an error answer means. */
-#include "store/http/s3.h"
+#include "store/curl/s3.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 #include <strings.h>
 
 #include "store/conf.h"
-#include "store/http/xml.h"
+#include "store/curl/xml.h"
 
 const char *const rj_s3_plain_headers[] = {RJ_S3_UNSIGNED, NULL};
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "store/http/xml.h"
+#include "store/curl/xml.h"
 
 #include <expat.h>
 #include <limits.h>

@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <stdbool.h>
 
+#include "store/http/http-call.h"
 #include "store/store.h"
 #include "util/error.h"
 
@@ -24,6 +25,11 @@
  */
 int rj_curl_new(const char *name, const struct rj_store_opts *opts,
 	const char *protocols, char *detail, CURL **out, struct rj_error *err);
+
+/* Make a handle for P by rj_curl_new(), with its errors. For a server on this machine the
+ * environment's proxy is not used. */
+int rj_curl_new_http(const struct rj_http_peer *p, char *detail, CURL **out,
+	struct rj_error *err);
 
 /*
  * curl_easy_perform, with SIGPIPE blocked in the calling thread: OpenSSL writes
@@ -51,10 +57,5 @@ void rj_sigpipe_restore(const struct rj_sigpipe *p);
 int rj_curl_fail(CURL *e, CURLcode code, const char *name, const char *peer,
 	const char *detail, const struct rj_store_opts *opts,
 	struct rj_error *err);
-/* RJ_E_UNREACHABLE: the connection ended without an answer. FRESH: it is the first
- * request over it, so the message says that the server may expect TLS. (On a used
- * connection the server may just have restarted.) */
-int rj_curl_fail_silent(
-	bool fresh, const char *name, const char *peer, struct rj_error *err);
 
 #endif

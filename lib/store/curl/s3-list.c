@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "store/http/s3.h"
-#include "store/http/xml.h"
+#include "store/curl/s3.h"
+#include "store/curl/xml.h"
 
 #define PAGE_OBJECTS 1000
 #define PAGE_BYTES   (4u << 20)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Send requests of S3 and WebDAV over libcurl. rj:// has its own engine: http1.c. */
-#include "store/http/http.h"
+#include "store/curl/http.h"
 
 #include <ctype.h>
 #include <netinet/in.h>
@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "store/conf.h"
-#include "store/http/curl.h"
+#include "store/curl/curl.h"
 
 #define KINDS 8 /* of header arrays that a handle remembers */
 
@@ -427,7 +427,7 @@ static int make_easy(struct rj_http *h, struct rj_error *err)
 	int rc = rj_http_peer_check(&h->peer, err);
 
 	if (!rc)
-		rc = rj_http_peer_easy(&h->peer, h->detail, &h->easy, err);
+		rc = rj_curl_new_http(&h->peer, h->detail, &h->easy, err);
 	if (!rc && set_up(h))
 		rc = rj_fail(err, RJ_E_NOMEM, "%s: out of memory", h->peer.name);
 	return rc;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Tell the S3 services of the large providers, which document that what they acknowledge is stored
  * durably, from private servers, of which that is not known. */
-#include "store/http/s3.h"
+#include "store/curl/s3.h"
 
 #include <string.h>
 #include <strings.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "store/http/curl.h"
+#include "store/curl/curl.h"
 
 #include <errno.h>
 #include <malloc.h>
@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "store/conf.h"
+#include "store/http/net-fail.h"
 
 static pthread_once_t global_once = PTHREAD_ONCE_INIT;
 static CURLcode global_result;
@@ -230,59 +231,14 @@ int rj_curl_new(const char *name, const struct rj_store_opts *opts,
 		name, curl_easy_strerror(code));
 }
 
-/* What the operating system said about a connection that failed. */
-static const char *why_no_connection(long sys_errno)
-{
-	switch (sys_errno) {
-	case ECONNREFUSED:
-		return "connection refused";
-	case EHOSTUNREACH:
-		return "no route to the host";
-	case ENETUNREACH:
-		return "network is unreachable";
-	case ECONNRESET:
-		return "connection reset";
-	case ETIMEDOUT:
-		return "timed out";
-	case 0:
-		return "no connection";
-	default:
-		return strerror((int)sys_errno);
-	}
-}
-
 static int fail_timeout(CURL *e, const char *name, const char *peer,
 	const struct rj_store_opts *opts, struct rj_error *err)
 {
-	int connect = opts->connect_timeout_ms;
-	int request = opts->request_timeout_ms;
 	curl_off_t connected = 0;
 
 	curl_easy_getinfo(e, CURLINFO_PRETRANSFER_TIME_T, &connected);
-	if (!connected)
-		return rj_fail(err, RJ_E_UNREACHABLE,
-			"%s: cannot reach the %s: timed out after %d ms", name,
-			peer, connect < request ? connect : request);
-	return rj_fail(err, RJ_E_UNREACHABLE,
-		"%s: no answer from the %s: timed out after %d ms", name, peer,
-		request);
-}
-
-/* A TLS library's words for a certificate, ours or the peer's; ELSE: none. */
-static enum rj_cause cause_of_tls(const char *detail, enum rj_cause other)
-{
-	if (strstr(detail, "expired"))
-		return RJ_CAUSE_EXPIRED;
-	return strstr(detail, "certificate") ? RJ_CAUSE_CERTIFICATE : other;
-}
-
-static const char *identity_hint(const char *detail)
-{
-	if (strstr(detail, "expired"))
-		return "renew the certificate of the server";
-	if (strstr(detail, "not yet valid"))
-		return "is the clock right, here and where it was made?";
-	return "rj.conf: ca, known_hosts";
+	return connected ? rj_net_fail_time(name, peer, opts, err)
+			 : rj_net_fail_connect_time(name, peer, opts, err);
 }
 
 /* Refused for what one of us is, or is not. 0: none of that. */
@@ -291,12 +247,7 @@ static int fail_identity(CURLcode code, const char *name, const char *peer,
 {
 	switch (code) {
 	case CURLE_PEER_FAILED_VERIFICATION:
-		return rj_fail_cause(
-			rj_fail(err, RJ_E_DENIED,
-				"%s: the %s is not who it should be: %s "
-				"(%s)",
-				name, peer, detail, identity_hint(detail)),
-			cause_of_tls(detail, RJ_CAUSE_CERTIFICATE), err);
+		return rj_net_fail_identity(name, peer, detail, err);
 	case CURLE_LOGIN_DENIED:
 	case CURLE_REMOTE_ACCESS_DENIED:
 		return rj_fail_cause(
@@ -308,80 +259,10 @@ static int fail_identity(CURLcode code, const char *name, const char *peer,
 	case CURLE_SSL_CERTPROBLEM:
 	case CURLE_SSL_CACERT_BADFILE:
 	case CURLE_SSL_CRL_BADFILE:
-		return rj_fail_cause(
-			rj_fail(err, RJ_E_INVAL,
-				"%s: a certificate or key of rj.conf cannot be "
-				"used: %s",
-				name, detail),
-			RJ_CAUSE_SETTINGS, err);
+		return rj_net_fail_certificate_file(name, detail, err);
 	default:
 		return 0;
 	}
-}
-
-/* NAME's scheme with TLS if it is one without, or the other way round, into OUT; "":
- * there is no such pair. */
-static const char *other_scheme(const char *name, char out[16])
-{
-	static const char *const pairs[][2] = {
-		{"rj://", "rjs://"},
-		{"dav://", "davs://"},
-		{"s3+http://", "s3+https://"},
-		{"ftp://", "ftps://"},
-		{"imap://", "imaps://"},
-	};
-	size_t i, k;
-
-	out[0] = '\0';
-	for (i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++)
-		for (k = 0; k < 2; k++)
-			if (!strncmp(name, pairs[i][k], strlen(pairs[i][k])))
-				strcpy(out, pairs[i][!k]);
-	return out;
-}
-
-/* What OpenSSL and GnuTLS say of bytes that are no TLS. */
-static bool no_tls_there(const char *detail)
-{
-	static const char *const said[] = {"wrong version number",
-		"packet length too long", "record layer failure",
-		"unexpected TLS packet"};
-	size_t i;
-
-	for (i = 0; i < sizeof(said) / sizeof(said[0]); i++)
-		if (strstr(detail, said[i]))
-			return true;
-	return false;
-}
-
-static int fail_tls(const char *name, const char *peer, const char *detail,
-	struct rj_error *err)
-{
-	char other[16];
-
-	if (no_tls_there(detail) && *other_scheme(name, other))
-		return rj_fail(err, RJ_E_UNREACHABLE,
-			"%s: what answers there does not speak TLS; without it, the URL begins with %s",
-			name, other);
-	return rj_fail_cause(
-		rj_fail(err, RJ_E_UNREACHABLE,
-			"%s: no TLS connection to the %s: %s", name, peer,
-			detail),
-		cause_of_tls(detail, RJ_CAUSE_CODE), err);
-}
-
-int rj_curl_fail_silent(
-	bool fresh, const char *name, const char *peer, struct rj_error *err)
-{
-	char other[16];
-
-	other_scheme(name, other);
-	if (!fresh || !strstr(other, "s://"))
-		other[0] = '\0';
-	return rj_fail(err, RJ_E_UNREACHABLE,
-		"%s: the %s closed the connection without an answer%s%s%s",
-		name, peer, other[0] ? " (with TLS, the URL begins with " : "",
-		other, other[0] ? ")" : "");
 }
 
 int rj_curl_fail(CURL *e, CURLcode code, const char *name, const char *peer,
@@ -398,43 +279,44 @@ int rj_curl_fail(CURL *e, CURLcode code, const char *name, const char *peer,
 		return rc;
 	switch (code) {
 	case CURLE_COULDNT_RESOLVE_HOST:
+		return rj_net_fail_name(name, peer, "host", err);
 	case CURLE_COULDNT_RESOLVE_PROXY:
-		return rj_fail(err, RJ_E_UNREACHABLE,
-			"%s: cannot reach the %s: could not resolve the name "
-			"of the %s",
-			name, peer,
-			code == CURLE_COULDNT_RESOLVE_PROXY ? "proxy" : "host");
+		return rj_net_fail_name(name, peer, "proxy", err);
 	case CURLE_COULDNT_CONNECT:
 		curl_easy_getinfo(e, CURLINFO_OS_ERRNO, &sys_errno);
-		return rj_fail(err, RJ_E_UNREACHABLE,
-			"%s: cannot reach the %s: %s", name, peer,
-			why_no_connection(sys_errno));
+		return rj_net_fail_connect(name, peer, (int)sys_errno, err);
 	case CURLE_OPERATION_TIMEDOUT:
 		return fail_timeout(e, name, peer, opts, err);
 	case CURLE_GOT_NOTHING:
 		curl_easy_getinfo(e, CURLINFO_NUM_CONNECTS, &connects);
-		return rj_curl_fail_silent(connects, name, peer, err);
+		return rj_net_fail_silent(connects, name, peer, err);
 	case CURLE_PARTIAL_FILE:
 		return rj_fail(err, RJ_E_UNREACHABLE,
 			"%s: the %s's answer was cut short", name, peer);
 	case CURLE_SSL_CONNECT_ERROR:
-		return fail_tls(name, peer, detail, err);
+		return rj_net_fail_tls(name, peer, detail, err);
 	case CURLE_SEND_ERROR:
 	case CURLE_RECV_ERROR:
-		return rj_fail_cause(
-			rj_fail(err, RJ_E_UNREACHABLE,
-				"%s: lost the connection to the %s: %s", name,
-				peer,
-				strstr(detail, "reset") ? "connection reset"
-							: detail),
-			cause_of_tls(detail, RJ_CAUSE_CODE), err);
+		return rj_net_fail_lost(name, peer, detail, err);
 	case CURLE_ABORTED_BY_CALLBACK:
-		return rj_fail(err, RJ_E_UNREACHABLE,
-			"%s: the request to the %s was given up", name, peer);
+		return rj_net_fail_given_up(name, peer, err);
 	case CURLE_OUT_OF_MEMORY:
 		return rj_fail(err, RJ_E_NOMEM, "%s: out of memory", name);
 	default:
 		return rj_fail(err, RJ_E_UNREACHABLE,
 			"%s: request to the %s failed: %s", name, peer, detail);
 	}
+}
+
+int rj_curl_new_http(const struct rj_http_peer *p, char *detail, CURL **out,
+	struct rj_error *err)
+{
+	int rc = rj_curl_new(p->name, &p->opts, p->setup.tls ? "https" : "http",
+		detail, out, err);
+
+	if (rc || !rj_http_peer_stays_here(p) || !curl_easy_setopt(*out, CURLOPT_PROXY, ""))
+		return rc;
+	rj_curl_cleanup(*out);
+	*out = NULL;
+	return rj_fail(err, RJ_E_NOMEM, "%s: out of memory", p->name);
 }

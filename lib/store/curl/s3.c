@@ -11,7 +11,7 @@
  * percent-encoded; and it would sign a header that is set to nothing but not
  * send it, so there is none.
  */
-#include "store/http/s3.h"
+#include "store/curl/s3.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +21,7 @@
 #include "store/backend.h"
 #include "store/secret-file.h"
 #include "store/conf.h"
-#include "store/http/xml.h"
+#include "store/curl/xml.h"
 
 static const char *const put_headers[] = {
 	RJ_S3_UNSIGNED,
