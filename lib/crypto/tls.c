@@ -18,7 +18,7 @@
 #include "crypto/crypto-priv.h"
 #include "store/conf.h"
 #include "store/http/http1-conn.h"
-#include "store/http/net-fail.h"
+#include "store/http/peer-fail.h"
 
 #define DETAIL_BYTES 256
 
@@ -122,7 +122,7 @@ static int tls_fail_lost(struct rj_http1_conn *c, struct rj_error *err)
 {
 	char text[DETAIL_BYTES];
 
-	return rj_net_fail_lost(c->peer->name, c->peer->setup.peer, detail_of(c->state, text), err);
+	return rj_peer_fail_lost(c->peer->name, c->peer->setup.peer, detail_of(c->state, text), err);
 }
 
 static void tls_close(struct rj_http1_conn *c)
@@ -150,7 +150,7 @@ static int fail_file(const struct rj_http_peer *p, const char *file, struct rj_e
 
 	ERR_error_string_n(ERR_peek_last_error(), text, sizeof(text));
 	snprintf(detail, sizeof(detail), "%.200s: %s", file, text);
-	return rj_net_fail_certificate_file(p->name, detail, err);
+	return rj_peer_fail_certificate_file(p->name, detail, err);
 }
 
 /* A key with a passphrase: nobody is there to be asked. */
@@ -253,7 +253,7 @@ static int check_server(struct rj_http1_conn *c, struct rj_error *err)
 	if (c->peer->opts.conf->insecure || (cert && names_host(cert, host)))
 		return 0;
 	snprintf(detail, sizeof(detail), "its certificate does not name %s", host);
-	return rj_net_fail_identity(c->peer->name, c->peer->setup.peer, detail, err);
+	return rj_peer_fail_identity(c->peer->name, c->peer->setup.peer, detail, err);
 }
 
 static int fail_handshake(struct rj_http1_conn *c, struct rj_error *err)
@@ -264,9 +264,9 @@ static int fail_handshake(struct rj_http1_conn *c, struct rj_error *err)
 
 	if (t->result != SSL_ERROR_SSL ||
 		ERR_GET_REASON(ERR_peek_last_error()) != SSL_R_CERTIFICATE_VERIFY_FAILED)
-		return rj_net_fail_tls(c->peer->name, c->peer->setup.peer, detail_of(t, text), err);
+		return rj_peer_fail_tls(c->peer->name, c->peer->setup.peer, detail_of(t, text), err);
 	snprintf(text, sizeof(text), "certificate: %s", X509_verify_cert_error_string(verified));
-	return rj_net_fail_identity(c->peer->name, c->peer->setup.peer, text, err);
+	return rj_peer_fail_identity(c->peer->name, c->peer->setup.peer, text, err);
 }
 
 static int shake_hands(struct rj_http1_conn *c, int64_t until_ns, struct rj_error *err)
@@ -284,8 +284,8 @@ static int shake_hands(struct rj_http1_conn *c, int64_t until_ns, struct rj_erro
 	} while (rj_http1_wait(
 		c, t->result == SSL_ERROR_WANT_WRITE ? POLLOUT : POLLIN, until_ns));
 	if (rj_http1_given_up(c))
-		return rj_net_fail_given_up(c->peer->name, c->peer->setup.peer, err);
-	return rj_net_fail_connect_time(c->peer->name, c->peer->setup.peer, &c->peer->opts, err);
+		return rj_peer_fail_given_up(c->peer->name, c->peer->setup.peer, err);
+	return rj_peer_fail_connect_time(c->peer->name, c->peer->setup.peer, &c->peer->opts, err);
 }
 
 /* Tell the server which name is meant, and that HTTP/1.1 is spoken. */

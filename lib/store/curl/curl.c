@@ -9,7 +9,7 @@
 #include <time.h>
 
 #include "store/conf.h"
-#include "store/http/net-fail.h"
+#include "store/http/peer-fail.h"
 
 static pthread_once_t global_once = PTHREAD_ONCE_INIT;
 static CURLcode global_result;
@@ -237,8 +237,8 @@ static int fail_timeout(CURL *e, const char *name, const char *peer,
 	curl_off_t connected = 0;
 
 	curl_easy_getinfo(e, CURLINFO_PRETRANSFER_TIME_T, &connected);
-	return connected ? rj_net_fail_time(name, peer, opts, err)
-			 : rj_net_fail_connect_time(name, peer, opts, err);
+	return connected ? rj_peer_fail_time(name, peer, opts, err)
+			 : rj_peer_fail_connect_time(name, peer, opts, err);
 }
 
 /* Refused for what one of us is, or is not. 0: none of that. */
@@ -247,7 +247,7 @@ static int fail_identity(CURLcode code, const char *name, const char *peer,
 {
 	switch (code) {
 	case CURLE_PEER_FAILED_VERIFICATION:
-		return rj_net_fail_identity(name, peer, detail, err);
+		return rj_peer_fail_identity(name, peer, detail, err);
 	case CURLE_LOGIN_DENIED:
 	case CURLE_REMOTE_ACCESS_DENIED:
 		return rj_fail_cause(
@@ -259,7 +259,7 @@ static int fail_identity(CURLcode code, const char *name, const char *peer,
 	case CURLE_SSL_CERTPROBLEM:
 	case CURLE_SSL_CACERT_BADFILE:
 	case CURLE_SSL_CRL_BADFILE:
-		return rj_net_fail_certificate_file(name, detail, err);
+		return rj_peer_fail_certificate_file(name, detail, err);
 	default:
 		return 0;
 	}
@@ -279,27 +279,27 @@ int rj_curl_fail(CURL *e, CURLcode code, const char *name, const char *peer,
 		return rc;
 	switch (code) {
 	case CURLE_COULDNT_RESOLVE_HOST:
-		return rj_net_fail_name(name, peer, "host", err);
+		return rj_peer_fail_name(name, peer, "host", err);
 	case CURLE_COULDNT_RESOLVE_PROXY:
-		return rj_net_fail_name(name, peer, "proxy", err);
+		return rj_peer_fail_name(name, peer, "proxy", err);
 	case CURLE_COULDNT_CONNECT:
 		curl_easy_getinfo(e, CURLINFO_OS_ERRNO, &sys_errno);
-		return rj_net_fail_connect(name, peer, (int)sys_errno, err);
+		return rj_peer_fail_connect(name, peer, (int)sys_errno, err);
 	case CURLE_OPERATION_TIMEDOUT:
 		return fail_timeout(e, name, peer, opts, err);
 	case CURLE_GOT_NOTHING:
 		curl_easy_getinfo(e, CURLINFO_NUM_CONNECTS, &connects);
-		return rj_net_fail_silent(connects, name, peer, err);
+		return rj_peer_fail_silent(connects, name, peer, err);
 	case CURLE_PARTIAL_FILE:
 		return rj_fail(err, RJ_E_UNREACHABLE,
 			"%s: the %s's answer was cut short", name, peer);
 	case CURLE_SSL_CONNECT_ERROR:
-		return rj_net_fail_tls(name, peer, detail, err);
+		return rj_peer_fail_tls(name, peer, detail, err);
 	case CURLE_SEND_ERROR:
 	case CURLE_RECV_ERROR:
-		return rj_net_fail_lost(name, peer, detail, err);
+		return rj_peer_fail_lost(name, peer, detail, err);
 	case CURLE_ABORTED_BY_CALLBACK:
-		return rj_net_fail_given_up(name, peer, err);
+		return rj_peer_fail_given_up(name, peer, err);
 	case CURLE_OUT_OF_MEMORY:
 		return rj_fail(err, RJ_E_NOMEM, "%s: out of memory", name);
 	default:

@@ -7,7 +7,7 @@
 #include <poll.h>
 #include <unistd.h>
 
-#include "store/http/net-fail.h"
+#include "store/http/peer-fail.h"
 #include "store/http/resolve.h"
 #include "util/environ.h"
 
@@ -101,13 +101,13 @@ static int try_all(struct dial *d, int64_t until_ns, int *fd, struct rj_error *e
 	for (*fd = -1; *fd < 0; *fd = wait_for_one(d, until_ns)) {
 		now = rj_monotonic_ns();
 		if (p->opts.give_up && *p->opts.give_up)
-			return rj_net_fail_given_up(p->name, p->setup.peer, err);
+			return rj_peer_fail_given_up(p->name, p->setup.peer, err);
 		if (now >= until_ns)
-			return rj_net_fail_connect_time(p->name, p->setup.peer, &p->opts, err);
+			return rj_peer_fail_connect_time(p->name, p->setup.peer, &p->opts, err);
 		while (d->begun < d->to.count && (now >= d->next || !d->open))
 			begin_next(d);
 		if (!d->open)
-			return rj_net_fail_connect(p->name, p->setup.peer, d->sys_errno, err);
+			return rj_peer_fail_connect(p->name, p->setup.peer, d->sys_errno, err);
 	}
 	return 0;
 }
@@ -121,11 +121,11 @@ int rj_dial(const struct rj_http_peer *p, uint16_t port, int64_t until_ns, int *
 	*fd = -1;
 	switch (rj_resolve(p->host, port, until_ns, p->opts.give_up, &d.to)) {
 	case RJ_RESOLVED_NOTHING:
-		return rj_net_fail_name(p->name, p->setup.peer, "host", err);
+		return rj_peer_fail_name(p->name, p->setup.peer, "host", err);
 	case RJ_RESOLVED_LATE:
-		return rj_net_fail_connect_time(p->name, p->setup.peer, &p->opts, err);
+		return rj_peer_fail_connect_time(p->name, p->setup.peer, &p->opts, err);
 	case RJ_RESOLVED_GIVEN_UP:
-		return rj_net_fail_given_up(p->name, p->setup.peer, err);
+		return rj_peer_fail_given_up(p->name, p->setup.peer, err);
 	case RJ_RESOLVED:
 		break;
 	}

@@ -14,7 +14,7 @@
 #include "store/backend.h"
 #include "store/conf.h"
 #include "store/http/dial.h"
-#include "store/http/net-fail.h"
+#include "store/http/peer-fail.h"
 #include "store/url.h"
 #include "util/environ.h"
 
@@ -178,7 +178,7 @@ int rj_http1_fail_lost(struct rj_http1_conn *c, struct rj_error *err)
 
 	if (by_layer(c))
 		return c->layer->fail_lost(c, err);
-	return rj_net_fail_lost(c->peer->name, c->peer->setup.peer,
+	return rj_peer_fail_lost(c->peer->name, c->peer->setup.peer,
 		e == ECONNRESET || e == EPIPE ? "connection reset" : strerror(e), err);
 }
 

@@ -9,7 +9,7 @@
 #include "store/http/http1-conn.h"
 #include "store/http/http1-request.h"
 #include "store/http/http1-response.h"
-#include "store/http/net-fail.h"
+#include "store/http/peer-fail.h"
 #include "util/environ.h"
 
 #define MS 1000000ll
@@ -123,13 +123,13 @@ static int fail_io(struct rj_http1 *h, enum rj_http1_io io, struct rj_error *err
 	const char *name = h->peer.name, *peer = h->peer.setup.peer;
 
 	if (io == RJ_IO_AGAIN && rj_http1_given_up(&h->conn))
-		return rj_net_fail_given_up(name, peer, err);
+		return rj_peer_fail_given_up(name, peer, err);
 	if (io == RJ_IO_AGAIN)
-		return rj_net_fail_time(name, peer, &h->peer.opts, err);
+		return rj_peer_fail_time(name, peer, &h->peer.opts, err);
 	if (io == RJ_IO_CLOSED && h->answer.begun)
 		return rj_http_fail_cut(&h->peer, err);
 	if (io == RJ_IO_CLOSED)
-		return rj_net_fail_silent(!h->conn.used, name, peer, err);
+		return rj_peer_fail_silent(!h->conn.used, name, peer, err);
 	return rj_http1_fail_lost(&h->conn, err); /* TLS may know why: our certificate */
 }
 

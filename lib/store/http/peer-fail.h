@@ -5,8 +5,8 @@
  * is the store's URL, PEER names the server ("journal server"), and DETAIL has a library's
  * own words. Returns the negated code in ERR. Private to lib/store.
  */
-#ifndef RJ_STORE_NET_FAIL_H
-#define RJ_STORE_NET_FAIL_H
+#ifndef RJ_STORE_PEER_FAIL_H
+#define RJ_STORE_PEER_FAIL_H
 
 #include <stdbool.h>
 
@@ -14,34 +14,34 @@
 #include "util/error.h"
 
 /* RJ_E_UNREACHABLE: no name server knows WHAT ("host", "proxy"). */
-int rj_net_fail_name(
+int rj_peer_fail_name(
 	const char *name, const char *peer, const char *what, struct rj_error *err);
 /* RJ_E_UNREACHABLE: no connection; SYS_ERRNO says why (0: not known). */
-int rj_net_fail_connect(
+int rj_peer_fail_connect(
 	const char *name, const char *peer, int sys_errno, struct rj_error *err);
 /* RJ_E_UNREACHABLE: the time limit of OPTS ended before there was a connection. */
-int rj_net_fail_connect_time(const char *name, const char *peer,
+int rj_peer_fail_connect_time(const char *name, const char *peer,
 	const struct rj_store_opts *opts, struct rj_error *err);
 /* RJ_E_UNREACHABLE: the time limit of OPTS ended before the answer. */
-int rj_net_fail_time(const char *name, const char *peer,
+int rj_peer_fail_time(const char *name, const char *peer,
 	const struct rj_store_opts *opts, struct rj_error *err);
 /* RJ_E_UNREACHABLE: give_up of the store's options was set. */
-int rj_net_fail_given_up(const char *name, const char *peer, struct rj_error *err);
+int rj_peer_fail_given_up(const char *name, const char *peer, struct rj_error *err);
 /* RJ_E_UNREACHABLE: no TLS connection. */
-int rj_net_fail_tls(
+int rj_peer_fail_tls(
 	const char *name, const char *peer, const char *detail, struct rj_error *err);
 /* RJ_E_UNREACHABLE: the connection was lost; perhaps since our certificate was refused. */
-int rj_net_fail_lost(
+int rj_peer_fail_lost(
 	const char *name, const char *peer, const char *detail, struct rj_error *err);
 /* RJ_E_DENIED: the server's certificate or host key is not trusted. */
-int rj_net_fail_identity(
+int rj_peer_fail_identity(
 	const char *name, const char *peer, const char *detail, struct rj_error *err);
 /* RJ_E_INVAL: a certificate or key that rj.conf names. */
-int rj_net_fail_certificate_file(const char *name, const char *detail, struct rj_error *err);
+int rj_peer_fail_certificate_file(const char *name, const char *detail, struct rj_error *err);
 /* RJ_E_UNREACHABLE: the connection ended without an answer. FRESH: it is the first
  * request over it, so the message says that the server may expect TLS. (On a used
  * connection the server may just have restarted.) */
-int rj_net_fail_silent(
+int rj_peer_fail_silent(
 	bool fresh, const char *name, const char *peer, struct rj_error *err);
 
 #endif

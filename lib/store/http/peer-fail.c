@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "store/http/net-fail.h"
+#include "store/http/peer-fail.h"
 
 #include <errno.h>
 #include <string.h>
 
-int rj_net_fail_name(
+int rj_peer_fail_name(
 	const char *name, const char *peer, const char *what, struct rj_error *err)
 {
 	return rj_fail(err, RJ_E_UNREACHABLE,
@@ -32,14 +32,14 @@ static const char *why_no_connection(int sys_errno)
 	}
 }
 
-int rj_net_fail_connect(
+int rj_peer_fail_connect(
 	const char *name, const char *peer, int sys_errno, struct rj_error *err)
 {
 	return rj_fail(err, RJ_E_UNREACHABLE, "%s: cannot reach the %s: %s", name, peer,
 		why_no_connection(sys_errno));
 }
 
-int rj_net_fail_connect_time(const char *name, const char *peer,
+int rj_peer_fail_connect_time(const char *name, const char *peer,
 	const struct rj_store_opts *opts, struct rj_error *err)
 {
 	int connect = opts->connect_timeout_ms, request = opts->request_timeout_ms;
@@ -48,14 +48,14 @@ int rj_net_fail_connect_time(const char *name, const char *peer,
 		name, peer, connect < request ? connect : request);
 }
 
-int rj_net_fail_time(const char *name, const char *peer,
+int rj_peer_fail_time(const char *name, const char *peer,
 	const struct rj_store_opts *opts, struct rj_error *err)
 {
 	return rj_fail(err, RJ_E_UNREACHABLE, "%s: no answer from the %s: timed out after %d ms",
 		name, peer, opts->request_timeout_ms);
 }
 
-int rj_net_fail_given_up(const char *name, const char *peer, struct rj_error *err)
+int rj_peer_fail_given_up(const char *name, const char *peer, struct rj_error *err)
 {
 	return rj_fail(err, RJ_E_UNREACHABLE, "%s: the request to the %s was given up", name,
 		peer);
@@ -78,7 +78,7 @@ static const char *identity_hint(const char *detail)
 	return "rj.conf: ca, known_hosts";
 }
 
-int rj_net_fail_identity(
+int rj_peer_fail_identity(
 	const char *name, const char *peer, const char *detail, struct rj_error *err)
 {
 	return rj_fail_cause(
@@ -87,7 +87,7 @@ int rj_net_fail_identity(
 		cause_of_tls(detail, RJ_CAUSE_CERTIFICATE), err);
 }
 
-int rj_net_fail_certificate_file(const char *name, const char *detail, struct rj_error *err)
+int rj_peer_fail_certificate_file(const char *name, const char *detail, struct rj_error *err)
 {
 	return rj_fail_cause(rj_fail(err, RJ_E_INVAL,
 				     "%s: a certificate or key of rj.conf cannot be used: %s",
@@ -130,7 +130,7 @@ static bool no_tls_there(const char *detail)
 	return false;
 }
 
-int rj_net_fail_tls(
+int rj_peer_fail_tls(
 	const char *name, const char *peer, const char *detail, struct rj_error *err)
 {
 	char other[16];
@@ -144,7 +144,7 @@ int rj_net_fail_tls(
 		cause_of_tls(detail, RJ_CAUSE_CODE), err);
 }
 
-int rj_net_fail_lost(
+int rj_peer_fail_lost(
 	const char *name, const char *peer, const char *detail, struct rj_error *err)
 {
 	return rj_fail_cause(
@@ -153,7 +153,7 @@ int rj_net_fail_lost(
 		cause_of_tls(detail, RJ_CAUSE_CODE), err);
 }
 
-int rj_net_fail_silent(
+int rj_peer_fail_silent(
 	bool fresh, const char *name, const char *peer, struct rj_error *err)
 {
 	char other[16];
