@@ -86,7 +86,7 @@ static int find_open(size_t i, rj_backend_open *out, struct rj_error *err)
 	if (!rc)
 		memcpy(out, (const char *)curl + backends[i].curl, sizeof(*out));
 	else
-		rj_fail_prefix(err, "%s://: ", backends[i].scheme);
+		rj_fail_prefix(err, "%s://", backends[i].scheme);
 	return rc;
 }
 

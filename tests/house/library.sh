@@ -34,7 +34,19 @@ descriptors() {
 		grep -v '^lib/os/proc\.c:' # gives a child its pipes
 }
 
+# clashes LIBRARY OBJECT...: names that the library exports, and that the objects of a module define
+# too: the module would call its own function, by the other one's header
+clashes() {
+	LC_ALL=C comm -12 <(nm -D --defined-only "$1" | awk '{print $3}' | sed 's/@.*//' | LC_ALL=C sort -u) \
+		<(nm -g --defined-only "${@:2}" | awk 'NF == 3 {print $3}' | LC_ALL=C sort -u)
+}
+
 library=$RJ_BUILD/lib/.libs/librj.so
+mapfile -t of_modules < <(find "$RJ_BUILD"/lib/{crypto,store/curl,store/tree} -path '*/.libs/*.o')
+check "the modules' objects are there (${#of_modules[@]})" test "${#of_modules[@]}" -gt 20
+is "no module defines a name of librj's" "$(clashes "$library" "${of_modules[@]}")" ""
+is "and exports one name alone" "$(nm -D --defined-only "$RJ_BUILD"/lib/.libs/librj-*-*.so |
+	awk 'NF == 3 {print $3}' | sed 's/@.*//' | sort -u)" rj_module_functions
 n=$(find "$RJ_BUILD/lib" -path '*/.libs/*.o' | wc -l)
 check "the library's objects are there ($n)" test "$n" -gt 5
 is "no object prints or exits" "$(loud "$RJ_BUILD")" ""
@@ -73,3 +85,5 @@ like "seen: write(2, ...)" "$(descriptors "$T_DIR")" '^lib/util/a.c:6:'
 echo 'int rj_a(void); int b(void); int rj_a(void) { return 1; } int b(void) { return 2; }' >"$T_DIR/e.c"
 ${CC:-cc} -shared -fPIC -o "$T_DIR/e.so" "$T_DIR/e.c" || exit 99
 is "seen: an export that is not ours" "$(foreign "$T_DIR/e.so")" b
+${CC:-cc} -c -o "$T_DIR/e.o" "$T_DIR/e.c" || exit 99
+is "seen: a name of both" "$(clashes "$T_DIR/e.so" "$T_DIR/e.o" | tr '\n' ' ')" "b rj_a "
