@@ -16,6 +16,8 @@ static size_t seq_bytes(const struct rj_ring *r)
 	return (size_t)r->blocks * sizeof(*r->seq);
 }
 
+#define HUGE_FROM (1u << 20) /* bytes of segments */
+
 /* Zero pages that cost nothing until written, nor count as committed. */
 static void *map_zero(size_t bytes)
 {
@@ -25,8 +27,7 @@ static void *map_zero(size_t bytes)
 	return p == MAP_FAILED ? NULL : p;
 }
 
-/* Where the data is: in a file, or in memory in huge pages (every block of it
- * will be written, in order, so they cost less time and no more space). */
+/* Where the data is: in a file, or in memory. */
 static uint8_t *map_bounded(struct rj_ring *r, uint64_t memory)
 {
 	uint8_t *p;
@@ -39,10 +40,20 @@ static uint8_t *map_bounded(struct rj_ring *r, uint64_t memory)
 			"no file of %zu bytes in $TMPDIR or /var/tmp (%s): the log is kept in memory",
 			rj_ring_bytes(r), strerror(errno));
 	}
-	p = map_zero(rj_ring_bytes(r));
-	if (p) /* only for speed */
-		(void)madvise(p, rj_ring_bytes(r), MADV_HUGEPAGE);
-	return p;
+	r->bounded = true;
+	return map_zero(rj_ring_bytes(r));
+}
+
+/* Have the data in huge pages once much of a log was read: its blocks are written in order, so
+ * they cost less time and no more space. Of a clean volume's log a few blocks are written, and
+ * to clear a huge page for them takes longer than the rest. */
+static void choose_pages(struct rj_ring *r, size_t more)
+{
+	bool few = r->written < HUGE_FROM;
+
+	r->written += more;
+	if (r->bounded && few && r->written >= HUGE_FROM) /* only for speed */
+		(void)madvise(r->data, rj_ring_bytes(r), MADV_HUGEPAGE);
 }
 
 static int check_size(
@@ -187,6 +198,7 @@ int rj_ring_apply(struct rj_ring *ring, const struct rj_segment *seg,
 	for (i = 0; i < seg->body.run_count; i++) {
 		run = &seg->runs[i];
 		bytes = (size_t)run->count * ring->block_size;
+		choose_pages(ring, bytes);
 		memcpy(ring->data + (size_t)run->block * ring->block_size, from,
 			bytes);
 		from += bytes;

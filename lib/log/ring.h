@@ -22,6 +22,8 @@ struct rj_ring {
 	int spill_fd;  /* of the file that DATA is; -1: it is plain memory */
 	bool borrowed; /* DATA and SEQ are the caller's, page aligned, in memory
 			* that is shared */
+	bool bounded;  /* rj_ring_new_bounded() made it, in memory */
+	size_t written; /* bytes, by rj_ring_apply() */
 };
 
 /* The length of the device. */

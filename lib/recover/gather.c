@@ -81,7 +81,7 @@ static int take_segment(
 				seg->body.block_size, r->facts.block_size);
 		/* a segment of another size is refused when it is applied */
 		rc = rj_ring_new_bounded(r->facts.block_size,
-			r->facts.sbx.journal_blocks, rj_recovery_memory(),
+			r->facts.sbx.journal_blocks, rj_recovery_memory(r),
 			&r->ring, err);
 		if (rc)
 			return rc;
@@ -267,7 +267,8 @@ int rj_recovery_plan(struct rj_recovery *r, struct rj_error *err)
 		.device_blocks = r->facts.space,
 		.verified = r->ring != NULL, /* by the remote log's chain */
 		.born = r->facts.born,
-		.keep_bytes = rj_recovery_memory(),
+		/* the ring may have taken its quarter: a quarter of what is left */
+		.keep_bytes = rj_recovery_memory(r) / 4 * 3,
 		.copies_of = 1024 / r->facts.block_size,
 		.each_copy = r->store ? rj_recovery_logged : NULL,
 		.arg = r,

@@ -86,12 +86,15 @@ out:
 	rj_buf_free(&text);
 }
 
-uint64_t rj_recovery_memory(void)
+uint64_t rj_recovery_memory(struct rj_recovery *r)
 {
 	uint64_t bytes = UNKNOWN;
 
+	if (r->memory)
+		return r->memory;
 	if (number_in("/proc/meminfo", "MemAvailable:", &bytes))
 		bytes = bytes > UINT64_MAX / 1024 ? UNKNOWN : bytes * 1024;
 	shrink_to_groups(&bytes);
-	return bytes / 4 < MOST ? bytes / 4 : MOST;
+	r->memory = bytes / 4 < MOST ? bytes / 4 : MOST;
+	return r->memory;
 }

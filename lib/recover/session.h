@@ -28,6 +28,7 @@ struct rj_recovery {
 	/* remote: the store, and the log rebuilt in memory */
 	struct rj_store *store;
 	struct rj_log_sealing sealing;
+	uint64_t memory; /* bytes, of rj_recovery_memory(); 0: not asked yet */
 	struct rj_floors floors;
 	struct rj_ring *ring;
 	/* a log continued in a fallback file */
@@ -116,9 +117,9 @@ int rj_recovery_settle_fallback(struct rj_recovery *r, struct rj_error *err);
 void rj_recovery_close_fallback(struct rj_recovery *r);
 void rj_recovery_drop_ring(struct rj_recovery *r);
 
-/* memory-limit.c: get the bytes of the log that may stay in memory: a quarter of what is
- * free (of the machine, and of the control groups), at most 2 GiB. */
-uint64_t rj_recovery_memory(void);
+/* memory-limit.c: get the bytes of the log that may stay in memory: a quarter of what was
+ * free at the first call (of the machine, and of the control groups), at most 2 GiB. */
+uint64_t rj_recovery_memory(struct rj_recovery *r);
 
 /* replay.c: open r->volume for writing, exclusively, with UNDO_FILE; from here on nothing else
  * mounts or recovers it. RJ_E_BUSY: since it was read something did. */
