@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * TLS with a journal server, by OpenSSL. Each connection verifies the certificate: no
- * session is resumed, and the files of rj.conf are read anew.
+ * session is resumed, and the files of rj.conf are read again.
  */
 #include <errno.h>
 #include <openssl/err.h>
@@ -122,7 +122,8 @@ static int tls_fail_lost(struct rj_http1_conn *c, struct rj_error *err)
 {
 	char text[DETAIL_BYTES];
 
-	return rj_peer_fail_lost(c->peer->name, c->peer->setup.peer, detail_of(c->state, text), err);
+	return rj_peer_fail_lost(
+		c->peer->name, c->peer->setup.peer, detail_of(c->state, text), err);
 }
 
 static void tls_close(struct rj_http1_conn *c)
@@ -153,7 +154,7 @@ static int fail_file(const struct rj_http_peer *p, const char *file, struct rj_e
 	return rj_peer_fail_certificate_file(p->name, detail, err);
 }
 
-/* A key with a passphrase: nobody is there to be asked. */
+/* A key with a passphrase: a daemon has no terminal to ask at. */
 static int no_passphrase(char *buf, int size, int rwflag, void *arg)
 {
 	return 0;
@@ -264,7 +265,8 @@ static int fail_handshake(struct rj_http1_conn *c, struct rj_error *err)
 
 	if (t->result != SSL_ERROR_SSL ||
 		ERR_GET_REASON(ERR_peek_last_error()) != SSL_R_CERTIFICATE_VERIFY_FAILED)
-		return rj_peer_fail_tls(c->peer->name, c->peer->setup.peer, detail_of(t, text), err);
+		return rj_peer_fail_tls(
+			c->peer->name, c->peer->setup.peer, detail_of(t, text), err);
 	snprintf(text, sizeof(text), "certificate: %s", X509_verify_cert_error_string(verified));
 	return rj_peer_fail_identity(c->peer->name, c->peer->setup.peer, text, err);
 }

@@ -26,8 +26,8 @@ static bool others_may_write(const struct stat *st)
 }
 
 /*
- * Is the file of MODULE no easier to write than that of LIBRARY, beside which it is? A folder
- * that everybody may write, such as /tmp, holds files of anybody beside ours.
+ * Is the file of MODULE no easier to write than that of LIBRARY, beside which it is? If all
+ * users may write the folder, as they may /tmp, the file can be any user's.
  */
 static int check_owner(const char *module, const char *library, struct rj_error *err)
 {
@@ -51,7 +51,7 @@ static int check_owner(const char *module, const char *library, struct rj_error 
 			module, library);
 	if (others_may_write(&f))
 		return rj_fail(err, RJ_E_REFUSED,
-			"%s: not loaded: everybody may write its folder; chmod o-w %s", module, folder);
+			"%s: not loaded: all users may write its folder; chmod o-w %s", module, folder);
 	return 0;
 }
 

@@ -5,8 +5,8 @@
  * first needed, and stays.
  *
  * Its file, librj-NAME-VERSION.so, is looked for in one place: the folder that the system's
- * loader took librj itself from. No setting and no variable of ours names another one. So
- * whoever can choose or write the module could have chosen or written librj.
+ * loader took librj itself from. No setting and no variable of ours names another folder. So
+ * only a user who can replace librj can choose or replace a module.
  */
 #ifndef RJ_MODULE_MODULE_H
 #define RJ_MODULE_MODULE_H

@@ -38,7 +38,8 @@ static void shrink_to_group(char *dir, const char *limit, const char *use,
 
 	while (strlen(dir) >= strlen(root)) {
 		snprintf(path, sizeof(path), "%s/%s", dir, limit);
-		if (number_in(path, "", &most)) {
+		/* (half of it or more is free, as below: no less than what is free anyway) */
+		if (number_in(path, "", &most) && most / 2 < *free_bytes) {
 			snprintf(path, sizeof(path), "%s/%s", dir, use);
 			if (!number_in(path, "", &used) || used > most)
 				used = 0; /* page cache: it can go */

@@ -43,6 +43,17 @@ size_t rj_http_call_body_bytes(const struct rj_http_call *c)
 	return len;
 }
 
+/* Get seconds since 1970. timegm() would read the file of the time zone. */
+static int64_t seconds_of(const struct tm *t)
+{
+	/* March is the first month: the leap day is a year's last one */
+	int64_t year = t->tm_year + 1900 - (t->tm_mon < 2), month = (t->tm_mon + 10) % 12;
+	int64_t days = 365 * year + year / 4 - year / 100 + year / 400 +
+		       (153 * month + 2) / 5 + t->tm_mday - 1 - 719468;
+
+	return ((days * 24 + t->tm_hour) * 60 + t->tm_min) * 60 + t->tm_sec;
+}
+
 void rj_http_call_line(struct rj_http_call *c, const char *line, size_t len)
 {
 	struct tm tm = {0};
@@ -51,7 +62,7 @@ void rj_http_call_line(struct rj_http_call *c, const char *line, size_t len)
 	/* RFC 9110, 5.6.7: always GMT. Not of puts, which commits wait for. */
 	if (!c->has_body && rj_http_header_is(line, len, "Date", value, sizeof(value)) &&
 		strptime(value, "%a, %d %b %Y %H:%M:%S", &tm))
-		c->date_s = timegm(&tm);
+		c->date_s = seconds_of(&tm);
 	if (c->header)
 		c->header(c->arg, line, len);
 }

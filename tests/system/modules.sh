@@ -131,6 +131,19 @@ truncate -s 24M "$T_DIR/new"
 status 1 "mkrjfs says it, too" own "$MKRJFS" -q -F -t ext4 -J "remote=dav://127.0.0.1:$port/x" "$T_DIR/new"
 like "in the same words" "$OUT" "the module is not there"
 is "and has written nothing" "$(tr -d '\0' <"$T_DIR/new" | wc -c)" 0
+status 16 "rjtune, too" own "$RJTUNE" -J "remote=dav://127.0.0.1:$port/x" "$T_DIR/file"
+like "rjtune says it" "$OUT" "the module is not there"
+# what this host lacks says nothing of a log: it is not given up
+printf '[rjs://127.0.0.1]\nca = %s\ntoken = %s\n' "$PKI/ca.pem" "$TOKEN" >"$RJ_CONF"
+cp "$T_DIR/rjs" "$T_DIR/rjs.before"
+for options in "-p" "-y" "-y --accept-loss"; do
+	# shellcheck disable=SC2086
+	status 4 "rjrecover $options: refused" own "$RJRECOVER" $options "$T_DIR/rjs"
+	like "rjrecover $options: says what to install" "$OUT" \
+		"$T_DIR/lib/librj-openssl-$VERSION.so: the module is not there"
+	check "rjrecover $options: has changed nothing" cmp "$T_DIR/rjs" "$T_DIR/rjs.before"
+done
+: >"$RJ_CONF"
 # a search path, the working directory and a name of the module's in the environment
 status 8 "not from another folder of the search path" \
 	env LD_LIBRARY_PATH="$T_DIR/lib:$T_DIR/other" "$RJLOG" ls "dav://127.0.0.1:$port/x"
@@ -148,7 +161,7 @@ chmod o+w "$T_DIR/lib/$module"
 refused "a module that everybody may write" "not loaded: it has another owner.*install it again"
 chmod o-w "$T_DIR/lib/$module"
 chmod 1777 "$T_DIR/lib"
-refused "a folder that everybody may write" "everybody may write its folder; chmod o-w $T_DIR/lib"
+refused "a folder that everybody may write" "all users may write its folder; chmod o-w $T_DIR/lib"
 chmod 755 "$T_DIR/lib"
 if [ "$(id -u)" = 0 ]; then
 	chown 1 "$T_DIR/lib/$module"
