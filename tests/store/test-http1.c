@@ -550,6 +550,70 @@ static void sending_counts(void)
 	free(body);
 }
 
+/* "localhost" is this machine, by IPv6 or IPv4: the server listens on 127.0.0.1 alone. */
+static void names_of_hosts(void)
+{
+	static const struct bad_act act = {CREATED, BAD_KEEP, 0, 0};
+	static const char *const hosts[] = {"localhost", "LOCALHOST", "a.localhost"};
+	struct bad_server *b = bad_start(&act, 1);
+	struct rj_store *s;
+	char url[64];
+	size_t i;
+
+	configure("");
+	for (i = 0; i < sizeof(hosts) / sizeof(hosts[0]); i++) {
+		snprintf(url, sizeof(url), "rj://%s:%d/vol", hosts[i], bad_port(b));
+		s = t_open(url);
+		CU_ASSERT_EQUAL(put(s, RJ_KEY_EPOCH, 1), 0);
+		rj_store_close(s);
+	}
+	CU_ASSERT_EQUAL(bad_connections(b), 3);
+	/* an empty label: no name server is asked */
+	snprintf(url, sizeof(url), "rj://%s:7490/vol", "no..name");
+	s = t_open(url);
+	T_FAILS(put(s, RJ_KEY_EPOCH, 1), RJ_E_UNREACHABLE,
+		"cannot reach the journal server: could not resolve the name of the host");
+	rj_store_close(s);
+	snprintf(url, sizeof(url), "rj://[::1]:%d/vol", bad_port(b));
+	s = t_open(url);
+	T_FAILS(put(s, RJ_KEY_EPOCH, 1), RJ_E_UNREACHABLE, "cannot reach the journal server: ");
+	rj_store_close(s);
+	bad_stop(b);
+}
+
+static void the_servers_clock(void)
+{
+	static const struct {
+		struct bad_act act;
+		int64_t seconds;
+	} cases[] = {
+		{{OK_200 "Date: Thu, 29 Feb 2024 23:59:59 GMT\r\nContent-Length: 0\r\n\r\n",
+			 BAD_KEEP, 0, 0}, 1709251199},
+		{{OK_200 "Date: Sun, 01 Mar 2099 00:00:00 GMT\r\nContent-Length: 0\r\n\r\n",
+			 BAD_KEEP, 0, 0}, 4076006400},
+		{{OK_200 "Date: Fri, 31 Dec 1999 12:30:01 GMT\r\nContent-Length: 0\r\n\r\n",
+			 BAD_KEEP, 0, 0}, 946643401},
+		{{OK_200 "Date: today\r\nContent-Length: 0\r\n\r\n", BAD_KEEP, 0, 0}, 0},
+	};
+	struct rj_key dir = t_new_log(RJ_KEY_EPOCH);
+	struct rj_buf out = {0};
+	struct bad_server *b;
+	struct rj_store *s;
+	struct rj_key key;
+	size_t i;
+
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		b = bad_start(&cases[i].act, 1);
+		s = open_bad(b);
+		key = t_key(&dir, 1);
+		CU_ASSERT_EQUAL(rj_store_get(s, &key, 100, &out, &err), 0);
+		CU_ASSERT_EQUAL(s->clock_s, cases[i].seconds);
+		rj_store_close(s);
+		bad_stop(b);
+	}
+	rj_buf_free(&out);
+}
+
 int main(void)
 {
 	static const struct rjtest tests[] = {
@@ -573,6 +637,8 @@ int main(void)
 		RJTEST(nothing_is_left_over_in_tls),
 		RJTEST(an_early_refusal),
 		RJTEST(sending_counts),
+		RJTEST(names_of_hosts),
+		RJTEST(the_servers_clock),
 	};
 
 	setenv("RJ_CONF", "/dev/null", 1);

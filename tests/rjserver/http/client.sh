@@ -66,3 +66,16 @@ new_cert server localhost ca -1
 bad_server "an expired certificate" "expired \\(renew the certificate of the server\\)"
 not_yet server localhost ca
 bad_server "one that is not valid yet" "not yet valid \\(is the clock right"
+SAN=DNS:elsewhere.example.org new_cert server localhost ca
+bad_server "one of another host" "is not who it should be: its certificate does not name 127.0.0.1"
+# the subject's name counts where there are no alternative names
+openssl req -new -key "$PKI/server.key" -subj /CN=127.0.0.1 -out "$PKI/server.csr" 2>>"$PKI/log" &&
+	openssl x509 -req -in "$PKI/server.csr" -CA "$PKI/ca.pem" -CAkey "$PKI/ca.key" \
+		-CAcreateserial -days 60 -out "$PKI/server.pem" 2>>"$PKI/log" ||
+	not_ok "a certificate without alternative names is made"
+tls_start "$D" || not_ok "rjserver starts with a name in the subject"
+unset CURL_CA_BUNDLE
+URL=rjs://${BASE#https://}
+conf "ca = $PKI/ca.pem" "token = $HOST1"
+status 0 "a name in the subject alone" probe "$URL/host1"
+stop
