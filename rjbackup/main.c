@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "at-store.h"
+#include "rjbackup/changes/diff.h"
 #include "rjbackup/drill/bisect.h"
 #include "rjbackup/drill/drill.h"
 #include "expire.h"
@@ -167,6 +168,8 @@ static int run(struct result *r)
 		return promote(r->o);
 	case COMMAND_BISECT:
 		return bisect(r->o);
+	case COMMAND_DIFF:
+		return diff_moments(r->o);
 	case COMMAND_LS:
 		if (!r->o->base)
 			return run_holds(r->o);

@@ -29,6 +29,8 @@ static const char help_text[] =
 	"                      [--scratch=DIR] [--json] [--key FILE] --base=FILE [URL] DIR\n"
 	"       rjbackup bisect --good=MOMENT [--bad=MOMENT] --exec=COMMAND [--scratch=DIR]\n"
 	"                       [--json] [--key FILE] --base=FILE [URL]\n"
+	"       rjbackup diff [--stat] [--json] [--scratch=DIR] [--key FILE] --base=FILE\n"
+	"                     MOMENT MOMENT [PATH] [URL]\n"
 	"       rjbackup follow [--delay=TIME] [--once] [--hold=TIME] [--metrics=FILE] [--json]\n"
 	"                       [--key FILE] --base=FILE [URL]\n"
 	"       rjbackup fold [-n] [--until=MOMENT] [--hold=TIME] [--json] [--key FILE]\n"
@@ -50,6 +52,8 @@ static const char help_text[] =
 	"  mount DIR           mount a moment read-only, without a copy of the base;\n"
 	"                      umount DIR ends it\n"
 	"  bisect              find the first commit at which a command fails\n"
+	"  diff                print which files were made, removed, renamed or changed between\n"
+	"                      two moments; at and below PATH, which begins at the volume's root\n"
 	"  follow              apply the log to the base itself, as it comes: a standby that is\n"
 	"                      never far behind the volume\n"
 	"  fold                apply the log to the base itself, once: a newer base\n"
@@ -82,6 +86,7 @@ static const char help_text[] =
 	"      --verify=HOW    restore: check the new volume: not (none), its metadata in\n"
 	"                      short (quick, the default), or with e2fsck -fn (full)\n"
 	"      --writable      mount: a clone that can be written to, and is gone after umount\n"
+	"      --stat          diff: print sums alone\n"
 	"      --good=MOMENT, --bad=MOMENT\n"
 	"                      bisect: where the command succeeds, and where it fails (latest)\n"
 	"      --scratch=DIR   drill: where to restore; mount: where to keep what differs from\n"
@@ -184,6 +189,7 @@ static const struct tool_command commands[] = {
 	[COMMAND_FOLD] = {"fold", 0, 1, ""},
 	[COMMAND_PROMOTE] = {"promote", 1, 2, "no FILE or DEVICE given, which is a base"},
 	[COMMAND_BISECT] = {"bisect", 0, 1, ""},
+	[COMMAND_DIFF] = {"diff", 2, 4, "diff wants two moments"},
 	{0},
 };
 
@@ -197,6 +203,7 @@ static const struct tool_command commands[] = {
 #define FOLD	(1u << COMMAND_FOLD)
 #define PROMOTE (1u << COMMAND_PROMOTE)
 #define BISECT	(1u << COMMAND_BISECT)
+#define DIFF	(1u << COMMAND_DIFF)
 
 #define SET(field) OPTION_SET(struct options, field)
 static const struct tool tool = {
@@ -210,7 +217,8 @@ static const struct tool tool = {
 		{'o', NULL, SET(out), .commands = BASE | RESTORE},
 		{'J', NULL, OPTION_TAKE, .take = take_journal, .commands = RESTORE},
 		{0, "base", SET(base), 
-			.commands = RESTORE | DRILL | MOUNT | FOLLOW | FOLD | EXPIRE | BISECT},
+			.commands = RESTORE | DRILL | MOUNT | FOLLOW | FOLD | EXPIRE | BISECT |
+				    DIFF},
 		{0, "at", OPTION_TAKE, .take = take_at, .commands = RESTORE | DRILL | MOUNT},
 		{0, "verify", OPTION_TAKE, .take = take_verify, .commands = RESTORE | MOUNT},
 		{0, "rate", OPTION_TAKE, .take = take_rate, .commands = BASE},
@@ -219,11 +227,12 @@ static const struct tool tool = {
 		{0, "keep", SET(keep), .commands = EXPIRE},
 		{0, "key", SET(keyfile),
 			.commands = BASE | LS | RESTORE | DRILL | MOUNT | FOLLOW | FOLD |
-				    PROMOTE | BISECT},
+				    PROMOTE | BISECT | DIFF},
 		{0, "writable", SET(writable), .commands = MOUNT},
+		{0, "stat", SET(stat), .commands = DIFF},
 		{0, "good", OPTION_TAKE, .take = take_good, .commands = BISECT},
 		{0, "bad", OPTION_TAKE, .take = take_bad, .commands = BISECT},
-		{0, "scratch", SET(scratch), .commands = DRILL | MOUNT | BISECT},
+		{0, "scratch", SET(scratch), .commands = DRILL | MOUNT | BISECT | DIFF},
 		{0, "compare", SET(compare), .commands = DRILL},
 		{0, "exec", SET(exec), .commands = DRILL | BISECT},
 		{0, "delay", SET(delay_text), .commands = FOLLOW},
@@ -349,6 +358,30 @@ static enum options_verdict check_promote(struct options *o, int n, char **words
 	return OPTIONS_RUN;
 }
 
+/* PATH and URL, in any order: a URL has "://". */
+static enum options_verdict take_path_and_url(struct options *o, int n, char **words)
+{
+	const char **to;
+	int i;
+
+	for (i = 0; i < n; i++) {
+		to = strstr(words[i], "://") ? &o->url : &o->path;
+		if (*to)
+			return tool_bad(&tool, "one word too many: %s", words[i]);
+		*to = words[i];
+	}
+	return OPTIONS_RUN;
+}
+
+static enum options_verdict check_diff(struct options *o, int n, char **words)
+{
+	enum options_verdict v = take_moment(words[0], &o->from);
+
+	if (v == OPTIONS_RUN)
+		v = take_moment(words[1], &o->until);
+	return v == OPTIONS_RUN ? take_path_and_url(o, n - 2, words + 2) : v;
+}
+
 static enum options_verdict check(struct options *o, int n, char **words)
 {
 	const uint32_t command = 1u << o->command;
@@ -359,7 +392,7 @@ static enum options_verdict check(struct options *o, int n, char **words)
 	if (command & (BASE | RESTORE) && !stat(o->out, &st) && S_ISDIR(st.st_mode))
 		return tool_bad(&tool, "%s: -o names the file to make, and %s is a folder",
 			commands[o->command].word, o->out);
-	if (command & (RESTORE | DRILL | MOUNT | FOLLOW | FOLD | BISECT) && !o->base)
+	if (command & (RESTORE | DRILL | MOUNT | FOLLOW | FOLD | BISECT | DIFF) && !o->base)
 		return tool_bad(&tool, "%s: no --base=FILE given", commands[o->command].word);
 	if (command & (FOLLOW | FOLD) && strstr(o->base, "://"))
 		return tool_bad(&tool, "%s: --base wants a file, not %s (restore and mount take a URL)",
@@ -383,6 +416,8 @@ static enum options_verdict check(struct options *o, int n, char **words)
 	case COMMAND_DRILL:
 	case COMMAND_MOUNT:
 		break;
+	case COMMAND_DIFF:
+		return check_diff(o, n, words);
 	case COMMAND_BISECT:
 		if (!o->good_given || !o->exec)
 			return tool_bad(&tool, "bisect wants --good=MOMENT and --exec=COMMAND");

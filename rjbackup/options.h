@@ -21,6 +21,7 @@ enum command {
 	COMMAND_FOLD,
 	COMMAND_PROMOTE,
 	COMMAND_BISECT,
+	COMMAND_DIFF,
 };
 
 struct options {
@@ -29,6 +30,9 @@ struct options {
 	bool writable; /* mount */
 	struct rj_moment good, bad; /* bisect; RJ_AT_LATEST: BAD was not given */
 	bool good_given;
+	struct rj_moment from; /* diff: the first moment */
+	const char *path; /* diff; NULL: all */
+	bool stat;	  /* diff: sums alone */
 	const char *dir;  /* base: where the volume is mounted, or its device; mount: where to */
 	const char *out;  /* -o */
 	const char *base; /* --base, and FILE of ls (or URL#NUMBER), promote; NULL: ls URL */
@@ -39,7 +43,7 @@ struct options {
 	const char *delay_text; /* follow --delay */
 	uint64_t delay_s;
 	bool once;		/* follow */
-	struct rj_moment until; /* fold; RJ_AT_LATEST: to the end of the log */
+	struct rj_moment until; /* fold; RJ_AT_LATEST: to the end of the log. diff: the second moment */
 	const char *keep;      /* expire; NULL: holds and marks at URL */
 	char *const *files;    /* expire --keep: FILE_COUNT of them */
 	int file_count;

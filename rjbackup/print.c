@@ -146,6 +146,7 @@ static void print_text(const struct result *r)
 	case COMMAND_FOLD:
 	case COMMAND_PROMOTE:
 	case COMMAND_BISECT: /* bisect.c */
+	case COMMAND_DIFF: /* diff.c */
 		break;
 	}
 }

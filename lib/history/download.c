@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "history/download.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "ext4/renew.h"
 #include "format/claim-text.h"
 #include "history/base/stored.h"
+#include "history/overlay.h"
 #include "log/sealing.h"
+#include "os/fileio.h"
 
 #define SUPER_AT 1024u
 
@@ -141,6 +145,18 @@ int rj_download_copy(const struct rj_download *d, int fd, const char *to,
 	struct rj_error *err)
 {
 	return rj_stored_fetch(&d->base, &d->m, fd, to, progress, arg, err);
+}
+
+int rj_download_scratch(const struct rj_download *d, const struct rj_base_facts *f, int scratch,
+	int (*progress)(void *arg, uint64_t done, uint64_t total), void *arg,
+	struct rj_error *err)
+{
+	int rc;
+
+	if (ftruncate(scratch, (off_t)(f->blocks * f->block_size)))
+		return rj_fail_errno(err, errno, "%s: cannot size", RJ_SCRATCH_NAME);
+	rc = rj_pwrite_all(scratch, d->m.head, sizeof(d->m.head), 0, RJ_SCRATCH_NAME, err);
+	return rc ? rc : rj_download_copy(d, scratch, RJ_SCRATCH_NAME, progress, arg, err);
 }
 
 void rj_download_free(struct rj_download *d)

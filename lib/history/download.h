@@ -22,6 +22,10 @@ const uint8_t *rj_download_head(const struct rj_download *d);
 int rj_download_copy(const struct rj_download *d, int fd, const char *to,
 	int (*progress)(void *arg, uint64_t done, uint64_t total), void *arg,
 	struct rj_error *err);
+/* Make the empty file open as SCRATCH the base that F tells of, marked as a base. */
+int rj_download_scratch(const struct rj_download *d, const struct rj_base_facts *f, int scratch,
+	int (*progress)(void *arg, uint64_t done, uint64_t total), void *arg,
+	struct rj_error *err);
 void rj_download_free(struct rj_download *d); /* NULL-safe */
 
 #endif

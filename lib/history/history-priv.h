@@ -67,6 +67,7 @@ struct rj_hist {
 	/* Blocks of opts->fs, in use or zeros: report->blocks, or more while a resize has set
 	 * groups up, and the superblock does not have them yet. */
 	uint64_t end;
+	bool then;  /* opts->at was reached, and opts->then is looked for */
 	bool whole; /* base.whole was reached */
 	bool stop;  /* the moment was found, or the history breaks */
 	enum rj_code bad; /* it breaks as a segment is missing or damaged; else RJ_OK */

@@ -107,6 +107,16 @@ struct rj_history_opts {
 	/* Read no segment that completes a commit later than this, nor any after it;
 	 * nanoseconds since 1970. 0: no limit. */
 	int64_t not_after_ns;
+	/*
+	 * May be NULL: after AT the walk goes on to this moment, not before AT, and what comes then
+	 * is applied to THEN_FS. AT_REACHED is called between the two, with the report of AT;
+	 * EACH (may be NULL) after each transaction then, which are applied one by one.
+	 */
+	const struct rj_moment *then;
+	struct rj_bio *then_fs;
+	int (*at_reached)(
+		void *arg, const struct rj_history_report *report, struct rj_error *err);
+	int (*each)(void *arg, const struct rj_history_report *report, struct rj_error *err);
 	/* The walk can go on later: a mount whose note the log does not have yet is no break,
 	 * but RJ_E_BUSY. */
 	bool goes_on;

@@ -284,12 +284,35 @@ static void name_segment(struct rj_hist *h)
 	}
 }
 
+/* The first moment can be found after more was read: is there a commit after the segment of the
+ * second one? Which transaction, *TID. */
+static bool read_beyond(const struct rj_hist *h, uint32_t *tid)
+{
+	struct rj_hist_commit c;
+	size_t i;
+
+	if (!h->then || h->opts->at.kind != RJ_AT_SEGMENT)
+		return false;
+	for (i = 0; i < h->commits.len; i += sizeof(c)) {
+		memcpy(&c, h->commits.data + i, sizeof(c));
+		*tid = c.tid;
+		if (c.segment > h->opts->at.segment && (int32_t)(c.tid - h->tid) >= 0)
+			return true;
+	}
+	return false;
+}
+
 static int consume(struct rj_hist *h, struct rj_jbd2_plan **plan,
 	struct rj_error *err)
 {
 	struct search s = {.time_ns = h->opts->at.time_ns};
-	int rc = scan(h, NULL, plan, err);
+	const uint32_t next = h->tid + 1;
+	bool each = h->then && h->opts->each;
+	int rc = scan(h, each ? &next : NULL, plan, err);
 
+	s.found = !rc && read_beyond(h, &s.tid) && (!each || s.tid == h->tid);
+	if (s.found)
+		rc = scan(h, &s.tid, plan, err);
 	if (!rc && h->opts->at.kind == RJ_AT_TIME) {
 		rj_jbd2_plan_each(*plan, find_later, &s);
 		if (s.found)
@@ -302,11 +325,25 @@ static int consume(struct rj_hist *h, struct rj_jbd2_plan **plan,
 	if (rc)
 		return rc;
 	settle_commits(h);
-	if (s.found) {
+	if (s.found)
 		h->found = h->stop = true;
+	if (s.found || each)
 		name_segment(h);
-	}
-	return 0;
+	if (each && rj_jbd2_plan_info(*plan)->transactions)
+		rc = h->opts->each(h->opts->arg, h->report, err);
+	return rc;
+}
+
+/* What is complete; with opts->each one by one. */
+static int consume_all(struct rj_hist *h, struct rj_jbd2_plan **plan, struct rj_error *err)
+{
+	int rc;
+
+	do
+		rc = consume(h, plan, err);
+	while (!rc && !h->stop && h->then && h->opts->each &&
+		rj_jbd2_plan_info(*plan)->transactions);
+	return rc;
 }
 
 /* What is complete is of a mount of which nothing is known yet. */
@@ -343,7 +380,7 @@ int rj_hist_consume(struct rj_hist *h, struct rj_error *err)
 		if (h->held)
 			rc = hold(h, &plan, err);
 		if (!rc && !h->held)
-			rc = consume(h, &plan, err);
+			rc = consume_all(h, &plan, err);
 		rj_jbd2_plan_free(plan);
 	} else if (!rc && !h->held) {
 		h->report->reached.segment = h->segment;

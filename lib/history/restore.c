@@ -24,7 +24,6 @@
 
 #define SUPER_AT 1024u
 #define HEAD	 4096u /* the superblock is in it */
-#define SCRATCH	 "the scratch file"
 
 struct restoring {
 	const struct rj_restore_opts *opts;
@@ -111,7 +110,7 @@ static int grow(void *arg, uint64_t end, uint64_t to, struct rj_error *err)
 
 	if (!r->opts->serve)
 		return r->out ? rj_target_grow(r->fs, r->to, r->out, end * bs, to * bs, err) : 0;
-	return r->down ? rj_target_grow(r->fs, r->opts->scratch, SCRATCH, end * bs, to * bs, err)
+	return r->down ? rj_target_grow(r->fs, r->opts->scratch, RJ_SCRATCH_NAME, end * bs, to * bs, err)
 		       : rj_overlay_grow(r->fs, end, to, err);
 }
 
@@ -236,27 +235,17 @@ static int release(struct restoring *r, struct rj_error *err)
 	return rc ? rc : rj_move(r->out, &to, &report, err);
 }
 
-/* A base at a store is no file that could stay as it is below the changes. */
-static int fetch_base(struct restoring *r, struct rj_error *err)
-{
-	int to = r->opts->scratch, rc;
-
-	if (ftruncate(to, (off_t)(r->facts->blocks * r->facts->block_size)))
-		return rj_fail_errno(err, errno, "%s: cannot size", SCRATCH);
-	rc = rj_pwrite_all(to, rj_download_head(r->down), HEAD, 0, SCRATCH, err);
-	return rc ? rc : rj_download_copy(r->down, to, SCRATCH, copy_progress, r, err);
-}
-
 static int open_target(struct restoring *r, struct rj_error *err)
 {
 	const struct rj_restore_opts *o = r->opts;
 	int rc;
 
 	if (o->serve && r->down) {
-		rc = fetch_base(r, err);
+		rc = rj_download_scratch(
+			r->down, r->facts, o->scratch, copy_progress, r, err);
 		if (rc)
 			return rc;
-		r->fs = rj_bio_new_fd(o->scratch, SCRATCH, err);
+		r->fs = rj_bio_new_fd(o->scratch, RJ_SCRATCH_NAME, err);
 	} else if (o->serve) {
 		r->fs = rj_overlay_new(r->from, o->scratch, r->facts->block_size,
 			r->facts->blocks, o->base, err);

@@ -140,7 +140,7 @@ static int step(void *arg, const struct rj_segment *s, struct rj_error *err)
 		rc = check_size(h, s, err);
 	if (!rc)
 		rc = rj_ring_apply(h->ring, s, err);
-	if (!rc && h->opts->at.kind == RJ_AT_TIME)
+	if (!rc && (h->opts->at.kind == RJ_AT_TIME || h->opts->then))
 		rc = rj_hist_note_commits(h, s, err);
 	if (rc) /* after RJ_E_UNREACHABLE or RJ_E_BUSY this segment comes again */
 		return rc;
@@ -358,6 +358,51 @@ int rj_history_resolve(struct rj_store *store, const struct rj_log_id *id,
 	return rc;
 }
 
+/* The second of two moments is not the earlier one. */
+static int check_order(const struct rj_hist *h, struct rj_error *err)
+{
+	const struct rj_history_place *first = &h->report->reached;
+	const struct rj_moment *then = h->opts->then;
+	char text[RJ_WHEN_TEXT];
+
+	if (then->kind == RJ_AT_TIME ? then->time_ns >= first->time_ns
+				     : then->kind != RJ_AT_SEGMENT || then->segment >= first->segment)
+		return 0;
+	return rj_fail(err, RJ_E_INVAL,
+		"%s: the second moment is before the first one, segment %llu, as of %s: give the earlier one first",
+		h->store->url, (unsigned long long)first->segment, rj_place_text(first, text));
+}
+
+/* Walk to opts->at. */
+static int walk_to(struct rj_hist *h, struct rj_error *err)
+{
+	const struct rj_moment *at = &h->opts->at;
+	uint64_t upto = at->kind == RJ_AT_SEGMENT ? at->segment : 0;
+	int rc = 0;
+
+	if (!h->stop)
+		rc = rj_hist_advance(h, upto, err);
+	if (h->stop)
+		rc = 0;
+	return rc ? rc : judge(h, err);
+}
+
+/* From opts->at, which was reached, to opts->then. OWN is what H has. */
+static int walk_on(struct rj_hist *h, struct rj_history_opts *own, struct rj_error *err)
+{
+	int rc = check_order(h, err);
+
+	if (!rc)
+		rc = own->at_reached(own->arg, h->report, err);
+	if (rc || h->report->break_why[0])
+		return rc;
+	own->at = *own->then;
+	own->fs = own->then_fs;
+	h->then = true;
+	h->found = h->stop = false;
+	return walk_to(h, err);
+}
+
 static void note_unmount(const struct rj_hist *h)
 {
 	uint32_t tid;
@@ -374,6 +419,7 @@ int rj_history_walk(struct rj_store *store, const struct rj_log_id *id,
 	struct rj_error *err)
 {
 	struct rj_history_opts own = *opts;
+	struct rj_moment then;
 	struct rj_hist h = {
 		.store = store, .id = id, .opts = &own, .report = report};
 	uint64_t last;
@@ -381,15 +427,17 @@ int rj_history_walk(struct rj_store *store, const struct rj_log_id *id,
 
 	memset(report, 0, sizeof(*report));
 	rc = rj_history_resolve(store, id, &own.base, own.retry_ms, &own.at, &last, err);
+	if (!rc && own.then) {
+		then = *own.then;
+		own.then = &then;
+		rc = rj_history_resolve(store, id, &own.base, own.retry_ms, &then, &last, err);
+	}
 	if (!rc)
 		rc = rj_hist_open(&h, err);
-	if (!rc && !h.stop)
-		rc = rj_hist_advance(
-			&h, own.at.kind == RJ_AT_SEGMENT ? own.at.segment : 0, err);
-	if (h.stop)
-		rc = 0;
 	if (!rc)
-		rc = judge(&h, err);
+		rc = walk_to(&h, err);
+	if (!rc && own.then)
+		rc = walk_on(&h, &own, err);
 	report->emptied = h.placed && !h.block;
 	note_unmount(&h);
 	report->later = h.found || report->break_why[0] || last > report->reached.segment;
