@@ -5,6 +5,9 @@
 
 #include "at-store.h"
 #include "rjbackup/changes/diff.h"
+#include "rjbackup/changes/find.h"
+#include "rjbackup/changes/log.h"
+#include "rjbackup/changes/undelete.h"
 #include "rjbackup/drill/bisect.h"
 #include "rjbackup/drill/drill.h"
 #include "expire.h"
@@ -168,6 +171,12 @@ static int run(struct result *r)
 		return promote(r->o);
 	case COMMAND_BISECT:
 		return bisect(r->o);
+	case COMMAND_LOG:
+		return log_changes(r->o);
+	case COMMAND_FIND:
+		return find_names(r->o);
+	case COMMAND_UNDELETE:
+		return undelete(r->o);
 	case COMMAND_DIFF:
 		return diff_moments(r->o);
 	case COMMAND_LS:

@@ -31,6 +31,11 @@ static const char help_text[] =
 	"                       [--json] [--key FILE] --base=FILE [URL]\n"
 	"       rjbackup diff [--stat] [--json] [--scratch=DIR] [--key FILE] --base=FILE\n"
 	"                     MOMENT MOMENT [PATH] [URL]\n"
+	"       rjbackup undelete [-n] [--at=MOMENT | --before=MOMENT] [--to=DIR] [--json]\n"
+	"                         [--scratch=DIR] [--key FILE] --base=FILE PATH [URL]\n"
+	"       rjbackup log [--since=MOMENT] [--until=MOMENT] [--stat] [--json] [--scratch=DIR]\n"
+	"                    [--key FILE] --base=FILE [PATH] [URL]\n"
+	"       rjbackup find [--json] [--scratch=DIR] [--key FILE] --base=FILE NAME [URL]\n"
 	"       rjbackup follow [--delay=TIME] [--once] [--hold=TIME] [--metrics=FILE] [--json]\n"
 	"                       [--key FILE] --base=FILE [URL]\n"
 	"       rjbackup fold [-n] [--until=MOMENT] [--hold=TIME] [--json] [--key FILE]\n"
@@ -54,6 +59,11 @@ static const char help_text[] =
 	"  bisect              find the first commit at which a command fails\n"
 	"  diff                print which files were made, removed, renamed or changed between\n"
 	"                      two moments; at and below PATH, which begins at the volume's root\n"
+	"  undelete            copy what PATH, from the volume's root, led to in the last moment in\n"
+	"                      which it was there; also a pattern, and a folder with all below it\n"
+	"  log                 print for each commit which files it made, removed, renamed or\n"
+	"                      changed; of PATH, which begins at the volume's root, its versions\n"
+	"  find                print from when until when a NAME was there, in any folder\n"
 	"  follow              apply the log to the base itself, as it comes: a standby that is\n"
 	"                      never far behind the volume\n"
 	"  fold                apply the log to the base itself, once: a newer base\n"
@@ -78,7 +88,7 @@ static const char help_text[] =
 	"                      holds, or the log has lost\n"
 	"      --delay=TIME    follow: apply no commit that is younger\n"
 	"      --once          follow: end when there is nothing more to apply\n"
-	"      --until=MOMENT  fold: apply no later commit: a moment, as for --at\n"
+	"      --until=MOMENT  fold: apply no later commit; log: print none; a moment, as for --at\n"
 	"      --at=MOMENT     restore: latest (the default), segment:NUMBER, mark:NAME,\n"
 	"                      or a time, such as \"2026-11-28 14:05\", with Z or +01:00 after\n"
 	"                      it or local, 14:05, \"yesterday 14:05\", \"10 minutes ago\", -10m,\n"
@@ -86,7 +96,10 @@ static const char help_text[] =
 	"      --verify=HOW    restore: check the new volume: not (none), its metadata in\n"
 	"                      short (quick, the default), or with e2fsck -fn (full)\n"
 	"      --writable      mount: a clone that can be written to, and is gone after umount\n"
-	"      --stat          diff: print sums alone\n"
+	"      --stat          diff, log: print sums alone\n"
+	"      --since=MOMENT  log: begin there, and not with the base\n"
+	"      --before=MOMENT undelete: the last moment up to this one\n"
+	"      --to=DIR        undelete: the folder to copy to (default: the current one)\n"
 	"      --good=MOMENT, --bad=MOMENT\n"
 	"                      bisect: where the command succeeds, and where it fails (latest)\n"
 	"      --scratch=DIR   drill: where to restore; mount: where to keep what differs from\n"
@@ -136,6 +149,14 @@ static enum options_verdict take_at(void *to, const char *value)
 static enum options_verdict take_until(void *to, const char *value)
 {
 	return take_moment(value, &((struct options *)to)->until);
+}
+
+static enum options_verdict take_since(void *to, const char *value)
+{
+	struct options *o = to;
+
+	o->from_given = true;
+	return take_moment(value, &o->from);
 }
 
 static enum options_verdict take_good(void *to, const char *value)
@@ -190,6 +211,9 @@ static const struct tool_command commands[] = {
 	[COMMAND_PROMOTE] = {"promote", 1, 2, "no FILE or DEVICE given, which is a base"},
 	[COMMAND_BISECT] = {"bisect", 0, 1, ""},
 	[COMMAND_DIFF] = {"diff", 2, 4, "diff wants two moments"},
+	[COMMAND_UNDELETE] = {"undelete", 1, 2, "no PATH given, as it was on the volume"},
+	[COMMAND_LOG] = {"log", 0, 2, ""},
+	[COMMAND_FIND] = {"find", 1, 2, "no NAME given"},
 	{0},
 };
 
@@ -204,6 +228,11 @@ static const struct tool_command commands[] = {
 #define PROMOTE (1u << COMMAND_PROMOTE)
 #define BISECT	(1u << COMMAND_BISECT)
 #define DIFF	(1u << COMMAND_DIFF)
+#define UNDELETE (1u << COMMAND_UNDELETE)
+#define LOG	(1u << COMMAND_LOG)
+#define FIND	(1u << COMMAND_FIND)
+/* these read, and compare, moments of a history */
+#define CHANGES (DIFF | UNDELETE | LOG | FIND)
 
 #define SET(field) OPTION_SET(struct options, field)
 static const struct tool tool = {
@@ -212,14 +241,14 @@ static const struct tool tool = {
 	.hint = " (see rjbackup --help)",
 	.options = (const struct tool_option[]){
 		{'n', "dry-run", SET(dry_run),
-			.commands = BASE | RESTORE | EXPIRE | FOLD | PROMOTE},
+			.commands = BASE | RESTORE | EXPIRE | FOLD | PROMOTE | UNDELETE},
 		{0, "accept-loss", SET(accept_loss), .commands = PROMOTE},
 		{'o', NULL, SET(out), .commands = BASE | RESTORE},
 		{'J', NULL, OPTION_TAKE, .take = take_journal, .commands = RESTORE},
 		{0, "base", SET(base), 
 			.commands = RESTORE | DRILL | MOUNT | FOLLOW | FOLD | EXPIRE | BISECT |
-				    DIFF},
-		{0, "at", OPTION_TAKE, .take = take_at, .commands = RESTORE | DRILL | MOUNT},
+				    CHANGES},
+		{0, "at", OPTION_TAKE, .take = take_at, .commands = RESTORE | DRILL | MOUNT | UNDELETE},
 		{0, "verify", OPTION_TAKE, .take = take_verify, .commands = RESTORE | MOUNT},
 		{0, "rate", OPTION_TAKE, .take = take_rate, .commands = BASE},
 		{'C', NULL, SET(progress_fd), .commands = BASE | RESTORE},
@@ -227,18 +256,21 @@ static const struct tool tool = {
 		{0, "keep", SET(keep), .commands = EXPIRE},
 		{0, "key", SET(keyfile),
 			.commands = BASE | LS | RESTORE | DRILL | MOUNT | FOLLOW | FOLD |
-				    PROMOTE | BISECT | DIFF},
+				    PROMOTE | BISECT | CHANGES},
 		{0, "writable", SET(writable), .commands = MOUNT},
-		{0, "stat", SET(stat), .commands = DIFF},
+		{0, "before", OPTION_TAKE, .take = take_until, .commands = UNDELETE},
+		{0, "to", SET(out), .commands = UNDELETE},
+		{0, "stat", SET(stat), .commands = DIFF | LOG},
 		{0, "good", OPTION_TAKE, .take = take_good, .commands = BISECT},
 		{0, "bad", OPTION_TAKE, .take = take_bad, .commands = BISECT},
-		{0, "scratch", SET(scratch), .commands = DRILL | MOUNT | BISECT | DIFF},
+		{0, "scratch", SET(scratch), .commands = DRILL | MOUNT | BISECT | CHANGES},
 		{0, "compare", SET(compare), .commands = DRILL},
 		{0, "exec", SET(exec), .commands = DRILL | BISECT},
 		{0, "delay", SET(delay_text), .commands = FOLLOW},
 		{0, "once", SET(once), .commands = FOLLOW},
 		{0, "metrics", SET(metrics), .commands = DRILL | FOLLOW},
-		{0, "until", OPTION_TAKE, .take = take_until, .commands = FOLD},
+		{0, "until", OPTION_TAKE, .take = take_until, .commands = FOLD | LOG},
+		{0, "since", OPTION_TAKE, .take = take_since, .commands = LOG},
 		{0, "json", SET(json)},
 		{0},
 	},
@@ -382,6 +414,17 @@ static enum options_verdict check_diff(struct options *o, int n, char **words)
 	return v == OPTIONS_RUN ? take_path_and_url(o, n - 2, words + 2) : v;
 }
 
+static enum options_verdict check_undelete(struct options *o, int n, char **words)
+{
+	if (o->at_random)
+		return tool_bad(&tool, "--at=random is for drill");
+	if (o->at.kind != RJ_AT_LATEST && o->until.kind != RJ_AT_LATEST)
+		return tool_bad(&tool, "undelete: --at or --before, and not both");
+	o->path = words[0];
+	o->url = n > 1 ? words[1] : NULL;
+	return OPTIONS_RUN;
+}
+
 static enum options_verdict check(struct options *o, int n, char **words)
 {
 	const uint32_t command = 1u << o->command;
@@ -392,7 +435,7 @@ static enum options_verdict check(struct options *o, int n, char **words)
 	if (command & (BASE | RESTORE) && !stat(o->out, &st) && S_ISDIR(st.st_mode))
 		return tool_bad(&tool, "%s: -o names the file to make, and %s is a folder",
 			commands[o->command].word, o->out);
-	if (command & (RESTORE | DRILL | MOUNT | FOLLOW | FOLD | BISECT | DIFF) && !o->base)
+	if (command & (RESTORE | DRILL | MOUNT | FOLLOW | FOLD | BISECT | CHANGES) && !o->base)
 		return tool_bad(&tool, "%s: no --base=FILE given", commands[o->command].word);
 	if (command & (FOLLOW | FOLD) && strstr(o->base, "://"))
 		return tool_bad(&tool, "%s: --base wants a file, not %s (restore and mount take a URL)",
@@ -416,6 +459,15 @@ static enum options_verdict check(struct options *o, int n, char **words)
 	case COMMAND_DRILL:
 	case COMMAND_MOUNT:
 		break;
+	case COMMAND_LOG:
+		return take_path_and_url(o, n, words);
+	case COMMAND_FIND:
+		if (strchr(words[0], '/'))
+			return tool_bad(&tool, "find wants a name without a folder: %s (log takes a path)",
+				words[0]);
+		return take_path_and_url(o, n, words);
+	case COMMAND_UNDELETE:
+		return check_undelete(o, n, words);
 	case COMMAND_DIFF:
 		return check_diff(o, n, words);
 	case COMMAND_BISECT:

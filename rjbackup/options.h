@@ -22,6 +22,9 @@ enum command {
 	COMMAND_PROMOTE,
 	COMMAND_BISECT,
 	COMMAND_DIFF,
+	COMMAND_UNDELETE,
+	COMMAND_LOG,
+	COMMAND_FIND,
 };
 
 struct options {
@@ -30,11 +33,12 @@ struct options {
 	bool writable; /* mount */
 	struct rj_moment good, bad; /* bisect; RJ_AT_LATEST: BAD was not given */
 	bool good_given;
-	struct rj_moment from; /* diff: the first moment */
-	const char *path; /* diff; NULL: all */
-	bool stat;	  /* diff: sums alone */
+	struct rj_moment from; /* diff: the first moment; log --since */
+	bool from_given;
+	const char *path; /* diff, log: NULL: all; undelete, find: a pattern */
+	bool stat;	  /* diff, log: sums alone */
 	const char *dir;  /* base: where the volume is mounted, or its device; mount: where to */
-	const char *out;  /* -o */
+	const char *out;  /* -o; undelete --to: a folder; NULL: . */
 	const char *base; /* --base, and FILE of ls (or URL#NUMBER), promote; NULL: ls URL */
 	uint64_t base_number; /* expire --base; 0: not given */
 	const char *url;  /* NULL: as the base says */
@@ -43,7 +47,7 @@ struct options {
 	const char *delay_text; /* follow --delay */
 	uint64_t delay_s;
 	bool once;		/* follow */
-	struct rj_moment until; /* fold; RJ_AT_LATEST: to the end of the log. diff: the second moment */
+	struct rj_moment until; /* fold; RJ_AT_LATEST: to the end of the log. diff: the second moment; undelete --before; log --until */
 	const char *keep;      /* expire; NULL: holds and marks at URL */
 	char *const *files;    /* expire --keep: FILE_COUNT of them */
 	int file_count;

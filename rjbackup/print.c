@@ -146,7 +146,10 @@ static void print_text(const struct result *r)
 	case COMMAND_FOLD:
 	case COMMAND_PROMOTE:
 	case COMMAND_BISECT: /* bisect.c */
-	case COMMAND_DIFF: /* diff.c */
+	case COMMAND_DIFF: /* changes/ */
+	case COMMAND_UNDELETE:
+	case COMMAND_LOG:
+	case COMMAND_FIND:
 		break;
 	}
 }

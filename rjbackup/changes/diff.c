@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "rjbackup/changes/scratch.h"
+#include "rjbackup/changes/sides.h"
 #include "rjbackup/changes/show.h"
 #include "rjbackup/print.h"
 #include "text/when.h"
@@ -39,19 +39,11 @@ static int one_change(void *arg, const struct rj_file_change *c)
 static int both(void *arg, const struct rj_compare_side *before, const struct rj_compare_side *after,
 	const uint64_t *blocks, size_t count, struct rj_error *err)
 {
-	struct rj_files *a = NULL, *b = NULL;
 	struct diffing *d = arg;
-	int rc = rj_files_open(before->fs, before->super, &a, err);
 
 	d->from = before->place;
 	d->to = after->place;
-	if (!rc)
-		rc = rj_files_open(after->fs, after->super, &b, err);
-	if (!rc)
-		rc = rj_files_diff(a, b, blocks, count, one_change, d, &d->cost, err);
-	rj_files_close(a);
-	rj_files_close(b);
-	return rc;
+	return compare_files(before, after, blocks, count, one_change, d, &d->cost, err);
 }
 
 static void print_end(const struct diffing *d, const struct rj_error *err, int rc)
@@ -85,12 +77,6 @@ static void print_end(const struct diffing *d, const struct rj_error *err, int r
 	json_show(top, JSON_C_TO_STRING_PLAIN);
 }
 
-static int step(void *arg, int pass, uint64_t done, uint64_t total)
-{
-	(void)arg, (void)pass, (void)done, (void)total;
-	return stop_signal();
-}
-
 int diff_moments(const struct options *o)
 {
 	struct diffing d = {.o = o, .path = o->path ? path_of_user(o->path) : NULL};
@@ -98,18 +84,14 @@ int diff_moments(const struct options *o)
 		.from = o->from,
 		.to = o->until,
 		.step = both,
-		.progress = step,
 		.arg = &d,
 	};
 	struct rj_history_report report;
-	struct rj_base_facts facts;
 	struct rj_error err = {0};
-	int rc = compare_prepare(o, &opts, &err);
+	int rc;
 
 	stop_signal_catch();
-	if (!rc)
-		rc = rj_history_compare(&opts, &facts, &report, &err);
-	compare_release(&opts);
+	rc = compare_run(o, &opts, &report, &err);
 	print_end(&d, &err, rc);
 	free(d.path);
 	return rc;

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/mount.h>
 #include <unistd.h>
 
 #include "history/restore.h"
@@ -16,11 +15,8 @@
 #include "text/when.h"
 #include "tools/json.h"
 #include "tools/stop-signal.h"
-#include "util/environ.h"
 
 #define CANNOT_JUDGE 125
-#define LEAVE_TRIES  100
-#define LEAVE_NS     50000000LL
 
 /* One moment, tried in a child; shared with that. */
 struct trial {
@@ -38,16 +34,6 @@ struct search {
 	struct rj_error err;
 };
 
-/* The mount goes before the process that serves it. */
-static int leave(const char *dir)
-{
-	int i;
-
-	for (i = 0; umount2(dir, 0) && errno == EBUSY && i < LEAVE_TRIES; i++)
-		rj_sleep_ns(LEAVE_NS);
-	return i == LEAVE_TRIES;
-}
-
 /* In the child. */
 static int try_moment(void *arg)
 {
@@ -63,7 +49,7 @@ static int try_moment(void *arg)
 		t->status = tid == t->bad_tid;
 	else
 		t->status = child_shell(t->o.exec, t->o.dir);
-	return leave(t->o.dir);
+	return child_unmount(t->o.dir);
 }
 
 /* Run the command at AT. *STATUS: 0 good, CANNOT_JUDGE, else bad; PLACE: where it was run. */

@@ -17,6 +17,8 @@
 
 #define LOOK_NS 20000000LL
 #define NOT_RUN 128
+#define LEAVE_TRIES 100
+#define LEAVE_NS    50000000LL
 
 /* The child: its group ends with it, and gets no more than the signals that we pass on. */
 static int be_child(int (*fn)(void *arg), void *arg, pid_t parent)
@@ -60,6 +62,15 @@ int child_run(int (*fn)(void *arg), void *arg, int *status, struct rj_error *err
 		return rj_fail(err, RJ_E_CANCELLED, "stopped by signal %d", stop_signal());
 	*status = WIFEXITED(ended) ? WEXITSTATUS(ended) : NOT_RUN;
 	return 0;
+}
+
+int child_unmount(const char *dir)
+{
+	int i;
+
+	for (i = 0; umount2(dir, 0) && errno == EBUSY && i < LEAVE_TRIES; i++)
+		rj_sleep_ns(LEAVE_NS);
+	return i == LEAVE_TRIES;
 }
 
 int child_program(const char *const argv[])

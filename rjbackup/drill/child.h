@@ -12,6 +12,8 @@
  * a signal came.
  */
 int child_run(int (*fn)(void *arg), void *arg, int *status, struct rj_error *err);
+/* Unmount DIR: the mount goes before the process that serves it. Returns 0, or 1: it stays busy. */
+int child_unmount(const char *dir);
 /* Run ARGV, whose first word is a path. Returns its exit status as a shell has it; 128: it could
  * not be run, which is said. */
 int child_program(const char *const argv[]);

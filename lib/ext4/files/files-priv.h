@@ -25,6 +25,8 @@ struct rj_files {
 	uint8_t super[RJ_SUPER_BYTES];
 	struct inode_table *tables; /* fs->group_desc_count of them, ascending */
 	struct kept_block inodes, blocks; /* bitmaps */
+	struct rj_buf *trace; /* gets a struct rj_file_range of all that is read; NULL: nothing is kept */
+	bool trace_failed;    /* out of memory */
 };
 
 /* Blocks of a file that follow each other. */
@@ -43,6 +45,8 @@ int rj_files_inode_used(struct rj_files *f, uint32_t ino, bool *out, struct rj_e
 int rj_files_block_used(struct rj_files *f, uint64_t block, bool *out, struct rj_error *err);
 int rj_files_inode(struct rj_files *f, uint32_t ino, struct ext2_inode_large *out,
 	struct rj_error *err);
+/* Note in f->trace that COUNT blocks from FIRST on were read. */
+void rj_files_trace(struct rj_files *f, uint64_t first, uint64_t count);
 int rj_files_block(struct rj_files *f, uint64_t block, void *out, struct rj_error *err);
 /* The table that BLOCK is in; NULL: none. */
 const struct inode_table *rj_files_table(const struct rj_files *f, uint64_t block);
@@ -92,6 +96,9 @@ struct directories {
 	uint8_t *wanted; /* a bit for each inode: its names are looked for; NULL */
 	struct dir_known *known; /* a hash table, by inode */
 	size_t known_count, known_room;
+	/* Called with each name that is read; NULL. */
+	int (*every)(void *arg, uint32_t dir, uint32_t child, const char *text, size_t len,
+		struct rj_error *err);
 	/* A wanted inode has this name. 1: no more is wanted. */
 	int (*found)(void *arg, uint32_t dir, uint32_t child, const char *text, size_t len,
 		struct rj_error *err);

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "os/bio.h"
+#include "util/buf.h"
 #include "util/error.h"
 
 /* A volume in one moment, for reading. */
@@ -68,6 +69,38 @@ struct rj_files_cost {
 	uint64_t directories; /* that were read whole, to find a name */
 	uint64_t groups;      /* whose inodes were read, to find a directory or a block's owner */
 };
+
+/* Blocks that follow each other. */
+struct rj_file_range {
+	uint64_t first, count;
+};
+
+/*
+ * Call EACH for each name that PATTERN, a path from the root, leads to: words between slashes are as
+ * fnmatch(3) takes them with FNM_PERIOD. READ gets, instead of what it had, the struct
+ * rj_file_range of all that this rests on, with CONTENT also where the bytes of the files are:
+ * while none of these blocks changes, the same call finds the same. A non-zero return of EACH
+ * ends it and is returned. RJ_E_CORRUPT, RJ_E_NOMEM, what the bio reports.
+ */
+int rj_files_match(struct rj_files *f, const char *pattern, bool content,
+	int (*each)(void *arg, const char *path, const struct rj_file_facts *facts,
+		struct rj_error *err),
+	void *arg, struct rj_buf *read, struct rj_error *err);
+/* Is one of the COUNT BLOCKS, ascending, in READ, as rj_files_match() fills it? */
+bool rj_files_touched(const struct rj_buf *read, const uint64_t *blocks, size_t count);
+/* Compare the regular files, or others alike, with inodes BEFORE_INO and AFTER_INO: *WHAT gets
+ * RJ_DIFF_..., *BYTES as in rj_file_change. BLOCKS as of rj_files_diff(). */
+int rj_files_differ(struct rj_files *before, uint32_t before_ino, struct rj_files *after,
+	uint32_t after_ino, const uint64_t *blocks, size_t count, unsigned *what, uint64_t *bytes,
+	struct rj_error *err);
+
+/*
+ * Call EACH for each name in the volume that matches PATTERN, as fnmatch(3) takes it with
+ * FNM_PERIOD, with its path. All directories are read. As rj_files_match().
+ */
+int rj_files_search(struct rj_files *f, const char *pattern,
+	int (*each)(void *arg, const char *path, uint32_t inode, struct rj_error *err), void *arg,
+	struct rj_error *err);
 
 /*
  * Tell EACH of what differs between BEFORE and AFTER, sorted by path. BLOCKS, ascending, are the

@@ -20,15 +20,25 @@ int rj_files_fail(const struct rj_files *f, struct rj_error *err, long code, con
 		(unsigned long long)number);
 }
 
+void rj_files_trace(struct rj_files *f, uint64_t first, uint64_t count)
+{
+	const struct rj_file_range r = {first, count};
+
+	if (f->trace && rj_buf_append(f->trace, &r, sizeof(r)))
+		f->trace_failed = true;
+}
+
 static errcode_t io_read64(io_channel c, unsigned long long block, int count, void *data)
 {
-	const struct rj_files *f = c->private_data;
+	struct rj_files *f = c->private_data;
 	uint64_t off = block * (uint64_t)c->block_size, end, from, to;
 	uint64_t len = count < 0 ? (uint64_t)-(int64_t)count
 				 : (uint64_t)count * (uint64_t)c->block_size;
 
 	if (f->bio->read(f->bio, data, len, off, NULL))
 		return EXT2_ET_SHORT_READ;
+	if (f->trace)
+		rj_files_trace(f, block, (len - 1) / (uint64_t)c->block_size + 1);
 	end = off + len;
 	from = off > RJ_SUPER_OFFSET ? off : RJ_SUPER_OFFSET;
 	to = RJ_SUPER_OFFSET + RJ_SUPER_BYTES;
@@ -180,6 +190,7 @@ int rj_files_block(struct rj_files *f, uint64_t block, void *out, struct rj_erro
 {
 	uint32_t bs = f->fs->blocksize;
 
+	rj_files_trace(f, block, 1);
 	return f->bio->read(f->bio, out, bs, block * bs, err);
 }
 

@@ -129,6 +129,8 @@ static int one_entry(void *arg, uint32_t child, unsigned type, const char *text,
 	rc = is_dir(d->f, child, type, &dir, err);
 	if (!rc && dir)
 		rc = know(d, child, r->dir, text, len, err);
+	if (!rc && d->every)
+		rc = d->every(d->arg, r->dir, child, text, len, err);
 	if (rc || !d->wanted || child > d->f->fs->super->s_inodes_count || !bit(d->wanted, child))
 		return rc;
 	return d->found(d->arg, r->dir, child, text, len, err);

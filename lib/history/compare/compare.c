@@ -85,11 +85,11 @@ static int at_reached(void *arg, const struct rj_history_report *r, struct rj_er
 {
 	struct comparing *c = arg;
 
-	(void)err;
 	see(c, &c->before, r);
 	c->after.place = c->before.place;
 	memcpy(c->after.super, c->before.super, sizeof(c->after.super));
-	return 0;
+	return c->opts->each_commit ? c->opts->step(c->opts->arg, &c->before, &c->after, NULL, 0, err)
+				    : 0;
 }
 
 static int step(void *arg, const struct rj_history_report *r, struct rj_error *err)

@@ -152,6 +152,61 @@ def told(output):
             for l in lines if "kind" in l], lines[-1]
 
 
+def replay(state, lines):
+    """What the lines of one commit make of STATE, path -> inode."""
+    for l in lines:
+        if l["kind"] == "removed":
+            del state[path_in(l, "path")]
+    put = {}
+    moves = [(path_in(l, "from"), path_in(l, "path"), l) for l in lines if l["kind"] == "renamed"]
+    for old, new, l in sorted(moves, key=lambda m: -len(m[0])):
+        for p in [p for p in state if p == old or p.startswith(old + b"/")]:
+            put[new + p[len(old):]] = state.pop(p)
+    state.update(put)
+    for l in lines:
+        if l["kind"] == "made" or "replaced" in l["what"]:
+            state[path_in(l, "path")] = l["after"]["inode"]
+
+
+def judge_log(run, base, seen):
+    """The names of the first mark, and each commit after it, are the names of the last one."""
+    names = lambda m: {p: f["id"][0] for p, f in m.items()}
+    state, commits, at = names(seen[0]), [], None
+    for text in run("log", "--since=mark:m0", "--until=mark:m%d" % (len(seen) - 1)).splitlines():
+        l = json.loads(text)
+        if l["at"] != at:
+            at = l["at"]
+            commits.append([])
+        commits[-1].append(l)
+    for lines in commits:
+        replay(state, lines)
+    want = names(seen[-1])
+    if state == want:
+        return 0, len(commits)
+    print("log: of %d names %d differ: %s" % (len(want), len(state.items() ^ want.items()),
+                                             list(state.items() ^ want.items())[:5]))
+    return 1, len(commits)
+
+
+def judge_find(run, seen, segments, r):
+    """A name that is drawn: which files have it at each mark."""
+    wrong = 0
+    for name in r.sample(sorted({f["name"] for m in seen for f in m.values() if "name" in f}), 3):
+        try:
+            pattern = "".join("\\" + c if c in "\\*?[" else c for c in name.decode())
+        except UnicodeDecodeError:
+            continue
+        spans = [json.loads(l) for l in run("find", pattern).splitlines()]
+        for m, segment in zip(seen, segments):
+            want = sorted(f["id"][0] for f in m.values() if f.get("name") == name)
+            got = sorted(s["inode"] for s in spans if s.get("from", {"segment": 0})["segment"] <= segment
+                         and ("until" not in s or s["until"]["segment"] > segment))
+            if len(got) != len(want):
+                print("find %s at segment %d: %s, not %s" % (pattern, segment, got, want))
+                wrong += 1
+    return wrong
+
+
 class Work:
     """Random operations of every kind, each on names that are drawn from few."""
 
@@ -373,14 +428,15 @@ def main():
     w = Work(top, seed)
     w.some(ops * 2)
     run(rjbackup, "base", "-o", base, mnt)
-    seen = []
+    seen, segments = [], []
     for i in range(marks):
         # few operations between some marks, and within one second
         n = w.r.choice([3, ops // 4, ops])
         if i % 3 == 2 and work:
             subprocess.run([work, "ops", mnt, str(seed * 100 + i), str(n)], stdout=subprocess.DEVNULL)
         w.some(n)
-        run(rjctl, "mark", "m%d" % i, mnt)
+        mark = json.loads(run(rjctl, "mark", "--json", "m%d" % i, mnt))
+        segments.append(mark["segment"])
         seen.append(manifest(top))
     wrong = pairs = lines = scans = 0
     for i in range(marks):
@@ -406,8 +462,11 @@ def main():
                     print("m%d m%d: missing: %s" % (i, j, l))
                 for l in [x for x in got if x not in want][:5]:
                     print("m%d m%d: too much: %s" % (i, j, l))
-    print("%d pairs, %d lines, %d pairs wrong; %d needed a look at other groups; %s" % (
-        pairs, lines, wrong, scans, " ".join("%s:%d" % x for x in sorted(w.done.items()))))
+    ask = lambda verb, *a: run(rjbackup, verb, "--json", "--base=" + base, *a)
+    bad, commits = judge_log(ask, base, seen)
+    wrong += bad + judge_find(ask, seen, segments, w.r)
+    print("%d commits; %d pairs, %d lines, %d wrong; %d needed a look at other groups; %s" % (
+        commits, pairs, lines, wrong, scans, " ".join("%s:%d" % x for x in sorted(w.done.items()))))
     sys.exit(1 if wrong or lines < pairs else 0)
 
 
