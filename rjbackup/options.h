@@ -47,7 +47,8 @@ struct options {
 	const char *delay_text; /* follow --delay */
 	uint64_t delay_s;
 	bool once;		/* follow */
-	struct rj_moment until; /* fold; RJ_AT_LATEST: to the end of the log. diff: the second moment; undelete --before; log --until */
+	/* fold, log; diff: the second moment; undelete --before; RJ_AT_LATEST: the end of the log */
+	struct rj_moment until;
 	const char *keep;      /* expire; NULL: holds and marks at URL */
 	char *const *files;    /* expire --keep: FILE_COUNT of them */
 	int file_count;

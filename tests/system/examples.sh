@@ -215,6 +215,7 @@ as_one() {
 	rjbackup base --hold=7d -o backup/sdb1.base mnt >/dev/null || not_ok "$TYPE: another base"
 	sleep 0.1; MOMENT=$(date '+%F %T.%N'); sleep 0.1
 	rm -r mnt/project && echo newer >mnt/newer && sync -f mnt
+	changes
 	typed 0 'rjbackup mount --at="2026-11-23 14:04:59" --base=/backup/sdb1.base /then'
 	typed 0 'cp -a /then/project /mnt/'
 	check "$TYPE: what was deleted is back" eval '(cd mnt/project && sha256sum --quiet -c "$M/project")'
@@ -249,6 +250,20 @@ as_one() {
 	all_typed
 	umount mnt /srv
 	lose_server; serve_logs
+}
+# changes: the page of what changed, and then the page before again
+changes() {
+	local commands=("${COMMANDS[@]}") at=$AT
+	page rjbackup-changes.7
+	typed 0 'rjbackup diff --base=/backup/sdb1.base "2026-11-23 14:04:59" now'
+	like "$TYPE: what went" "$OUT" "^- /project/$"
+	typed 0 'rjbackup find --base=/backup/sdb1.base project'
+	like "$TYPE: when" "$OUT" "^/project: from before the base, until 2"
+	typed 0 'rjbackup undelete --base=/backup/sdb1.base --to=/mnt /project'
+	check "$TYPE: it is back" eval '(cd mnt/project && sha256sum --quiet -c "$M/project")'
+	rm -r mnt/project && sync -f mnt
+	all_typed
+	PAGE=rjbackup.8 AT=$at COMMANDS=("${commands[@]}")
 }
 for TYPE in ext3 ext4; do as_one; done
 lose_server

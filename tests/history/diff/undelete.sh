@@ -1,22 +1,22 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# rjbackup undelete: a file, a pattern, a link and a folder come back as they were last, with all that
-# they had; what is there stays; nothing is left after a failure.
+# rjbackup undelete: a file, a pattern, a link and a folder come back as they were last, with all
+# that they had; what is there stays; nothing is left after a failure.
 . "$RJ_SRC/tests/history/run.sh" || exit 99
 start_server "$T_DIR/srv" || exit 99
 for m in mnt look; do at_exit umount -l "$T_DIR/$m"; done
 history_conf ""
 mkdir scratch to
 undelete() { timeout 120 "$RJBACKUP" undelete --scratch=scratch --base=base.img "$@"; }
-# facts DIR: what a copy has to have, of all below DIR: kind, mode, owner, links, size, mtime, content
+# facts DIR: what a copy has to have, of all below DIR: kind, mode, owner, links, mtime, content
 facts() {
 	(cd "$1" && find . -mindepth 1 -printf '%p %y %m %U:%G %n %T@ %l\n' | sort
 		find . -type f -printf '%p %s\n' | sort
 		find . -type f -exec sha256sum {} + | sort
 		python3 -c 'import os, sys
 for p in sorted(sys.stdin.read().split("\0")[:-1]):
-    print(p, [(n, os.getxattr(p, n, follow_symlinks=False)) for n in os.listxattr(p, follow_symlinks=False)])' \
-			< <(find . -print0))
+    names = os.listxattr(p, follow_symlinks=False)
+    print(p, [(n, os.getxattr(p, n, follow_symlinks=False)) for n in names])' < <(find . -print0))
 }
 # xattr FILE: one in the inode, and one that needs a block
 xattr() { python3 -c 'import os, sys
@@ -28,27 +28,32 @@ for kind in "ext4 4096" "ext3 1024"; do
 	mkdir mnt/keep && echo before >mnt/old
 	status 0 "$kind: a base" "$RJBACKUP" base -o base.img mnt
 	# a folder with all kinds of files
-	mkdir -p mnt/project/sub && echo one >mnt/project/a && ln mnt/project/a mnt/project/sub/hard &&
-		ln -s ../a mnt/project/sub/soft && mkfifo mnt/project/pipe && truncate -s 3M mnt/project/sparse &&
-		echo end >>mnt/project/sparse && xattr mnt/project/a &&
-		chown 1234:70000 mnt/project/a && chmod 640 mnt/project/sub/hard && touch -d 2001-02-03 mnt/project/sub
-	printf 'x%.0s' {1..9000} >"mnt/project/höhe *[1]" && echo v1 >mnt/report.txt && echo n >mnt/notes.txt
-	sync -f mnt && echo v2 >mnt/report.txt && sync -f mnt && sleep 0.05 && date +@%s.%N >v2.time && sleep 0.05
+	(cd mnt && mkdir -p project/sub && echo one >project/a && ln project/a project/sub/hard &&
+		ln -s ../a project/sub/soft && mkfifo project/pipe &&
+		truncate -s 3M project/sparse &&
+		echo end >>project/sparse && xattr project/a && chown 1234:70000 project/a &&
+		chmod 640 project/sub/hard && touch -d 2001-02-03 project/sub &&
+		printf 'x%.0s' {1..9000} >"project/höhe *[1]" && echo v1 >report.txt && echo n >notes.txt &&
+		sync -f . && echo v2 >report.txt && sync -f .) || exit 99
+	sleep 0.05 && date +@%s.%N >v2.time && sleep 0.05
 	facts mnt/project >project.facts
 	# removed as rm does, by commits of its own; then other work
-	rm "mnt/project/sub/soft" && sync -f mnt && rm mnt/project/a && sync -f mnt && rm -r mnt/project && sync -f mnt
-	rm mnt/report.txt && sync -f mnt && rm mnt/notes.txt && sync -f mnt && rm mnt/old && sync -f mnt
+	for f in project/sub/soft project/a project report.txt notes.txt old; do
+		rm -r "mnt/$f" && sync -f mnt
+	done
 	"$WORK" ops mnt 1 200 >/dev/null && sync -f mnt
 
 	status 0 "$kind: -n" undelete -n --to=to /report.txt
-	like "... says when and where" "$OUT" '^/report.txt: file of 3 bytes, as of 2.*, segment [0-9]+, would be copied to to$'
+	like "... says when and where" "$OUT" \
+		'^/report.txt: file of 3 bytes, as of 2.*, segment [0-9]+, would be copied to to$'
 	is "... and copies nothing" "$(ls -A to)" ""
 	status 0 "$kind: a file" undelete --to=to report.txt
 	is "... as it was last" "$(cat to/report.txt)" v2
 	like "... told" "$OUT" '^/report.txt: file of 3 bytes, .* copied to to$'
 	status 0 "$kind: a folder" undelete --to=to /project/
 	facts to/project >found.facts
-	check "... with all that was below it before its removal began" diff project.facts found.facts
+	check "... with all that was below it before its removal began" \
+		diff project.facts found.facts
 	check "... holes stay holes" test "$(stat -c %b to/project/sparse)" -lt 100
 	echo mine >to/old
 	status 8 "$kind: what is there" undelete --to=to old
