@@ -248,7 +248,8 @@ static const struct tool tool = {
 		{0, "base", SET(base), 
 			.commands = RESTORE | DRILL | MOUNT | FOLLOW | FOLD | EXPIRE | BISECT |
 				    CHANGES},
-		{0, "at", OPTION_TAKE, .take = take_at, .commands = RESTORE | DRILL | MOUNT | UNDELETE},
+		{0, "at", OPTION_TAKE, .take = take_at,
+			.commands = RESTORE | DRILL | MOUNT | UNDELETE},
 		{0, "verify", OPTION_TAKE, .take = take_verify, .commands = RESTORE | MOUNT},
 		{0, "rate", OPTION_TAKE, .take = take_rate, .commands = BASE},
 		{'C', NULL, SET(progress_fd), .commands = BASE | RESTORE},

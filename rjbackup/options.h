@@ -47,7 +47,7 @@ struct options {
 	const char *delay_text; /* follow --delay */
 	uint64_t delay_s;
 	bool once;		/* follow */
-	/* fold, log; diff: the second moment; undelete --before; RJ_AT_LATEST: the end of the log */
+	/* fold, log; diff: the second moment; undelete --before; RJ_AT_LATEST: the log's end */
 	struct rj_moment until;
 	const char *keep;      /* expire; NULL: holds and marks at URL */
 	char *const *files;    /* expire --keep: FILE_COUNT of them */

@@ -15,8 +15,8 @@
 struct rj_bio *rj_overlay_new(int base, int scratch, uint32_t block_size, uint64_t blocks,
 	const char *name, struct rj_error *err);
 /*
- * The same over BELOW, which stays the caller's, and is read only until rj_overlay_settle(). What is
- * written is listed.
+ * The same over BELOW, which stays the caller's, and is read only until rj_overlay_settle(). What
+ * is written is listed.
  */
 struct rj_bio *rj_overlay_over(struct rj_bio *below, int scratch, uint32_t block_size,
 	struct rj_error *err);
@@ -26,8 +26,9 @@ const uint64_t *rj_overlay_written(const struct rj_bio *overlay, size_t *count);
 int rj_overlay_settle(struct rj_bio *overlay, struct rj_error *err);
 /*
  * Let the volume, of FROM blocks, have TO. From block FROM on there are zeros, whatever the base
- * has there, or a resize that was cut off wrote; over a BELOW what that has, which has to grow first. RJ_E_INVAL: FROM is beyond TO or the end;
- * RJ_E_NOMEM; what ftruncate() of SCRATCH reports.
+ * has there, or a resize that was cut off wrote; over a BELOW what that has, which has to grow
+ * first.
+ * RJ_E_INVAL: FROM is beyond TO or the end; RJ_E_NOMEM; what ftruncate() of SCRATCH reports.
  */
 int rj_overlay_grow(struct rj_bio *overlay, uint64_t from, uint64_t to, struct rj_error *err);
 

@@ -110,7 +110,8 @@ static int grow(void *arg, uint64_t end, uint64_t to, struct rj_error *err)
 
 	if (!r->opts->serve)
 		return r->out ? rj_target_grow(r->fs, r->to, r->out, end * bs, to * bs, err) : 0;
-	return r->down ? rj_target_grow(r->fs, r->opts->scratch, RJ_SCRATCH_NAME, end * bs, to * bs, err)
+	return r->down ? rj_target_grow(r->fs, r->opts->scratch, RJ_SCRATCH_NAME, end * bs,
+				 to * bs, err)
 		       : rj_overlay_grow(r->fs, end, to, err);
 }
 

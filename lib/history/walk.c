@@ -364,9 +364,13 @@ static int check_order(const struct rj_hist *h, struct rj_error *err)
 	const struct rj_history_place *first = &h->report->reached;
 	const struct rj_moment *then = h->opts->then;
 	char text[RJ_WHEN_TEXT];
+	bool before = false;
 
-	if (then->kind == RJ_AT_TIME ? then->time_ns >= first->time_ns
-				     : then->kind != RJ_AT_SEGMENT || then->segment >= first->segment)
+	if (then->kind == RJ_AT_TIME)
+		before = then->time_ns < first->time_ns;
+	else if (then->kind == RJ_AT_SEGMENT)
+		before = then->segment < first->segment;
+	if (!before)
 		return 0;
 	return rj_fail(err, RJ_E_INVAL,
 		"%s: the second moment is before the first one, segment %llu, as of %s: give the earlier one first",

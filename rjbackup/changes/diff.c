@@ -36,8 +36,9 @@ static int one_change(void *arg, const struct rj_file_change *c)
 	return 0;
 }
 
-static int both(void *arg, const struct rj_compare_side *before, const struct rj_compare_side *after,
-	const uint64_t *blocks, size_t count, struct rj_error *err)
+static int both(void *arg, const struct rj_compare_side *before,
+	const struct rj_compare_side *after, const uint64_t *blocks, size_t count,
+	struct rj_error *err)
 {
 	struct diffing *d = arg;
 

@@ -6,8 +6,8 @@
 
 /*
  * Print for each commit between O->from (O->from_given; else from the base on) and O->until which
- * files changed; with O->path at and below it alone: of a file its versions. Returns 0 or a negative
- * rj_code, which it said: as of rj_history_compare() and rj_files_diff().
+ * files changed; with O->path at and below it alone: of a file its versions. Returns 0 or a
+ * negative rj_code, which it said: as of rj_history_compare() and rj_files_diff().
  */
 int log_changes(const struct options *o);
 

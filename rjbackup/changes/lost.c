@@ -51,8 +51,9 @@ static int one_match(void *arg, const char *path, const struct rj_file_facts *fa
 	return 0;
 }
 
-static int look(void *arg, const struct rj_compare_side *before, const struct rj_compare_side *after,
-	const uint64_t *blocks, size_t count, struct rj_error *err)
+static int look(void *arg, const struct rj_compare_side *before,
+	const struct rj_compare_side *after, const uint64_t *blocks, size_t count,
+	struct rj_error *err)
 {
 	struct finding *f = arg;
 	struct rj_files *files;

@@ -21,8 +21,8 @@ struct lost_list {
 };
 
 /*
- * Fill OUT with each path that PATTERN led to, in the history up to O->until; with AT at that moment
- * alone. Of a directory that went: the moment before its removal began, by commits that only
+ * Fill OUT with each path that PATTERN led to, in the history up to O->until; with AT at that
+ * moment alone. Of a directory that went: the moment before its removal began, by commits that only
  * removed from it, each within a minute after the one before. lost_free() in any case. As of
  * rj_history_compare() and rj_files_match().
  */

@@ -136,7 +136,10 @@ static size_t utf8(const unsigned char *p)
 			return 0;
 		c = c << 6 | (p[i] & 0x3F);
 	}
-	return n && (n == 1 || c >= least[n]) && c <= 0x10FFFF && (c < 0xD800 || c > 0xDFFF) ? n : 0;
+	/* neither longer than it must be, nor a surrogate, nor beyond the last one */
+	if (n > 1 && (c < least[n] || c > 0x10FFFF || (c >= 0xD800 && c <= 0xDFFF)))
+		return 0;
+	return n;
 }
 
 void path_add_json(struct json_object *o, const char *key, const char *path)

@@ -14,7 +14,7 @@ struct change_sums {
 	uint64_t made_bytes, removed_bytes, changed_bytes;
 };
 
-/* Is PATH at or below BELOW (NULL: all are)? Both from the root, BELOW without a slash at its end. */
+/* Is PATH at or below BELOW (NULL: all are)? Both begin with a slash; BELOW ends without one. */
 bool path_is_below(const char *path, const char *below);
 /* Make of TEXT, as a user writes it, a path from the root. *OUT is the caller's to free; NULL: out
  * of memory. */

@@ -134,7 +134,8 @@ static void remove_all(const char *path)
 }
 
 /* COUNT paths of one moment, into O->out. */
-static int bring_back(const struct options *o, struct lost **lost, size_t count, struct rj_error *err)
+static int bring_back(const struct options *o, struct lost **lost, size_t count,
+	struct rj_error *err)
 {
 	const char *to = o->out ? o->out : ".";
 	char mnt[3072], work[3072];
@@ -229,7 +230,8 @@ static int check_places(const struct options *o, struct lost **lost, size_t coun
 	return 0;
 }
 
-static int bring_all(const struct options *o, struct lost **lost, size_t count, struct rj_error *err)
+static int bring_all(const struct options *o, struct lost **lost, size_t count,
+	struct rj_error *err)
 {
 	size_t i, n, k;
 	int rc = check_places(o, lost, count, err);

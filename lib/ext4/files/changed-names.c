@@ -269,8 +269,7 @@ static int look_for(struct looking *l, struct directories *dirs, uint8_t *groups
 {
 	const struct changed_inode *c = (const void *)l->d->inodes.data;
 	ext2_filsys fs = dirs->f->fs;
-	uint32_t flex = ext2fs_has_feature_flex_bg(fs->super) ? 1u << fs->super->s_log_groups_per_flex
-							    : 1;
+	uint32_t flex = rj_files_flex(l->d->f[l->side]);
 	size_t n = l->d->inodes.len / sizeof(*c), i;
 	uint32_t g, first;
 	int rc = 0;

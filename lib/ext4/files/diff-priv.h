@@ -67,12 +67,13 @@ uint8_t rj_diff_ident(const struct diff *d, uint32_t ino, int side);
 
 /* Fill D->names from the blocks of directories that changed. */
 int rj_diff_names(struct diff *d, struct rj_error *err);
-/* Fill D->more with those names of SIDE that changed_inode.missing asks for. RJ_E_CORRUPT: there are
- * fewer. */
+/* Fill D->more with those names of SIDE that changed_inode.missing asks for. RJ_E_CORRUPT: there
+ * are fewer. */
 int rj_diff_missing(struct diff *d, int side, struct rj_error *err);
 /* As qsort() compares: by directory and text. */
 int rj_diff_by_place(const void *a, const void *b);
-/* The names of CHILD in NAMES, which rj_diff_names() sorted: *COUNT from the one that is returned. */
+/* The names of CHILD in NAMES, as rj_diff_names() sorts them: *COUNT from that on which is
+ * returned. */
 const struct file_name *rj_diff_names_of(const struct rj_buf *names, uint32_t child, size_t *count);
 
 #endif

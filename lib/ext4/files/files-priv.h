@@ -25,7 +25,7 @@ struct rj_files {
 	uint8_t super[RJ_SUPER_BYTES];
 	struct inode_table *tables; /* fs->group_desc_count of them, ascending */
 	struct kept_block inodes, blocks; /* bitmaps */
-	struct rj_buf *trace; /* gets a struct rj_file_range of all that is read; NULL: nothing is kept */
+	struct rj_buf *trace; /* gets a struct rj_file_range of all that is read; or NULL */
 	bool trace_failed;    /* out of memory */
 };
 
@@ -54,6 +54,9 @@ const struct inode_table *rj_files_table(const struct rj_files *f, uint64_t bloc
 bool rj_files_is_meta(const struct rj_files *f, uint64_t block);
 /* Is INO, with i_flags FLAGS, one that no name leads to? */
 bool rj_files_is_special(const struct rj_files *f, uint32_t ino, uint32_t flags);
+/* How many groups are a flex group: the kernel puts a file, and its blocks, into that of its
+ * directory while it has space. 1 without the feature. */
+uint32_t rj_files_flex(const struct rj_files *f);
 /* How many inodes GROUP has that may be in use, from its first one on. */
 uint32_t rj_files_group_inodes(const struct rj_files *f, uint32_t group);
 
@@ -128,8 +131,8 @@ int rj_files_entries(struct rj_files *f, uint64_t block,
 
 /* ---- content.c, attributes.c ---- */
 
-/* Compare the regular files INO[BEFORE] and INO[AFTER]: *WHAT gets RJ_DIFF_CONTENT and _SIZE, *BYTES
- * those that differ. */
+/* Compare the regular files INO[BEFORE] and INO[AFTER]: *WHAT gets RJ_DIFF_CONTENT and _SIZE,
+ * *BYTES those that differ. */
 int rj_files_content(struct rj_files *const f[2], const uint32_t ino[2], const struct block_set *s,
 	unsigned *what, uint64_t *bytes, struct rj_error *err);
 /* Compare all else: RJ_DIFF_... */

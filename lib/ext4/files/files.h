@@ -76,8 +76,8 @@ struct rj_file_range {
 };
 
 /*
- * Call EACH for each name that PATTERN, a path from the root, leads to: words between slashes are as
- * fnmatch(3) takes them with FNM_PERIOD. READ gets, instead of what it had, the struct
+ * Call EACH for each name that PATTERN, a path from the root, leads to: words between slashes are
+ * as fnmatch(3) takes them with FNM_PERIOD. READ gets, instead of what it had, the struct
  * rj_file_range of all that this rests on, with CONTENT also where the bytes of the files are:
  * while none of these blocks changes, the same call finds the same. A non-zero return of EACH
  * ends it and is returned. RJ_E_CORRUPT, RJ_E_NOMEM, what the bio reports.
@@ -105,8 +105,8 @@ int rj_files_search(struct rj_files *f, const char *pattern,
 /*
  * Tell EACH of what differs between BEFORE and AFTER, sorted by path. BLOCKS, ascending, are the
  * COUNT blocks whose content differs, all of them. A file is an inode with its generation: after
- * the removal of a name another file can have it. A directory is told of when it is made, removed or
- * renamed, or when its mode, owner, flags or extended attributes differ; not for its mtime. Of a
+ * the removal of a name another file can have it. A directory is told of when it is made, removed
+ * or renamed, or when its mode, owner, flags or extended attributes differ; not for its mtime. Of a
  * renamed directory what is below it is not told of. Changes are valid during the call; a
  * non-zero return (a negated rj_code) ends it and is returned.
  *

@@ -251,9 +251,9 @@ int rj_files_block_used(struct rj_files *f, uint64_t block, bool *out, struct rj
 	if (ext2fs_has_group_desc_csum(fs) && ext2fs_bg_flags_test(fs, group, EXT2_BG_BLOCK_UNINIT))
 		return 0;
 	rc = keep(f, &f->blocks, ext2fs_block_bitmap_loc(fs, group), err);
+	block -= ext2fs_group_first_block2(fs, group);
 	if (!rc)
-		*out = bit(f->blocks.data, (uint32_t)((block - ext2fs_group_first_block2(fs, group)) /
-						      EXT2FS_CLUSTER_RATIO(fs)));
+		*out = bit(f->blocks.data, (uint32_t)(block / EXT2FS_CLUSTER_RATIO(fs)));
 	return rc;
 }
 
@@ -282,16 +282,23 @@ const struct inode_table *rj_files_table(const struct rj_files *f, uint64_t bloc
 									       : NULL;
 }
 
+uint32_t rj_files_flex(const struct rj_files *f)
+{
+	struct ext2_super_block *s = f->fs->super;
+
+	return ext2fs_has_feature_flex_bg(s) ? 1u << s->s_log_groups_per_flex : 1;
+}
+
 static bool is_bitmap(const struct rj_files *f, uint64_t block)
 {
 	ext2_filsys fs = f->fs;
 	/* with flex_bg those of a group are in any group of the same flex group, or in the first */
-	uint32_t flex = 1u << (ext2fs_has_feature_flex_bg(fs->super) ? fs->super->s_log_groups_per_flex
-								    : 0);
+	uint32_t flex = rj_files_flex(f);
 	dgrp_t own = ext2fs_group_of_blk2(fs, block), g = own - own % flex, end = g + flex;
 
 	for (; g < end && g < fs->group_desc_count; g++)
-		if (ext2fs_block_bitmap_loc(fs, g) == block || ext2fs_inode_bitmap_loc(fs, g) == block)
+		if (ext2fs_block_bitmap_loc(fs, g) == block ||
+			ext2fs_inode_bitmap_loc(fs, g) == block)
 			return true;
 	return false;
 }
@@ -307,7 +314,8 @@ bool rj_files_is_meta(const struct rj_files *f, uint64_t block)
 		return true;
 	ext2fs_super_and_bgd_loc2(
 		fs, ext2fs_group_of_blk2(fs, block), &super, &old, &new, &used);
-	return block == super || block == new || (ext2fs_has_feature_mmp(fs->super) && block == fs->super->s_mmp_block) ||
+	return block == super || block == new ||
+	       (ext2fs_has_feature_mmp(fs->super) && block == fs->super->s_mmp_block) ||
 	       (old && block >= old &&
 		       block < old + fs->desc_blocks + fs->super->s_reserved_gdt_blocks);
 }

@@ -96,7 +96,8 @@ static size_t left_in(const struct block_set *s)
 static int look_in_group(struct rj_files *f, uint32_t group, struct block_set *s,
 	struct rj_buf *out, struct rj_error *err)
 {
-	uint32_t per = f->fs->super->s_inodes_per_group, n = rj_files_group_inodes(f, group), i, ino;
+	uint32_t per = f->fs->super->s_inodes_per_group, n = rj_files_group_inodes(f, group);
+	uint32_t i, ino;
 	bool used, any;
 	int rc = 0;
 
@@ -115,7 +116,7 @@ static int look_in_group(struct rj_files *f, uint32_t group, struct block_set *s
 int rj_files_owners(struct rj_files *f, struct block_set *s, struct rj_buf *out,
 	struct rj_files_cost *cost, struct rj_error *err)
 {
-	uint32_t groups = f->fs->group_desc_count, g, flex = 1, first;
+	uint32_t groups = f->fs->group_desc_count, g, flex = rj_files_flex(f), first;
 	uint8_t *seen = NULL;
 	size_t left = 0, i;
 	int rc = drop(f, s, &left, err);
@@ -125,8 +126,6 @@ int rj_files_owners(struct rj_files *f, struct block_set *s, struct rj_buf *out,
 	seen = calloc(groups, 1);
 	if (!seen)
 		return rj_fail(err, RJ_E_NOMEM, "out of memory");
-	if (ext2fs_has_feature_flex_bg(f->fs->super))
-		flex = 1u << f->fs->super->s_log_groups_per_flex;
 	for (i = 0; !rc && i < s->count; i++) {
 		if (s->owned[i])
 			continue;

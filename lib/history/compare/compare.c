@@ -88,8 +88,9 @@ static int at_reached(void *arg, const struct rj_history_report *r, struct rj_er
 	see(c, &c->before, r);
 	c->after.place = c->before.place;
 	memcpy(c->after.super, c->before.super, sizeof(c->after.super));
-	return c->opts->each_commit ? c->opts->step(c->opts->arg, &c->before, &c->after, NULL, 0, err)
-				    : 0;
+	if (!c->opts->each_commit)
+		return 0;
+	return c->opts->step(c->opts->arg, &c->before, &c->after, NULL, 0, err);
 }
 
 static int step(void *arg, const struct rj_history_report *r, struct rj_error *err)
@@ -187,7 +188,8 @@ static int walk(struct comparing *c, struct rj_history_report *report, struct rj
 	if (o->from_base)
 		h.at = (struct rj_moment){.kind = RJ_AT_SEGMENT, .segment = h.base.whole};
 	if (!rc && o->to.kind == RJ_AT_LATEST)
-		rc = rj_base_log_check_end(c->facts, &log, "; name an earlier moment: what is there can be compared", err);
+		rc = rj_base_log_check_end(c->facts, &log,
+			"; name an earlier moment: what is there can be compared", err);
 	if (!rc)
 		rc = rj_history_walk(log.store, &log.id, &h, report, err);
 	rj_base_log_close(&log);

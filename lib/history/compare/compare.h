@@ -21,8 +21,9 @@ struct rj_compare_opts {
 	bool from_base;	  /* FROM is the first moment of the base */
 	bool until_break; /* as in rj_history_opts */
 	/*
-	 * Called with FROM and TO; with EACH_COMMIT first with FROM twice and no block, then with each
-	 * two commits that follow each other up to TO. BLOCKS, ascending, are the COUNT blocks whose content differs.
+	 * Called with FROM and TO; with EACH_COMMIT first with FROM twice and no block, then with
+	 * each two commits that follow each other up to TO. BLOCKS, ascending, are the COUNT blocks
+	 * whose content differs.
 	 */
 	bool each_commit;
 	int (*step)(void *arg, const struct rj_compare_side *before,
