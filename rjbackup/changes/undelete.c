@@ -121,8 +121,8 @@ static int give_names(int work, int dir, const char *to, struct lost **lost, siz
 		if (renameat2(work, base_name(lost[i]->path), dir, base_name(lost[i]->path),
 			    RENAME_NOREPLACE))
 			return rj_fail_errno(err, errno,
-				"%s/%s: cannot give the copy its name, and leave it in %s",
-				to, base_name(lost[i]->path), to);
+				"%s/%s: cannot give the copy its name: name another folder with --to",
+				to, base_name(lost[i]->path));
 	return fsync(dir) ? rj_fail_errno(err, errno, "%s: cannot make the copy durable", to) : 0;
 }
 

@@ -4,9 +4,9 @@
 # that they had; what is there stays; nothing is left after a failure.
 . "$RJ_SRC/tests/history/run.sh" || exit 99
 start_server "$T_DIR/srv" || exit 99
-for m in mnt look; do at_exit umount -l "$T_DIR/$m"; done
+for m in mnt full; do at_exit umount -l "$T_DIR/$m"; done
 history_conf ""
-mkdir scratch to
+mkdir scratch to full
 undelete() { timeout 120 "$RJBACKUP" undelete --scratch=scratch --base=base.img "$@"; }
 # facts DIR: what a copy has to have, of all below DIR: kind, mode, owner, links, mtime, content
 facts() {
@@ -75,6 +75,11 @@ v2"
 	like "... is told" "$OUT" "/nothing: no such path was there in this history"
 	status 8 "$kind: a folder to copy to that is not there" undelete --to=nowhere report.txt
 	like "... is named" "$OUT" "nowhere: cannot copy there: No such file"
+	check "$kind: a small file system" mount -t tmpfs -o size=16k none full
+	status 8 "$kind: a folder to copy to that is full" undelete --to=full project
+	like "... is told" "$OUT" 'cp ended with status 1: see above; nothing was copied'
+	is "... and nothing is left there" "$(ls -A full)" ""
+	umount full
 	status 16 "$kind: both moments" undelete --at=now --before=-1h --at=-2h x
 	is "$kind: nothing is left" "$(ls -A scratch; ls -A to)" old
 	history_umount || exit 99
