@@ -17,6 +17,8 @@ mkdir mnt/dir mnt/other && echo one >mnt/dir/a && echo two >mnt/dir/b
 echo three >mnt/gone && echo four >mnt/saved
 status 0 "a base" "$RJBACKUP" base -o base.img mnt
 cp --sparse=always base.img good.img
+AT=$(grep -ao "rj://127.0.0.1:$SRV_PORT/[a-zA-Z0-9-]*" v.img | head -n 1)
+status 0 "a base at the store" "$RJBACKUP" base -o "$AT" mnt
 moment a
 echo more >>mnt/dir/a && moment b
 mv mnt/dir mnt/moved && rm mnt/gone && moment c
@@ -49,6 +51,9 @@ check "diff --json: an object a line, sums at the end" jq -es '
 	(one(.path == "/moved/a") | .before.size == 4 and .after.size == 9 and
 		.what == ["size", "mtime"]) and
 	(one(.path_escaped) | .path == "/odd\n\\377")' <<<"$OUT"
+is "diff with the base at the store, which has to be whole by then" \
+	"$(timeout 120 "$RJBACKUP" diff --json --scratch=scratch --base="$AT" "$(at a)" "$(at d)" |
+		jq -c 'del(.blocks)')" "$(jq -c 'del(.blocks)' <<<"$OUT")"
 status 0 "diff --stat" run diff --stat "$(at a)" "$(at d)"
 like "... sums" "$OUT" '^3 made \(11 bytes\), 1 removed \(6 bytes\), 1 renamed, 3 changed \([0-9]+ bytes\)$'
 status 0 "diff below a path" run diff "$(at a)" "$(at d)" moved/

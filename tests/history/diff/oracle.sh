@@ -18,9 +18,9 @@ volume() {
 	[ -z "$age" ] || "$RJ_SRC/tests/support/aged-volume" "$age" v.img || return 1
 	"$RJ_BUILD/rjtune/rjtune" -J "remote=$url,size=$((bs / 1024))" v.img && history_mount journal
 }
-# one SEED MARKS OPS
+# one SEED MARKS OPS; every other three seeds it is mounted as type rj, and again in between
 one() {
-	local seed=$1 kind=${kinds[$1 % 4]} age=${ages[$1 % 5]} more=()
+	local seed=$1 kind=${kinds[$1 % 4]} age=${ages[$1 % 5]} more=() again=()
 	[[ $kind != ext4* ]] || case $((seed / 4 % 4)) in
 	1) more=(-O bigalloc -C 16384) ;;
 	2) more=(-O "^metadata_csum,^64bit" -I 128) ;;
@@ -30,11 +30,19 @@ one() {
 	history_conf ""
 	# shellcheck disable=SC2086
 	check "seed $seed: $kind ${age:-new} ${more[*]}: a volume" volume $kind "$age" "${more[@]}" || return
+	if ((seed / 3 % 2)); then
+		again=("$UMOUNT_RJ" "$MOUNT_RJ" "$VOL")
+		check "... mounted as type rj" eval "history_umount && rj_mount journal"
+	fi
 	status 0 "... each diff is what the manifests say" timeout 900 python3 \
 		"$RJ_SRC/tests/history/diff/world.py" mnt "$seed" "$2" "$3" base.img "$RJBACKUP" \
-		"$RJ_BUILD/rjctl/rjctl" "$WORK"
+		"$RJ_BUILD/rjctl/rjctl" "$WORK" "${again[@]}"
 	note "$(tail -n 1 <<<"$OUT")"
-	check "... unmounted" history_umount
+	if ((seed / 3 % 2)); then
+		check "... unmounted" rj_umount
+	else
+		check "... unmounted" history_umount
+	fi
 }
 seed=${RJ_SEED:-$((RANDOM * 32768 + RANDOM))}
 note "RJ_SEED=$seed"

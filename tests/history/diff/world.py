@@ -2,8 +2,9 @@
 """Random operations on a mounted volume, a manifest at each mark, and what a diff of two marks
 has to say, by the manifests alone.
 
-world.py MNT SEED MARKS OPS BASE RJBACKUP RJCTL WORK: make BASE of MNT, work, and judge the diff of
-each pair of marks. Prints each difference; the last line has the counts."""
+world.py MNT SEED MARKS OPS BASE RJBACKUP RJCTL WORK [UMOUNT MOUNT IMAGE]: make BASE of MNT, work, and
+judge the diff of each pair of marks, the log between the first and the last one, and what find says of
+names at each. With MOUNT, by mount.rj, IMAGE is mounted again in between. Prints each difference; the last line has the counts."""
 import ctypes, errno, fcntl, hashlib, json, mmap, os, random, stat, struct, subprocess, sys, time, zlib
 
 libc = ctypes.CDLL(None, use_errno=True)
@@ -372,6 +373,11 @@ class Work:
             self.open.remove(fd)
             os.close(fd)
 
+    def close(self):
+        for fd in self.open:
+            os.close(fd)
+        self.open = []
+
     def unnamed(self):
         fd = os.open(self.top, os.O_TMPFILE | os.O_RDWR, 0o644)
         os.write(fd, self.data())
@@ -420,8 +426,20 @@ class Work:
                     raise
 
 
+def mounted_again(mnt, umount, mount, image):
+    subprocess.run([umount, mnt], check=True, timeout=120)
+    for _ in range(100):
+        # rjournald ends after umount; blkid has a device for a moment
+        r = subprocess.run([mount, image, mnt, "-o", "data=journal"], timeout=120,
+                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        if not r.returncode:
+            return
+        time.sleep(0.1)
+    sys.exit("cannot mount again: " + r.stdout.decode())
+
+
 def main():
-    mnt, seed, marks, ops, base, rjbackup, rjctl, work = sys.argv[1:]
+    mnt, seed, marks, ops, base, rjbackup, rjctl, work, *remount = sys.argv[1:]
     top, seed, marks, ops = os.fsencode(mnt), int(seed), int(marks), int(ops)
     block = os.statvfs(mnt).f_bsize
     run = lambda *a: subprocess.run(a, check=True, timeout=300, stdout=subprocess.PIPE).stdout
@@ -430,6 +448,9 @@ def main():
     run(rjbackup, "base", "-o", base, mnt)
     seen, segments = [], []
     for i in range(marks):
+        if remount and i == marks // 2:
+            w.close()
+            mounted_again(mnt, *remount)
         # few operations between some marks, and within one second
         n = w.r.choice([3, ops // 4, ops])
         if i % 3 == 2 and work:
