@@ -13,7 +13,7 @@ ages=("" used "" grown garbage)
 # volume TYPE BLOCKSIZE AGE [OPTIONS...]: mounted at mnt
 volume() {
 	local type=$1 bs=$2 age=$3 url=$SRV_URL/$1-$2-$RANDOM; shift 3
-	rm -f v.img base.img && truncate -s 128M v.img && mkdir -p mnt &&
+	rm -f v.img base.img && truncate -s "${SIZE}M" v.img && mkdir -p mnt &&
 		mke2fs -q -F -t "$type" -b "$bs" -N 8192 -O ^has_journal "$@" v.img || return 1
 	[ -z "$age" ] || "$RJ_SRC/tests/support/aged-volume" "$age" v.img || return 1
 	"$RJ_BUILD/rjtune/rjtune" -J "remote=$url,size=$((bs / 1024))" v.img && history_mount journal
@@ -44,11 +44,13 @@ one() {
 		check "... unmounted" history_umount
 	fi
 }
+SIZE=128
 seed=${RJ_SEED:-$((RANDOM * 32768 + RANDOM))}
 note "RJ_SEED=$seed"
 if [ -n "${RJ_LONG:-}" ]; then
 	for ((n = 0; n < RJ_LONG; n++)); do one $((seed + n)) 16 300; done
 else
+	SIZE=48 # years of use of a small volume take seconds
 	one "$seed" 5 120
 fi
 exit 0
