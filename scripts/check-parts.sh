@@ -42,18 +42,19 @@ quick_part() {
 		fresh_build normal CFLAGS="-g -O2" || return
 		ready=$top/normal
 	fi
-	(run_demo demo; run_demo demo-backup) &
+	(run_demo demo; run_demo demo-backup; run_demo demo-history) &
 	demos=$!
 	run_make quick "$ready" check "TESTS=$(quick_tests "$ready")"
 	wait $demos
 	count demo
 	count demo-backup
+	count demo-history
 }
 
 # The demos, with the programs of the normal build; each counts as one test.
 demos_part() {
 	local demo
-	for demo in demo demo-backup; do
+	for demo in demo demo-backup demo-history; do
 		say "scripts/$demo"
 		run_demo $demo
 		count $demo

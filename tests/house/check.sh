@@ -14,7 +14,7 @@ for f in scripts/fuzz scripts/analyze tests/distros/run tests/boot/run; do
 	printf '#!/bin/sh\necho "1..0 # SKIP nothing here"; exit 77\n' >$f && chmod +x $f
 done
 printf '#!/bin/sh\necho "$@"; exit %s\n' "\$(cat $tree/demo.status)" >scripts/demo
-cp scripts/demo scripts/demo-backup && echo 0 >demo.status
+cp scripts/demo scripts/demo-backup && cp scripts/demo scripts/demo-history && echo 0 >demo.status
 printf '#!/bin/sh\nsed "s|SRC|%s|" %s/Makefile.in >Makefile\n' "$tree" "$tree" >configure
 cat >scripts/run-test <<'END'
 #!/bin/sh
@@ -60,44 +60,44 @@ marked() { tail -n 2 <<<"$OUT" | sed -n '1s/^UNSTEADY: //p'; }
 not() { ! "$@"; }
 
 check "no test fails" try - - -
-ends "none fails: the numbers" "7 passed, 0 failed, 1 skipped"
+ends "none fails: the numbers" "8 passed, 0 failed, 1 skipped"
 is "none fails: none is unsteady" "$(marked)" ""
 is "the demos use the normal build" "$(cat build-check/demo-backup.out)" \
 	"--no-deps --build=$tree/build-check/normal"
 echo 1 >demo.status
 check "a demo fails" not try - - -
-ends "the demos: counted" "5 passed, 2 failed, 1 skipped"
+ends "the demos: counted" "5 passed, 3 failed, 1 skipped"
 echo 77 >demo.status
 check "a demo cannot run here" try - - -
-ends "the demos: skipped" "5 passed, 0 failed, 3 skipped"
+ends "the demos: skipped" "5 passed, 0 failed, 4 skipped"
 echo 0 >demo.status
 
 check "a file fails, then passes three times alone" try :1: - -
-ends "unsteady: does not count as failed" "6 passed, 0 failed, 1 skipped, 1 unsteady"
+ends "unsteady: does not count as failed" "7 passed, 0 failed, 1 skipped, 1 unsteady"
 like "unsteady: named in the line before the last, with the log" "$(marked)" \
 	"^1 failed .*tests/first.sh \($tree/build-check/unsteady/normal/tests/first.sh.log\)$"
 like "unsteady: said of its run" "$OUT" '^  normal: 3 passed, 0 failed, 0 skipped, 1 UNSTEADY$'
 is "unsteady: the log is the first run's" \
 	"$(cat build-check/unsteady/normal/tests/first.sh.log)" "FAIL: tests/first.sh 1 - run 1"
 check "a program fails, then passes alone" try - - :1:
-ends "unsteady in distcheck, too" "5 passed, 0 failed, 1 skipped, 2 unsteady"
+ends "unsteady in distcheck, too" "6 passed, 0 failed, 1 skipped, 2 unsteady"
 like "unsteady: distcheck's log" "$(marked)" 'tests/unit \(.*/unsteady/distcheck/tests/unit.log\)'
 
 check "a file that fails alone once of three fails" not try - :1:3: -
-ends "failed alone: counted" "6 passed, 1 failed, 1 skipped"
+ends "failed alone: counted" "7 passed, 1 failed, 1 skipped"
 is "failed alone: not unsteady" "$(marked)" ""
 check "one unsteady and one failed" not try :1: :1:4: -
-ends "both: each counted as it is" "5 passed, 1 failed, 1 skipped, 1 unsteady"
+ends "both: each counted as it is" "6 passed, 1 failed, 1 skipped, 1 unsteady"
 like "both: the unsteady is named" "$(marked)" "^1 failed .*tests/first.sh"
 
 check "a sanitizer's report is not forgiven" not try ":1: ==1==ERROR: AddressSanitizer: x" - -
-ends "a sanitizer's report: counted" "6 passed, 1 failed, 1 skipped"
+ends "a sanitizer's report: counted" "7 passed, 1 failed, 1 skipped"
 check "a file that is skipped alone has not passed" not try :1:skip: - -
-ends "skipped alone: counted" "6 passed, 1 failed, 1 skipped"
+ends "skipped alone: counted" "7 passed, 1 failed, 1 skipped"
 
 touch broken
 check "what distcheck does after an unsteady test fails" not try - - :1:
-ends "after an unsteady test: counted" "5 passed, 1 failed, 1 skipped, 2 unsteady"
+ends "after an unsteady test: counted" "6 passed, 1 failed, 1 skipped, 2 unsteady"
 rm broken
 
 # runs: which test files were run in which build
@@ -109,15 +109,15 @@ is "the gate: each script once, the program in both" "$(runs | grep -o '[a-z]*\.
 	"again.sh first.sh good.sh normal: unit sanitize: unit"
 rm -rf build-check
 OUT=$(scripts/check --quick --no-deps 2>&1)
-ends "quick: the program and the demos" "3 passed, 0 failed"
+ends "quick: the program and the demos" "4 passed, 0 failed"
 is "quick: no script" "$(runs)" "normal: unit"
 OUT=$(scripts/check --full --no-deps 2>&1)
-ends "full: all of them in both builds" "11 passed, 0 failed, 4 skipped"
+ends "full: all of them in both builds" "12 passed, 0 failed, 4 skipped"
 is "full: every file in both builds" "$(runs)" \
 	"$(printf '%s ' {normal,sanitize}:\ {again.sh,first.sh,good.sh,unit} | xargs)"
 like "full: a test over its budget is named" "$OUT" '^Over their budget .* tests/unit \(30 s\)'
 like "full: the page of times has each test" "$(cat doc/results/check-times.md)" \
 	'^\| tests/first \| 30.5 \| 2.2 \| 30.5 \| 2.2 \|$'
 like "full: the page of times has the result" "$(cat doc/results/check-times.md)" \
-	'^- \*\*11 passed, 0 failed, 4 skipped\*\*$'
+	'^- \*\*12 passed, 0 failed, 4 skipped\*\*$'
 exit 0
