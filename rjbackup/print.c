@@ -154,8 +154,7 @@ static void print_text(const struct result *r)
 	}
 }
 
-static void add_place(struct json_object *top, const char *key,
-	const struct rj_history_place *p)
+struct json_object *place_json(const struct rj_history_place *p)
 {
 	struct json_object *o = json_object_new_object();
 	char text[RJ_WHEN_TEXT];
@@ -166,7 +165,7 @@ static void add_place(struct json_object *top, const char *key,
 		add_u64(o, "commit_ns", (uint64_t)p->time_ns);
 		add_text(o, "commit", rj_when_rfc3339(p->time_ns, text));
 	}
-	json_object_object_add(top, key, o);
+	return o;
 }
 
 static void add_marks(const struct result *r, struct json_object *top)
@@ -193,8 +192,8 @@ static void print_json(const struct result *r)
 	if (r->o->at.kind == RJ_AT_TIME)
 		add_text(top, "asked", rj_when_rfc3339(r->o->at.time_ns, text));
 	if (h->earliest.segment) {
-		add_place(top, "earliest", &h->earliest);
-		add_place(top, "reached", &h->reached);
+		json_object_object_add(top, "earliest", place_json(&h->earliest));
+		json_object_object_add(top, "reached", place_json(&h->reached));
 	}
 	if (r->facts.number)
 		add_u64(top, "base", r->facts.number);

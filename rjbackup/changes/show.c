@@ -224,17 +224,3 @@ void sums_add_json(const struct change_sums *s, struct json_object *top)
 	add_u64(top, "changed", s->changed);
 	add_u64(top, "changed_bytes", s->changed_bytes);
 }
-
-struct json_object *place_json(const struct rj_history_place *p)
-{
-	struct json_object *o = json_object_new_object();
-	char text[RJ_WHEN_TEXT];
-
-	add_u64(o, "segment", p->segment);
-	if (p->time_ns) {
-		add_u64(o, "tid", p->tid);
-		add_u64(o, "commit_ns", (uint64_t)p->time_ns);
-		add_text(o, "commit", rj_when_rfc3339(p->time_ns, text));
-	}
-	return o;
-}

@@ -29,7 +29,5 @@ void sums_add_json(const struct change_sums *s, struct json_object *top);
 void path_print(const char *path);
 /* Add PATH as KEY; of one that is not UTF-8 each other byte as \ooo, and KEY_escaped is true. */
 void path_add_json(struct json_object *o, const char *key, const char *path);
-/* {segment, tid, time} */
-struct json_object *place_json(const struct rj_history_place *p);
 
 #endif

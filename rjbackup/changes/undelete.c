@@ -19,6 +19,7 @@
 #include "rjbackup/changes/show.h"
 #include "rjbackup/drill/child.h"
 #include "rjbackup/mount.h"
+#include "rjbackup/print.h"
 #include "text/when.h"
 #include "tools/json.h"
 #include "tools/stop-signal.h"
