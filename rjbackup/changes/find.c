@@ -22,10 +22,18 @@ struct span {
 	struct rj_history_place from, until; /* segment 0: before the base; to the end */
 };
 
+/* What one commit made of a path. Until all of it is known no span is changed: each line of it has
+ * its paths as of before the whole commit, or of after. */
+struct event {
+	char *path, *to;       /* TO: of a directory that was renamed; else NULL */
+	uint32_t inode, after; /* AFTER: of one that was replaced */
+};
+
 struct finding {
 	const struct options *o;
 	struct rj_buf spans;
-	struct rj_history_place at; /* the commit that is looked at */
+	struct rj_buf gone, moved, replaced, made; /* of struct event, of the commit at AT */
+	struct rj_history_place at;
 	bool begun;
 	struct rj_error *err;
 };
@@ -36,16 +44,9 @@ static struct span *spans(const struct finding *f, size_t *count)
 	return (void *)f->spans.data;
 }
 
-static const char *name_of(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 static bool wanted(const struct finding *f, const char *path)
 {
-	return !fnmatch(f->o->path, name_of(path), FNM_PERIOD);
+	return !fnmatch(f->o->path, strrchr(path, '/') + 1, FNM_PERIOD);
 }
 
 static int begin(struct finding *f, const char *path, uint32_t inode,
@@ -61,71 +62,145 @@ static int begin(struct finding *f, const char *path, uint32_t inode,
 	return rj_fail(f->err, RJ_E_NOMEM, "out of memory");
 }
 
-/* A directory above PATH, which is of before the commit, may have been renamed in it. */
-static void end(struct finding *f, const char *path, uint32_t inode)
+static int put(struct finding *f, struct rj_buf *out, const char *path, const char *to,
+	uint32_t inode, uint32_t after)
 {
-	struct span *s, *found = NULL;
-	size_t n, i;
+	struct event e = {.path = strdup(path), .to = to ? strdup(to) : NULL, .inode = inode,
+		.after = after};
 
-	for (s = spans(f, &n), i = 0; i < n; i++) {
-		if (s[i].until.segment || s[i].inode != inode ||
-			strcmp(name_of(s[i].path), name_of(path)))
-			continue;
-		if (!found || !strcmp(s[i].path, path))
-			found = &s[i];
-	}
-	if (found)
-		found->until = f->at;
-}
-
-/* The name goes on, and is of another file now. */
-static void replace(struct finding *f, const char *path, uint32_t from, uint32_t to)
-{
-	struct span *s;
-	size_t n, i;
-
-	for (s = spans(f, &n), i = 0; i < n; i++)
-		if (!s[i].until.segment && s[i].inode == from && !strcmp(s[i].path, path))
-			s[i].inode = to;
-}
-
-/* Directory FROM is TO now: so are paths below it. */
-static int move(struct finding *f, const char *from, const char *to)
-{
-	size_t len = strlen(from), n, i, room;
-	struct span *s = spans(f, &n);
-	char *path;
-
-	for (i = 0; i < n; i++) {
-		if (s[i].until.segment || !path_is_below(s[i].path, from) || !s[i].path[len])
-			continue;
-		room = strlen(to) + strlen(s[i].path + len) + 1;
-		path = malloc(room);
-		if (!path)
-			return rj_fail(f->err, RJ_E_NOMEM, "out of memory");
-		snprintf(path, room, "%s%s", to, s[i].path + len);
-		free(s[i].path);
-		s[i].path = path;
-	}
-	return 0;
+	if (e.path && (e.to || !to) && !rj_buf_append(out, &e, sizeof(e)))
+		return 0;
+	free(e.path);
+	free(e.to);
+	return rj_fail(f->err, RJ_E_NOMEM, "out of memory");
 }
 
 static int one_change(void *arg, const struct rj_file_change *c)
 {
 	struct finding *f = arg;
+	const char *was = c->from ? c->from : c->path;
 	int rc = 0;
 
-	if (c->kind == RJ_FILE_REMOVED)
-		end(f, c->path, c->before.inode);
-	if (c->kind == RJ_FILE_RENAMED)
-		end(f, c->from, c->before.inode);
-	if (c->kind == RJ_FILE_RENAMED && S_ISDIR(c->after.mode))
-		rc = move(f, c->from, c->path);
-	if (c->kind == RJ_FILE_CHANGED && c->what & RJ_DIFF_REPLACED)
-		replace(f, c->path, c->before.inode, c->after.inode);
+	if ((c->kind == RJ_FILE_REMOVED || c->kind == RJ_FILE_RENAMED) && wanted(f, was))
+		rc = put(f, &f->gone, was, NULL, c->before.inode, 0);
+	if (!rc && c->kind == RJ_FILE_RENAMED && S_ISDIR(c->after.mode))
+		rc = put(f, &f->moved, c->from, c->path, c->before.inode, 0);
+	if (!rc && c->what & RJ_DIFF_REPLACED && wanted(f, c->path))
+		rc = put(f, &f->replaced, c->path, NULL, c->before.inode, c->after.inode);
 	if (!rc && (c->kind == RJ_FILE_MADE || c->kind == RJ_FILE_RENAMED) && wanted(f, c->path))
-		rc = begin(f, c->path, c->after.inode, &f->at);
+		rc = put(f, &f->made, c->path, NULL, c->after.inode, 0);
 	return rc;
+}
+
+static int by_path(const void *a, const void *b)
+{
+	return strcmp(((const struct event *)a)->path, ((const struct event *)b)->path);
+}
+
+static void sort(struct rj_buf *events)
+{
+	if (events->len)
+		qsort(events->data, events->len / sizeof(struct event), sizeof(struct event),
+			by_path);
+}
+
+/* The one of PATH in EVENTS, which are sorted; NULL. */
+static const struct event *event_at(const struct rj_buf *events, char *path)
+{
+	const struct event key = {.path = path};
+
+	return events->len ? bsearch(&key, events->data, events->len / sizeof(key), sizeof(key),
+				     by_path)
+			   : NULL;
+}
+
+/* The nearest directory above S that was renamed has another path now: so has S. */
+static int follow(const struct finding *f, struct span *s)
+{
+	const struct event *e = NULL;
+	char *slash, *path;
+	size_t room;
+
+	for (slash = strrchr(s->path, '/'); slash > s->path && !e;) {
+		*slash = 0;
+		e = event_at(&f->moved, s->path);
+		*slash = '/';
+		if (!e)
+			for (slash--; *slash != '/';)
+				slash--;
+	}
+	if (!e)
+		return 0;
+	room = strlen(e->to) + strlen(slash) + 1;
+	path = malloc(room);
+	if (!path)
+		return rj_fail(f->err, RJ_E_NOMEM, "out of memory");
+	snprintf(path, room, "%s%s", e->to, slash);
+	free(s->path);
+	s->path = path;
+	return 0;
+}
+
+/* What the commit made of the spans that had begun before it. */
+static int go_on(struct finding *f)
+{
+	const struct event *e;
+	struct span *s;
+	size_t n, i;
+	int rc = 0;
+
+	if (!f->gone.len && !f->moved.len && !f->replaced.len)
+		return 0;
+	for (s = spans(f, &n), i = 0; !rc && i < n; i++) {
+		if (s[i].until.segment)
+			continue;
+		e = event_at(&f->gone, s[i].path);
+		if (e && e->inode == s[i].inode) {
+			s[i].until = f->at;
+			continue;
+		}
+		rc = f->moved.len ? follow(f, &s[i]) : 0;
+		e = event_at(&f->replaced, s[i].path);
+		if (e && e->inode == s[i].inode)
+			s[i].inode = e->after;
+	}
+	return rc;
+}
+
+static void forget(struct rj_buf *events)
+{
+	struct event *e = (void *)events->data;
+	size_t i;
+
+	for (i = 0; i < events->len / sizeof(*e); i++) {
+		free(e[i].path);
+		free(e[i].to);
+	}
+	events->len = 0;
+}
+
+static int apply(struct finding *f)
+{
+	const struct event *e;
+	size_t i;
+	int rc;
+
+	sort(&f->gone);
+	sort(&f->moved);
+	sort(&f->replaced);
+	rc = go_on(f);
+	e = (const void *)f->made.data;
+	for (i = 0; !rc && i < f->made.len / sizeof(*e); i++)
+		rc = begin(f, e[i].path, e[i].inode, &f->at);
+	return rc;
+}
+
+static void forget_all(struct finding *f)
+{
+	forget(&f->gone);
+	forget(&f->moved);
+	forget(&f->replaced);
+	forget(&f->made);
 }
 
 static int one_at_first(void *arg, const char *path, uint32_t inode, struct rj_error *err)
@@ -144,8 +219,13 @@ static int one_commit(void *arg, const struct rj_compare_side *before,
 	int rc;
 
 	f->at = after->place;
-	if (f->begun)
-		return compare_files(before, after, blocks, count, one_change, f, &cost, err);
+	if (f->begun) {
+		rc = compare_files(before, after, blocks, count, one_change, f, &cost, err);
+		if (!rc)
+			rc = apply(f);
+		forget_all(f);
+		return rc;
+	}
 	f->begun = true;
 	rc = rj_files_open(after->fs, after->super, &files, err);
 	if (!rc)
@@ -214,5 +294,9 @@ int find_names(const struct options *o)
 	if (rc && o->json)
 		json_show_error(NULL, NULL, err.msg);
 	rj_buf_free(&f.spans);
+	rj_buf_free(&f.gone);
+	rj_buf_free(&f.moved);
+	rj_buf_free(&f.replaced);
+	rj_buf_free(&f.made);
 	return rc;
 }

@@ -17,8 +17,10 @@
 struct logging {
 	const struct options *o;
 	char *path;	    /* from the root; NULL: all */
+	char *pattern;	    /* that matches PATH alone */
 	struct rj_buf read; /* what the path rests on */
 	bool begun, there;
+	bool told; /* a line of this commit is of PATH itself */
 	struct rj_file_facts facts; /* of what is at the path */
 	struct rj_history_place at; /* the commit that is looked at */
 	struct change_sums sums;    /* of it */
@@ -56,6 +58,7 @@ static int one_change(void *arg, const struct rj_file_change *c)
 
 	if (!path_is_below(c->path, l->path) && !(c->from && path_is_below(c->from, l->path)))
 		return 0;
+	l->told |= l->path && (!strcmp(c->path, l->path) || (c->from && !strcmp(c->from, l->path)));
 	change_add(&l->sums, c);
 	if (!l->lines++ && !l->o->json && !l->o->stat)
 		print_commit(l);
@@ -82,19 +85,69 @@ static int look(struct logging *l, const struct rj_compare_side *s, struct rj_er
 
 	l->there = false;
 	if (!rc)
-		rc = rj_files_match(f, l->path, true, one_match, l, &l->read, err);
+		rc = rj_files_match(f, l->pattern, true, one_match, l, &l->read, err);
 	rj_files_close(f);
 	return rc;
 }
 
-/* The path came or went with a directory above it, which was renamed. */
-static void moved(struct logging *l, bool was, const struct rj_file_facts *before)
+/* PATH as a pattern: nothing in it stands for another word. NULL: out of memory. */
+static char *literally(const char *path)
 {
-	struct rj_file_change c = {.kind = was ? RJ_FILE_REMOVED : RJ_FILE_MADE, .path = l->path,
-		.what = RJ_DIFF_LINK};
+	char *out = malloc(strlen(path) * 2 + 1), *end = out;
 
-	*(was ? &c.before : &c.after) = was ? *before : l->facts;
-	one_change(l, &c);
+	for (; out && *path; path++) {
+		if (strchr("*?[\\", *path))
+			*end++ = '\\';
+		*end++ = *path;
+	}
+	if (out)
+		*end = 0;
+	return out;
+}
+
+/* One name of two files: a line as if one had replaced the other one. */
+static int replaced(struct logging *l, struct rj_file_change *c,
+	const struct rj_compare_side *before, const struct rj_compare_side *after,
+	const uint64_t *blocks, size_t count, struct rj_error *err)
+{
+	struct rj_files *a = NULL, *b = NULL;
+	int rc = rj_files_open(before->fs, before->super, &a, err);
+
+	if (!rc)
+		rc = rj_files_open(after->fs, after->super, &b, err);
+	if (!rc)
+		rc = rj_files_differ(a, c->before.inode, b, c->after.inode, blocks, count, &c->what,
+			&c->bytes, err);
+	rj_files_close(a);
+	rj_files_close(b);
+	c->kind = RJ_FILE_CHANGED;
+	c->what |= RJ_DIFF_REPLACED;
+	return rc ? rc : one_change(l, c);
+}
+
+/* The path leads to another file than BEFORE, or came or went, and no line is of it: a directory
+ * above it was renamed. */
+static int moved(struct logging *l, bool was, const struct rj_file_facts *facts,
+	const struct rj_compare_side *before, const struct rj_compare_side *after,
+	const uint64_t *blocks, size_t count, struct rj_error *err)
+{
+	struct rj_file_change c = {.kind = RJ_FILE_REMOVED, .path = l->path, .what = RJ_DIFF_LINK};
+
+	if (was && l->there && facts->inode == l->facts.inode &&
+		facts->generation == l->facts.generation)
+		return 0;
+	if (was)
+		c.before = *facts;
+	if (was && l->there && S_ISREG(facts->mode) && S_ISREG(l->facts.mode)) {
+		c.after = l->facts;
+		return replaced(l, &c, before, after, blocks, count, err);
+	}
+	if (was)
+		one_change(l, &c);
+	c.kind = RJ_FILE_MADE;
+	c.before = (struct rj_file_facts){0};
+	c.after = l->facts;
+	return l->there ? one_change(l, &c) : 0;
 }
 
 static void end_commit(struct logging *l)
@@ -128,6 +181,7 @@ static int one_commit(void *arg, const struct rj_compare_side *before,
 
 	l->at = after->place;
 	l->lines = 0;
+	l->told = false;
 	l->sums = (struct change_sums){0};
 	/* of a directory what is below it, too */
 	if (l->path && !changed && !(was && S_ISDIR(facts.mode)))
@@ -140,8 +194,8 @@ static int one_commit(void *arg, const struct rj_compare_side *before,
 	}
 	if (!rc)
 		rc = compare_files(before, after, blocks, count, one_change, l, &cost, err);
-	if (!rc && l->path && was != l->there && !l->lines)
-		moved(l, was, &facts);
+	if (!rc && l->path && !l->told)
+		rc = moved(l, was, &facts, before, after, blocks, count, err);
 	if (!rc)
 		end_commit(l);
 	return rc;
@@ -161,14 +215,18 @@ int log_changes(const struct options *o)
 	};
 	struct rj_history_report report = {0};
 	struct rj_error err = {0};
-	int rc;
+	int rc = o->path && !l.path ? rj_fail(&err, RJ_E_NOMEM, "out of memory") : 0;
 
 	if (l.path && !*l.path) { /* the root: all */
 		free(l.path);
 		l.path = NULL;
 	}
+	l.pattern = l.path ? literally(l.path) : NULL;
+	if (l.path && !l.pattern)
+		rc = rj_fail(&err, RJ_E_NOMEM, "out of memory");
 	stop_signal_catch();
-	rc = compare_run(o, &opts, &report, &err);
+	if (!rc)
+		rc = compare_run(o, &opts, &report, &err);
 	if (rc)
 		complain(err.msg);
 	else if (report.break_why[0])
@@ -178,5 +236,6 @@ int log_changes(const struct options *o)
 		json_show_error(NULL, NULL, err.msg);
 	rj_buf_free(&l.read);
 	free(l.path);
+	free(l.pattern);
 	return rc;
 }
