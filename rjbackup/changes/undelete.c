@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,14 +26,16 @@
 #include "tools/stop-signal.h"
 
 #define FIXED_WORDS 6
-#define PATHS_MAX   4000 /* of one moment: a command line has no more */
+#define PATHS_MAX   4000 /* of one moment, with PATHS_BYTES: a command line has no more */
+#define PATHS_BYTES (512u << 10)
+#define FOLDER	    64 /* bytes of a path, at most mostly, before what it is on the volume */
 
 /* The copy of the paths of one moment, in a child. */
 struct copying {
 	struct options o; /* of the mount */
 	struct result r;  /* shared with the child */
 	uint32_t tid;	  /* that the moment has to have; 0: not known */
-	const char *to;
+	int to; /* a folder that is ours alone */
 	struct lost **lost;
 	size_t count;
 	int status; /* of cp */
@@ -48,10 +51,15 @@ static const char *base_name(const char *path)
 static int run_cp(const struct copying *c)
 {
 	const char *argv[FIXED_WORDS + PATHS_MAX + 2] = {"/bin/cp", "-dR",
-		"--preserve=mode,ownership,timestamps,links,xattr", "--sparse=auto", "-t", c->to};
+		"--preserve=mode,ownership,timestamps,links,xattr", "--sparse=auto", "-t", "."};
 	char *path;
 	size_t i, n;
 
+	/* its name is of a folder that others may write to, and may lead elsewhere by now */
+	if (fchdir(c->to)) {
+		perror("rjbackup: cannot enter the folder to copy to");
+		return 128;
+	}
 	for (i = 0; i < c->count; i++) {
 		n = strlen(c->o.dir) + strlen(c->lost[i]->path) + 1;
 		path = malloc(n); /* the child ends soon */
@@ -79,12 +87,12 @@ static int copy_in_child(void *arg)
 	}
 	if (c->r.rc)
 		return 0;
-	c->status = run_cp(c);
+	c->status = run_cp(c); /* O.DIR is absolute */
 	return child_unmount(c->o.dir);
 }
 
 static int copy_moment(const struct options *o, struct lost **lost, size_t count, const char *dir,
-	const char *to, struct rj_error *err)
+	int to, struct rj_error *err)
 {
 	struct copying *c = mmap(NULL, sizeof(*c), PROT_READ | PROT_WRITE,
 		MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -103,35 +111,71 @@ static int copy_moment(const struct options *o, struct lost **lost, size_t count
 		rc = rj_fail(err, RJ_E_IO, "%s: the moment could not be mounted, or not be left: see above",
 			lost[0]->path);
 	} else if (!rc && (ended || c->status)) {
-		rc = rj_fail(err, RJ_E_IO, "%s: cp ended with status %d: see above; nothing was copied",
+		rc = rj_fail(err, RJ_E_IO, "%s: cp ended with status %d: see above; nothing was copied: name another folder with --to, or copy from rjbackup mount",
 			lost[0]->path, ended ? ended : c->status);
 	}
 	munmap(c, sizeof(*c));
 	return rc;
 }
 
+/* All of PATH; a second Ctrl-C does not end this half done. */
+static void remove_all(const char *path)
+{
+	const char *const argv[] = {"/bin/rm", "-rf", "--", path, NULL};
+	const struct sigaction ignore = {.sa_handler = SIG_IGN};
+	static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+	struct sigaction before[3];
+	size_t i;
+
+	for (i = 0; i < 3; i++)
+		sigaction(signals[i], &ignore, &before[i]);
+	child_program(argv);
+	for (i = 0; i < 3; i++)
+		sigaction(signals[i], &before[i], NULL);
+}
+
 /* What was copied into WORK gets its name in DIR; what is there stays. */
 static int give_names(int work, int dir, const char *to, struct lost **lost, size_t count,
 	struct rj_error *err)
 {
+	const char *name;
 	size_t i;
 
 	if (syncfs(work))
 		return rj_fail_errno(err, errno, "%s: cannot make the copy durable", to);
-	for (i = 0; i < count; i++)
-		if (renameat2(work, base_name(lost[i]->path), dir, base_name(lost[i]->path),
-			    RENAME_NOREPLACE))
-			return rj_fail_errno(err, errno,
-				"%s/%s: cannot give the copy its name: name another folder with --to",
-				to, base_name(lost[i]->path));
+	for (i = 0; i < count; i++) {
+		name = base_name(lost[i]->path);
+		if (!renameat2(work, name, dir, name, RENAME_NOREPLACE))
+			continue;
+		rj_fail_errno(err, errno,
+			"%s/%s: cannot give the copy its name: name another folder with --to", to,
+			name);
+		while (i--) /* all of a moment, or nothing */
+			renameat2(dir, base_name(lost[i]->path), work, base_name(lost[i]->path),
+				RENAME_NOREPLACE);
+		return -err->code;
+	}
 	return fsync(dir) ? rj_fail_errno(err, errno, "%s: cannot make the copy durable", to) : 0;
 }
 
-static void remove_all(const char *path)
+/* Make a folder in DIR that is ours alone, and open it as *FD. WORK gets a path of it that stays
+ * right when DIR is renamed. */
+static int open_work(int dir, const char *to, char work[64], int *fd, struct rj_error *err)
 {
-	const char *const argv[] = {"/bin/rm", "-rf", "--", path, NULL};
+	struct stat st;
 
-	child_program(argv);
+	snprintf(work, 64, "/proc/%d/fd/%d/.rjbackup-undelete.XXXXXX", (int)getpid(), dir);
+	if (!mkdtemp(work))
+		return rj_fail_errno(err, errno, "%s: cannot make a folder there", to);
+	*fd = open(work, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (*fd < 0 || fstat(*fd, &st))
+		return rj_fail_errno(err, errno, "%s: cannot open the folder made there", to);
+	if (st.st_uid == geteuid() && !(st.st_mode & 077))
+		return 0;
+	close(*fd);
+	*fd = -1;
+	return rj_fail(err, RJ_E_IO, "%s: another program changes it: name another folder with --to",
+		to);
 }
 
 /* COUNT paths of one moment, into O->out. */
@@ -139,21 +183,18 @@ static int bring_back(const struct options *o, struct lost **lost, size_t count,
 	struct rj_error *err)
 {
 	const char *to = o->out ? o->out : ".";
-	char mnt[3072], work[3072];
+	char mnt[3072], work[64], *at = NULL;
 	int dir = open(to, O_RDONLY | O_DIRECTORY | O_CLOEXEC), fd = -1, rc = 0;
 
 	snprintf(mnt, sizeof(mnt), "%s/rjbackup-undelete.XXXXXX", o->scratch ? o->scratch : "/var/tmp");
-	snprintf(work, sizeof(work), "%s/.rjbackup-undelete.XXXXXX", to);
 	if (dir < 0)
 		return rj_fail_errno(err, errno, "%s: cannot copy there", to);
-	if (!mkdtemp(mnt))
+	if (!mkdtemp(mnt) || !(at = realpath(mnt, NULL)))
 		rc = rj_fail_errno(err, errno, "%s: cannot make a folder there", mnt);
-	else if (!mkdtemp(work))
-		rc = rj_fail_errno(err, errno, "%s: cannot make a folder there", to);
-	else if ((fd = open(work, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) < 0)
-		rc = rj_fail_errno(err, errno, "%s", work);
 	if (!rc)
-		rc = copy_moment(o, lost, count, mnt, work, err);
+		rc = open_work(dir, to, work, &fd, err);
+	if (!rc)
+		rc = copy_moment(o, lost, count, at, fd, err);
 	if (!rc)
 		rc = give_names(fd, dir, to, lost, count, err);
 	if (fd >= 0) {
@@ -161,6 +202,7 @@ static int bring_back(const struct options *o, struct lost **lost, size_t count,
 		remove_all(work);
 	}
 	rmdir(mnt);
+	free(at);
 	close(dir);
 	return rc;
 }
@@ -234,12 +276,14 @@ static int check_places(const struct options *o, struct lost **lost, size_t coun
 static int bring_all(const struct options *o, struct lost **lost, size_t count,
 	struct rj_error *err)
 {
-	size_t i, n, k;
+	size_t i, n, k, bytes;
 	int rc = check_places(o, lost, count, err);
 
 	for (i = 0; !rc && i < count; i += n) {
-		for (n = 1; i + n < count && n < PATHS_MAX && !by_moment(&lost[i], &lost[i + n]);)
-			n++;
+		bytes = 0;
+		for (n = 0; i + n < count && n < PATHS_MAX && bytes < PATHS_BYTES &&
+			    !by_moment(&lost[i], &lost[i + n]);)
+			bytes += strlen(lost[i + n++]->path) + FOLDER;
 		if (!o->dry_run)
 			rc = bring_back(o, lost + i, n, err);
 		for (k = i; !rc && k < i + n; k++)

@@ -133,7 +133,7 @@ static int prepare(struct rj_files *f, struct rj_error *err)
 	dgrp_t g;
 
 	if (ext2fs_has_feature_inline_data(fs->super))
-		return rj_fail(err, RJ_E_UNSUPPORTED, "%s: the volume has the feature inline_data",
+		return rj_fail(err, RJ_E_UNSUPPORTED, "%s: the volume has the feature inline_data: look at its moments with rjbackup mount",
 			f->bio->name);
 	f->tables = calloc(fs->group_desc_count, sizeof(*f->tables));
 	f->inodes.data = malloc(fs->blocksize);

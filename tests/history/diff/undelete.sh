@@ -77,7 +77,7 @@ v2"
 	like "... is named" "$OUT" "nowhere: cannot copy there: No such file"
 	check "$kind: a small file system" mount -t tmpfs -o size=16k none full
 	status 8 "$kind: a folder to copy to that is full" undelete --to=full project
-	like "... is told" "$OUT" 'cp ended with status 1: see above; nothing was copied'
+	like "... is told" "$OUT" 'cp ended with status 1: see above; nothing was copied: name another folder'
 	is "... and nothing is left there" "$(ls -A full)" ""
 	umount full
 	status 16 "$kind: both moments" undelete --at=now --before=-1h --at=-2h x
