@@ -101,6 +101,19 @@ static enum rj_http1_io tls_receive(
 	return note(t, SSL_read_ex(t->ssl, data, size, got));
 }
 
+/* Write what OpenSSL's error E says, without its numbers and the names of its parts. */
+static void say_error(unsigned long e, char text[DETAIL_BYTES])
+{
+	const char *reason = ERR_reason_error_string(e);
+
+	if (ERR_SYSTEM_ERROR(e))
+		reason = strerror(ERR_GET_REASON(e));
+	if (reason)
+		snprintf(text, DETAIL_BYTES, "%s", reason);
+	else
+		ERR_error_string_n(e, text, DETAIL_BYTES);
+}
+
 /* The words of OpenSSL, or of the system, for what failed last. */
 static const char *detail_of(const struct tls *t, char text[DETAIL_BYTES])
 {
@@ -112,7 +125,7 @@ static const char *detail_of(const struct tls *t, char text[DETAIL_BYTES])
 				? "connection reset"
 				: strerror(t->sys_errno));
 	else if (e)
-		ERR_error_string_n(e, text, DETAIL_BYTES);
+		say_error(e, text);
 	else
 		snprintf(text, DETAIL_BYTES, "the connection was closed");
 	return text;
@@ -144,12 +157,12 @@ static const struct rj_http1_layer layer = {
 	.close = tls_close,
 };
 
-/* A file of rj.conf; OpenSSL's error is the last one. */
+/* A file of rj.conf. The first of OpenSSL's errors is the cause of the others. */
 static int fail_file(const struct rj_http_peer *p, const char *file, struct rj_error *err)
 {
 	char text[DETAIL_BYTES], detail[2 * DETAIL_BYTES];
 
-	ERR_error_string_n(ERR_peek_last_error(), text, sizeof(text));
+	say_error(ERR_peek_error(), text);
 	snprintf(detail, sizeof(detail), "%.200s: %s", file, text);
 	return rj_peer_fail_certificate_file(p->name, detail, err);
 }
@@ -157,7 +170,22 @@ static int fail_file(const struct rj_http_peer *p, const char *file, struct rj_e
 /* A key with a passphrase: a daemon has no terminal to ask at. */
 static int no_passphrase(char *buf, int size, int rwflag, void *arg)
 {
-	return 0;
+	bool *asked = arg;
+
+	*asked = true;
+	return -1;
+}
+
+static int fail_key(
+	const struct rj_http_peer *p, const char *file, bool asked, struct rj_error *err)
+{
+	char detail[2 * DETAIL_BYTES];
+
+	if (!asked)
+		return fail_file(p, file, err);
+	snprintf(detail, sizeof(detail),
+		"%.200s: the key has a passphrase; write it without one, by openssl pkey", file);
+	return rj_peer_fail_certificate_file(p->name, detail, err);
 }
 
 /* The authorities that may vouch for the server: those of rj.conf, else the system's. */
@@ -181,14 +209,20 @@ static int set_own(SSL_CTX *x, const struct rj_http_peer *p, struct rj_error *er
 {
 	const struct rj_conf *conf = p->opts.conf;
 	const char *key = conf->clientkey ? conf->clientkey : conf->cert;
+	bool asked = false;
+	int rc;
 
 	if (!conf->cert)
 		return 0;
+	SSL_CTX_set_default_passwd_cb(x, no_passphrase);
+	SSL_CTX_set_default_passwd_cb_userdata(x, &asked);
 	if (SSL_CTX_use_certificate_chain_file(x, conf->cert) != 1)
 		return fail_file(p, conf->cert, err);
-	if (SSL_CTX_use_PrivateKey_file(x, key, SSL_FILETYPE_PEM) != 1)
-		return fail_file(p, key, err);
-	return 0;
+	rc = SSL_CTX_use_PrivateKey_file(x, key, SSL_FILETYPE_PEM) == 1
+		     ? 0
+		     : fail_key(p, key, asked, err);
+	SSL_CTX_set_default_passwd_cb_userdata(x, NULL);
+	return rc;
 }
 
 static int set_up(SSL_CTX *x, const struct rj_http_peer *p, struct rj_error *err)
@@ -201,12 +235,12 @@ static int set_up(SSL_CTX *x, const struct rj_http_peer *p, struct rj_error *err
 	SSL_CTX_set_verify(x, p->opts.conf->insecure ? SSL_VERIFY_NONE : SSL_VERIFY_PEER, NULL);
 	/* ca= may name an authority that another one vouches for, as libcurl takes it */
 	X509_VERIFY_PARAM_set_flags(SSL_CTX_get0_param(x), X509_V_FLAG_PARTIAL_CHAIN);
-	SSL_CTX_set_default_passwd_cb(x, no_passphrase);
 	rc = set_authorities(x, p, err);
 	return rc ? rc : set_own(x, p, err);
 }
 
-/* HOST without the brackets of an IPv6 address. */
+/* P's host as a certificate has it: without the brackets of an IPv6 address, and without
+ * the dot that ends a name which is not to be completed (RFC 6066, 3). */
 static void bare_host(const struct rj_http_peer *p, char out[256])
 {
 	size_t len = strlen(p->host);
@@ -214,7 +248,7 @@ static void bare_host(const struct rj_http_peer *p, char out[256])
 	if (p->host[0] == '[')
 		snprintf(out, 256, "%.*s", (int)len - 2, p->host + 1);
 	else
-		snprintf(out, 256, "%s", p->host);
+		snprintf(out, 256, "%.*s", (int)(len - (p->host[len - 1] == '.')), p->host);
 }
 
 static bool is_address(const char *host)

@@ -554,7 +554,8 @@ static void sending_counts(void)
 static void names_of_hosts(void)
 {
 	static const struct bad_act act = {CREATED, BAD_KEEP, 0, 0};
-	static const char *const hosts[] = {"localhost", "LOCALHOST", "a.localhost"};
+	static const char *const hosts[] = {
+		"localhost", "LOCALHOST", "a.localhost", "localhost.", "a.LocalHost."};
 	struct bad_server *b = bad_start(&act, 1);
 	struct rj_store *s;
 	char url[64];
@@ -567,7 +568,7 @@ static void names_of_hosts(void)
 		CU_ASSERT_EQUAL(put(s, RJ_KEY_EPOCH, 1), 0);
 		rj_store_close(s);
 	}
-	CU_ASSERT_EQUAL(bad_connections(b), 3);
+	CU_ASSERT_EQUAL(bad_connections(b), 5);
 	/* an empty label: no name server is asked */
 	snprintf(url, sizeof(url), "rj://%s:7490/vol", "no..name");
 	s = t_open(url);

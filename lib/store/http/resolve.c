@@ -123,10 +123,12 @@ static enum rj_resolved wait_for(struct lookup *l, int64_t until_ns,
 
 static bool is_localhost(const char *host)
 {
-	size_t len = strlen(host), end = sizeof(".localhost") - 1;
+	static const char end[] = ".localhost";
+	size_t len = strlen(host) - (host[0] && host[strlen(host) - 1] == '.');
+	size_t part = sizeof(end) - 1;
 
-	return !strcasecmp(host, "localhost") ||
-	       (len > end && !strcasecmp(host + len - end, ".localhost"));
+	return (len == part - 1 && !strncasecmp(host, end + 1, len)) ||
+	       (len > part && !strncasecmp(host + len - part, end, part));
 }
 
 enum rj_resolved rj_resolve(const char *host, uint16_t port, int64_t until_ns,

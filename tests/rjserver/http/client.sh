@@ -51,6 +51,36 @@ if [ -d /etc/ssl/certs ] && mount -t tmpfs none /etc/ssl/certs; then
 	umount -l /etc/ssl/certs
 	conf "ca = $PKI/other.pem" "token = $HOST1"
 else skip "ca= and the certificates of the system" "no mount over /etc/ssl/certs"; fi
+# files that cannot be used: which, and why, in one line without OpenSSL's numbers
+# unusable NAME REGEX LINE...: with these lines in rj.conf
+unusable() {
+	local name=$1 want=$2
+	shift 2
+	conf "$@"
+	status 16 "$name: refused" probe "$URL/host1"
+	like "$name: says so" "$OUT" "^rjlog: $URL/host1: a certificate or key of rj.conf cannot be used: $want\$"
+	is "$name: in one line" "$(wc -l <<<"$OUT")" 1
+}
+openssl pkey -in "$PKI/host2.key" -aes256 -passout pass:secret -out "$PKI/locked.key" 2>>"$PKI/log"
+cat "$PKI/host2.pem" "$PKI/locked.key" >"$PKI/locked.pem"
+: >"$T_DIR/empty"
+head -c 300 "$PKI/ca.pem" >"$T_DIR/cut"
+own="cert = $PKI/host2.pem" ca="ca = $PKI/ca.pem"
+unusable "no file of authorities" "$T_DIR/none: No such file or directory" "ca = $T_DIR/none"
+unusable "an empty one" "$T_DIR/empty: no certificate or crl found" "ca = $T_DIR/empty"
+unusable "one that is cut" "$T_DIR/cut: bad end line" "ca = $T_DIR/cut"
+unusable "no certificate of ours" "$T_DIR/none: No such file or directory" "$ca" "cert = $T_DIR/none"
+unusable "an empty one of ours" "$T_DIR/empty: no start line" "$ca" "cert = $T_DIR/empty"
+unusable "another certificate's key" "$PKI/server.key: key values mismatch" \
+	"$ca" "$own" "clientkey = $PKI/server.key"
+unusable "a key with a passphrase" "$PKI/locked.key: the key has a passphrase; write it without one.*" \
+	"$ca" "$own" "clientkey = $PKI/locked.key"
+unusable "the same, beside its certificate" "$PKI/locked.pem: the key has a passphrase; write it .*" \
+	"$ca" "cert = $PKI/locked.pem"
+# a dot ends a name that is not to be completed: it is no part of the certificate's
+URL=${URL/127.0.0.1/localhost.}
+conf "$ca" "token = $HOST1"
+status 0 "a name that ends with a dot" probe "$URL/host1"
 stop
 is "it stops in order" $? 0
 # bad_server NAME REGEX: with the new certificate of the server
