@@ -3,11 +3,14 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
+#include <link.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "config.h"
 
@@ -74,12 +77,57 @@ static int find(const char *name, char path[PATH_MAX], struct rj_error *err)
 	return check_owner(path, self.dli_fname, err);
 }
 
+/* Does the file FD, of SIZE bytes, end before what it says that it holds? What is no program
+ * file is left to dlopen(), which says so. */
+static bool is_cut(int fd, uint64_t size)
+{
+	ElfW(Ehdr) head;
+	ElfW(Phdr) part;
+	off_t at;
+	int i;
+
+	if (pread(fd, &head, sizeof(head), 0) != sizeof(head) ||
+		memcmp(head.e_ident, ELFMAG, SELFMAG) || head.e_phentsize != sizeof(part))
+		return false;
+	at = (off_t)head.e_phoff;
+	if (head.e_shoff > size || (uint64_t)head.e_shnum * head.e_shentsize > size - head.e_shoff)
+		return true;
+	for (i = 0; i < head.e_phnum; i++) {
+		if (pread(fd, &part, sizeof(part), at) != sizeof(part) || part.p_offset > size ||
+			part.p_filesz > size - part.p_offset)
+			return true;
+		at += (off_t)sizeof(part);
+	}
+	return false;
+}
+
+/* Refuse a file that a copy or a full disk has cut: dlopen() would map what is not there, and
+ * the signal SIGBUS end the program. */
+static int check_whole(const char *module, struct rj_error *err)
+{
+	int fd = open(module, O_RDONLY | O_CLOEXEC);
+	struct stat st;
+	bool cut;
+
+	if (fd < 0)
+		return rj_fail(err, RJ_E_REFUSED, "%s: cannot read the module: %s", module,
+			strerror(errno));
+	cut = !fstat(fd, &st) && is_cut(fd, (uint64_t)st.st_size);
+	close(fd);
+	return cut ? rj_fail(err, RJ_E_REFUSED,
+			     "%s: cannot load the module: the end of its file is missing; install it again",
+			     module)
+		   : 0;
+}
+
 static int load(enum rj_module which, struct rj_error *err)
 {
 	char path[PATH_MAX];
 	void *handle;
 	int rc = find(modules[which].name, path, err);
 
+	if (!rc)
+		rc = check_whole(path, err);
 	if (rc)
 		return rc;
 	handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);

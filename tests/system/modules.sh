@@ -172,6 +172,12 @@ else
 fi
 echo text >"$T_DIR/lib/$module"
 refused "a module that is damaged" "cannot load the module: .*install it again"
+# a copy that was cut: at each length a line, and no signal
+whole=$(stat -Lc %s "$T_DIR/other/$module")
+for bytes in 0 64 500 4096 9000 20000 $((whole / 2)) $((whole - 1)); do
+	head -c "$bytes" "$T_DIR/other/$module" >"$T_DIR/lib/$module"
+	refused "one of $bytes bytes" "^rjlog: dav://: $T_DIR/lib/$module: cannot load the module: .*install it again"
+done
 cp "$T_DIR/other/$module" "$T_DIR/lib"
 status 8 "it is loaded when it is right again" dav
 like "and used" "$OUT" "cannot reach the .*connection refused"
