@@ -230,6 +230,9 @@ static int set_up(SSL_CTX *x, const struct rj_http_peer *p, struct rj_error *err
 	int rc;
 
 	SSL_CTX_set_min_proto_version(x, TLS1_2_VERSION);
+	/* which openssl.cnf may ask for: the kernel would encrypt what bio_write() sends, and
+	 * take an alert or the end of a handshake for data */
+	SSL_CTX_clear_options(x, SSL_OP_ENABLE_KTLS);
 	SSL_CTX_set_session_cache_mode(x, SSL_SESS_CACHE_OFF);
 	SSL_CTX_set_mode(x, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
 	SSL_CTX_set_verify(x, p->opts.conf->insecure ? SSL_VERIFY_NONE : SSL_VERIFY_PEER, NULL);

@@ -77,6 +77,16 @@ unusable "a key with a passphrase" "$PKI/locked.key: the key has a passphrase; w
 	"$ca" "$own" "clientkey = $PKI/locked.key"
 unusable "the same, beside its certificate" "$PKI/locked.pem: the key has a passphrase; write it .*" \
 	"$ca" "cert = $PKI/locked.pem"
+# TLS in the kernel, asked for by openssl.cnf: bio_write() cannot say what is no data
+printf '%s\n' 'openssl_conf = all' '[all]' 'ssl_conf = ssl' '[ssl]' 'system_default = it' '[it]' \
+	'Options = KTLS' >"$T_DIR/openssl.cnf"
+conf "$ca" "token = $HOST1"
+if strace -o "$T_DIR/none" true 2>/dev/null; then
+	status 0 "openssl.cnf asks for the kernel's TLS: it works" env "OPENSSL_CONF=$T_DIR/openssl.cnf" \
+		strace -f -e trace=setsockopt -o "$T_DIR/trace" "$RJLOG" ls "$URL/host1"
+	check "our sockets are traced" grep -q TCP_NODELAY "$T_DIR/trace"
+	check "and none is the kernel's" eval '! grep -q TCP_ULP "$T_DIR/trace"'
+else skip "openssl.cnf asks for the kernel's TLS" "strace does not work here"; fi
 # a dot ends a name that is not to be completed: it is no part of the certificate's
 URL=${URL/127.0.0.1/localhost.}
 conf "$ca" "token = $HOST1"
