@@ -157,13 +157,17 @@ static const struct rj_http1_layer layer = {
 	.close = tls_close,
 };
 
-/* A file of rj.conf. The first of OpenSSL's errors is the cause of the others. */
-static int fail_file(const struct rj_http_peer *p, const char *file, struct rj_error *err)
+/* A FILE of rj.conf that cannot be WHAT, or read. WHY NULL: as OpenSSL says; the first of its
+ * errors is the cause of the others. */
+static int fail_file(const struct rj_http_peer *p, const char *file, const char *what,
+	const char *why, struct rj_error *err)
 {
 	char text[DETAIL_BYTES], detail[2 * DETAIL_BYTES];
+	bool unread = ERR_SYSTEM_ERROR(ERR_peek_error());
 
 	say_error(ERR_peek_error(), text);
-	snprintf(detail, sizeof(detail), "%.200s: %s", file, text);
+	snprintf(detail, sizeof(detail), "%.200s: %s%s%s", file, unread ? "" : what,
+		unread ? "" : ": ", why ? why : text);
 	return rj_peer_fail_certificate_file(p->name, detail, err);
 }
 
@@ -176,18 +180,6 @@ static int no_passphrase(char *buf, int size, int rwflag, void *arg)
 	return -1;
 }
 
-static int fail_key(
-	const struct rj_http_peer *p, const char *file, bool asked, struct rj_error *err)
-{
-	char detail[2 * DETAIL_BYTES];
-
-	if (!asked)
-		return fail_file(p, file, err);
-	snprintf(detail, sizeof(detail),
-		"%.200s: the key has a passphrase; write it without one, by openssl pkey", file);
-	return rj_peer_fail_certificate_file(p->name, detail, err);
-}
-
 /* The authorities that may vouch for the server: those of rj.conf, else the system's. */
 static int set_authorities(SSL_CTX *x, const struct rj_http_peer *p, struct rj_error *err)
 {
@@ -195,9 +187,10 @@ static int set_authorities(SSL_CTX *x, const struct rj_http_peer *p, struct rj_e
 
 	if (conf->insecure)
 		return 0;
+	if (conf->ca && SSL_CTX_load_verify_file(x, conf->ca) != 1)
+		return fail_file(p, conf->ca, "no certificates (PEM)", NULL, err);
 	if (conf->ca)
-		return SSL_CTX_load_verify_file(x, conf->ca) == 1 ? 0
-								  : fail_file(p, conf->ca, err);
+		return 0;
 	/* each of both may be absent; not OpenSSL's own function, which lets the environment
 	 * name others */
 	(void)SSL_CTX_load_verify_dir(x, X509_get_default_cert_dir());
@@ -217,10 +210,11 @@ static int set_own(SSL_CTX *x, const struct rj_http_peer *p, struct rj_error *er
 	SSL_CTX_set_default_passwd_cb(x, no_passphrase);
 	SSL_CTX_set_default_passwd_cb_userdata(x, &asked);
 	if (SSL_CTX_use_certificate_chain_file(x, conf->cert) != 1)
-		return fail_file(p, conf->cert, err);
+		return fail_file(p, conf->cert, "no certificate (PEM)", NULL, err);
 	rc = SSL_CTX_use_PrivateKey_file(x, key, SSL_FILETYPE_PEM) == 1
 		     ? 0
-		     : fail_key(p, key, asked, err);
+		     : fail_file(p, key, "not the key (PEM) of our certificate",
+			       asked ? "write it without its passphrase, by openssl pkey" : NULL, err);
 	SSL_CTX_set_default_passwd_cb_userdata(x, NULL);
 	return rc;
 }

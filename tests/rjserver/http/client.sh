@@ -67,23 +67,24 @@ cat "$PKI/host2.pem" "$PKI/locked.key" >"$PKI/locked.pem"
 head -c 300 "$PKI/ca.pem" >"$T_DIR/cut"
 own="cert = $PKI/host2.pem" ca="ca = $PKI/ca.pem"
 unusable "no file of authorities" "$T_DIR/none: No such file or directory" "ca = $T_DIR/none"
-unusable "an empty one" "$T_DIR/empty: no certificate or crl found" "ca = $T_DIR/empty"
-unusable "one that is cut" "$T_DIR/cut: bad end line" "ca = $T_DIR/cut"
+unusable "an empty one" "$T_DIR/empty: no certificates \\(PEM\\): no certificate or crl found" "ca = $T_DIR/empty"
+unusable "one that is cut" "$T_DIR/cut: no certificates \\(PEM\\): bad end line" "ca = $T_DIR/cut"
 unusable "no certificate of ours" "$T_DIR/none: No such file or directory" "$ca" "cert = $T_DIR/none"
-unusable "an empty one of ours" "$T_DIR/empty: no start line" "$ca" "cert = $T_DIR/empty"
-unusable "another certificate's key" "$PKI/server.key: key values mismatch" \
+unusable "an empty one of ours" "$T_DIR/empty: no certificate \\(PEM\\): no start line" "$ca" "cert = $T_DIR/empty"
+unusable "another certificate's key" "$PKI/server.key: not the key \\(PEM\\) of our certificate: key values mismatch" \
 	"$ca" "$own" "clientkey = $PKI/server.key"
-unusable "a key with a passphrase" "$PKI/locked.key: the key has a passphrase; write it without one.*" \
+unusable "no key beside our certificate" "$PKI/host2.pem: not the key \\(PEM\\) of our certificate: .*" "$ca" "$own"
+unusable "a key with a passphrase" "$PKI/locked.key: not the key .*: write it without its passphrase, by openssl pkey" \
 	"$ca" "$own" "clientkey = $PKI/locked.key"
-unusable "the same, beside its certificate" "$PKI/locked.pem: the key has a passphrase; write it .*" \
+unusable "the same, beside its certificate" "$PKI/locked.pem: not the key .*: write it without its passphrase, .*" \
 	"$ca" "cert = $PKI/locked.pem"
 # TLS in the kernel, asked for by openssl.cnf: bio_write() cannot say what is no data
 printf '%s\n' 'openssl_conf = all' '[all]' 'ssl_conf = ssl' '[ssl]' 'system_default = it' '[it]' \
 	'Options = KTLS' >"$T_DIR/openssl.cnf"
 conf "$ca" "token = $HOST1"
 if strace -o "$T_DIR/none" true 2>/dev/null; then
-	status 0 "openssl.cnf asks for the kernel's TLS: it works" env "OPENSSL_CONF=$T_DIR/openssl.cnf" \
-		strace -f -e trace=setsockopt -o "$T_DIR/trace" "$RJLOG" ls "$URL/host1"
+	status 0 "openssl.cnf asks for the kernel's TLS: it works" \
+		env "OPENSSL_CONF=$T_DIR/openssl.cnf" ASAN_OPTIONS="${ASAN_OPTIONS-}:detect_leaks=0" strace -f -e trace=setsockopt -o "$T_DIR/trace" "$RJLOG" ls "$URL/host1"
 	check "our sockets are traced" grep -q TCP_NODELAY "$T_DIR/trace"
 	check "and none is the kernel's" eval '! grep -q TCP_ULP "$T_DIR/trace"'
 else skip "openssl.cnf asks for the kernel's TLS" "strace does not work here"; fi
