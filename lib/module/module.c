@@ -110,8 +110,8 @@ static int check_whole(const char *module, struct rj_error *err)
 	bool cut;
 
 	if (fd < 0)
-		return rj_fail(err, RJ_E_REFUSED, "%s: cannot read the module: %s", module,
-			strerror(errno));
+		return rj_fail(err, RJ_E_REFUSED, "%s: cannot read the module: %s; install it again",
+			module, strerror(errno));
 	cut = !fstat(fd, &st) && is_cut(fd, (uint64_t)st.st_size);
 	close(fd);
 	return cut ? rj_fail(err, RJ_E_REFUSED,

@@ -5,6 +5,7 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
+#include <stdbool.h>
 #include <unistd.h>
 
 #include "store/http/peer-fail.h"
@@ -23,7 +24,7 @@ struct dial {
 	int begun;     /* of the addresses */
 	int open;      /* tries that go on */
 	int64_t next;  /* when the next address is tried, monotonic */
-	int sys_errno; /* of the last one that failed */
+	int sys_errno; /* of the last one that failed; one that has no route does not count */
 };
 
 static void set_options(int fd)
@@ -36,13 +37,23 @@ static void set_options(int fd)
 	setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &alive, sizeof(alive));
 }
 
+/* An address failed by E. Is it only one of a kind that this host does not reach, as IPv6? Then
+ * what another one said is the cause. */
+static void note_failure(struct dial *d, int e)
+{
+	bool nowhere = e == ENETUNREACH || e == EAFNOSUPPORT || e == EADDRNOTAVAIL;
+
+	if (!nowhere || !d->sys_errno)
+		d->sys_errno = e;
+}
+
 /* The try T failed by E. */
 static void end_try(struct dial *d, struct pollfd *t, int e)
 {
 	close(t->fd);
 	t->fd = -1;
 	d->open--;
-	d->sys_errno = e;
+	note_failure(d, e);
 	d->next = 0; /* at once */
 }
 
@@ -56,7 +67,7 @@ static void begin_next(struct dial *d)
 	t->revents = 0;
 	t->fd = socket(to->sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (t->fd < 0) { /* a host without IPv6 */
-		d->sys_errno = errno;
+		note_failure(d, errno);
 		return;
 	}
 	d->open++;
