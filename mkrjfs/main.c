@@ -79,6 +79,8 @@ static int attach(const struct options *o, uint32_t blocks)
 		fflush(stdout);
 	}
 	if (rj_attach_remote(o->device, &o->journal, &err)) {
+		bool unfit = err.code == RJ_E_UNSUPPORTED; /* that store never will do */
+
 		if (!o->quiet)
 			printf("\n");
 		fflush(stdout);
@@ -86,7 +88,7 @@ static int attach(const struct options *o, uint32_t blocks)
 			"mkrjfs: %s; the filesystem on %s is made, but has no "
 			"journal: run mkrjfs again, or rjtune -J remote=%s "
 			"%s\n",
-			err.msg, o->device, o->journal.url, o->device);
+			err.msg, o->device, unfit ? "URL" : o->journal.url, o->device);
 		return 1;
 	}
 	if (o->quiet)

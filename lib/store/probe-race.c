@@ -78,6 +78,8 @@ static void meet(void *arg, int socket)
 	a->met = true;
 	until = rj_cond_until(MEET_NS);
 	pthread_mutex_lock(&m->lock);
+	if (a->corked >= 0) /* the kernel let it go before let_go() did */
+		cork(a->corked, 0);
 	a->corked = socket;
 	if (socket >= 0)
 		cork(socket, 1);

@@ -248,5 +248,6 @@ int rj_probe_verdict(
 	if (p->mode != RJ_PROBE_NONE)
 		return 0;
 	return rj_fail(err, RJ_E_UNSUPPORTED,
-		"%s: no journal can be kept there: %s", url, p->why);
+		"%s: no journal can be kept there: %s; name another store", url,
+		p->why);
 }

@@ -394,6 +394,21 @@ static void a_dup_is_a_handle_of_its_own(void)
 	rj_buf_free(&out);
 }
 
+/* The racers of a probe hold back what goes over the socket that the gate is called with. */
+static void a_dup_has_no_connection_yet(void)
+{
+	struct rj_tree *first = rj_mkdir_epoch_tree(store);
+	struct rj_store *second = NULL;
+	int kept = first->socket;
+
+	first->socket = 3;
+	T_WORKS(rj_store_dup(store, &second, &err));
+	first->socket = kept;
+	CU_ASSERT_PTR_NOT_NULL_FATAL(second);
+	CU_ASSERT_EQUAL(rj_mkdir_epoch_tree(second)->socket, -1);
+	rj_store_close(second);
+}
+
 /*
  * libcurl refuses more than 300 KiB of lines to one request, and counts those of IMAP several
  * times: 60 mails are good, and 4,400 files. $RJ_TEST_FILES, the server's own folder, is the way
@@ -559,6 +574,7 @@ int main(void)
 		RJTEST(one_of_many_racers_makes_it),
 		RJTEST(readers_see_all_or_nothing),
 		RJTEST(a_dup_is_a_handle_of_its_own),
+		RJTEST(a_dup_has_no_connection_yet),
 		RJTEST(long_lists),
 		RJTEST(holds_come_and_go),
 		RJTEST(named_marks_come_and_go),

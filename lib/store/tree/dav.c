@@ -72,9 +72,12 @@ static int fail_status(struct dav *d, const struct rj_http_call *c,
 	const char *verb, struct rj_error *err)
 {
 	char doing[DAV_URL_BYTES + 16];
+	const char *why = NULL;
 
+	if ((c->status == 405 || c->status == 501) && !strcmp(c->method, "PROPFIND"))
+		why = "it lists no folders; name another store";
 	snprintf(doing, sizeof(doing), "%s %s", verb, d->url + d->root);
-	return rj_http_fail_status(rj_http_peer_of(d->http), c, doing, NULL, err);
+	return rj_http_fail_status(rj_http_peer_of(d->http), c, doing, why, err);
 }
 
 /* What MKCOL of d->url was answered with, in STATUS. */

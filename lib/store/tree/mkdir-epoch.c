@@ -502,6 +502,7 @@ static int mkdir_dup(
 		free(d);
 		return rc;
 	}
+	d->tree->socket = -1; /* it has no connection yet */
 	*out = &d->base;
 	return 0;
 }

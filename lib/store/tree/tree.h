@@ -64,7 +64,8 @@ struct rj_tree_ops {
 	/* Remove an object. RJ_E_NOTFOUND: there was none. */
 	int (*remove)(struct rj_tree *t, const char *folder, const char *name,
 		struct rj_error *err);
-	/* Make another handle with the same options; sends no request. */
+	/* Make another handle with the same options; sends no request. The caller sets its
+	 * socket to -1. */
 	int (*dup)(struct rj_tree *t, struct rj_tree **out,
 		struct rj_error *err);
 	void (*close)(struct rj_tree *t);
