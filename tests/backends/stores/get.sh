@@ -85,12 +85,15 @@ store_launch() {
 	shift
 	setsid "$@" >"$T_DIR/server/log" 2>&1 </dev/null &
 	SERVER=$!
-	at_exit store_end $SERVER
+	at_exit store_end $SERVER "$(started $SERVER)"
 	wait_for 120 listens "$port"
 }
-# store_end PID: it, and what is left of its session
+# store_end PID STARTED: it, and what is left of its session, unless the number is another
+# process's by then
 store_end() {
-	local p
+	local p now
+	now=$(started "$1")
+	[ -z "$now" ] || [ "$now" = "$2" ] || return 0
 	b_end "$1"
 	for p in $(ps -o pid= -s "$1"); do kill -KILL "$p"; done
 }
