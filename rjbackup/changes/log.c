@@ -229,9 +229,6 @@ int log_changes(const struct options *o)
 		rc = compare_run(o, &opts, &report, &err);
 	if (rc)
 		complain(err.msg);
-	else if (report.break_why[0])
-		fprintf(stderr, "no later: after segment %" PRIu64 ": %s\n", report.break_segment,
-			report.break_why);
 	if (rc && o->json)
 		json_show_error(NULL, NULL, err.msg);
 	rj_buf_free(&l.read);

@@ -3,6 +3,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <unistd.h>
 
 #include "tools/stop-signal.h"
@@ -51,6 +53,9 @@ int compare_run(const struct options *o, struct rj_compare_opts *c,
 	c->progress = progress;
 	if (!rc)
 		rc = rj_history_compare(c, &facts, report, err);
+	if (!rc && report->break_why[0])
+		fprintf(stderr, "no later: after segment %" PRIu64 ": %s\n", report->break_segment,
+			report->break_why);
 	release(c);
 	return rc;
 }

@@ -9,7 +9,7 @@
 
 /*
  * Run rj_history_compare() with C, which this prepares by O and releases; a signal ends it. REPORT
- * is filled.
+ * is filled. Where the history ends before the end of the log, this says so on stderr.
  */
 int compare_run(const struct options *o, struct rj_compare_opts *c,
 	struct rj_history_report *report, struct rj_error *err);

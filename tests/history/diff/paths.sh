@@ -50,6 +50,14 @@ for kind in "ext4 4096" "ext3 1024"; do
 		is "$kind: log of $name: a path, and no pattern" "$(versions "/$name" | tail -n 1)" \
 			"  inode, $(stat -c %s "mnt/$name") bytes: M /${name/\\/\\134} (size $(($(stat -c %s "mnt/$name") - 5)) -> $(stat -c %s "mnt/$name"), mtime)"
 	done
+	# what comes after an unmount that the log does not tell of is not in this history
+	check "$kind: unmounted, and mounted" eval 'history_umount && history_mount journal'
+	echo late >mnt/late && sync -f mnt && rm mnt/late mnt/a1 && sync -f mnt
+	for verb in "log /a1" "find a1" "find late" "undelete -n --to=. /late"; do
+		# shellcheck disable=SC2086
+		OUT=$(run $verb 2>&1)
+		like "$kind: $verb: where the history ends is told" "$OUT" "no later: after segment [0-9]+: "
+	done
 	check "$kind: unmounted" history_umount
 done
 exit 0
