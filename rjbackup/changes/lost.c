@@ -5,6 +5,7 @@
  */
 #include "rjbackup/changes/lost.h"
 
+#include <search.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -18,31 +19,57 @@
 struct finding {
 	const char *pattern;
 	struct lost_list *list;
+	void *positions;    /* a tree of struct position: which paths LIST has */
 	struct rj_buf read; /* what the paths rest on */
 	bool begun;
 };
 
-static struct lost *lost_at(struct lost_list *l, const char *path)
-{
-	struct lost *more;
-	size_t i;
+/* Where in a list a path is: 100,000 of them can match a pattern. */
+struct position {
+	const char *path; /* of the list */
+	size_t at;
+};
 
-	for (i = 0; i < l->count; i++)
-		if (!strcmp(l->all[i].path, path))
-			return &l->all[i];
-	more = realloc(l->all, (l->count + 1) * sizeof(*more));
-	if (!more)
+static int by_path(const void *a, const void *b)
+{
+	return strcmp(((const struct position *)a)->path, ((const struct position *)b)->path);
+}
+
+/* PATH, which is new. NULL: out of memory. */
+static struct lost *add(struct finding *f, const char *path)
+{
+	struct lost_list *l = f->list;
+	struct lost *more = realloc(l->all, (l->count + 1) * sizeof(*more));
+	struct position *p = malloc(sizeof(*p));
+
+	if (more)
+		l->all = more;
+	if (!more || !p || !(more[l->count] = (struct lost){.path = strdup(path)}).path) {
+		free(p);
 		return NULL;
-	l->all = more;
-	more[l->count] = (struct lost){.path = strdup(path)};
-	return more[l->count].path ? &more[l->count++] : NULL;
+	}
+	*p = (struct position){.path = more[l->count].path, .at = l->count};
+	l->count++;
+	if (!tsearch(p, &f->positions, by_path)) {
+		free(p);
+		return NULL;
+	}
+	return &l->all[l->count - 1];
+}
+
+static struct lost *lost_at(struct finding *f, const char *path)
+{
+	const struct position key = {.path = path};
+	struct position *const *p = tfind(&key, &f->positions, by_path);
+
+	return p ? &f->list->all[(*p)->at] : add(f, path);
 }
 
 static int one_match(void *arg, const char *path, const struct rj_file_facts *facts,
 	struct rj_error *err)
 {
 	struct finding *f = arg;
-	struct lost *l = lost_at(f->list, path);
+	struct lost *l = lost_at(f, path);
 
 	if (!l)
 		return rj_fail(err, RJ_E_NOMEM, "out of memory");
@@ -161,6 +188,7 @@ int lost_find(const struct options *o, const char *pattern, const struct rj_mome
 	int rc = compare_run(o, &opts, &report, err);
 
 	rj_buf_free(&f.read);
+	tdestroy(f.positions, free);
 	for (i = 0; !rc && i < out->count; i++) {
 		l = &out->all[i];
 		if (l->there)
