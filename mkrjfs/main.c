@@ -66,7 +66,8 @@ static void show_plan(const struct options *o, const struct mke2fs_plan *plan,
 		o->device, o->journal.url, o->device);
 }
 
-static int attach(const struct options *o, uint32_t blocks)
+static int attach(
+	const struct options *o, const struct rj_attach_tried *tried, uint32_t blocks)
 {
 	const struct rj_volume_facts *f;
 	struct rj_volume *v = NULL;
@@ -78,9 +79,7 @@ static int attach(const struct options *o, uint32_t blocks)
 			o->journal.url);
 		fflush(stdout);
 	}
-	if (rj_attach_remote(o->device, &o->journal, &err)) {
-		bool unfit = err.code == RJ_E_UNSUPPORTED; /* that store never will do */
-
+	if (rj_attach_remote(o->device, &o->journal, tried, &err)) {
 		if (!o->quiet)
 			printf("\n");
 		fflush(stdout);
@@ -88,7 +87,7 @@ static int attach(const struct options *o, uint32_t blocks)
 			"mkrjfs: %s; the filesystem on %s is made, but has no "
 			"journal: run mkrjfs again, or rjtune -J remote=%s "
 			"%s\n",
-			err.msg, o->device, unfit ? "URL" : o->journal.url, o->device);
+			err.msg, o->device, o->journal.url, o->device);
 		return 1;
 	}
 	if (o->quiet)
@@ -111,6 +110,7 @@ static int attach(const struct options *o, uint32_t blocks)
 static int with_remote_journal(const struct options *o)
 {
 	struct mke2fs_plan plan = {0};
+	struct rj_attach_tried tried;
 	struct rj_error err;
 	struct left left;
 	uint32_t blocks;
@@ -128,6 +128,8 @@ static int with_remote_journal(const struct options *o)
 	if (!rc)
 		rc = rj_attach_check_fallback(
 			&o->journal, plan.block_size, blocks, &err);
+	if (!rc && !o->dry_run)
+		rc = rj_attach_race(&o->journal, &tried, &err);
 	if (rc) {
 		fprintf(stderr, "mkrjfs: %s; nothing was changed\n", err.msg);
 		rc = 1;
@@ -142,7 +144,7 @@ static int with_remote_journal(const struct options *o)
 		goto out;
 	}
 	/* it has said why itself */
-	rc = status ? 1 : attach(o, blocks);
+	rc = status ? 1 : attach(o, &tried, blocks);
 	if (!rc)
 		tell_left(o, &left);
 out:

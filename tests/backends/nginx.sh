@@ -10,9 +10,11 @@ b_need nginx
 RJLOG=$RJ_BUILD/rjlog/rjlog
 check "nginx starts" b_start nginx || exit 1
 
+truncate -s 64M "$T_DIR/n.img" && mke2fs -q -F -t ext4 -L old "$T_DIR/n.img" && cp "$T_DIR/n.img" "$T_DIR/n.was" || exit 99
 refused() { # NAME URL
-	status 1 "$1: mkrjfs refuses it" "$MKRJFS" -q -F -t ext4 -J "remote=$2,size=8,ack=received" "$T_DIR/n.img" 64M
+	status 1 "$1: mkrjfs refuses it" "$MKRJFS" -q -F -t ext4 -J "remote=$2,size=8,ack=received" "$T_DIR/n.img"
 	like "$1: and changes nothing" "$OUT" 'nothing was changed'
+	check "... the old file system is there" cmp "$T_DIR/n.img" "$T_DIR/n.was"
 }
 status 4 "an S3 that ignores If-None-Match: found" "$RJLOG" probe "$B_URL"
 like "... and said" "$OUT" 'it ignores If-None-Match'

@@ -14,7 +14,7 @@ int main(int argc, char **argv)
 		return 99;
 	if (rj_journal_opts_parse(argv[2], &opts, &err) ||
 		rj_attach_check(&opts, false, &err) ||
-		rj_attach_remote(argv[1], &opts, &err)) {
+		rj_attach_remote(argv[1], &opts, NULL, &err)) {
 		fprintf(stderr, "%s: %s\n", rj_code_name(err.code), err.msg);
 		return err.code;
 	}

@@ -10,6 +10,7 @@ RJLOG=$RJ_BUILD/rjlog/rjlog
 new_ca ca && new_ca other && new_cert server localhost ca && new_cert host2 host2 ca ||
 	{ not_ok "certificates are made"; exit 1; }
 HOST1=$(adduser "$D" host1)
+READER=$(adduser "$D" reader --rights read --volumes host1)
 adduser "$D" host2 --no-token --certificate host2
 tls_start "$D" || { note "$(cat "$LOG")"; not_ok "rjserver starts"; exit 1; }
 unset CURL_CA_BUNDLE
@@ -32,6 +33,11 @@ denied 8 "the volume of others" host2 "$URL/host2: [a-z]+: the journal server re
 conf "ca = $PKI/ca.pem" "cert = $PKI/host2.pem" "clientkey = $PKI/host2.key"
 status 0 "a certificate: it does, too" probe "$URL/host2"
 denied 8 "the volume of others" host1 "$URL/host1: [a-z]+: the journal server refuses us \\(status 403"
+conf "ca = $PKI/ca.pem" "token = $READER"
+truncate -s 64M "$T_DIR/v.img" && mke2fs -q -F -t ext4 -L old "$T_DIR/v.img" && cp "$T_DIR/v.img" "$T_DIR/was.img" || exit 99
+status 1 "a token that may only read: mkrjfs refuses" "$RJ_BUILD/mkrjfs/mkrjfs" -q -F -t ext4 -J "remote=$URL/host1" "$T_DIR/v.img"
+like "... and says so" "$OUT" "403.*nothing was changed"
+check "... the old file system is there" cmp "$T_DIR/v.img" "$T_DIR/was.img"
 conf "ca = $PKI/ca.pem"
 denied 8 "neither" host1 "$URL/host1: the journal server refuses us \\(status 401.*rj.conf has no token or user for this URL"
 conf "ca = $PKI/ca.pem" "token = ${HOST1%?}x"
