@@ -30,9 +30,9 @@ struct ciphers {
 };
 
 static EVP_CIPHER *gcm; /* fetched once per process, as the digest is */
-static pthread_key_t cleanup;
+/* Not a variable of the thread: LeakSanitizer crashes on those of a module (GCC 12). */
+static pthread_key_t mine;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-static __thread struct ciphers *mine;
 
 static void free_ciphers(void *arg)
 {
@@ -47,7 +47,7 @@ static void set_up(void)
 {
 	EVP_CIPHER *c = EVP_CIPHER_fetch(NULL, "AES-256-GCM", NULL);
 
-	if (c && pthread_key_create(&cleanup, free_ciphers)) {
+	if (c && pthread_key_create(&mine, free_ciphers)) {
 		EVP_CIPHER_free(c);
 		c = NULL;
 	}
@@ -56,7 +56,7 @@ static void set_up(void)
 
 static struct ciphers *get_ciphers(void)
 {
-	struct ciphers *c = mine;
+	struct ciphers *c = pthread_getspecific(mine);
 
 	if (c)
 		return c;
@@ -66,11 +66,10 @@ static struct ciphers *get_ciphers(void)
 	c->way[0].ctx = EVP_CIPHER_CTX_new();
 	c->way[1].ctx = EVP_CIPHER_CTX_new();
 	if (!c->way[0].ctx || !c->way[1].ctx ||
-		pthread_setspecific(cleanup, c)) {
+		pthread_setspecific(mine, c)) {
 		free_ciphers(c);
 		return NULL;
 	}
-	mine = c;
 	return c;
 }
 
