@@ -17,15 +17,13 @@ static int fail_ext2(struct rj_error *err, const char *path, const char *what,
 }
 
 /* Count the zero bits of the first COUNT bits of BITS. */
-static uint32_t zero_bits(const uint8_t *bits, uint32_t count)
+static uint32_t zero_bits(const void *bits, uint32_t count)
 {
-	uint32_t zeros = 0, i;
+	uint32_t ones = ext2fs_bitcount(bits, count / 8), i;
 
-	for (i = 0; i < count / 8; i++)
-		zeros += 8 - (uint32_t)__builtin_popcount(bits[i]);
 	for (i = count & ~7u; i < count; i++)
-		zeros += !(bits[i / 8] & 1 << i % 8);
-	return zeros;
+		ones += ext2fs_test_bit(i, bits) != 0;
+	return count - ones;
 }
 
 /* A bitmap of a group: of blocks (clusters), or of inodes. */
@@ -55,7 +53,7 @@ static int check_map(ext2_filsys fs, const char *path, dgrp_t group, const struc
 		return rj_fail(err, RJ_E_CORRUPT,
 			"%s: group %u: the bitmap of %s does not match its checksum", path, group,
 			m->what);
-	zeros = zero_bits((const uint8_t *)buf, m->bits);
+	zeros = zero_bits(buf, m->bits);
 	if (zeros == m->free)
 		return 0;
 	return rj_fail(err, RJ_E_CORRUPT,

@@ -53,6 +53,15 @@ struct rj_volume {
 int rj_ext4_fail(struct rj_error *err, enum rj_code code, long errcode,
 	const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 
+/* Open the volume at NAME as ext2fs_open() does, by MANAGER: its channels have STATE as
+ * private_data, and it has the functions below. They keep nothing back, so a flush does nothing. */
+errcode_t rj_ext4_open_over(const char *name, int flags, struct struct_io_manager *manager,
+	void *state, ext2_filsys *fs);
+errcode_t rj_ext4_channel_open(const char *name, int flags, io_channel *channel);
+errcode_t rj_ext4_channel_set_blksize(io_channel channel, int bytes);
+errcode_t rj_ext4_channel_flush(io_channel channel);
+errcode_t rj_ext4_channel_close(io_channel channel);
+
 /* Is PATH mounted, swapped on or busy? RJ_E_BUSY, else 0. */
 int rj_ext4_check_unused(const char *path, struct rj_error *err);
 /* mounted.c: get facts.broken_unmount from RAW; and undo what that unmount wrote, as

@@ -9,9 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* open() of an io_manager gets a name and nothing else */
-static __thread struct overlay *opening;
-
 static size_t place_of(const struct overlay *o, uint64_t nr)
 {
 	size_t lo = 0, hi = o->count, mid;
@@ -184,58 +181,19 @@ static errcode_t overlay_write_byte(
 	return write_bytes(of(channel), data, (uint64_t)count, offset);
 }
 
-static errcode_t overlay_set_blksize(io_channel channel, int blksize)
-{
-	channel->block_size = blksize;
-	return 0;
-}
-
-static errcode_t overlay_flush(io_channel channel)
-{
-	return 0;
-}
-
-static errcode_t overlay_close(io_channel channel)
-{
-	if (--channel->refcount > 0)
-		return 0;
-	free(channel->name);
-	free(channel);
-	return 0;
-}
-
-static errcode_t overlay_open(const char *name, int flags, io_channel *channel);
-
 static struct struct_io_manager overlay_manager = {
 	.magic = EXT2_ET_MAGIC_IO_MANAGER,
 	.name = "rjprogs overlay",
-	.open = overlay_open,
-	.close = overlay_close,
-	.set_blksize = overlay_set_blksize,
+	.open = rj_ext4_channel_open,
+	.close = rj_ext4_channel_close,
+	.set_blksize = rj_ext4_channel_set_blksize,
 	.read_blk = overlay_read,
 	.write_blk = overlay_write,
-	.flush = overlay_flush,
+	.flush = rj_ext4_channel_flush,
 	.write_byte = overlay_write_byte,
 	.read_blk64 = overlay_read64,
 	.write_blk64 = overlay_write64,
 };
-
-static errcode_t overlay_open(const char *name, int flags, io_channel *channel)
-{
-	io_channel c = calloc(1, sizeof(*c));
-
-	if (!c || !(c->name = strdup(name))) {
-		free(c);
-		return EXT2_ET_NO_MEMORY;
-	}
-	c->magic = EXT2_ET_MAGIC_IO_CHANNEL;
-	c->manager = &overlay_manager;
-	c->block_size = 1024;
-	c->refcount = 1;
-	c->private_data = opening;
-	*channel = c;
-	return 0;
-}
 
 int rj_overlay_open(struct rj_volume *v, struct overlay *o, ext2_filsys *fs,
 	struct rj_error *err)
@@ -244,12 +202,9 @@ int rj_overlay_open(struct rj_volume *v, struct overlay *o, ext2_filsys *fs,
 
 	o->below = &v->bio;
 	o->block_size = v->facts.block_size;
-	opening = o;
 	/* with MMP it would write to the device itself */
-	e = ext2fs_open(v->path,
-		EXT2_FLAG_RW | EXT2_FLAG_64BITS | EXT2_FLAG_SKIP_MMP, 0, 0,
-		&overlay_manager, fs);
-	opening = NULL;
+	e = rj_ext4_open_over(v->path, EXT2_FLAG_RW | EXT2_FLAG_64BITS | EXT2_FLAG_SKIP_MMP,
+		&overlay_manager, o, fs);
 	if (e)
 		return rj_ext4_fail(err, RJ_E_CORRUPT, e,
 			"%s: cannot read its group descriptors; try e2fsck -f",

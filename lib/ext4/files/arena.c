@@ -2,6 +2,7 @@
 /* Names and paths, which all end together. */
 #include "ext4/files/files-priv.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,23 +14,41 @@ struct chunk {
 	char text[];
 };
 
-char *rj_arena_text(struct arena *a, const char *text, size_t len)
+/* LEN bytes. NULL: no memory. */
+static char *take(struct arena *a, size_t len)
 {
 	struct chunk *c = a->last;
-	size_t room = len + 1 > CHUNK ? len + 1 : CHUNK;
-	char *out;
+	size_t room = len > CHUNK ? len : CHUNK;
 
-	if (!c || c->room - c->used < len + 1) {
+	if (!c || c->room - c->used < len) {
 		c = malloc(sizeof(*c) + room);
 		if (!c)
 			return NULL;
 		*c = (struct chunk){.before = a->last, .room = room};
 		a->last = c;
 	}
-	out = c->text + c->used;
+	c->used += len;
+	return c->text + c->used - len;
+}
+
+char *rj_arena_text(struct arena *a, const char *text, size_t len)
+{
+	char *out = take(a, len + 1);
+
+	if (!out)
+		return NULL;
 	memcpy(out, text, len);
 	out[len] = 0;
-	c->used += len + 1;
+	return out;
+}
+
+char *rj_arena_path(struct arena *a, const char *dir, const char *name)
+{
+	size_t len = strlen(dir) + strlen(name) + 2;
+	char *out = take(a, len);
+
+	if (out)
+		snprintf(out, len, "%s/%s", dir, name);
 	return out;
 }
 

@@ -85,7 +85,7 @@ static int one_entry(void *arg, uint32_t child, unsigned type, const char *text,
 	struct rj_error *err)
 {
 	(void)type;
-	if (text[0] == '.' && (len == 1 || (len == 2 && text[1] == '.')))
+	if (rj_files_is_dot(text, len))
 		return 0;
 	return put_name(arg, child, text, len, err);
 }
@@ -115,20 +115,23 @@ static int dir_runs(struct diff *d, const struct changed_inode *c, int side, str
 	return rc;
 }
 
-/* Is BLOCK one of RUNS, which are ascending? */
+/* Is the block at KEY before the run at ELEMENT, in it (0), or after it? */
+static int by_run(const void *key, const void *element)
+{
+	uint64_t block = *(const uint64_t *)key;
+	const struct file_run *r = element;
+
+	return block < r->physical ? -1 : block - r->physical >= r->count;
+}
+
+/* Is BLOCK one of RUNS, which are ascending, and no map's? */
 static bool in_runs(const struct rj_buf *runs, uint64_t block)
 {
-	const struct file_run *r = (const void *)runs->data;
-	size_t lo = 0, hi = runs->len / sizeof(*r), mid;
+	const struct file_run *r =
+		runs->len ? bsearch(&block, runs->data, runs->len / sizeof(*r), sizeof(*r), by_run)
+			  : NULL;
 
-	while (lo < hi) {
-		mid = lo + (hi - lo) / 2;
-		if (r[mid].physical <= block)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo && !r[lo - 1].map && block - r[lo - 1].physical < r[lo - 1].count;
+	return r && !r->map;
 }
 
 /* The entries of directory C on SIDE: all, or with SAME those of blocks that changed, or that only
@@ -298,7 +301,7 @@ static uint64_t want(struct diff *d, int side, uint8_t *wanted)
 	for (i = 0; i < d->inodes.len / sizeof(*c); i++)
 		if (c[i].side[side].missing) {
 			left += c[i].side[side].missing;
-			wanted[c[i].ino / 8] |= (uint8_t)(1u << c[i].ino % 8);
+			ext2fs_set_bit(c[i].ino, wanted);
 		}
 	return left;
 }

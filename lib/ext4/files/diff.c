@@ -40,18 +40,11 @@ static int path_of(struct diff *d, int side, const struct file_name *n, const ch
 	struct rj_error *err)
 {
 	const char *dir;
-	char *text;
-	size_t len;
 	int rc = rj_dirs_path(&d->dirs[side], n->dir, &dir, err);
 
 	if (rc)
 		return rc;
-	len = strlen(dir) + strlen(n->text) + 1;
-	text = malloc(len + 1);
-	if (text)
-		snprintf(text, len + 1, "%s/%s", dir, n->text);
-	*out = text ? rj_arena_text(&d->arena, text, len) : NULL;
-	free(text);
+	*out = rj_arena_path(&d->arena, dir, n->text);
 	return *out ? 0 : rj_fail(err, RJ_E_NOMEM, "out of memory");
 }
 
@@ -303,8 +296,8 @@ int rj_files_diff(struct rj_files *before, struct rj_files *after, const uint64_
 	size_t count, int (*each)(void *arg, const struct rj_file_change *c), void *arg,
 	struct rj_files_cost *cost, struct rj_error *err)
 {
-	struct diff d = {.f = {before, after}, .set = {.blocks = blocks, .count = count},
-		.cost = cost};
+	struct diff d = {.f = {before, after}, .cost = cost,
+		.set = {.blocks = blocks, .count = count, .left = count}};
 	int side, rc = 0;
 
 	*cost = (struct rj_files_cost){.blocks = count};

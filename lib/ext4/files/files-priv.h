@@ -72,6 +72,7 @@ struct block_set {
 	const uint64_t *blocks; /* ascending */
 	size_t count;
 	uint8_t *owned; /* for each: its owner is known */
+	size_t left;	/* of them whose owner is not */
 };
 /* The first one in S that is not below BLOCK, as an index. */
 size_t rj_block_set_from(const struct block_set *s, uint64_t block);
@@ -88,6 +89,8 @@ struct arena {
 };
 /* NULL: no memory. */
 char *rj_arena_text(struct arena *a, const char *text, size_t len);
+/* DIR, "" of the root, with a slash and NAME. NULL: no memory. */
+char *rj_arena_path(struct arena *a, const char *dir, const char *name);
 void rj_arena_free(struct arena *a);
 
 /* What is known of the directories in one moment. */
@@ -121,6 +124,12 @@ int rj_dirs_entry(struct directories *d, uint32_t ino, uint32_t *parent, const c
 int rj_dirs_path(struct directories *d, uint32_t ino, const char **out, struct rj_error *err);
 
 /* ---- entries.c ---- */
+
+/* Is the name TEXT "." or ".."? */
+static inline bool rj_files_is_dot(const char *text, size_t len)
+{
+	return text[0] == '.' && (len == 1 || (len == 2 && text[1] == '.'));
+}
 
 /* Call FN for each entry in BLOCK of a directory, "." and ".." too. TYPE is EXT2_FT_...,
  * EXT2_FT_UNKNOWN without the feature. */

@@ -34,7 +34,7 @@ static int one_entry(void *arg, uint32_t child, unsigned type, const char *text,
 	struct hit h = {.ino = child};
 
 	(void)type;
-	if (text[0] == '.' && (len == 1 || (len == 2 && text[1] == '.')))
+	if (rj_files_is_dot(text, len))
 		return 0;
 	h.name = rj_arena_text(&w->m->arena, text, len);
 	if (h.name && fnmatch(w->pattern, h.name, FNM_PERIOD))
@@ -84,21 +84,16 @@ static int go_on(struct matching *m, const struct hit *h, const char *path, cons
 	struct rj_error *err)
 {
 	struct rj_file_facts facts;
-	size_t len = strlen(path) + strlen(h->name) + 2;
-	char *below = malloc(len);
+	const char *below = rj_arena_path(&m->arena, path, h->name);
 	int rc;
 
 	if (!below)
 		return rj_fail(err, RJ_E_NOMEM, "out of memory");
-	snprintf(below, len, "%s/%s", path, h->name);
-	if (!*rest) {
-		rc = found_file(m, below, h->ino, err);
-	} else {
-		rc = rj_files_facts(m->f, h->ino, &facts, err);
-		if (!rc && LINUX_S_ISDIR(facts.mode))
-			rc = search(m, h->ino, below, rest, err);
-	}
-	free(below);
+	if (!*rest)
+		return found_file(m, below, h->ino, err);
+	rc = rj_files_facts(m->f, h->ino, &facts, err);
+	if (!rc && LINUX_S_ISDIR(facts.mode))
+		rc = search(m, h->ino, below, rest, err);
 	return rc;
 }
 
@@ -137,7 +132,7 @@ static int by_first(const void *a, const void *b)
 	return x->first < y->first ? -1 : x->first > y->first;
 }
 
-/* In order, and none in another one. */
+/* Sort the ranges of READ, and join those that overlap or touch. */
 static void tidy(struct rj_buf *read)
 {
 	struct rj_file_range *r = (void *)read->data;
@@ -178,22 +173,22 @@ int rj_files_match(struct rj_files *f, const char *pattern, bool content,
 	return rc;
 }
 
+/* Is the block at KEY before the range at ELEMENT, in it (0), or after it? */
+static int by_range(const void *key, const void *element)
+{
+	uint64_t block = *(const uint64_t *)key;
+	const struct rj_file_range *r = element;
+
+	return block < r->first ? -1 : block - r->first >= r->count;
+}
+
 bool rj_files_touched(const struct rj_buf *read, const uint64_t *blocks, size_t count)
 {
-	const struct rj_file_range *r = (const void *)read->data;
-	size_t n = read->len / sizeof(*r), i, lo, hi, mid;
+	size_t i, one = sizeof(struct rj_file_range);
 
-	for (i = 0; i < count; i++) {
-		for (lo = 0, hi = n; lo < hi;) {
-			mid = lo + (hi - lo) / 2;
-			if (r[mid].first <= blocks[i])
-				lo = mid + 1;
-			else
-				hi = mid;
-		}
-		if (lo && blocks[i] - r[lo - 1].first < r[lo - 1].count)
+	for (i = 0; i < count && read->len; i++)
+		if (bsearch(&blocks[i], read->data, read->len / one, one, by_range))
 			return true;
-	}
 	return false;
 }
 

@@ -8,9 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* open() of an io_manager gets a name and nothing else */
-static __thread struct rj_files *opening;
-
 int rj_files_fail(const struct rj_files *f, struct rj_error *err, long code, const char *what,
 	uint64_t number)
 {
@@ -66,59 +63,18 @@ static errcode_t io_write(io_channel c, unsigned long block, int count, const vo
 	return io_write64(c, block, count, data);
 }
 
-static errcode_t io_set_blksize(io_channel c, int size)
-{
-	c->block_size = size;
-	return 0;
-}
-
-static errcode_t io_flush(io_channel c)
-{
-	(void)c;
-	return 0;
-}
-
-static errcode_t io_close(io_channel c)
-{
-	if (--c->refcount > 0)
-		return 0;
-	free(c->name);
-	free(c);
-	return 0;
-}
-
-static errcode_t io_open(const char *name, int flags, io_channel *out);
-
 static struct struct_io_manager manager = {
 	.magic = EXT2_ET_MAGIC_IO_MANAGER,
 	.name = "rjprogs moment",
-	.open = io_open,
-	.close = io_close,
-	.set_blksize = io_set_blksize,
+	.open = rj_ext4_channel_open,
+	.close = rj_ext4_channel_close,
+	.set_blksize = rj_ext4_channel_set_blksize,
 	.read_blk = io_read,
 	.write_blk = io_write,
-	.flush = io_flush,
+	.flush = rj_ext4_channel_flush,
 	.read_blk64 = io_read64,
 	.write_blk64 = io_write64,
 };
-
-static errcode_t io_open(const char *name, int flags, io_channel *out)
-{
-	io_channel c = calloc(1, sizeof(*c));
-
-	(void)flags;
-	if (!c || !(c->name = strdup(name))) {
-		free(c);
-		return EXT2_ET_NO_MEMORY;
-	}
-	c->magic = EXT2_ET_MAGIC_IO_CHANNEL;
-	c->manager = &manager;
-	c->block_size = 1024;
-	c->refcount = 1;
-	c->private_data = opening;
-	*out = c;
-	return 0;
-}
 
 static int by_first(const void *a, const void *b)
 {
@@ -160,9 +116,8 @@ int rj_files_open(struct rj_bio *bio, const uint8_t super[1024], struct rj_files
 	f->bio = bio;
 	memcpy(f->super, super, sizeof(f->super));
 	rj_ext4_super_seal(f->super);
-	opening = f;
-	e = ext2fs_open(bio->name, EXT2_FLAG_64BITS | EXT2_FLAG_SKIP_MMP, 0, 0, &manager, &f->fs);
-	opening = NULL;
+	e = rj_ext4_open_over(
+		bio->name, EXT2_FLAG_64BITS | EXT2_FLAG_SKIP_MMP, &manager, f, &f->fs);
 	rc = e ? rj_ext4_fail(err, RJ_E_CORRUPT, e, "%s: cannot read its group descriptors",
 			 bio->name)
 	       : prepare(f, err);
@@ -207,11 +162,6 @@ static int keep(struct rj_files *f, struct kept_block *k, uint64_t nr, struct rj
 	return rc;
 }
 
-static bool bit(const uint8_t *bits, uint32_t nr)
-{
-	return bits[nr / 8] >> nr % 8 & 1;
-}
-
 uint32_t rj_files_group_inodes(const struct rj_files *f, uint32_t group)
 {
 	uint32_t all = f->fs->super->s_inodes_per_group;
@@ -234,7 +184,7 @@ int rj_files_inode_used(struct rj_files *f, uint32_t ino, bool *out, struct rj_e
 		return 0;
 	rc = keep(f, &f->inodes, ext2fs_inode_bitmap_loc(f->fs, group), err);
 	if (!rc)
-		*out = bit(f->inodes.data, (ino - 1) % per);
+		*out = ext2fs_test_bit((ino - 1) % per, f->inodes.data);
 	return rc;
 }
 
@@ -253,7 +203,8 @@ int rj_files_block_used(struct rj_files *f, uint64_t block, bool *out, struct rj
 	rc = keep(f, &f->blocks, ext2fs_block_bitmap_loc(fs, group), err);
 	block -= ext2fs_group_first_block2(fs, group);
 	if (!rc)
-		*out = bit(f->blocks.data, (uint32_t)(block / EXT2FS_CLUSTER_RATIO(fs)));
+		*out = ext2fs_test_bit(
+			(unsigned)(block / EXT2FS_CLUSTER_RATIO(fs)), f->blocks.data);
 	return rc;
 }
 
@@ -267,19 +218,18 @@ int rj_files_inode(struct rj_files *f, uint32_t ino, struct ext2_inode_large *ou
 	return e ? rj_files_fail(f, err, e, "inode", ino) : 0;
 }
 
+/* Is the block at KEY before the table at ELEMENT, in it (0), or after it? */
+static int by_table(const void *key, const void *element)
+{
+	uint64_t block = *(const uint64_t *)key;
+	const struct inode_table *t = element;
+
+	return block < t->first ? -1 : block - t->first >= t->count;
+}
+
 const struct inode_table *rj_files_table(const struct rj_files *f, uint64_t block)
 {
-	size_t lo = 0, hi = f->fs->group_desc_count, mid;
-
-	while (lo < hi) {
-		mid = lo + (hi - lo) / 2;
-		if (f->tables[mid].first <= block)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo && block - f->tables[lo - 1].first < f->tables[lo - 1].count ? &f->tables[lo - 1]
-									       : NULL;
+	return bsearch(&block, f->tables, f->fs->group_desc_count, sizeof(*f->tables), by_table);
 }
 
 uint32_t rj_files_flex(const struct rj_files *f)

@@ -20,16 +20,6 @@ struct dir_known {
 	const char *path;     /* NULL: not known */
 };
 
-static bool bit(const uint8_t *bits, uint32_t nr)
-{
-	return bits[nr / 8] >> nr % 8 & 1;
-}
-
-static void set_bit(uint8_t *bits, uint32_t nr)
-{
-	bits[nr / 8] |= (uint8_t)(1u << nr % 8);
-}
-
 int rj_dirs_open(struct directories *d, struct rj_files *f, struct arena *arena,
 	struct rj_files_cost *cost, struct rj_error *err)
 {
@@ -98,11 +88,6 @@ struct reading {
 	uint32_t dir;
 };
 
-static bool is_dot(const char *text, size_t len)
-{
-	return text[0] == '.' && (len == 1 || (len == 2 && text[1] == '.'));
-}
-
 static int is_dir(struct rj_files *f, uint32_t ino, unsigned type, bool *out, struct rj_error *err)
 {
 	struct ext2_inode_large inode;
@@ -124,14 +109,15 @@ static int one_entry(void *arg, uint32_t child, unsigned type, const char *text,
 	bool dir;
 	int rc;
 
-	if (is_dot(text, len))
+	if (rj_files_is_dot(text, len))
 		return 0;
 	rc = is_dir(d->f, child, type, &dir, err);
 	if (!rc && dir)
 		rc = know(d, child, r->dir, text, len, err);
 	if (!rc && d->every)
 		rc = d->every(d->arg, r->dir, child, text, len, err);
-	if (rc || !d->wanted || child > d->f->fs->super->s_inodes_count || !bit(d->wanted, child))
+	if (rc || !d->wanted || child > d->f->fs->super->s_inodes_count ||
+		!ext2fs_test_bit(child, d->wanted))
 		return rc;
 	return d->found(d->arg, r->dir, child, text, len, err);
 }
@@ -163,13 +149,13 @@ int rj_dirs_read(struct directories *d, uint32_t ino, struct rj_error *err)
 	struct reading r = {.d = d, .dir = ino};
 	int rc;
 
-	if (bit(d->read, ino))
+	if (ext2fs_test_bit(ino, d->read))
 		return 0;
-	set_bit(d->read, ino);
+	ext2fs_set_bit(ino, d->read);
 	d->cost->directories++;
 	rc = each_block(d->f, ino, one_entry, &r, err);
 	if (rc) /* not whole */
-		d->read[ino / 8] &= (uint8_t)~(1u << ino % 8);
+		ext2fs_clear_bit(ino, d->read);
 	return rc;
 }
 
@@ -225,7 +211,7 @@ static int see_parent(void *arg, uint32_t child, unsigned type, const char *text
 	struct rj_error *err)
 {
 	(void)type, (void)err;
-	if (len != 2 || !is_dot(text, len))
+	if (len != 2 || !rj_files_is_dot(text, len))
 		return 0;
 	*(uint32_t *)arg = child;
 	return 1;
@@ -267,8 +253,6 @@ static int path_of(struct directories *d, uint32_t ino, unsigned depth, const ch
 {
 	const char *above = "";
 	struct dir_known *k;
-	char *text;
-	size_t len;
 	int rc = 0;
 
 	*out = "";
@@ -284,15 +268,8 @@ static int path_of(struct directories *d, uint32_t ino, unsigned depth, const ch
 	if (rc < 0)
 		return rc;
 	k = place(d, ino);
-	if (!k->path) {
-		len = strlen(above) + strlen(k->name) + 1;
-		text = malloc(len + 1);
-		if (text) {
-			snprintf(text, len + 1, "%s/%s", above, k->name);
-			k->path = rj_arena_text(d->arena, text, len);
-			free(text);
-		}
-	}
+	if (!k->path)
+		k->path = rj_arena_path(d->arena, above, k->name);
 	*out = k->path;
 	return k->path ? 0 : rj_fail(err, RJ_E_NOMEM, "out of memory");
 }

@@ -38,6 +38,7 @@ size_t rj_block_set_own(struct block_set *s, uint64_t first, uint64_t count)
 		new += !s->owned[i];
 		s->owned[i] = 1;
 	}
+	s->left -= new;
 	return new;
 }
 
@@ -65,32 +66,22 @@ int rj_files_own(struct rj_files *f, uint32_t ino, struct block_set *s, bool *an
 }
 
 /* Of those without an owner: what the volume itself has, and what nothing has now, need none. */
-static int drop(struct rj_files *f, struct block_set *s, size_t *left, struct rj_error *err)
+static int drop(struct rj_files *f, struct block_set *s, struct rj_error *err)
 {
-	bool used = false;
+	bool used;
 	size_t i;
 	int rc = 0;
 
-	for (i = *left = 0; !rc && i < s->count; i++) {
+	for (i = 0; !rc && i < s->count; i++) {
 		if (s->owned[i])
 			continue;
-		if (rj_files_is_meta(f, s->blocks[i]))
-			s->owned[i] = 1;
-		else
+		used = false;
+		if (!rj_files_is_meta(f, s->blocks[i]))
 			rc = rj_files_block_used(f, s->blocks[i], &used, err);
-		s->owned[i] |= !used;
-		*left += !s->owned[i];
+		if (!used)
+			rj_block_set_own(s, s->blocks[i], 1);
 	}
 	return rc;
-}
-
-static size_t left_in(const struct block_set *s)
-{
-	size_t i, n = 0;
-
-	for (i = 0; i < s->count; i++)
-		n += !s->owned[i];
-	return n;
 }
 
 static int look_in_group(struct rj_files *f, uint32_t group, struct block_set *s,
@@ -118,10 +109,10 @@ int rj_files_owners(struct rj_files *f, struct block_set *s, struct rj_buf *out,
 {
 	uint32_t groups = f->fs->group_desc_count, g, flex = rj_files_flex(f), first;
 	uint8_t *seen = NULL;
-	size_t left = 0, i;
-	int rc = drop(f, s, &left, err);
+	size_t i;
+	int rc = drop(f, s, err);
 
-	if (rc || !left)
+	if (rc || !s->left)
 		return rc;
 	seen = calloc(groups, 1);
 	if (!seen)
@@ -137,7 +128,7 @@ int rj_files_owners(struct rj_files *f, struct block_set *s, struct rj_buf *out,
 				rc = look_in_group(f, g, s, out, err);
 			}
 	}
-	for (g = 0; !rc && g < groups && left_in(s); g++)
+	for (g = 0; !rc && g < groups && s->left; g++)
 		if (!seen[g]) {
 			cost->groups++;
 			rc = look_in_group(f, g, s, out, err);

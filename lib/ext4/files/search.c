@@ -33,21 +33,13 @@ static int tell(struct directories *d, const struct file_name *n,
 	int (*each)(void *arg, const char *path, uint32_t inode, struct rj_error *err), void *arg,
 	struct rj_error *err)
 {
-	const char *dir;
-	char *path;
-	size_t len;
+	const char *dir, *path;
 	int rc = rj_dirs_path(d, n->dir, &dir, err);
 
 	if (rc)
 		return rc;
-	len = strlen(dir) + strlen(n->text) + 2;
-	path = malloc(len);
-	if (!path)
-		return rj_fail(err, RJ_E_NOMEM, "out of memory");
-	snprintf(path, len, "%s/%s", dir, n->text);
-	rc = each(arg, path, n->child, err);
-	free(path);
-	return rc;
+	path = rj_arena_path(d->arena, dir, n->text);
+	return path ? each(arg, path, n->child, err) : rj_fail(err, RJ_E_NOMEM, "out of memory");
 }
 
 int rj_files_search(struct rj_files *f, const char *pattern,
