@@ -23,10 +23,19 @@ struct mounting {
 	struct rj_loop loop;
 };
 
+int scratch_file(const struct options *o, struct rj_error *err)
+{
+	int fd = open(o->scratch, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+
+	return fd >= 0 ? fd
+		       : rj_fail_errno(err, errno,
+				 "%s: cannot make a file without a name there: give another folder with --scratch",
+				 o->scratch);
+}
+
 /* What can fail is tried before the log is read. */
 static int prepare(struct mounting *m, struct rj_error *err)
 {
-	const char *scratch = m->o->scratch ? m->o->scratch : "/var/tmp";
 	char source[256];
 	struct stat st;
 
@@ -37,11 +46,9 @@ static int prepare(struct mounting *m, struct rj_error *err)
 	if (rj_mountinfo_source(m->o->dir, source, sizeof(source)))
 		return rj_fail(err, RJ_E_BUSY, "%s: %s is mounted there: give another folder",
 			m->o->dir, source);
-	m->scratch = open(scratch, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	m->scratch = scratch_file(m->o, err);
 	if (m->scratch < 0)
-		return rj_fail_errno(err, errno,
-			"%s: cannot make a file without a name there: give another folder with --scratch",
-			scratch);
+		return m->scratch;
 	return serve_connect(&m->fuse, &m->mnt, err);
 }
 

@@ -10,5 +10,7 @@
  * is left after the mount. Fills R. Errors as of rj_history_restore().
  */
 int mount_moment(struct result *r);
+/* Open a new file without a name in O->scratch. Returns a descriptor, or a negative rj_code. */
+int scratch_file(const struct options *o, struct rj_error *err);
 
 #endif

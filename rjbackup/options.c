@@ -421,6 +421,8 @@ static enum options_verdict check_undelete(struct options *o, int n, char **word
 		return tool_bad(&tool, "--at=random is for drill");
 	if (o->at.kind != RJ_AT_LATEST && o->until.kind != RJ_AT_LATEST)
 		return tool_bad(&tool, "undelete: --at or --before, and not both");
+	if (!o->out)
+		o->out = ".";
 	o->path = words[0];
 	o->url = n > 1 ? words[1] : NULL;
 	return OPTIONS_RUN;
@@ -484,7 +486,8 @@ enum options_verdict options_parse(int argc, char **argv, struct options *o)
 	enum options_verdict v;
 	int command = 0;
 
-	*o = (struct options){.verify = RJ_VERIFY_QUICK, .progress_fd = -1};
+	*o = (struct options){
+		.verify = RJ_VERIFY_QUICK, .progress_fd = -1, .scratch = "/var/tmp"};
 	v = tool_parse_command(&tool, argc, argv, o, &command);
 	if (v != OPTIONS_RUN)
 		return v;

@@ -38,7 +38,7 @@ struct options {
 	const char *path; /* diff, log: NULL: all; undelete, find: a pattern */
 	bool stat;	  /* diff, log: sums alone */
 	const char *dir;  /* base: where the volume is mounted, or its device; mount: where to */
-	const char *out;  /* -o; undelete --to: a folder; NULL: . */
+	const char *out;  /* -o; undelete --to: a folder */
 	const char *base; /* --base, and FILE of ls (or URL#NUMBER), promote; NULL: ls URL */
 	uint64_t base_number; /* expire --base; 0: not given */
 	const char *url;  /* NULL: as the base says */
@@ -58,7 +58,7 @@ struct options {
 	struct rj_journal_opts journal; /* restore -J */
 	bool journal_given;
 	bool at_random;	     /* drill */
-	const char *scratch; /* drill, mount; NULL: /var/tmp */
+	const char *scratch; /* a folder */
 	const char *compare, *exec; /* drill; may be NULL */
 	uint64_t rate;	 /* base: bytes a second; 0: no limit */
 	int progress_fd; /* base, restore: -C; 0: a bar; -1: not given */

@@ -135,6 +135,17 @@ int rj_download_open(const char *url, const char *keyfile, struct rj_base_facts 
 	return rc;
 }
 
+int rj_base_or_download(const char *base, const char *keyfile, struct rj_base_facts *facts,
+	int *from, struct rj_download **down, struct rj_error *err)
+{
+	int rc;
+
+	if (rj_base_is_url(base))
+		return rj_download_open(base, keyfile, facts, down, err);
+	rc = rj_base_open(base, false, from, err);
+	return rc ? rc : rj_base_look(base, facts, err);
+}
+
 const uint8_t *rj_download_head(const struct rj_download *d)
 {
 	return d->m.head;

@@ -16,6 +16,13 @@ struct rj_download;
  */
 int rj_download_open(const char *url, const char *keyfile, struct rj_base_facts *f,
 	struct rj_download **out, struct rj_error *err);
+/*
+ * Open BASE and look at it: of a file *FROM gets a descriptor, which keeps the base locked, shared,
+ * until it is closed in each process that has it; of the URL of a store *DOWN gets a download.
+ * Errors as of rj_base_open() and rj_base_look(), or rj_download_open().
+ */
+int rj_base_or_download(const char *base, const char *keyfile, struct rj_base_facts *facts,
+	int *from, struct rj_download **down, struct rj_error *err);
 /* Its first bytes. */
 const uint8_t *rj_download_head(const struct rj_download *d);
 /* Write all but them into FD, an empty file that is long enough. As rj_stored_fetch(). */

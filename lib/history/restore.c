@@ -365,14 +365,7 @@ int rj_history_restore(const struct rj_restore_opts *opts,
 
 	memset(report, 0, sizeof(*report));
 	memset(facts, 0, sizeof(*facts));
-	if (rj_base_is_url(opts->base)) {
-		rc = rj_download_open(opts->base, opts->keyfile, facts, &r.down, err);
-	} else {
-		/* a process that serves a mount has the lock, too, until it ends */
-		rc = rj_base_open(opts->base, false, &r.from, err);
-		if (!rc)
-			rc = rj_base_look(opts->base, facts, err);
-	}
+	rc = rj_base_or_download(opts->base, opts->keyfile, facts, &r.from, &r.down, err);
 	if (!rc)
 		rc = check_journal(&r, err);
 	/* what is on a device is not given up for a moment that cannot be reached */

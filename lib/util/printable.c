@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "util/printable.h"
 
-#include <stddef.h>
+#include <stdbool.h>
 
-/* Bytes of the character at S: 1 to 4; 0: a control character, or not UTF-8 as
- * RFC 3629 has it. */
-static size_t printable(const unsigned char *s)
+size_t rj_utf8_bytes(const char *text)
 {
-	static const unsigned smallest[] = {0, 0x20, 0xa0, 0x800, 0x10000};
+	static const unsigned smallest[] = {0, 0, 0x80, 0x800, 0x10000};
+	const unsigned char *s = (const unsigned char *)text;
 	size_t bytes = *s < 0x80             ? 1
 		       : (*s & 0xe0) == 0xc0 ? 2
 		       : (*s & 0xf0) == 0xe0 ? 3
@@ -21,10 +20,15 @@ static size_t printable(const unsigned char *s)
 			return 0;
 		c = c << 6 | (s[i] & 0x3f);
 	}
-	return c < smallest[bytes] || c == 0x7f || c > 0x10ffff ||
-			       (c >= 0xd800 && c < 0xe000)
-		       ? 0
-		       : bytes;
+	return c < smallest[bytes] || c > 0x10ffff || (c >= 0xd800 && c < 0xe000) ? 0 : bytes;
+}
+
+/* One of ASCII, or of U+0080 to U+009F */
+static bool is_control(const char *text)
+{
+	const unsigned char *s = (const unsigned char *)text;
+
+	return *s < 0x20 || *s == 0x7f || (*s == 0xc2 && s[1] < 0xa0);
 }
 
 void rj_make_printable(char *text)
@@ -32,8 +36,8 @@ void rj_make_printable(char *text)
 	size_t n;
 
 	for (; *text; text += n) {
-		n = printable((unsigned char *)text);
-		if (!n) {
+		n = rj_utf8_bytes(text);
+		if (!n || is_control(text)) {
 			*text = '?';
 			n = 1;
 		}

@@ -9,6 +9,7 @@
 #include "text/when.h"
 #include "tools/json.h"
 #include "util/buf.h"
+#include "util/printable.h"
 
 static const struct {
 	unsigned bit;
@@ -122,41 +123,23 @@ void change_print(const struct rj_file_change *c)
 	printf("%s\n", *before == ',' ? ")" : "");
 }
 
-/* The length of the UTF-8 character at P; 0: it is none. */
-static size_t utf8(const unsigned char *p)
-{
-	static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
-	size_t n = *p < 0x80 ? 1 : (*p & 0xE0) == 0xC0 ? 2 : (*p & 0xF0) == 0xE0 ? 3
-			 : (*p & 0xF8) == 0xF0 ? 4 : 0;
-	uint32_t c = n == 1 ? *p : *p & (0xFFu >> (n + 1));
-	size_t i;
-
-	for (i = 1; i < n; i++) {
-		if ((p[i] & 0xC0) != 0x80)
-			return 0;
-		c = c << 6 | (p[i] & 0x3F);
-	}
-	/* neither longer than it must be, nor a surrogate, nor beyond the last one */
-	if (n > 1 && (c < least[n] || c > 0x10FFFF || (c >= 0xD800 && c <= 0xDFFF)))
-		return 0;
-	return n;
-}
-
 void path_add_json(struct json_object *o, const char *key, const char *path)
 {
-	const unsigned char *p;
+	const char *p;
 	struct rj_buf out = {0};
 	char escaped[64];
-	size_t n;
 	bool bad = false;
+	size_t n;
 
-	for (p = (const unsigned char *)path; *p; p += utf8(p) ? utf8(p) : 1)
-		bad |= !utf8(p);
-	for (p = (const unsigned char *)path; bad && *p; p += n ? n : 1) {
-		n = utf8(p);
+	for (p = path; *p; p += n ? n : 1) {
+		n = rj_utf8_bytes(p);
+		bad |= !n;
+	}
+	for (p = path; bad && *p; p += n ? n : 1) {
+		n = rj_utf8_bytes(p);
 		/* out of memory: the text ends early */
 		if (!n || *p == '\\')
-			rj_buf_printf(&out, "\\%03o", *p);
+			rj_buf_printf(&out, "\\%03o", (unsigned char)*p);
 		else
 			rj_buf_append(&out, p, n);
 	}

@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "rjbackup/changes/sides.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <unistd.h>
 
+#include "rjbackup/mount.h"
 #include "tools/stop-signal.h"
 
 /* Fill what O says into C, and C->scratch with two files without a name. */
 static int prepare(const struct options *o, struct rj_compare_opts *c, struct rj_error *err)
 {
-	const char *dir = o->scratch ? o->scratch : "/var/tmp";
 	int i;
 
 	c->base = o->base;
@@ -20,11 +18,9 @@ static int prepare(const struct options *o, struct rj_compare_opts *c, struct rj
 	c->keyfile = o->keyfile;
 	c->scratch[0] = c->scratch[1] = -1;
 	for (i = 0; i < 2; i++) {
-		c->scratch[i] = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+		c->scratch[i] = scratch_file(o, err);
 		if (c->scratch[i] < 0)
-			return rj_fail_errno(err, errno,
-				"%s: cannot make a file without a name there: give another folder with --scratch",
-				dir);
+			return c->scratch[i];
 	}
 	return 0;
 }
@@ -38,9 +34,9 @@ static void release(struct rj_compare_opts *c)
 			close(c->scratch[i]); /* nothing of it is kept */
 }
 
-static int progress(void *arg, int pass, uint64_t done, uint64_t total)
+static int progress(void *arg, uint64_t done, uint64_t total)
 {
-	(void)arg, (void)pass, (void)done, (void)total;
+	(void)arg, (void)done, (void)total;
 	return stop_signal();
 }
 

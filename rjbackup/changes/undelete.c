@@ -41,13 +41,6 @@ struct copying {
 	int status; /* of cp */
 };
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 static int run_cp(const struct copying *c)
 {
 	const char *argv[FIXED_WORDS + PATHS_MAX + 2] = {"/bin/cp", "-dR",
@@ -144,14 +137,14 @@ static int give_names(int work, int dir, const char *to, struct lost **lost, siz
 	if (syncfs(work))
 		return rj_fail_errno(err, errno, "%s: cannot make the copy durable", to);
 	for (i = 0; i < count; i++) {
-		name = base_name(lost[i]->path);
+		name = basename(lost[i]->path);
 		if (!renameat2(work, name, dir, name, RENAME_NOREPLACE))
 			continue;
 		rj_fail_errno(err, errno,
 			"%s/%s: cannot give the copy its name: name another folder with --to", to,
 			name);
 		while (i--) /* all of a moment, or nothing */
-			renameat2(dir, base_name(lost[i]->path), work, base_name(lost[i]->path),
+			renameat2(dir, basename(lost[i]->path), work, basename(lost[i]->path),
 				RENAME_NOREPLACE);
 		return -err->code;
 	}
@@ -182,11 +175,11 @@ static int open_work(int dir, const char *to, char work[64], int *fd, struct rj_
 static int bring_back(const struct options *o, struct lost **lost, size_t count,
 	struct rj_error *err)
 {
-	const char *to = o->out ? o->out : ".";
+	const char *to = o->out;
 	char mnt[3072], work[64], *at = NULL;
 	int dir = open(to, O_RDONLY | O_DIRECTORY | O_CLOEXEC), fd = -1, rc = 0;
 
-	snprintf(mnt, sizeof(mnt), "%s/rjbackup-undelete.XXXXXX", o->scratch ? o->scratch : "/var/tmp");
+	snprintf(mnt, sizeof(mnt), "%s/rjbackup-undelete.XXXXXX", o->scratch);
 	if (dir < 0)
 		return rj_fail_errno(err, errno, "%s: cannot copy there", to);
 	if (!mkdtemp(mnt) || !(at = realpath(mnt, NULL)))
@@ -213,7 +206,7 @@ static void tell(const struct options *o, const struct lost *l)
 			   : S_ISDIR(l->facts.mode) ? "directory"
 			   : S_ISLNK(l->facts.mode) ? "symbolic link"
 						    : "special file";
-	const char *to = o->out ? o->out : ".";
+	const char *to = o->out;
 	struct json_object *top;
 	char when[RJ_WHEN_TEXT];
 
@@ -245,26 +238,26 @@ static int by_moment(const void *a, const void *b)
 
 static int by_base_name(const void *a, const void *b)
 {
-	return strcmp(base_name((*(struct lost *const *)a)->path),
-		base_name((*(struct lost *const *)b)->path));
+	return strcmp(basename((*(struct lost *const *)a)->path),
+		basename((*(struct lost *const *)b)->path));
 }
 
 /* Before anything is copied: each has a place. */
 static int check_places(const struct options *o, struct lost **lost, size_t count,
 	struct rj_error *err)
 {
-	const char *to = o->out ? o->out : ".";
+	const char *to = o->out;
 	struct stat st;
 	char at[4096 + 256];
 	size_t i;
 
 	qsort(lost, count, sizeof(*lost), by_base_name);
 	for (i = 0; i < count; i++) {
-		snprintf(at, sizeof(at), "%s/%s", to, base_name(lost[i]->path));
+		snprintf(at, sizeof(at), "%s/%s", to, basename(lost[i]->path));
 		if (!lstat(at, &st))
 			return rj_fail(err, RJ_E_EXISTS,
 				"%s: there is one, which stays as it is: name another folder with --to", at);
-		if (i && !strcmp(base_name(lost[i - 1]->path), base_name(lost[i]->path)))
+		if (i && !strcmp(basename(lost[i - 1]->path), basename(lost[i]->path)))
 			return rj_fail(err, RJ_E_EXISTS,
 				"%s and %s: two of one name: copy each into a folder of its own with --to",
 				lost[i - 1]->path, lost[i]->path);

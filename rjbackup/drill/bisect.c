@@ -189,7 +189,7 @@ int bisect(const struct options *o)
 
 	s.trial = mmap(NULL, sizeof(*s.trial), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
 		-1, 0);
-	snprintf(dir, sizeof(dir), "%s/rjbackup-bisect.XXXXXX", o->scratch ? o->scratch : "/var/tmp");
+	snprintf(dir, sizeof(dir), "%s/rjbackup-bisect.XXXXXX", o->scratch);
 	if (s.trial == MAP_FAILED) {
 		complain("out of memory");
 		return -RJ_E_NOMEM;
@@ -197,7 +197,7 @@ int bisect(const struct options *o)
 	stop_signal_catch();
 	if (!mkdtemp(dir)) {
 		rc = rj_fail_errno(&s.err, errno, "%s: cannot make a folder there",
-			o->scratch ? o->scratch : "/var/tmp");
+			o->scratch);
 	} else {
 		s.trial->o = *o;
 		s.trial->o.dir = dir;

@@ -187,10 +187,10 @@ int drill(const struct options *o)
 	}
 	d.looked->exec_status = -1;
 	stop_signal_catch();
-	snprintf(dir, sizeof(dir), "%s/rjbackup-drill.XXXXXX", o->scratch ? o->scratch : "/var/tmp");
+	snprintf(dir, sizeof(dir), "%s/rjbackup-drill.XXXXXX", o->scratch);
 	if (!mkdtemp(dir)) {
 		d.rc = rj_fail_errno(&d.err, errno, "%s: cannot make a folder there",
-			o->scratch ? o->scratch : "/var/tmp");
+			o->scratch);
 	} else {
 		d.rc = restore_and_look(&d);
 		if (rmdir(dir) && !d.rc)

@@ -123,18 +123,11 @@ static int grow(void *arg, uint64_t end, uint64_t to, struct rj_error *err)
 	return rc ? rc : rj_overlay_grow(c->after.fs, end, to, err);
 }
 
-static int copy_progress(void *arg, uint64_t done, uint64_t total)
+static int progress(void *arg, uint64_t done, uint64_t total)
 {
 	struct comparing *c = arg;
 
-	return c->opts->progress ? c->opts->progress(c->opts->arg, 1, done, total) : 0;
-}
-
-static int log_progress(void *arg, uint64_t done, uint64_t total)
-{
-	struct comparing *c = arg;
-
-	return c->opts->progress ? c->opts->progress(c->opts->arg, 2, done, total) : 0;
+	return c->opts->progress ? c->opts->progress(c->opts->arg, done, total) : 0;
 }
 
 static int open_sides(struct comparing *c, struct rj_error *err)
@@ -144,7 +137,7 @@ static int open_sides(struct comparing *c, struct rj_error *err)
 	int rc = 0;
 
 	if (c->down) {
-		rc = rj_download_scratch(c->down, f, o->scratch[0], copy_progress, c, err);
+		rc = rj_download_scratch(c->down, f, o->scratch[0], progress, c, err);
 		if (!rc)
 			c->before.fs = rj_bio_new_fd(o->scratch[0], RJ_SCRATCH_NAME, err);
 	} else {
@@ -175,7 +168,7 @@ static int walk(struct comparing *c, struct rj_history_report *report, struct rj
 		.super = c->super,
 		.have_super = &c->have_super,
 		.grow = grow,
-		.progress = log_progress,
+		.progress = progress,
 		.then = &o->to,
 		.then_fs = c->after.fs,
 		.at_reached = at_reached,
@@ -204,13 +197,7 @@ int rj_history_compare(const struct rj_compare_opts *opts, struct rj_base_facts 
 
 	memset(report, 0, sizeof(*report));
 	memset(facts, 0, sizeof(*facts));
-	if (rj_base_is_url(opts->base)) {
-		rc = rj_download_open(opts->base, opts->keyfile, facts, &c.down, err);
-	} else {
-		rc = rj_base_open(opts->base, false, &c.from, err);
-		if (!rc)
-			rc = rj_base_look(opts->base, facts, err);
-	}
+	rc = rj_base_or_download(opts->base, opts->keyfile, facts, &c.from, &c.down, err);
 	if (!rc)
 		rc = open_sides(&c, err);
 	if (!rc)

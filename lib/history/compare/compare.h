@@ -29,8 +29,8 @@ struct rj_compare_opts {
 	int (*step)(void *arg, const struct rj_compare_side *before,
 		const struct rj_compare_side *after, const uint64_t *blocks, size_t count,
 		struct rj_error *err);
-	/* As in rj_restore_opts */
-	int (*progress)(void *arg, int pass, uint64_t done, uint64_t total);
+	/* As in rj_restore_opts, without the pass: a non-zero return cancels. May be NULL. */
+	int (*progress)(void *arg, uint64_t done, uint64_t total);
 	void *arg;
 };
 
