@@ -66,8 +66,7 @@ static void show_plan(const struct options *o, const struct mke2fs_plan *plan,
 		o->device, o->journal.url, o->device);
 }
 
-static int attach(
-	const struct options *o, const struct rj_attach_tried *tried, uint32_t blocks)
+static int attach(const struct options *o, const struct rj_sbx *seen, uint32_t blocks)
 {
 	const struct rj_volume_facts *f;
 	struct rj_volume *v = NULL;
@@ -79,7 +78,7 @@ static int attach(
 			o->journal.url);
 		fflush(stdout);
 	}
-	if (rj_attach_remote(o->device, &o->journal, tried, &err)) {
+	if (rj_attach_remote(o->device, &o->journal, seen, &err)) {
 		if (!o->quiet)
 			printf("\n");
 		fflush(stdout);
@@ -110,7 +109,7 @@ static int attach(
 static int with_remote_journal(const struct options *o)
 {
 	struct mke2fs_plan plan = {0};
-	struct rj_attach_tried tried;
+	struct rj_sbx seen = {0};
 	struct rj_error err;
 	struct left left;
 	uint32_t blocks;
@@ -129,7 +128,7 @@ static int with_remote_journal(const struct options *o)
 		rc = rj_attach_check_fallback(
 			&o->journal, plan.block_size, blocks, &err);
 	if (!rc && !o->dry_run)
-		rc = rj_attach_race(&o->journal, &tried, &err);
+		rc = rj_attach_race(&o->journal, &seen, &err);
 	if (rc) {
 		fprintf(stderr, "mkrjfs: %s; nothing was changed\n", err.msg);
 		rc = 1;
@@ -144,7 +143,7 @@ static int with_remote_journal(const struct options *o)
 		goto out;
 	}
 	/* it has said why itself */
-	rc = status ? 1 : attach(o, &tried, blocks);
+	rc = status ? 1 : attach(o, &seen, blocks);
 	if (!rc)
 		tell_left(o, &left);
 out:

@@ -233,7 +233,7 @@ static int check_volume(const struct rj_volume *v, struct rj_error *err)
 /* The superblocks, last of all: from here on the volume has its journal. */
 static int write_superblocks(struct rj_volume *v,
 	const struct rj_journal_opts *opts, const struct rj_log_writer *w,
-	const struct rj_log_id *id, uint32_t blocks, const struct rj_attach_tried *tried,
+	const struct rj_log_id *id, uint32_t blocks, const struct rj_sbx *seen,
 	struct rj_error *err)
 {
 	struct rj_volume_patch p = {
@@ -244,8 +244,8 @@ static int write_superblocks(struct rj_volume *v,
 			.epoch = rj_log_writer_epoch(w),
 			.floor = rj_log_writer_tail(w)->sequence,
 			.journal_blocks = blocks,
-			.probed = tried->probed,
-			.probed_day = tried->probed_day},
+			.probed = seen->probed,
+			.probed_day = seen->probed_day},
 		.set_journal = true,
 		.has_journal = true,
 		.journal_device = RJ_JOURNAL_DEVICE_REMOTE,
@@ -281,34 +281,27 @@ int rj_attach_begin_log(struct rj_store *store, const struct rj_log_id *id,
 			    id->journal_uuid, id->volume_uuid, 1, err);
 }
 
-static int race(struct rj_store *store, struct rj_attach_tried *out, struct rj_error *err)
+static int race(struct rj_store *store, struct rj_sbx *seen, struct rj_error *err)
 {
-	struct rj_sbx seen = {0};
-	int rc;
-
-	if (rj_uuid_random(out->journal_uuid))
+	if (rj_uuid_random(seen->journal_uuid))
 		return rj_fail(err, RJ_E_IO, "cannot get random bytes");
-	rc = rj_attach_try(store, out->journal_uuid, &seen, err);
-	out->probed = seen.probed;
-	out->probed_day = seen.probed_day;
-	return rc;
+	return rj_attach_try(store, seen->journal_uuid, seen, err);
 }
 
-int rj_attach_race(const struct rj_journal_opts *opts, struct rj_attach_tried *out,
-	struct rj_error *err)
+int rj_attach_race(const struct rj_journal_opts *opts, struct rj_sbx *seen, struct rj_error *err)
 {
 	const struct rj_move_opts plain = {0};
 	struct rj_store *store = NULL;
 	int rc = rj_attach_open_store(opts->url, opts->ack_received, &plain, &store, err);
 
 	if (!rc)
-		rc = race(store, out, err);
+		rc = race(store, seen, err);
 	rj_store_close(store);
 	return rc;
 }
 
 int rj_attach_remote(const char *device, const struct rj_journal_opts *opts,
-	const struct rj_attach_tried *tried, struct rj_error *err)
+	const struct rj_sbx *seen, struct rj_error *err)
 {
 	const struct rj_move_opts plain = {0};
 	const struct rj_volume_facts *f;
@@ -317,7 +310,7 @@ int rj_attach_remote(const char *device, const struct rj_journal_opts *opts,
 	struct rj_volume *v = NULL;
 	struct rj_log_sealing sealing = {0};
 	struct rj_log_id id = {0};
-	struct rj_attach_tried own;
+	struct rj_sbx own = {0};
 	uint32_t blocks;
 	int rc, rc2;
 
@@ -341,13 +334,13 @@ int rj_attach_remote(const char *device, const struct rj_journal_opts *opts,
 	rc = load_sealing(opts, &sealing, err);
 	if (rc)
 		goto out;
-	if (!tried) {
+	if (!seen) {
 		rc = race(store, &own, err);
-		tried = &own;
+		seen = &own;
 	}
 	if (rc)
 		goto out;
-	memcpy(id.journal_uuid, tried->journal_uuid, sizeof(id.journal_uuid));
+	memcpy(id.journal_uuid, seen->journal_uuid, sizeof(id.journal_uuid));
 	rj_log_sealing_use(&sealing, &id);
 	rc = rj_attach_begin_log(store, &id, f->block_size, blocks, 0, &w, err);
 	if (!rc && opts->fallback[0])
@@ -356,7 +349,7 @@ int rj_attach_remote(const char *device, const struct rj_journal_opts *opts,
 			err);
 	if (rc)
 		goto out;
-	rc = write_superblocks(v, opts, w, &id, blocks, tried, err);
+	rc = write_superblocks(v, opts, w, &id, blocks, seen, err);
 out:
 	rc2 = rj_volume_close(v, rc ? NULL : err);
 	rj_log_writer_free(w);

@@ -71,31 +71,24 @@ int rj_attach_check(const struct rj_journal_opts *opts, bool force, struct rj_er
 int rj_attach_check_fallback(const struct rj_journal_opts *opts,
 	uint32_t block_size, uint32_t blocks, struct rj_error *err);
 
-/* A store that was tried with a race for one object, and what it was seen to do. */
-struct rj_attach_tried {
-	uint8_t journal_uuid[RJ_UUID_BYTES]; /* of the log to come, which has the race's objects */
-	uint8_t probed;
-	uint16_t probed_day; /* since 1970 */
-};
-
 /*
- * Try OPTS' store, before a volume is made, as rj_store_probe_brief() does. Puts objects there, and
- * changes nothing here. RJ_E_UNSUPPORTED: several writers would be told that they are the first,
+ * Try OPTS' store, before a volume is made, as rj_store_probe_brief() does. SEEN gets the
+ * journal_uuid of the log to come, which has the objects of the race, probed and probed_day.
+ * Changes nothing here. RJ_E_UNSUPPORTED: several writers would be told that they are the first,
  * or its lists are wrong; else as rj_attach_check().
  */
-int rj_attach_race(const struct rj_journal_opts *opts, struct rj_attach_tried *out,
-	struct rj_error *err);
+int rj_attach_race(const struct rj_journal_opts *opts, struct rj_sbx *seen, struct rj_error *err);
 
 /*
- * Give the volume at DEVICE, which has no journal, a remote journal at a store that was TRIED
- * (NULL: try it first): claim epoch 1 of a new log, put the empty journal as its base segment, and
- * only then write the superblocks, all backups first. A cut before the last write
- * leaves the volume without a journal and an orphan log at the store.
+ * Give the volume at DEVICE, which has no journal, a remote journal at a store of which
+ * rj_attach_race() has SEEN what it can (NULL: try it first): claim epoch 1 of a new log, put
+ * the empty journal as its base segment, and only then write the superblocks, all backups first.
+ * A cut before the last write leaves the volume without a journal and an orphan log at the store.
  * RJ_E_EXISTS: it has a journal already. RJ_E_REFUSED: it is not clean, or see
  * rj_attach_features().
  */
 int rj_attach_remote(const char *device, const struct rj_journal_opts *opts,
-	const struct rj_attach_tried *tried, struct rj_error *err);
+	const struct rj_sbx *seen, struct rj_error *err);
 
 /*
  * Put a fresh, empty journal as a base segment: the journal device's two
