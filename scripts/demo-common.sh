@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Sourced by scripts/demo and scripts/demo-backup after common.sh: their options, the build,
+# Sourced by scripts/demo, demo-backup and demo-history after common.sh: their options, the build,
 # the scene, what the steps are told with, and cleaning up.
 
 # options ARGUMENT...: sets keep, deps and built; usage is the caller's
@@ -174,4 +174,18 @@ start_server() {
 	[ -n "$server" ] || fail "rjserver does not start"
 	note "answers on port $port"
 	url=rj://127.0.0.1:$port/$1
+}
+# kept_volume: an ext4 volume whose log the server keeps, mounted at $work/here; sets disk
+kept_volume() {
+	local daemon
+	(umask 077; printf '[*]\nretain = 30d\n' >rj.conf)
+	shown "cat /etc/rjprogs/rj.conf"
+	indented <rj.conf
+	run truncate -s 256M disk.img
+	shown losetup --find --show disk.img
+	disk=$(losetup --find --show disk.img) || fail "no loop device"
+	run mkrjfs -q -t ext4 -J "remote=$url,size=16" "$disk"
+	run mount.rj "$disk" "$work/here" -o data=journal
+	daemon=$(daemons | head -n 1)
+	[ -n "$daemon" ] && kill -0 "$daemon" || fail "mount.rj left no running rjournald"
 }

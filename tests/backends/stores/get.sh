@@ -79,6 +79,9 @@ get_jars() {
 	mvn -q -B -f "$dir/pom.xml" dependency:copy-dependencies -DoutputDirectory="$dir" && touch "$dir/done"
 }
 
+# the rclone of all stores by "rclone serve"
+get_rclone() { get_go github.com/rclone/rclone v1.76.0; }
+
 # store_launch PORT COMMAND...: start it in a session of its own, and wait until it listens
 store_launch() {
 	local port=$1
@@ -96,6 +99,18 @@ store_end() {
 	[ -z "$now" ] || [ "$now" = "$2" ] || return 0
 	b_end "$1"
 	for p in $(ps -o pid= -s "$1"); do kill -KILL "$p"; done
+}
+# store_rclone KIND DIR OPTION...: rclone serve KIND over DIR/root, with a folder "logs"; sets PORT
+store_rclone() {
+	PORT=$(free_port)
+	mkdir -p "$2/root/logs"
+	store_launch "$PORT" "$BIN" serve "$1" "$2/root" --config "$2/conf" --cache-dir "$2/cache" \
+		--addr "127.0.0.1:$PORT" "${@:3}"
+}
+# store_login SCHEME PORT: a server that knows rj by a password, over a folder with "logs" in it
+store_login() {
+	b_conf "$1://127.0.0.1:$2" "user = rj" "password = secret" "insecure = yes"
+	B_URL=$1://127.0.0.1:$2/logs
 }
 # store_bucket PORT: the bucket "logs" of an S3 that minds no signature
 store_bucket() {

@@ -33,6 +33,5 @@ public class Serve {
 }
 END
 	store_launch "$port" java -Xmx400m -cp "$CLASSES" "$1/Serve.java" "$port" "$1/root" || return 1
-	b_conf "ftp://127.0.0.1:$port" "user = rj" "password = secret" "insecure = yes"
-	B_URL=ftp://127.0.0.1:$port/logs
+	store_login ftp "$port"
 }

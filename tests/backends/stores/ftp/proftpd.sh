@@ -30,6 +30,5 @@ TransferLog none
 WtmpLog off
 END
 	store_launch "$port" proftpd -n -c "$1/conf" || return 1
-	b_conf "ftp://127.0.0.1:$port" "user = rj" "password = secret" "insecure = yes"
-	B_URL=ftp://127.0.0.1:$port/logs
+	store_login ftp "$port"
 }

@@ -10,6 +10,5 @@ store_start() {
 	pure-pw mkdb "$1/pdb" -f "$1/passwd" || return 1
 	store_launch "$port" pure-ftpd -S "127.0.0.1,$port" -l "puredb:$1/pdb" -L 100000:8 -E -H -4 -A -c 100 -C 100 \
 		-p "$((port + 1)):$((port + 60))" -g "$1/pid" || return 1
-	b_conf "ftp://127.0.0.1:$port" "user = rj" "password = secret" "insecure = yes"
-	B_URL=ftp://127.0.0.1:$port/logs
+	store_login ftp "$port"
 }

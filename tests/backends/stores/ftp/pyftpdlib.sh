@@ -7,6 +7,5 @@ store_start() {
 	port=$(free_port)
 	mkdir -p "$1/root/logs"
 	store_launch "$port" "$BIN/python" -m pyftpdlib -i 127.0.0.1 -p "$port" -w -d "$1/root" -u rj -P secret || return 1
-	b_conf "ftp://127.0.0.1:$port" "user = rj" "password = secret" "insecure = yes"
-	B_URL=ftp://127.0.0.1:$port/logs
+	store_login ftp "$port"
 }

@@ -19,6 +19,5 @@ async def main(port, root):
 asyncio.run(main(int(sys.argv[1]), sys.argv[2]))
 END
 	store_launch "$port" "$BIN/python" "$1/server.py" "$port" "$1/root" || return 1
-	b_conf "sftp://127.0.0.1:$port" "user = rj" "password = secret" "insecure = yes"
-	B_URL=sftp://127.0.0.1:$port/logs
+	store_login sftp "$port"
 }
