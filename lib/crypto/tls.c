@@ -230,7 +230,7 @@ static int set_up(SSL_CTX *x, const struct rj_http_peer *p, struct rj_error *err
 	SSL_CTX_set_session_cache_mode(x, SSL_SESS_CACHE_OFF);
 	SSL_CTX_set_mode(x, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
 	SSL_CTX_set_verify(x, p->opts.conf->insecure ? SSL_VERIFY_NONE : SSL_VERIFY_PEER, NULL);
-	/* ca= may name an authority that another one vouches for, as libcurl takes it */
+	/* ca= may name an intermediate authority, as with libcurl */
 	X509_VERIFY_PARAM_set_flags(SSL_CTX_get0_param(x), X509_V_FLAG_PARTIAL_CHAIN);
 	rc = set_authorities(x, p, err);
 	return rc ? rc : set_own(x, p, err);

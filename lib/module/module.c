@@ -64,8 +64,8 @@ static int find(const char *name, char path[PATH_MAX], struct rj_error *err)
 	const char *slash;
 	Dl_info self;
 
-	/* a relative path comes from a search path of the caller's, and means another file
-	 * once the working directory is another one */
+	/* a relative path comes from a search path of the caller's, and means a different file
+	 * after a change of the working directory */
 	if (!dladdr(modules, &self) || self.dli_fname[0] != '/')
 		return rj_fail(err, RJ_E_REFUSED,
 			"librj-%s: the module is not loaded: librj was not loaded from an absolute path",

@@ -39,7 +39,7 @@ printf '%s\n' '127.0.0.1 localhost v4first.test v6first.test' '2001:db8::1 v4fir
 	'::1 v6first.test' >"$T_DIR/hosts"
 (umask 077 && printf '[%s]\nconnect_timeout=1\nrequest_timeout=1\n' "$url" >"$RJ_CONF")
 silent() { $LIMIT unshare -n -m sh "$T_DIR/silent.sh" "$T_DIR" "$@"; }
-silent true || skip_all "no network namespace to be had"
+silent true || skip_all "this machine makes no network namespace"
 
 began=$SECONDS
 status 8 "the server's name is not found" silent "$RJ_BUILD/rjlog/rjlog" probe "$url"

@@ -125,7 +125,7 @@ dav() { own "$RJLOG" ls "dav://127.0.0.1:$port/x"; }
 status 8 "without the module: refused" dav
 like "one line says which file, and what to install" "$OUT" \
 	"^rjlog: dav://: $T_DIR/lib/$module: the module is not there .*install it.*librj0"
-is "and it is one line" "$(wc -l <<<"$OUT")" 1
+is "the message is one line" "$(wc -l <<<"$OUT")" 1
 status 0 "rj:// needs none" own "$RJLOG" ls "$PLAIN/v"
 truncate -s 24M "$T_DIR/new"
 status 1 "mkrjfs says it, too" own "$MKRJFS" -q -F -t ext4 -J "remote=dav://127.0.0.1:$port/x" "$T_DIR/new"

@@ -37,8 +37,8 @@ static void set_options(int fd)
 	setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &alive, sizeof(alive));
 }
 
-/* An address failed by E. Is it only one of a kind that this host does not reach, as IPv6? Then
- * what another one said is the cause. */
+/* Note that an address failed by E. An address of a kind that this host does not reach, such as
+ * IPv6, is not the cause if an address before it failed in another way. */
 static void note_failure(struct dial *d, int e)
 {
 	bool nowhere = e == ENETUNREACH || e == EAFNOSUPPORT || e == EADDRNOTAVAIL;

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# rjbackup undelete into a folder that another user may write to, who puts a link in the place of
-# the folder that is copied to: nothing gets elsewhere. Ctrl-C, once and again: nothing is left.
+# rjbackup undelete into a folder that another user may write to. The user puts a link in the place
+# of the folder that is copied to: nothing gets elsewhere. Ctrl-C, once and again: nothing is left.
 . "$RJ_SRC/tests/history/run.sh" || exit 99
 start_server "$T_DIR/srv" || exit 99
 at_exit umount -l "$T_DIR/mnt"
