@@ -8,10 +8,12 @@
 #include "log/retry.h"
 #include "log/trim.h"
 #include "log/verify.h"
+#include "util/environ.h"
 
 struct collect {
 	struct rj_listing *l;
 	uint64_t seen;  /* the last number, in any listing */
+	int64_t until_ns; /* monotonic: the listing has ended by then */
 	uint64_t limit; /* take no notice of numbers above */
 	const char *url;
 	struct rj_error *err;
@@ -24,18 +26,39 @@ static int out_of_order(const struct collect *c, uint64_t number)
 		(unsigned long long)number, (unsigned long long)c->seen);
 }
 
+/* Take note of NUMBER, the next one of a listing. */
+static int see(struct collect *c, uint64_t number)
+{
+	if (number <= c->seen)
+		return out_of_order(c, number);
+	if (rj_monotonic_ns() > c->until_ns)
+		return rj_fail(c->err, RJ_E_PROTOCOL,
+			"%s: its listing has not ended after %d seconds, at number %llu: is it the right server?",
+			c->url, RJ_LISTING_S, (unsigned long long)number);
+	c->seen = number;
+	return 0;
+}
+
+static int too_long(const struct collect *c)
+{
+	return rj_fail(c->err, RJ_E_PROTOCOL,
+		"%s: its listing has more than %u segments, or more than %u holes, which no log has: is it the right server?",
+		c->url, RJ_LISTING_SEGMENTS, RJ_LISTING_RANGES);
+}
+
 static int collect_segment(void *arg, uint64_t number, uint64_t bytes)
 {
 	struct collect *c = arg;
 	struct rj_listing *l = c->l;
 	struct rj_range *last, one = {number, number};
 	uint32_t len = bytes < UINT32_MAX ? (uint32_t)bytes : UINT32_MAX;
+	int rc = see(c, number);
 
-	if (number <= c->seen)
-		return out_of_order(c, number);
-	c->seen = number;
-	if (number > c->limit)
-		return 0;
+	if (rc || number > c->limit)
+		return rc;
+	if (l->bytes.len / sizeof(len) >= RJ_LISTING_SEGMENTS ||
+		l->ranges.len / sizeof(one) >= RJ_LISTING_RANGES)
+		return too_long(c);
 	if (rj_buf_append(&l->bytes, &len, sizeof(len)))
 		return rj_fail(
 			c->err, RJ_E_NOMEM, "out of memory for a listing");
@@ -55,12 +78,8 @@ static int collect_segment(void *arg, uint64_t number, uint64_t bytes)
 
 static int collect_epoch(void *arg, uint64_t number, uint64_t bytes)
 {
-	struct collect *c = arg;
-
-	if (number <= c->seen)
-		return out_of_order(c, number);
-	c->seen = number;
-	return 0;
+	(void)bytes;
+	return see(arg, number);
 }
 
 struct rj_key rj_log_key(
@@ -120,6 +139,7 @@ static int list_once(struct rj_store *store, const struct rj_log_id *id, uint64_
 	do {
 		empty(c->l);
 		c->seen = after;
+		c->until_ns = rj_monotonic_ns() + RJ_LISTING_S * 1000000000LL;
 		rc = rj_store_list(store, &dir, after, collect_segment, c, err);
 	} while (rj_retry_again(&retry, rc));
 	if (rc)
@@ -190,6 +210,7 @@ int rj_listing_epoch(struct rj_store *store, const struct rj_log_id *id,
 	rj_retry_start(&retry, retry_ms);
 	do {
 		c.seen = 0;
+		c.until_ns = rj_monotonic_ns() + RJ_LISTING_S * 1000000000LL;
 		rc = rj_store_list(store, &dir, 0, collect_epoch, &c, err);
 	} while (rj_retry_again(&retry, rc));
 	*highest = rc ? 0 : c.seen;

@@ -12,6 +12,15 @@
 
 #include "log/log.h"
 
+/*
+ * What a listing may have, whatever a server says, so that a stranger's server costs a host no more
+ * than 1.1 GiB of memory and an hour: segments (a month of 100 commits a second), ranges (a log has
+ * one, or one more for each time that it was broken off), and seconds for all of it.
+ */
+#define RJ_LISTING_SEGMENTS (1u << 28)
+#define RJ_LISTING_RANGES   1000000u
+#define RJ_LISTING_S	    3600
+
 struct rj_listing {
 	uint64_t first, last; /* numbers present; 0: none */
 	struct rj_buf ranges; /* of struct rj_range, ascending, not touching */
@@ -24,8 +33,8 @@ struct rj_range {
 };
 
 /* List log/ for numbers above AFTER into L (zeroed before; rj_listing_free() also after a
- * failure, which leaves L without numbers). RJ_E_PROTOCOL: not in ascending order, or the store's
- * list does not show a segment that is there. */
+ * failure, which leaves L without numbers). RJ_E_PROTOCOL: not in ascending order,
+ * longer than what is said above, or the store's list does not show a segment that is there. */
 int rj_listing_log(struct rj_store *store, const struct rj_log_id *id,
 	uint64_t after, int retry_ms, struct rj_listing *l,
 	struct rj_error *err);

@@ -6,7 +6,6 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/openat2.h>
-#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,6 +13,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#define BLANKS " \t"
 #define FLAGS (O_PATH | O_DIRECTORY | O_CLOEXEC)
 
 static bool is_link(int dir, const char *part)
@@ -91,4 +91,37 @@ int rj_beneath_openat(int dir, const char *path, int flags)
 	};
 
 	return (int)syscall(SYS_openat2, dir, path, &how, sizeof(how));
+}
+
+size_t rj_path_length(const char *path, size_t len)
+{
+	while (len && path[len - 1] == '/')
+		len--;
+	return len;
+}
+
+/* Is PATH below DIR (LEN bytes, no slash at its end)? *REST: what of PATH is below;
+ * empty: the same. */
+static bool below(const char *path, const char *dir, size_t len, const char **rest)
+{
+	if (strncmp(path, dir, len) != 0 || (path[len] && path[len] != '/'))
+		return false;
+	*rest = path + len + strspn(path + len, "/");
+	return true;
+}
+
+bool rj_beneath_which(
+	const char *path, const char *dirs, char *root, size_t size, const char **rest)
+{
+	size_t len, bare;
+
+	for (dirs += strspn(dirs, BLANKS); *dirs; dirs += len, dirs += strspn(dirs, BLANKS)) {
+		len = strcspn(dirs, BLANKS);
+		bare = rj_path_length(dirs, len);
+		if (bare < size && below(path, dirs, bare, rest)) {
+			snprintf(root, size, "%.*s", (int)bare, dirs);
+			return true;
+		}
+	}
+	return false;
 }

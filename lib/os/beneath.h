@@ -3,6 +3,9 @@
 #ifndef RJ_OS_BENEATH_H
 #define RJ_OS_BENEATH_H
 
+#include <stdbool.h>
+#include <stddef.h>
+
 #include "util/error.h"
 
 /*
@@ -20,5 +23,16 @@ int rj_beneath_open(const char *root, const char *rest, int *dir,
  * last one neither, may be a symbolic link or lead out of DIR: errno ELOOP, or EXDEV. Linux 5.6.
  */
 int rj_beneath_openat(int dir, const char *path, int flags);
+
+/* Count the bytes of the LEN bytes at PATH without the slashes at their end; 0 for "/". */
+size_t rj_path_length(const char *path, size_t len);
+
+/*
+ * Find the directory of DIRS (absolute paths, with blanks between them) that PATH is, or is below
+ * by its text. ROOT, of SIZE bytes, gets it without a slash at its end ("" is the directory /),
+ * *REST what of PATH is below it; "": nothing. false: there is none.
+ */
+bool rj_beneath_which(
+	const char *path, const char *dirs, char *root, size_t size, const char **rest);
 
 #endif

@@ -322,11 +322,12 @@ static int set_local(struct words *w, const struct place *p, const char *name,
 	const char *value, struct rj_error *err)
 {
 	struct rj_conf_local none = {0}, *to = w->local ? w->local : &none;
-	bool dirs = !strcmp(name, "fallback_dirs");
-	char **out = dirs		     ? &to->fallback_dirs
-		     : !strcmp(name, "floor_dir") ? &to->floor_dir
-		     : !strcmp(name, "drill_dir") ? &to->drill_dir
+	char **out = !strcmp(name, "fallback_dirs") ? &to->fallback_dirs
+		     : !strcmp(name, "file_dirs")   ? &to->file_dirs
+		     : !strcmp(name, "floor_dir")   ? &to->floor_dir
+		     : !strcmp(name, "drill_dir")   ? &to->drill_dir
 						    : NULL;
+	bool dirs = out == &to->fallback_dirs || out == &to->file_dirs;
 	const char *s = value;
 
 	if (!strcmp(name, "front"))
@@ -715,9 +716,10 @@ int rj_conf_local_load(struct rj_conf_local *out, struct rj_error *err)
 void rj_conf_local_free(struct rj_conf_local *c)
 {
 	free(c->fallback_dirs);
+	free(c->file_dirs);
 	free(c->floor_dir);
 	free(c->drill_dir);
-	c->fallback_dirs = c->floor_dir = c->drill_dir = NULL;
+	c->fallback_dirs = c->file_dirs = c->floor_dir = c->drill_dir = NULL;
 }
 
 struct rj_conf *rj_conf_ref(struct rj_conf *c)

@@ -132,6 +132,9 @@ struct rj_conf_local {
 	/* Absolute paths, with blanks between them: directories below which a
 	 * fallback file may be, or the file's own path. */
 	char *fallback_dirs;
+	/* Absolute paths, with blanks between them: directories below which a store of
+	 * file:// may be. NULL: it may be anywhere. */
+	char *file_dirs;
 	char *floor_dir; /* of the local floors: log/floor/floor.h */
 	char *drill_dir; /* of the notes of drills: tools/drill-note.h */
 	uint64_t drill_max_age_s; /* after which a drill's success does not count any more */

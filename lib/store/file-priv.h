@@ -20,6 +20,10 @@ static inline struct file_store *file_of(struct rj_store *s)
 	return (struct file_store *)s;
 }
 
+/* Open the directory PATH of a store, if rj.conf allows it there ([local], file_dirs): *OUT is the
+ * caller's. RJ_E_REFUSED: not allowed; RJ_E_NOTFOUND: there is no such directory; RJ_E_IO; errors
+ * as of rj_conf_local_load(). */
+int rj_file_open_root(const char *path, int *out, struct rj_error *err);
 /* At the begin of each call on a store: open the directory again by its name if the one
  * that is open was deleted. */
 void rj_file_find_root(struct file_store *fs);

@@ -7,7 +7,56 @@
 #include <unistd.h>
 
 #include "os/beneath.h"
+#include "store/conf.h"
 #include "store/file-priv.h"
+#include "store/url.h"
+
+#define FLAGS (O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+
+/* Open PATH below the directory of DIRS that holds it; links there are not followed. */
+static int open_allowed(const char *path, const char *dirs, int *out, struct rj_error *err)
+{
+	char root[RJ_URL_BYTES];
+	const char *rest;
+	int dir;
+
+	if (!rj_beneath_which(path, dirs, root, sizeof(root), &rest))
+		return rj_fail(err, RJ_E_REFUSED,
+			"file://%s: not where this host keeps logs (%.120s); allow it in rj.conf: [local], file_dirs",
+			path, dirs);
+	*out = dir = open(root[0] ? root : "/", FLAGS);
+	if (dir >= 0 && *rest) {
+		*out = rj_beneath_openat(dir, rest, FLAGS);
+		close(dir);
+	}
+	if (*out < 0 && (errno == ELOOP || errno == EXDEV))
+		return rj_fail(err, RJ_E_REFUSED,
+			"file://%s: leads out of %s/, or may: no \"..\" and no symbolic link is followed there; rj.conf may name what it leads to: [local], file_dirs",
+			path, root);
+	return 0;
+}
+
+int rj_file_open_root(const char *path, int *out, struct rj_error *err)
+{
+	struct rj_conf_local local;
+	int rc = rj_conf_local_load(&local, err);
+
+	*out = -1;
+	if (rc)
+		return rc;
+	if (local.file_dirs)
+		rc = open_allowed(path, local.file_dirs, out, err);
+	else
+		*out = open(path, FLAGS);
+	if (!rc && *out < 0 && errno == ENOENT)
+		rc = rj_fail(err, RJ_E_NOTFOUND,
+			"file://%s: there is no such directory; make it first, or mount what holds it",
+			path);
+	else if (!rc && *out < 0)
+		rc = rj_fail_errno(err, errno, "file://%s: cannot open", path);
+	rj_conf_local_free(&local);
+	return rc;
+}
 
 int rj_file_openat(const struct file_store *fs, const char *text, int flags)
 {
@@ -40,9 +89,7 @@ void rj_file_find_root(struct file_store *fs)
 
 	if (fstat(fs->root, &st) ? errno != ESTALE : st.st_nlink > 0)
 		return;
-	fd = open(fs->base.url + strlen("file://"),
-		O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (fd < 0)
+	if (rj_file_open_root(fs->base.url + strlen("file://"), &fd, NULL))
 		return;
 	rj_file_forget_dir(fs);
 	close(fs->root);

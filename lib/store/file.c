@@ -355,21 +355,15 @@ int rj_store_file_open(const struct rj_url *url,
 	struct rj_error *err)
 {
 	struct file_store *fs;
-	int root;
+	int root, rc;
 
 	if (url->host[0] || url->path[0] != '/')
 		return rj_fail(err, RJ_E_INVAL,
 			"%s: not an absolute path; write file:///directory, with three slashes",
 			url->text);
-	root = open(url->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (root < 0 && errno == ENOENT)
-		return rj_fail(err, RJ_E_NOTFOUND,
-			"file://%s: there is no such directory; make it first, "
-			"or mount what holds it",
-			url->path);
-	if (root < 0)
-		return rj_fail_errno(
-			err, errno, "file://%s: cannot open", url->path);
+	rc = rj_file_open_root(url->path, &root, err);
+	if (rc)
+		return rc;
 	if (!out) {
 		close(root);
 		return 0;

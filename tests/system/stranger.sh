@@ -8,7 +8,7 @@
 need_fuse_loop
 RJLOG=$RJ_BUILD/rjlog/rjlog
 export no_proxy='*'
-kill_daemons_at_end "$T_DIR"/{a,b,c,e}.img
+kill_daemons_at_end "$T_DIR"/{a,b,c,e,f,g,h}.img
 mkdir "$T_DIR/mine" "$T_DIR/others"
 check "a server" start_server "$T_DIR/server"
 
@@ -55,6 +55,43 @@ mkrjfs() { "$MKRJFS" -q -F -t ext4 -J "remote=$SRV_URL/x,size=4,fallback=$1" "$T
 status 1 "nor is one made with such a path" mkrjfs "$T_DIR/mine/../others/f"
 status 1 "nor elsewhere" mkrjfs "$T_DIR/others/f"
 check "nothing is there" nothing_at "$T_DIR/mine/f2"
+
+# ---- file:// ----
+mkdir "$T_DIR/logs" "$T_DIR/logs/mine" "$T_DIR/away"
+anywhere() { here; }
+only_logs() { here; RJ_CREDENTIALS="$RJ_CREDENTIALS
+file_dirs = /nowhere $T_DIR/logs/"; }
+file_made_by_stranger() { # IMAGE DIR
+	anywhere
+	"$MKRJFS" -q -F -t ext4 -J "remote=file://$2,size=4" "$1" 32M
+	only_logs
+}
+file_refused() { # NAME IMAGE DIR REGEX
+	local was
+	cp --sparse=always "$2" "$T_DIR/before"
+	was=$(cd "$3" && find . -ls)
+	status 1 "$1: not served" "$RJOURNALD" -q "$2"
+	like "$1: why" "$OUT" "$4"
+	status 4 "$1: not recovered" "$RJRECOVER" -p "$2"
+	like "$1: why" "$OUT" "$4"
+	status 4 "$1: not given up by -y -f" "$RJRECOVER" -y -f "$2"
+	check "$1: nothing is changed" cmp "$2" "$T_DIR/before"
+	is "$1: nothing is written there" "$(cd "$3" && find . -ls)" "$was"
+}
+check "file://: a volume" file_made_by_stranger "$T_DIR/f.img" "$T_DIR/away"
+file_refused "file:// elsewhere" "$T_DIR/f.img" "$T_DIR/away" 'not where this host keeps logs .*rj.conf'
+ln -s ../away "$T_DIR/logs/link"
+check "file:// over a link: a volume" file_made_by_stranger "$T_DIR/g.img" "$T_DIR/logs/link"
+file_refused "file:// over a link" "$T_DIR/g.img" "$T_DIR/away" 'no symbolic link is followed'
+check "file:// over ..: a volume" file_made_by_stranger "$T_DIR/g.img" "$T_DIR/logs/mine/../../away"
+file_refused "file:// over .." "$T_DIR/g.img" "$T_DIR/away" 'leads out of'
+only_logs
+status 1 "file://: none is made elsewhere" "$MKRJFS" -q -F -J "remote=file://$T_DIR/away,size=4" "$T_DIR/h.img" 32M
+like "file://: ... says why" "$OUT" 'not where this host keeps logs'
+check "file://: one is made where logs are" "$MKRJFS" -q -F -J "remote=file://$T_DIR/logs/mine,size=4" "$T_DIR/h.img" 32M
+check "file://: it is served" serve "$T_DIR/h.img"
+unserve
+anywhere
 
 # ---- the token of [*] ----
 TOKEN=$("$RJSERVER" adduser -d "$T_DIR/accounts" host1)

@@ -11,47 +11,6 @@
 #include "os/fileio.h"
 #include "store/conf.h"
 
-#define BLANKS " \t"
-
-/* LEN bytes at S, without the slashes at their end; "/" is empty then. */
-static size_t less_slashes(const char *s, size_t len)
-{
-	while (len && s[len - 1] == '/')
-		len--;
-	return len;
-}
-
-/* Is PATH below DIR (LEN bytes, no slash at its end)? *REST: what of it is below;
- * empty: the same. */
-static bool below(const char *path, const char *dir, size_t len,
-	const char **rest)
-{
-	if (strncmp(path, dir, len) != 0 || (path[len] && path[len] != '/'))
-		return false;
-	*rest = path + len + strspn(path + len, "/");
-	return true;
-}
-
-/* The directory of DIRS that PATH is below, or that it is itself. */
-static bool allowed(const char *path, const char *dirs,
-	char root[RJ_FALLBACK_PATH_BYTES], const char **rest)
-{
-	size_t len, bare;
-
-	for (dirs += strspn(dirs, BLANKS); *dirs;
-		dirs += len, dirs += strspn(dirs, BLANKS)) {
-		len = strcspn(dirs, BLANKS);
-		bare = less_slashes(dirs, len);
-		if (bare < RJ_FALLBACK_PATH_BYTES &&
-			below(path, dirs, bare, rest)) {
-			snprintf(root, RJ_FALLBACK_PATH_BYTES, "%.*s",
-				(int)bare, dirs);
-			return true;
-		}
-	}
-	return false;
-}
-
 /* DIR/NAME: in a folder of that name, the file that is named after ID. MUST: it has
  * to be a folder. */
 static int into_folder(struct rj_fallback_path *p, const struct rj_log_id *id,
@@ -129,8 +88,8 @@ int rj_fallback_path_find(const char *path, const struct rj_log_id *id,
 	if (rc)
 		return rc;
 	snprintf(p.path, sizeof(p.path), "%.*s",
-		(int)less_slashes(path, strlen(path)), path);
-	if (!allowed(p.path, local.fallback_dirs, root, &rest))
+		(int)rj_path_length(path, strlen(path)), path);
+	if (!rj_beneath_which(p.path, local.fallback_dirs, root, sizeof(root), &rest))
 		rc = rj_fail(err, RJ_E_REFUSED,
 			"%s: not where this host keeps fallback files (%.120s); allow it in rj.conf: [local], fallback_dirs",
 			path, local.fallback_dirs);
