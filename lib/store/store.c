@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "config.h"
 #include "format/sbx.h"
 #include "store/backend.h"
 #include "store/conf.h"
@@ -24,15 +25,17 @@ static const struct {
 	{"file", rj_store_file_open, 0},
 	{"rj", rj_store_rj_open, 0},
 	{"rjs", rj_store_rj_open, 0},
-	{"dav", OF_CURL(dav)},
-	{"davs", OF_CURL(dav)},
 	{"s3+http", OF_CURL(s3)},
 	{"s3+https", OF_CURL(s3)},
+#ifdef RJ_TREE_STORES
+	{"dav", OF_CURL(dav)},
+	{"davs", OF_CURL(dav)},
 	{"ftp", OF_CURL(ftp)},
 	{"ftps", OF_CURL(ftp)},
 	{"sftp", OF_CURL(sftp)},
 	{"imap", OF_CURL(imap)},
 	{"imaps", OF_CURL(imap)},
+#endif
 };
 
 #define BACKENDS (sizeof(backends) / sizeof(backends[0]))
