@@ -128,7 +128,8 @@ static void a_claimer_far_away_takes_over(void)
 	uint64_t before;
 	int rc;
 
-	begin(&s, 0, 0);
+	/* longer than is the default: beside other load six requests took two seconds */
+	begin(&s, 0, 8000);
 	slow(s.store, RJ_FAULT_PUT, 2);
 	slow(far, RJ_FAULT_ANY, 60);
 	start_writer(&s);
