@@ -3,7 +3,7 @@
 #ifndef RJBACKUP_FOLLOW_H
 #define RJBACKUP_FOLLOW_H
 
-#include "history/promote.h"
+#include "history/follow/promote.h"
 #include "options.h"
 
 /*

@@ -10,6 +10,7 @@
 #include "rjbackup/changes/undelete.h"
 #include "rjbackup/drill/bisect.h"
 #include "rjbackup/drill/drill.h"
+#include "rjbackup/drill/every.h"
 #include "expire.h"
 #include "follow.h"
 #include "history/base.h"
@@ -161,7 +162,7 @@ static int run(struct result *r)
 {
 	switch (r->o->command) {
 	case COMMAND_DRILL:
-		return drill(r->o);
+		return r->o->every ? every(r->o) : drill(r->o);
 	case COMMAND_EXPIRE:
 		return run_holds(r->o);
 	case COMMAND_FOLLOW:

@@ -12,6 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "history/new-volume.h"
+#include "history/overlay.h"
 #include "history/restore.h"
 #include "os/loopdev.h"
 #include "os/mountinfo.h"
@@ -89,10 +91,27 @@ static int mount_it(struct mounting *m, struct rj_error *err)
 	return rc;
 }
 
+static struct mounting mounting_of(const struct options *o)
+{
+	return (struct mounting){
+		.o = o, .scratch = -1, .fuse = -1, .mnt = -1, .loop = {.fd = -1}};
+}
+
+static void let_go(struct mounting *m)
+{
+	int *fd[] = {&m->scratch, &m->fuse, &m->mnt};
+	unsigned i;
+
+	rj_loop_let_go(&m->loop);
+	for (i = 0; i < sizeof(fd) / sizeof(fd[0]); i++)
+		if (*fd[i] >= 0)
+			close(*fd[i]);
+}
+
 int mount_moment(struct result *r)
 {
-	struct mounting m = {.o = r->o, .scratch = -1, .fuse = -1, .mnt = -1, .loop = {.fd = -1}};
-	int rc = prepare(&m, &r->err), *fd[] = {&m.scratch, &m.fuse, &m.mnt};
+	struct mounting m = mounting_of(r->o);
+	int rc = prepare(&m, &r->err);
 	const struct rj_restore_opts opts = {
 		.base = r->o->base,
 		.serve = serve_volume,
@@ -103,15 +122,49 @@ int mount_moment(struct result *r)
 		.verify = r->o->verify,
 		.arg = &m,
 	};
-	unsigned i;
 
 	if (!rc)
 		rc = rj_history_restore(&opts, &r->facts, &r->report, &r->err);
 	if (!rc)
 		rc = mount_it(&m, &r->err);
-	rj_loop_let_go(&m.loop);
-	for (i = 0; i < sizeof(fd) / sizeof(fd[0]); i++)
-		if (*fd[i] >= 0)
-			close(*fd[i]);
+	let_go(&m);
+	return rc;
+}
+
+/* Show SIDE, and what is written over it, as a device. */
+static int serve_side(struct mounting *m, const struct rj_compare_side *side, uint32_t block_size,
+	const char **device, struct rj_error *err)
+{
+	struct rj_bio *clone = rj_overlay_over(side->fs, m->scratch, block_size, err);
+	int rc;
+
+	if (!clone)
+		return -(int)err->code;
+	clone->size_bytes = side->blocks * block_size;
+	rc = serve_volume(m, clone, device, err);
+	rj_bio_free(clone);
+	return rc;
+}
+
+int mount_side(struct result *r, const struct rj_compare_side *side)
+{
+	struct mounting m = mounting_of(r->o);
+	const char *device = NULL;
+	int rc = prepare(&m, &r->err), fd = -1;
+
+	if (!rc)
+		rc = serve_side(&m, side, r->facts.block_size, &device, &r->err);
+	if (!rc)
+		fd = open(device, O_RDWR | O_CLOEXEC);
+	if (!rc && fd < 0)
+		rc = rj_fail_errno(&r->err, errno, "%s: cannot open", device);
+	if (!rc)
+		rc = rj_new_volume(
+			&r->facts, device, &fd, side->super, r->o->verify, &r->err);
+	if (fd >= 0)
+		close(fd);
+	if (!rc)
+		rc = mount_it(&m, &r->err);
+	let_go(&m);
 	return rc;
 }

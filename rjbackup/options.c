@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "format/claim-text.h"
+#include "rjbackup/drill/every.h"
 #include "text/quantity.h"
 #include "tools/keep-rules.h"
 
@@ -25,6 +26,8 @@ static const char help_text[] =
 	"       rjbackup drill [--at=MOMENT|random] [--scratch=DIR] [--compare=DIR]\n"
 	"                      [--exec=COMMAND] [--metrics=FILE] [--json] [--key FILE]\n"
 	"                      --base=FILE [URL]\n"
+	"       rjbackup drill --at=every[:N] --exec=COMMAND [--jobs=N] [-o FILE] [--scratch=DIR]\n"
+	"                      [--json] [--key FILE] --base=FILE [URL]\n"
 	"       rjbackup mount [--writable] [--at=MOMENT] [--verify=none|quick|full]\n"
 	"                      [--scratch=DIR] [--json] [--key FILE] --base=FILE [URL] DIR\n"
 	"       rjbackup bisect --good=MOMENT [--bad=MOMENT] --exec=COMMAND [--scratch=DIR]\n"
@@ -53,7 +56,8 @@ static const char help_text[] =
 	"  expire URL          remove the holds that have expired, and marks that are gone\n"
 	"  expire FILE...|URL  with --keep: remove the bases that no rule keeps\n"
 	"  drill               restore a moment, check it with e2fsck -fn, look at its\n"
-	"                      files, and remove it\n"
+	"                      files, and remove it; --at=every: run a command after each\n"
+	"                      commit, in a clone, as each is a state that a crash can leave\n"
 	"  mount DIR           mount a moment read-only, without a copy of the base;\n"
 	"                      umount DIR ends it\n"
 	"  bisect              find the first commit at which a command fails\n"
@@ -73,7 +77,7 @@ static const char help_text[] =
 	"URL is where the log is read, if not where the volume had it.\n"
 	"\n"
 	"  -o FILE             the file to make, or a block device that holds nothing; base: or\n"
-	"                      the URL of a store\n"
+	"                      the URL of a store; drill --at=every: of the first bad moment\n"
 	"  -J OPTIONS          restore: give the volume a journal, by words as in rjtune -J\n"
 	"      --hold=TIME     base: keep the log that it needs for so long: a number followed\n"
 	"                      by d, h, m or s; follow, fold: the same for the base as it is\n"
@@ -92,7 +96,8 @@ static const char help_text[] =
 	"      --at=MOMENT     restore: latest (the default), segment:NUMBER, mark:NAME,\n"
 	"                      or a time, such as \"2026-11-28 14:05\", with Z or +01:00 after\n"
 	"                      it or local, 14:05, \"yesterday 14:05\", \"10 minutes ago\", -10m,\n"
-	"                      @SECONDS since 1970: the last commit before the first later one\n"
+	"                      @SECONDS since 1970: the last commit before the first later one;\n"
+	"                      drill: also random, every, or every:N, each N-th commit\n"
 	"      --verify=HOW    restore: check the new volume: not (none), its metadata in\n"
 	"                      short (quick, the default), or with e2fsck -fn (full)\n"
 	"      --writable      mount: a clone that can be written to, and is gone after umount\n"
@@ -107,7 +112,9 @@ static const char help_text[] =
 	"      --compare=DIR   drill: where the volume is mounted; what has not changed\n"
 	"                      there since the moment has to be the same\n"
 	"      --exec=COMMAND  drill: has to succeed; for a shell, to which $1 is where\n"
-	"                      the restored volume is mounted read-only; bisect: a clone\n"
+	"                      the restored volume is mounted read-only; bisect and\n"
+	"                      --at=every: a clone\n"
+	"      --jobs=N        drill --at=every: N commits side by side\n"
 	"      --metrics=FILE  drill: write what came of it for Prometheus; follow: how far the\n"
 	"                      base is\n"
 	"      --rate=MB       base: read at most MB million bytes of it a second\n"
@@ -138,12 +145,31 @@ static enum options_verdict take_at(void *to, const char *value)
 {
 	struct options *o = to;
 
+	o->at = (struct rj_moment){0};
+	o->every = 0;
 	o->at_random = !strcmp(value, "random");
-	if (o->at_random) {
-		o->at = (struct rj_moment){0};
+	if (o->at_random)
+		return OPTIONS_RUN;
+	if (!strcmp(value, "every")) {
+		o->every = 1;
 		return OPTIONS_RUN;
 	}
+	if (!strncmp(value, "every:", 6))
+		return rj_claim_number(value + 6, &o->every) && o->every
+			       ? OPTIONS_RUN
+			       : tool_bad(&tool, "--at=every:N wants a number of commits: %s", value);
 	return take_moment(value, &o->at);
+}
+
+static enum options_verdict take_jobs(void *to, const char *value)
+{
+	struct options *o = to;
+	uint64_t jobs;
+
+	if (!rj_claim_number(value, &jobs) || !jobs || jobs > EVERY_JOBS_MAX)
+		return tool_bad(&tool, "--jobs wants a number from 1 to %d: %s", EVERY_JOBS_MAX, value);
+	o->jobs = (unsigned)jobs;
+	return OPTIONS_RUN;
 }
 
 static enum options_verdict take_until(void *to, const char *value)
@@ -243,7 +269,7 @@ static const struct tool tool = {
 		{'n', "dry-run", SET(dry_run),
 			.commands = BASE | RESTORE | EXPIRE | FOLD | PROMOTE | UNDELETE},
 		{0, "accept-loss", SET(accept_loss), .commands = PROMOTE},
-		{'o', NULL, SET(out), .commands = BASE | RESTORE},
+		{'o', NULL, SET(out), .commands = BASE | RESTORE | DRILL},
 		{'J', NULL, OPTION_TAKE, .take = take_journal, .commands = RESTORE},
 		{0, "base", SET(base), 
 			.commands = RESTORE | DRILL | MOUNT | FOLLOW | FOLD | EXPIRE | BISECT |
@@ -267,6 +293,7 @@ static const struct tool tool = {
 		{0, "scratch", SET(scratch), .commands = DRILL | MOUNT | BISECT | CHANGES},
 		{0, "compare", SET(compare), .commands = DRILL},
 		{0, "exec", SET(exec), .commands = DRILL | BISECT},
+		{0, "jobs", OPTION_TAKE, .take = take_jobs, .commands = DRILL},
 		{0, "delay", SET(delay_text), .commands = FOLLOW},
 		{0, "once", SET(once), .commands = FOLLOW},
 		{0, "metrics", SET(metrics), .commands = DRILL | FOLLOW},
@@ -369,11 +396,36 @@ static enum options_verdict check_expire(struct options *o, int n, char **words)
 	return OPTIONS_RUN;
 }
 
+/* What belongs to --at=every, and to the other forms of drill. */
+static enum options_verdict check_every(const struct options *o)
+{
+	if (!o->every)
+		return o->out || o->jobs ? tool_bad(&tool, "drill: -o and --jobs are for --at=every")
+					 : OPTIONS_RUN;
+	if (!o->exec)
+		return tool_bad(&tool, "drill: --at=every wants --exec=COMMAND");
+	return o->compare || o->metrics
+		       ? tool_bad(&tool, "drill: --at=every takes no --compare and no --metrics")
+		       : OPTIONS_RUN;
+}
+
+static enum options_verdict only_drill(const struct options *o)
+{
+	return (o->at_random || o->every) && o->command != COMMAND_DRILL
+		       ? tool_bad(&tool, "--at=%s is for drill", o->every ? "every" : "random")
+		       : OPTIONS_RUN;
+}
+
 /* restore, drill and mount: DIR, the last word, is mount's. */
 static enum options_verdict check_moment(struct options *o, int n, char **words)
 {
-	if (o->at_random && o->command != COMMAND_DRILL)
-		return tool_bad(&tool, "--at=random is for drill");
+	enum options_verdict v = only_drill(o);
+
+	if (v == OPTIONS_RUN && o->command == COMMAND_DRILL)
+		v = check_every(o);
+	if (v != OPTIONS_RUN)
+		return v;
+	o->jobs += !o->jobs;
 	if (o->command == COMMAND_MOUNT)
 		o->dir = words[--n];
 	o->url = n ? words[0] : NULL;
@@ -417,8 +469,8 @@ static enum options_verdict check_diff(struct options *o, int n, char **words)
 
 static enum options_verdict check_undelete(struct options *o, int n, char **words)
 {
-	if (o->at_random)
-		return tool_bad(&tool, "--at=random is for drill");
+	if (only_drill(o) != OPTIONS_RUN)
+		return OPTIONS_BAD;
 	if (o->at.kind != RJ_AT_LATEST && o->until.kind != RJ_AT_LATEST)
 		return tool_bad(&tool, "undelete: --at or --before, and not both");
 	if (!o->out)

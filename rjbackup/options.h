@@ -58,6 +58,8 @@ struct options {
 	struct rj_journal_opts journal; /* restore -J */
 	bool journal_given;
 	bool at_random;	     /* drill */
+	uint64_t every;	     /* drill --at=every:N; 0: another moment */
+	unsigned jobs;	     /* the same */
 	const char *scratch; /* a folder */
 	const char *compare, *exec; /* drill; may be NULL */
 	uint64_t rate;	 /* base: bytes a second; 0: no limit */

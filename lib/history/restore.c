@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * The base is copied, the log is applied to the copy, and the copy becomes a volume of its
- * own: another UUID first, still marked as an unfinished base; then what a recovery does
- * last; then the mark goes, and the journal, which is nowhere.
+ * own.
  */
 #include "history/restore.h"
 
@@ -12,15 +11,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "ext4/check.h"
 #include "ext4/renew.h"
 #include "history/base/target.h"
 #include "history/base/copy.h"
 #include "history/download.h"
+#include "history/new-volume.h"
 #include "history/overlay.h"
 #include "journal/move.h"
 #include "os/fileio.h"
-#include "recover/settle.h"
 
 #define SUPER_AT 1024u
 #define HEAD	 4096u /* the superblock is in it */
@@ -36,7 +34,6 @@ struct restoring {
 	bool whole; /* it is a volume, without a journal */
 	uint8_t super[1024]; /* the last one in the log */
 	bool have_super;
-	uint8_t plain[RJ_SBX_BYTES]; /* the new extension, not marked as a base */
 };
 
 static int copy_progress(void *arg, uint64_t done, uint64_t total)
@@ -144,98 +141,6 @@ static int walk(struct restoring *r, struct rj_history_report *report, struct rj
 	return rc;
 }
 
-static int put_super(struct restoring *r, struct rj_error *err)
-{
-	int rc = rj_pwrite_all(r->to, r->super, sizeof(r->super), SUPER_AT,
-		r->out, err);
-
-	return rc ? rc : rj_fsync(r->to, r->out, err);
-}
-
-/* A resize copies the superblock into its backups, with the extension that it has at that time: no
- * backup may be newer than the primary superblock. */
-static uint32_t generation(const struct restoring *r)
-{
-	uint32_t base = r->facts->sbx.generation;
-	struct rj_sbx logged;
-
-	if (rj_sbx_decode(r->super + RJ_SBX_OFFSET, &logged, NULL))
-		return base; /* the base's */
-	return (int32_t)(logged.generation - base) > 0 ? logged.generation : base;
-}
-
-/* A superblock of its own, that no log belongs to; marked as unfinished for now. */
-static int renew(struct restoring *r, struct rj_error *err)
-{
-	uint8_t volume[RJ_UUID_BYTES], marked[RJ_SBX_BYTES];
-	struct rj_sbx sbx = r->facts->sbx;
-	int rc = 0;
-
-	if (!r->have_super)
-		rc = rj_pread_all(r->to, r->super, sizeof(r->super), SUPER_AT,
-			r->out, err);
-	if (!rc && !rj_super_whole(r->super))
-		rc = rj_fail(err, RJ_E_CORRUPT,
-			"%s: the superblock in the log is damaged",
-			r->out);
-	if (!rc && rj_super_encrypts(r->super))
-		rc = rj_fail(err, RJ_E_REFUSED,
-			"%s: the volume got the feature encrypt: what is in encrypted files did not pass the log",
-			r->out);
-	if (!rc && (rj_uuid_random(volume) || rj_uuid_random(sbx.journal_uuid)))
-		rc = rj_fail(err, RJ_E_IO, "cannot get random bytes");
-	if (rc)
-		return rc;
-	sbx.generation = generation(r);
-	sbx.epoch = sbx.floor = 0;
-	sbx.incompat = 0;
-	sbx.fallback[0] = 0;
-	sbx.fallback_empty = false;
-	memset(sbx.key_fingerprint, 0, sizeof(sbx.key_fingerprint));
-	memset(sbx.url, 0, sizeof(sbx.url));
-	memcpy(sbx.url, RJ_BASE_NO_STORE, sizeof(RJ_BASE_NO_STORE));
-	rc = rj_sbx_encode(&sbx, r->plain, err);
-	if (rc)
-		return rc;
-	memcpy(marked, r->plain, sizeof(marked));
-	rj_sbx_base_put(marked, &RJ_BASE_UNFINISHED);
-	rj_super_renew(r->super, volume, sbx.journal_uuid, marked);
-	return put_super(r, err);
-}
-
-/* A program that sets the feature on the device, as tune2fs -O encrypt does, does not
- * put that into the log; the kernel may log its superblock later, or never. */
-static int refuse_encrypted(struct restoring *r, struct rj_error *err)
-{
-	uint32_t inode;
-	int rc = rj_volume_find_encrypted(r->out, &inode, err);
-
-	if (!rc && inode)
-		rc = rj_fail(err, RJ_E_REFUSED,
-			"%s: the volume got the feature encrypt, and inode %u is encrypted: what is in encrypted files did not pass the log",
-			r->out, inode);
-	return rc;
-}
-
-/* The volume is sound: it is no base any more, and loses the journal that is nowhere. */
-static int release(struct restoring *r, struct rj_error *err)
-{
-	const struct rj_move_opts to = {
-		.to = {.placement = RJ_PLACE_NONE, .given = true},
-		.abandon = true,
-	};
-	struct rj_move_report report;
-	int rc;
-
-	rc = rj_pread_all(r->to, r->super, sizeof(r->super), SUPER_AT,
-		r->out, err);
-	if (rc)
-		return rc;
-	rj_super_extend(r->super, r->plain);
-	rc = put_super(r, err);
-	return rc ? rc : rj_move(r->out, &to, &report, err);
-}
-
 static int open_target(struct restoring *r, struct rj_error *err)
 {
 	const struct rj_restore_opts *o = r->opts;
@@ -332,16 +237,8 @@ static int restore(struct restoring *r, struct rj_history_report *report,
 		rc = serve(r, err);
 	rj_bio_free(r->fs);
 	if (!rc)
-		rc = renew(r, err);
-	if (!rc && r->device) /* what is left to do opens it exclusively by itself */
-		rc = rj_target_share(r->out, &r->to, err);
-	if (!rc)
-		rc = rj_recover_settle(r->out,
-			r->facts->sbx.journal_blocks, r->opts->verify, err);
-	if (!rc)
-		rc = refuse_encrypted(r, err);
-	if (!rc)
-		rc = release(r, err);
+		rc = rj_new_volume(r->facts, r->out, &r->to, r->have_super ? r->super : NULL,
+			r->opts->verify, err);
 	r->whole = !rc;
 	if (!rc)
 		rc = give_journal(r, err);

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "rjbackup/changes/sides.h"
+#include "rjbackup/sides.h"
 #include "rjbackup/changes/show.h"
 #include "rjbackup/print.h"
 #include "text/when.h"
@@ -88,11 +88,12 @@ int diff_moments(const struct options *o)
 		.arg = &d,
 	};
 	struct rj_history_report report;
+	struct rj_base_facts facts;
 	struct rj_error err = {0};
 	int rc;
 
 	stop_signal_catch();
-	rc = compare_run(o, &opts, &report, &err);
+	rc = compare_run(o, &opts, &facts, &report, &err);
 	print_end(&d, &err, rc);
 	free(d.path);
 	return rc;

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 
 #include "rjbackup/changes/show.h"
-#include "rjbackup/changes/sides.h"
+#include "rjbackup/sides.h"
 #include "rjbackup/print.h"
 #include "text/when.h"
 #include "tools/json.h"
@@ -275,12 +275,13 @@ int find_names(const struct options *o)
 		.arg = &f,
 	};
 	struct rj_history_report report;
+	struct rj_base_facts facts;
 	struct span *s;
 	size_t n, i;
 	int rc;
 
 	stop_signal_catch();
-	rc = compare_run(o, &opts, &report, &err);
+	rc = compare_run(o, &opts, &facts, &report, &err);
 	s = spans(&f, &n);
 	if (!rc && !n)
 		rc = rj_fail(&err, RJ_E_NOTFOUND, "%s: no such name was there in this history", o->path);

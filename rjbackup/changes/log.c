@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 
 #include "rjbackup/changes/show.h"
-#include "rjbackup/changes/sides.h"
+#include "rjbackup/sides.h"
 #include "rjbackup/print.h"
 #include "text/when.h"
 #include "tools/json.h"
@@ -214,6 +214,7 @@ int log_changes(const struct options *o)
 		.arg = &l,
 	};
 	struct rj_history_report report = {0};
+	struct rj_base_facts facts;
 	struct rj_error err = {0};
 	int rc = o->path && !l.path ? rj_fail(&err, RJ_E_NOMEM, "out of memory") : 0;
 
@@ -226,7 +227,7 @@ int log_changes(const struct options *o)
 		rc = rj_fail(&err, RJ_E_NOMEM, "out of memory");
 	stop_signal_catch();
 	if (!rc)
-		rc = compare_run(o, &opts, &report, &err);
+		rc = compare_run(o, &opts, &facts, &report, &err);
 	if (rc)
 		complain(err.msg);
 	if (rc && o->json)

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "rjbackup/changes/sides.h"
+#include "rjbackup/sides.h"
 #include "rjbackup/changes/show.h"
 
 #define PAUSE_NS  60000000000LL	  /* between two commits of one removal, at most */
@@ -163,7 +163,8 @@ static int before_removal(const struct options *o, struct lost *dir, struct rj_e
 		.arg = &r,
 	};
 	struct rj_history_report report;
-	int rc = compare_run(o, &opts, &report, err);
+	struct rj_base_facts facts;
+	int rc = compare_run(o, &opts, &facts, &report, err);
 
 	if (!rc && r.start.segment && dir->gone_ns - r.end_ns <= PAUSE_NS)
 		dir->last = r.start;
@@ -183,9 +184,10 @@ int lost_find(const struct options *o, const char *pattern, const struct rj_mome
 		.arg = &f,
 	};
 	struct rj_history_report report;
+	struct rj_base_facts facts;
 	struct lost *l;
 	size_t i;
-	int rc = compare_run(o, &opts, &report, err);
+	int rc = compare_run(o, &opts, &facts, &report, err);
 
 	rj_buf_free(&f.read);
 	tdestroy(f.positions, free);

@@ -15,7 +15,6 @@
 #include "tools/stop-signal.h"
 #include "util/environ.h"
 
-#define LOOK_NS 20000000LL
 #define NOT_RUN 128
 #define LEAVE_TRIES 100
 #define LEAVE_NS    50000000LL
@@ -39,29 +38,49 @@ static int be_child(int (*fn)(void *arg), void *arg, pid_t parent)
 	return fn(arg);
 }
 
-int child_run(int (*fn)(void *arg), void *arg, int *status, struct rj_error *err)
+int child_begin(int (*fn)(void *arg), void *arg, pid_t *child, struct rj_error *err)
 {
-	pid_t parent = getpid(), child;
-	int ended = 0;
+	pid_t parent = getpid(), pid;
 
 	fflush(NULL);
-	child = fork();
-	if (!child)
+	pid = fork();
+	if (!pid)
 		_exit(be_child(fn, arg, parent));
-	if (child < 0)
+	if (pid < 0)
 		return rj_fail_errno(err, errno, "cannot fork");
-	setpgid(child, child); /* as the child does: the first one has it done */
-	while (!waitpid(child, &ended, WNOHANG)) {
-		if (stop_signal())
-			kill(-child, SIGKILL);
-		rj_sleep_ns(LOOK_NS);
-	}
+	setpgid(pid, pid); /* as the child does: the first one has it done */
+	*child = pid; /* not in the child, which may share it */
+	return 0;
+}
+
+int child_look(pid_t child, bool *ended, int *status, struct rj_error *err)
+{
+	int how = 0, stopped = stop_signal();
+
+	/* by SIGTERM: one that has children of this kind ends them before */
+	if (stopped)
+		kill(-child, SIGTERM);
+	*ended = waitpid(child, &how, stopped ? 0 : WNOHANG) == child;
+	if (!*ended)
+		return 0;
 	/* what a command left behind would keep the mount */
 	kill(-child, SIGKILL);
-	if (stop_signal())
-		return rj_fail(err, RJ_E_CANCELLED, "stopped by signal %d", stop_signal());
-	*status = WIFEXITED(ended) ? WEXITSTATUS(ended) : NOT_RUN;
-	return 0;
+	*status = WIFEXITED(how) ? WEXITSTATUS(how) : NOT_RUN;
+	return stopped ? rj_fail(err, RJ_E_CANCELLED, "stopped by signal %d", stopped) : 0;
+}
+
+int child_run(int (*fn)(void *arg), void *arg, int *status, struct rj_error *err)
+{
+	bool ended = false;
+	pid_t child;
+	int rc = child_begin(fn, arg, &child, err);
+
+	while (!rc && !ended) {
+		rc = child_look(child, &ended, status, err);
+		if (!rc && !ended)
+			rj_sleep_ns(CHILD_LOOK_NS);
+	}
+	return rc;
 }
 
 int child_unmount(const char *dir)

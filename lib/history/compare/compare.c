@@ -79,6 +79,7 @@ static void see(struct comparing *c, struct rj_compare_side *s, const struct rj_
 	if (c->have_super)
 		memcpy(s->super, c->super, sizeof(s->super));
 	s->place = r->reached;
+	s->blocks = r->blocks;
 }
 
 static int at_reached(void *arg, const struct rj_history_report *r, struct rj_error *err)
@@ -87,6 +88,7 @@ static int at_reached(void *arg, const struct rj_history_report *r, struct rj_er
 
 	see(c, &c->before, r);
 	c->after.place = c->before.place;
+	c->after.blocks = c->before.blocks;
 	memcpy(c->after.super, c->before.super, sizeof(c->after.super));
 	if (!c->opts->each_commit)
 		return 0;
@@ -107,6 +109,7 @@ static int step(void *arg, const struct rj_history_report *r, struct rj_error *e
 		rc = rj_overlay_settle(c->after.fs, err);
 	memcpy(c->before.super, c->after.super, sizeof(c->before.super));
 	c->before.place = c->after.place;
+	c->before.blocks = c->after.blocks;
 	return rc;
 }
 

@@ -10,6 +10,7 @@ struct rj_compare_side {
 	struct rj_bio *fs;
 	uint8_t super[1024]; /* its primary superblock: not what FS has there */
 	struct rj_history_place place;
+	uint64_t blocks; /* the volume's size; FS may be longer */
 };
 
 struct rj_compare_opts {

@@ -5,7 +5,7 @@
  * in their text: a name made of the base's own number, which two standbys do not share, and
  * of the host and the path of the base, which it and a copy of it do not share.
  */
-#include "history/follow-hold.h"
+#include "history/follow/follow-hold.h"
 
 #include <inttypes.h>
 #include <stdio.h>

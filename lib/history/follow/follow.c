@@ -5,14 +5,14 @@
  * says that the log is read from there on. In between it is read from where it was read before,
  * and each block's last copy wins.
  */
-#include "history/follow.h"
+#include "history/follow/follow.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "ext4/renew.h"
 #include "history/base/target.h"
-#include "history/follow-hold.h"
+#include "history/follow/follow-hold.h"
 #include "history/history-priv.h"
 #include "log/hold.h"
 #include "os/fileio.h"

@@ -4,7 +4,7 @@
  * ever be, and all of it is in the base. Then one write makes the base a volume that needs
  * recovery, and the rest is a recovery like any other.
  */
-#include "history/promote.h"
+#include "history/follow/promote.h"
 
 #include <limits.h>
 #include <stdarg.h>

@@ -3,7 +3,7 @@
 #ifndef RJ_HISTORY_PROMOTE_H
 #define RJ_HISTORY_PROMOTE_H
 
-#include "history/follow.h"
+#include "history/follow/follow.h"
 #include "recover/recover.h"
 
 struct rj_promote_opts {

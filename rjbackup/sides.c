@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "rjbackup/changes/sides.h"
+#include "rjbackup/sides.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -40,15 +40,14 @@ static int progress(void *arg, uint64_t done, uint64_t total)
 	return stop_signal();
 }
 
-int compare_run(const struct options *o, struct rj_compare_opts *c,
+int compare_run(const struct options *o, struct rj_compare_opts *c, struct rj_base_facts *facts,
 	struct rj_history_report *report, struct rj_error *err)
 {
-	struct rj_base_facts facts;
 	int rc = prepare(o, c, err);
 
 	c->progress = progress;
 	if (!rc)
-		rc = rj_history_compare(c, &facts, report, err);
+		rc = rj_history_compare(c, facts, report, err);
 	if (!rc && report->break_why[0])
 		fprintf(stderr, "no later: after segment %" PRIu64 ": %s\n", report->break_segment,
 			report->break_why);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What the commands that compare moments of a history share. */
-#ifndef RJBACKUP_CHANGES_SIDES_H
-#define RJBACKUP_CHANGES_SIDES_H
+#ifndef RJBACKUP_SIDES_H
+#define RJBACKUP_SIDES_H
 
 #include "ext4/files/files.h"
 #include "history/compare/compare.h"
@@ -9,9 +9,10 @@
 
 /*
  * Run rj_history_compare() with C, which this prepares by O and releases; a signal ends it. REPORT
- * is filled. Where the history ends before the end of the log, this says so on stderr.
+ * is filled, and FACTS before the first step. Where the history ends before the end of the log,
+ * this says so on stderr.
  */
-int compare_run(const struct options *o, struct rj_compare_opts *c,
+int compare_run(const struct options *o, struct rj_compare_opts *c, struct rj_base_facts *facts,
 	struct rj_history_report *report, struct rj_error *err);
 /* rj_files_diff() of two sides. */
 int compare_files(const struct rj_compare_side *before, const struct rj_compare_side *after,
