@@ -116,6 +116,14 @@ static enum level level_of(const char *mode)
 	return CRITICAL;
 }
 
+enum mood mode_mood(const char *mode)
+{
+	static const enum mood moods[] = {
+		[OK] = MOOD_WELL, [WARNING] = MOOD_WARNING, [CRITICAL] = MOOD_BAD};
+
+	return moods[level_of(mode)];
+}
+
 static void judge_part(struct report *r, const char *name, const char *what,
 	struct json_object *o)
 {

@@ -4,6 +4,7 @@
 #define RJCTL_CHECK_H
 
 #include "options.h"
+#include "terminal.h"
 
 /*
  * Look at the COUNT volumes NAMES (devices or directories); with none, at every
@@ -12,5 +13,7 @@
  * returns the exit status: 0 all well, 1 warning, 2 critical, 3 unknown.
  */
 int check_volumes(char *const *names, int count);
+/* Get the mood of a daemon's MODE, by the level that check gives it. */
+enum mood mode_mood(const char *mode);
 
 #endif

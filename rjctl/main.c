@@ -7,12 +7,13 @@
 
 #include "check.h"
 #include "dead-daemon.h"
-#include "journal-data.h"
+#include "rjctl/journal-data/journal-data.h"
 #include "mark.h"
 #include "move.h"
 #include "options.h"
 #include "os/rundir.h"
 #include "status.h"
+#include "top.h"
 #include "tools/ask-daemon.h"
 #include "tools/drill-state.h"
 #include "tools/json.h"
@@ -335,6 +336,8 @@ int main(int argc, char **argv)
 			status = mark(&o);
 		else if (!strcmp(o.command, "check"))
 			status = check_volumes(o.volumes, o.count);
+		else if (!strcmp(o.command, "top"))
+			status = top(&o);
 		else if (o.verb)
 			status = journal_data(o.verb, o.volume);
 		else if (!o.volume)

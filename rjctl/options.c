@@ -6,6 +6,7 @@
 #include <limits.h>
 #include <string.h>
 
+#include "format/claim-text.h"
 #include "os/rundir.h"
 #include "store/conf.h"
 
@@ -13,6 +14,7 @@ static const char help_text[] =
 	"Usage: rjctl status [--json] [DEVICE|DIR]\n"
 	"       rjctl check [DEVICE|DIR]...\n"
 	"       rjctl metrics [DEVICE|DIR]\n"
+	"       rjctl top [-b] [-d SECONDS] [-n COUNT] [DEVICE|DIR]\n"
 	"       rjctl flush [-q] [DEVICE|DIR]\n"
 	"       rjctl prefer [-q] remote|local|power [DEVICE|DIR]\n"
 	"       rjctl mark [-q] [--freeze] [--json] NAME DIR\n"
@@ -28,6 +30,7 @@ static const char help_text[] =
 	"  check        one line for a monitoring system; exit status 0 well,\n"
 	"               1 warning, 2 critical, 3 unknown\n"
 	"  metrics      the same in numbers, for Prometheus\n"
+	"  top          what the volumes do and where they wait, again and again\n"
 	"  flush        ship all that is pending, and wait for it\n"
 	"  prefer       which way the journal goes while both the store and\n"
 	"               the fallback file could take it\n"
@@ -52,6 +55,9 @@ static const char help_text[] =
 	"               memory goes first (default, if the store lacks a part of\n"
 	"               it: one in /var/lib/rjprogs/saved)\n"
 	"      --accept-loss  stop --force: give that up instead\n"
+	"  -b, --batch  top: one table after the other, as for a file\n"
+	"  -d, --delay  top: seconds between two (default: 2)\n"
+	"  -n, --count  top: so often, and end\n"
 	"      --freeze mark: with the volume frozen, for 30 seconds at most\n"
 	"      --json   print results as JSON, one object per line\n"
 	"  -q, --quiet  print nothing but errors\n"
@@ -73,6 +79,7 @@ enum command {
 	RESEED,
 	STOP,
 	JOURNAL_DATA,
+	TOP,
 };
 static const struct tool_command commands[] = {
 	[STATUS] = {"status", 0, 1, ""},
@@ -86,8 +93,28 @@ static const struct tool_command commands[] = {
 	[RESEED] = {"reseed", 0, 1, ""},
 	[STOP] = {"stop", 0, 1, ""},
 	[JOURNAL_DATA] = {"journal-data", 2, 2, "say on, off, ls or check, and DIR"},
+	[TOP] = {"top", 0, 1, ""},
 	{0},
 };
+
+static const struct tool tool;
+
+static enum options_verdict take_number(const char *name, const char *value, uint64_t *out)
+{
+	return rj_claim_number(value, out) && *out && *out <= INT_MAX
+		       ? OPTIONS_RUN
+		       : tool_bad(&tool, "--%s wants a number from 1 on: %s", name, value);
+}
+
+static enum options_verdict take_delay(void *to, const char *value)
+{
+	return take_number("delay", value, &((struct rj_ctl_options *)to)->delay_s);
+}
+
+static enum options_verdict take_rounds(void *to, const char *value)
+{
+	return take_number("count", value, &((struct rj_ctl_options *)to)->rounds);
+}
 
 #define SET(field) OPTION_SET(struct rj_ctl_options, field)
 static const struct tool tool = {
@@ -102,6 +129,9 @@ static const struct tool tool = {
 		{0, "save", SET(save), .commands = 1u << STOP},
 		{0, "accept-loss", SET(accept_loss), .commands = 1u << STOP},
 		{0, "freeze", SET(freeze), .commands = 1u << MARK},
+		{'b', "batch", SET(batch), .commands = 1u << TOP},
+		{'d', "delay", OPTION_TAKE, .take = take_delay, .commands = 1u << TOP},
+		{'n', "count", OPTION_TAKE, .take = take_rounds, .commands = 1u << TOP},
 		{'q', "quiet", SET(quiet)},
 		{0},
 	},
@@ -114,7 +144,7 @@ enum options_verdict rj_ctl_options_parse(int argc, char **argv, struct rj_ctl_o
 	enum options_verdict v;
 	int command = 0;
 
-	*o = (struct rj_ctl_options){0};
+	*o = (struct rj_ctl_options){.delay_s = 2};
 	v = tool_parse_command(&tool, argc, argv, o, &command);
 	if (v != OPTIONS_RUN)
 		return v;

@@ -3,6 +3,7 @@
 #define RJ_CTL_OPTIONS_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "tools/command-line.h"
 
@@ -16,6 +17,8 @@ struct rj_ctl_options {
 	const char *name;    /* of "mark" */
 	const char *to;      /* of "move", "reseed": a URL */
 	const char *save;    /* of "stop --force": a directory */
+	uint64_t delay_s, rounds; /* of "top"; ROUNDS 0: without end */
+	bool batch;		  /* the same */
 	bool json, force, quiet, freeze, all, accept_loss;
 };
 

@@ -6,6 +6,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "check.h"
+#include "terminal.h"
 #include "text/when.h"
 #include "tools/prometheus.h"
 #include "util/environ.h"
@@ -132,7 +134,8 @@ void status_print(struct json_object *o)
 	if (json_object_object_get_ex(o, "no_mark", NULL))
 		printf("  no mark       an older copy of the volume may be taken for it: %s\n",
 			text_of(o, "no_mark"));
-	printf("  mode          %s since %s (on_loss=%s)\n", text_of(o, "mode"),
+	printf("  mode          %s%s%s since %s (on_loss=%s)\n",
+		terminal_begin(mode_mood(text_of(o, "mode"))), text_of(o, "mode"), terminal_end(),
 		rj_when_seconds((int64_t)number_of(o, "mode_since"), when),
 		text_of(o, "on_loss"));
 	if (json_object_object_get_ex(o, "error", NULL))

@@ -105,6 +105,12 @@ static int run_command(struct job *j, const struct rj_compare_side *side, int *s
 	return rc;
 }
 
+/* Each j->every-th, and the last one. */
+static bool is_wanted(const struct job *j, uint32_t tid)
+{
+	return tid % j->every == 0 || tid == j->run->whole.reached.tid;
+}
+
 /* rj_compare_opts: the first call shows the moment before the part. */
 static int step(void *arg, const struct rj_compare_side *before,
 	const struct rj_compare_side *after, const uint64_t *blocks, size_t count,
@@ -119,7 +125,7 @@ static int step(void *arg, const struct rj_compare_side *before,
 	/* what comes here is not asked for any more; what is read already comes nevertheless */
 	if (p->bad.segment || after->place.segment >= s->bad)
 		return -RJ_E_CANCELLED;
-	if (j->seen++ ? after->place.tid % j->every : !p->first)
+	if (j->seen++ ? !is_wanted(j, after->place.tid) : !p->first)
 		return 0;
 	rc = run_command(j, after, &status, err);
 	if (rc)
@@ -155,6 +161,8 @@ static int run_part(struct job *j)
 	p->rc = compare_run(j->run->o, &opts, &j->facts, &report, &p->err);
 	if (p->rc == -RJ_E_CANCELLED && !stop_signal())
 		p->rc = 0;
+	if (p->rc) /* the others need not go on */
+		j->run->s->bad = 0;
 	known = j->run->s->bad;
 	while (p->bad.segment && p->bad.segment < known)
 		if (atomic_compare_exchange_weak(&j->run->s->bad, &known, p->bad.segment))
@@ -186,6 +194,8 @@ static int run_parts(struct run *r, unsigned count, uint64_t of_all, uint64_t ea
 		rc = child_begin(be_job, &j, &j.part->child, &r->err);
 		running += !rc;
 	}
+	if (rc)
+		r->s->bad = 0;
 	count = running;
 	while (running) {
 		for (i = 0; i < count; i++) {

@@ -12,6 +12,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "config.h"
 #include "store/common.h"
 #include "store/tree/tree.h"
 #include "support/rjtest.h"
@@ -210,6 +211,9 @@ int main(void)
 	};
 	pthread_t t;
 
+#ifndef RJ_TREE_STORES
+	return rjtest_none("built without such stores");
+#endif
 	server.fd = listen_any(&server.port);
 	if (pthread_create(&t, NULL, serve, NULL))
 		return 99;

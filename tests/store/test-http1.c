@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "config.h"
 #include "store/common.h"
 #include "support/badserver.h"
 #include "support/rjtest.h"
@@ -642,6 +643,9 @@ int main(void)
 		RJTEST(the_servers_clock),
 	};
 
+#ifndef RJ_TREE_STORES
+	return rjtest_none("built without such stores");
+#endif
 	setenv("RJ_CONF", "/dev/null", 1);
 	unsetenv("http_proxy");
 	unsetenv("https_proxy");

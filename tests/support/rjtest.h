@@ -24,6 +24,9 @@ int rjtest_run(const char *suite, const struct rjtest *tests, unsigned count);
 /* The running test does not apply on this machine: counted as skipped. */
 void rjtest_skip(const char *why);
 
+/* In place of rjtest_run(): no test of this program applies. Returns the exit status. */
+int rjtest_none(const char *why);
+
 /* Give this process a mount namespace of its own, in which its mounts stay. False: the process
  * may not have one. */
 bool rjtest_own_mounts(void);

@@ -15,7 +15,7 @@
 #include "os/fileio.h"
 #include "tools/ask-daemon.h"
 #include "util/environ.h"
-#include "volume.h"
+#include "rjctl/volume.h"
 
 #define STATUS_MS 5000
 #define BLOCK	  4096u /* at most ext4's block: part of one, if that is larger */
