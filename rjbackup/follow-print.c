@@ -14,6 +14,7 @@
 #include "util/environ.h"
 
 #define NS_PER_S 1e9
+#define QUIET_NS 86400000000000LL /* a day */
 
 /* How old the last commit in the base is, as long as the log has a later one: in nanoseconds; 0
  * if it has none, -1: not known. */
@@ -91,13 +92,27 @@ static void print_json(const struct followed *p)
 	json_show(o, JSON_C_TO_STRING_PLAIN);
 }
 
+/* With --quiet one step a day is printed, and each in which something happened. */
+static bool is_told(struct followed *p)
+{
+	int64_t now = rj_monotonic_ns();
+
+	if (p->o->quiet && !p->rc && !p->state.break_why[0] && p->told_ns &&
+		now - p->told_ns < QUIET_NS)
+		return false;
+	p->told_ns = now;
+	return true;
+}
+
 void follow_print(struct followed *p)
 {
+	bool told = is_told(p);
+
 	if (p->rc)
 		complain(p->err.msg);
-	if (p->o->json)
+	if (told && p->o->json)
 		print_json(p);
-	else
+	else if (told)
 		print_text(p);
 	if (p->hold && p->hold->number != p->told_hold) {
 		p->told_hold = p->hold->number;

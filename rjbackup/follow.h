@@ -20,13 +20,14 @@ struct followed {
 	const struct rj_hold *hold;
 	uint64_t told_hold; /* the number of the one that was printed last */
 	bool told_wait;	    /* that it waits */
+	int64_t told_ns;    /* monotonic: when a step was printed last; 0: not yet */
 	int64_t good_ns; /* realtime, of the last pass that succeeded; 0: none */
 	int rc;		 /* with its error */
 	struct rj_error err;
 };
 
 /* A line on stdout, text or JSON, one more in text for a hold that is new, and the error, if any,
- * on stderr. */
+ * on stderr. With O->quiet, the first step of each day, and what is no step, alone. */
 void follow_print(struct followed *p);
 /* Say once, in text, that P waits now. */
 void follow_print_wait(struct followed *p);

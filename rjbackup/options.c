@@ -39,8 +39,8 @@ static const char help_text[] =
 	"       rjbackup log [--since=MOMENT] [--until=MOMENT] [--stat] [--json] [--scratch=DIR]\n"
 	"                    [--key FILE] --base=FILE [PATH] [URL]\n"
 	"       rjbackup find [--json] [--scratch=DIR] [--key FILE] --base=FILE NAME [URL]\n"
-	"       rjbackup follow [--delay=TIME] [--once] [--hold=TIME] [--metrics=FILE] [--json]\n"
-	"                       [--key FILE] --base=FILE [URL]\n"
+	"       rjbackup follow [-q] [--delay=TIME] [--once] [--hold=TIME] [--metrics=FILE]\n"
+	"                       [--json] [--key FILE] --base=FILE [URL]\n"
 	"       rjbackup fold [-n] [--until=MOMENT] [--hold=TIME] [--json] [--key FILE]\n"
 	"                     --base=FILE [URL]\n"
 	"       rjbackup promote [-n] [--accept-loss] [--json] [--key FILE] FILE|DEVICE\n"
@@ -92,6 +92,7 @@ static const char help_text[] =
 	"                      holds, or the log has lost\n"
 	"      --delay=TIME    follow: apply no commit that is younger\n"
 	"      --once          follow: end when there is nothing more to apply\n"
+	"  -q, --quiet         follow: print a line a day, and what else happens\n"
 	"      --until=MOMENT  fold: apply no later commit; log: print none; a moment, as for --at\n"
 	"      --at=MOMENT     restore: latest (the default), segment:NUMBER, mark:NAME,\n"
 	"                      or a time, such as \"2026-11-28 14:05\", with Z or +01:00 after\n"
@@ -296,6 +297,7 @@ static const struct tool tool = {
 		{0, "jobs", OPTION_TAKE, .take = take_jobs, .commands = DRILL},
 		{0, "delay", SET(delay_text), .commands = FOLLOW},
 		{0, "once", SET(once), .commands = FOLLOW},
+		{'q', "quiet", SET(quiet), .commands = FOLLOW},
 		{0, "metrics", SET(metrics), .commands = DRILL | FOLLOW},
 		{0, "until", OPTION_TAKE, .take = take_until, .commands = FOLD | LOG},
 		{0, "since", OPTION_TAKE, .take = take_since, .commands = LOG},

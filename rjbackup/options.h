@@ -46,7 +46,7 @@ struct options {
 	uint64_t hold;         /* base, follow, fold: seconds; expire: number; 0: not given */
 	const char *delay_text; /* follow --delay */
 	uint64_t delay_s;
-	bool once;		/* follow */
+	bool once, quiet;	/* follow */
 	/* fold, log; diff: the second moment; undelete --before; RJ_AT_LATEST: the log's end */
 	struct rj_moment until;
 	const char *keep;      /* expire; NULL: holds and marks at URL */

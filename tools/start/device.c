@@ -22,8 +22,29 @@ static bool is_part(const char *path)
 	return !stat(path, &st) && rj_device_is_part(st.st_rdev);
 }
 
+/* A path that is valid until the program ends. */
+struct found {
+	struct found *next;
+	char path[];
+};
+
+/* Keep PATH. NULL: out of memory. */
+static const char *keep(const char *path)
+{
+	static struct found *all;
+	size_t size = strlen(path) + 1;
+	struct found *f = malloc(sizeof(*f) + size);
+
+	if (!f)
+		return NULL;
+	memcpy(f->path, path, size);
+	f->next = all;
+	all = f;
+	return f->path;
+}
+
 /* Find the devices with that tag: *OUT and *SECOND get the first two; NULL: there is none. */
-static int search(const char *name, const char *value, char **out, char **second)
+static int search(const char *name, const char *value, const char **out, const char **second)
 {
 	blkid_dev_iterate it;
 	blkid_cache cache = NULL;
@@ -38,9 +59,9 @@ static int search(const char *name, const char *value, char **out, char **second
 	blkid_dev_set_search(it, name, value);
 	while (!rc && !*second && !blkid_dev_next(it, &dev)) {
 		const char *path = blkid_dev_devname(dev);
-		char **to = *out ? second : out;
+		const char **to = *out ? second : out;
 
-		if (!is_part(path) && !(*to = strdup(path)))
+		if (!is_part(path) && !(*to = keep(path)))
 			rc = -RJ_E_NOMEM;
 	}
 	blkid_dev_iterate_end(it);
@@ -50,7 +71,8 @@ static int search(const char *name, const char *value, char **out, char **second
 
 int tool_device(const char *word, const char **out, struct rj_error *err)
 {
-	char *name = NULL, *value = NULL, *first = NULL, *second = NULL;
+	char *name = NULL, *value = NULL;
+	const char *first = NULL, *second = NULL;
 	int rc = 0;
 
 	*out = word;
@@ -65,14 +87,10 @@ int tool_device(const char *word, const char **out, struct rj_error *err)
 		rc = rj_fail(err, RJ_E_INVAL,
 			"%s: %s has it, and so has %s: name the one that is meant by its path",
 			word, first, second);
-	if (!rc) {
+	if (!rc)
 		*out = first;
-		first = NULL;
-	}
 out:
 	free(name);
 	free(value);
-	free(first);
-	free(second);
 	return rc;
 }

@@ -82,10 +82,16 @@ rm -f ./*.img
 check "a volume" history_volume ext4 4096 journal ""
 writes
 status 0 "a base" "$RJBACKUP" base -o base.img mnt
-"$RJBACKUP" follow --base=base.img >follow.out 2>&1 &
+"$RJBACKUP" follow -q --base=base.img >follow.out 2>&1 &
 follower=$!
 kill_at_end $follower
+check "a standby is made of it" wait_for 60 grep -q ' whole as of' follow.out
+whole() { "$RJBACKUP" ls --json base.img | jq .earliest.segment; }
+first=$(whole)
 check "it is followed, under load" goes_on 100
+later() { [ "$(whole)" -gt "$first" ]; }
+check "... to a later commit" wait_for 60 later
+is "... and -q tells the first one" "$(grep -c ' whole as of' follow.out)" 1
 status 0 "promoted, while the old host writes" promote base.img
 check "its writer is told" wait_for 60 gone "$WRITER"
 mode() { "$RJCTL" status --json v.img | grep -q '"mode":"\(fenced\|failed\)"'; }
