@@ -202,6 +202,10 @@ int top(const struct rj_ctl_options *o)
 			sleep_until(rj_monotonic_ns() + (int64_t)o->delay_s * NS_PER_S);
 		if (!stop_signal())
 			failed = show_all(&t, o->volume ? uuid : NULL);
+		if (!t.count && !failed) {
+			failed = volumes_none(&err);
+			fprintf(stderr, "rjctl: %s\n", err.msg);
+		}
 	}
 	free(t.rows);
 	return failed ? 1 : 0;

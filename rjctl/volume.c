@@ -5,6 +5,7 @@
 #include <dirent.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "ext4/volume.h"
 #include "os/mountinfo.h"
@@ -75,6 +76,12 @@ void volumes_here(void (*each)(void *arg, const uint8_t uuid[RJ_UUID_BYTES]),
 			each(arg, uuid);
 	if (dir)
 		closedir(dir);
+}
+
+int volumes_none(struct rj_error *err)
+{
+	return rj_fail(err, RJ_E_NOTFOUND, "%s",
+		geteuid() ? "only root can ask rjournald" : "no rjournald is running");
 }
 
 bool volume_held(

@@ -20,6 +20,9 @@ int volume_uuid(const char *volume, uint8_t uuid[RJ_UUID_BYTES],
 /* Call EACH for every volume that rjournald serves here, or served when it died. */
 void volumes_here(void (*each)(void *arg, const uint8_t uuid[RJ_UUID_BYTES]),
 	void *arg);
+/* Fail as volumes_here() called nothing: RJ_E_NOTFOUND. Only root may look whether a daemon is
+ * there. */
+int volumes_none(struct rj_error *err);
 /* Do rj_holder_find() for the volume UUID, which a daemon serves. */
 bool volume_held(
 	const uint8_t uuid[RJ_UUID_BYTES], struct rj_holder *out);

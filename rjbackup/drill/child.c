@@ -89,7 +89,10 @@ int child_unmount(const char *dir)
 
 	for (i = 0; umount2(dir, 0) && errno == EBUSY && i < LEAVE_TRIES; i++)
 		rj_sleep_ns(LEAVE_NS);
-	return i == LEAVE_TRIES;
+	if (i < LEAVE_TRIES)
+		return 0;
+	complain("the clone is still used by a process, which is ended now");
+	return 1;
 }
 
 int child_program(const char *const argv[])

@@ -24,7 +24,8 @@ int child_run(int (*fn)(void *arg), void *arg, int *status, struct rj_error *err
  */
 int child_begin(int (*fn)(void *arg), void *arg, pid_t *child, struct rj_error *err);
 int child_look(pid_t child, bool *ended, int *status, struct rj_error *err);
-/* Unmount DIR: the mount goes before the process that serves it. Returns 0, or 1: it stays busy. */
+/* Unmount DIR: the mount goes before the process that serves it. Returns 0, or 1: it stays busy,
+ * which is said. */
 int child_unmount(const char *dir);
 /* Run ARGV, whose first word is a path. Returns its exit status as a shell has it; 128: it could
  * not be run, which is said. */

@@ -51,6 +51,8 @@ wait "$WRITER"
 (sleep 1; pkill -TERM -f "rjctl top -b -d 1 $T_DIR/busy.mnt") &
 status 0 "a signal ends it" top "$T_DIR/busy.mnt"
 status 0 "unmounted, while its server is there" $LIMIT umount "$T_DIR/busy.mnt"
+status 1 "no volume" env RJ_RUN="$T_DIR/none" "$RJCTL" top
+like "is said" "$OUT" '^rjctl: no rjournald is running'
 status 2 "no number" "$RJCTL" top -n x
 status 2 "not for status" "$RJCTL" status -b
 exit 0
