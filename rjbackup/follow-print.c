@@ -97,10 +97,12 @@ static bool is_told(struct followed *p)
 {
 	int64_t now = rj_monotonic_ns();
 
-	if (p->o->quiet && !p->rc && !p->state.break_why[0] && p->told_ns &&
-		now - p->told_ns < QUIET_NS)
+	bool happened = p->rc || p->state.break_why[0] ||
+			(p->hold && p->hold->number != p->told_hold);
+
+	if (p->o->quiet && !happened && p->told_ns && now - p->told_ns < QUIET_NS)
 		return false;
-	p->told_ns = now;
+	p->told_ns = p->rc ? 0 : now; /* the end of an error is told, too */
 	return true;
 }
 

@@ -489,7 +489,8 @@ static enum options_verdict check(struct options *o, int n, char **words)
 
 	if (command & (BASE | RESTORE) && !o->out)
 		return tool_bad(&tool, "%s: no -o FILE given", commands[o->command].word);
-	if (command & (BASE | RESTORE) && !stat(o->out, &st) && S_ISDIR(st.st_mode))
+	if (command & (BASE | RESTORE | DRILL) && o->out && !stat(o->out, &st) &&
+		S_ISDIR(st.st_mode))
 		return tool_bad(&tool, "%s: -o names the file to make, and %s is a folder",
 			commands[o->command].word, o->out);
 	if (command & (RESTORE | DRILL | MOUNT | FOLLOW | FOLD | BISECT | CHANGES) && !o->base)

@@ -110,7 +110,8 @@ static void put_rates(const struct table *t, struct row *r, struct json_object *
 	int64_t now = rj_monotonic_ns();
 	double span = (double)(now - r->asked_ns) / NS_PER_S, commits, ms = 0;
 	char rate[RJ_SIZE_TEXT], lag[RJ_SIZE_TEXT];
-	bool known = r->asked_ns && segments >= r->segments; /* not another daemon's */
+	const bool known = r->asked_ns && segments >= r->segments && bytes >= r->bytes &&
+		     waited >= r->waited_ns; /* not another daemon's */
 
 	if (known) {
 		commits = (double)(segments - r->segments);
@@ -164,7 +165,7 @@ static int show_all(struct table *t, const uint8_t *uuid)
 {
 	char when[RJ_WHEN_TEXT];
 
-	if (!t->o->batch)
+	if (!t->o->batch && isatty(STDOUT_FILENO))
 		fputs("\033[H\033[J", stdout); /* ECMA-48: to the first place, and erase */
 	printf("%s\n%-*s %-9s %9s %10s %8s %7s %7s  %-10s %s\n",
 		rj_when_seconds(rj_realtime_ns() / NS_PER_S, when), NAME_WIDTH, "VOLUME", "MODE",

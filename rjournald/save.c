@@ -67,7 +67,7 @@ int rj_save_prepare(const struct rj_daemon *d, const char *dir, char path[RJ_SAV
 	struct rj_error *err)
 {
 	uint64_t bytes = rj_seed_bytes(&d->loaded) + OVERHEAD;
-	char uuid[RJ_UUID_TEXT], when[16];
+	char uuid[RJ_UUID_TEXT], when[16], url[RJ_SBX_URL_BYTES];
 	time_t now = time(NULL);
 	struct statvfs fs;
 	struct tm tm;
@@ -80,6 +80,9 @@ int rj_save_prepare(const struct rj_daemon *d, const char *dir, char path[RJ_SAV
 		snprintf(path, RJ_SAVE_DIR_BYTES + 1, "%s/saved/%s-%s", rj_state_dir(),
 			rj_uuid_text(d->loaded.facts.uuid, uuid), when);
 	rc = make_dirs(path, err);
+	snprintf(url, sizeof(url), "file://%s", path);
+	if (!rc && (rc = rj_store_check_url(url, err)))
+		rmdir(path); /* rj.conf does not allow it there */
 	if (rc)
 		return rc;
 	if (statvfs(path, &fs))

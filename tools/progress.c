@@ -75,7 +75,7 @@ static void tell(struct progress *p, uint64_t done, uint64_t total)
 
 int progress_step(struct progress *p, int phase, uint64_t done, uint64_t total)
 {
-	int percent = total ? (int)(done * 100 / total) : 100;
+	int percent = !total || done >= total ? 100 : (int)(done * 100 / total);
 	char left[32];
 	int64_t now;
 

@@ -13,7 +13,7 @@
 struct collect {
 	struct rj_listing *l;
 	uint64_t seen;  /* the last number, in any listing */
-	int64_t until_ns; /* monotonic: the listing has ended by then */
+	int64_t until_ns; /* monotonic: the listing has ended by then; later with each number */
 	uint64_t limit; /* take no notice of numbers above */
 	const char *url;
 	struct rj_error *err;
@@ -33,9 +33,10 @@ static int see(struct collect *c, uint64_t number)
 		return out_of_order(c, number);
 	if (rj_monotonic_ns() > c->until_ns)
 		return rj_fail(c->err, RJ_E_PROTOCOL,
-			"%s: its listing has not ended after %d seconds, at number %llu: is it the right server?",
-			c->url, RJ_LISTING_S, (unsigned long long)number);
+			"%s: its listing has not ended after an hour, at number %llu: is it the right server?",
+			c->url, (unsigned long long)number);
 	c->seen = number;
+	c->until_ns += RJ_LISTING_EACH_NS;
 	return 0;
 }
 

@@ -13,13 +13,15 @@
 #include "log/log.h"
 
 /*
- * What a listing may have, whatever a server says, so that a stranger's server costs a host no more
- * than 1.1 GiB of memory and an hour: segments (a month of 100 commits a second), ranges (a log has
- * one, or one more for each time that it was broken off), and seconds for all of it.
+ * What a listing may have, so that a stranger's server, whatever numbers it lists, costs a host no
+ * more than 1.1 GiB of memory: segments (a month of 100 commits a second) and ranges (trimming
+ * leaves each fence, which is one). Its time is an hour, and 1 ms for each number: ten times of
+ * what pages of 1,000 take that come after 100 ms.
  */
 #define RJ_LISTING_SEGMENTS (1u << 28)
 #define RJ_LISTING_RANGES   1000000u
 #define RJ_LISTING_S	    3600
+#define RJ_LISTING_EACH_NS  1000000
 
 struct rj_listing {
 	uint64_t first, last; /* numbers present; 0: none */

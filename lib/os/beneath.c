@@ -113,15 +113,19 @@ static bool below(const char *path, const char *dir, size_t len, const char **re
 bool rj_beneath_which(
 	const char *path, const char *dirs, char *root, size_t size, const char **rest)
 {
-	size_t len, bare;
+	size_t len, bare, longest = 0;
+	const char *below_it;
+	bool is = false;
 
 	for (dirs += strspn(dirs, BLANKS); *dirs; dirs += len, dirs += strspn(dirs, BLANKS)) {
 		len = strcspn(dirs, BLANKS);
 		bare = rj_path_length(dirs, len);
-		if (bare < size && below(path, dirs, bare, rest)) {
-			snprintf(root, size, "%.*s", (int)bare, dirs);
-			return true;
-		}
+		if (bare >= size || (is && bare <= longest) || !below(path, dirs, bare, &below_it))
+			continue;
+		is = true;
+		longest = bare;
+		*rest = below_it;
+		snprintf(root, size, "%.*s", (int)bare, dirs);
 	}
-	return false;
+	return is;
 }

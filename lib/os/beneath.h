@@ -28,9 +28,9 @@ int rj_beneath_openat(int dir, const char *path, int flags);
 size_t rj_path_length(const char *path, size_t len);
 
 /*
- * Find the directory of DIRS (absolute paths, with blanks between them) that PATH is, or is below
- * by its text. ROOT, of SIZE bytes, gets it without a slash at its end ("" is the directory /),
- * *REST what of PATH is below it; "": nothing. false: there is none.
+ * Find the nearest directory of DIRS (absolute paths, with blanks between them) that PATH is, or
+ * is below by its text. ROOT, of SIZE bytes, gets it without a slash at its end ("" is the
+ * directory /), *REST what of PATH is below it; "": nothing. false: there is none.
  */
 bool rj_beneath_which(
 	const char *path, const char *dirs, char *root, size_t size, const char **rest);

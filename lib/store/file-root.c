@@ -2,11 +2,14 @@
 /* Open again or close the directories that a store of file:// uses. */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "os/beneath.h"
+#include "os/rundir.h"
 #include "store/conf.h"
 #include "store/file-priv.h"
 #include "store/url.h"
@@ -31,9 +34,19 @@ static int open_allowed(const char *path, const char *dirs, int *out, struct rj_
 	}
 	if (*out < 0 && (errno == ELOOP || errno == EXDEV))
 		return rj_fail(err, RJ_E_REFUSED,
-			"file://%s: leads out of %s/, or may: no \"..\" and no symbolic link is followed there; rj.conf may name what it leads to: [local], file_dirs",
+			"file://%s: leads out of %s/, or may: no \"..\" and no symbolic link is followed there; rj.conf may name the link itself: [local], file_dirs",
 			path, root);
 	return 0;
+}
+
+/* What this host saved (rjctl stop --force) is read again, whatever is allowed. */
+static bool is_saved(const char *path)
+{
+	char saved[PATH_MAX], root[PATH_MAX];
+	const char *rest;
+
+	snprintf(saved, sizeof(saved), "%s/saved", rj_state_dir());
+	return !strstr(path, "/..") && rj_beneath_which(path, saved, root, sizeof(root), &rest);
 }
 
 int rj_file_open_root(const char *path, int *out, struct rj_error *err)
@@ -44,7 +57,7 @@ int rj_file_open_root(const char *path, int *out, struct rj_error *err)
 	*out = -1;
 	if (rc)
 		return rc;
-	if (local.file_dirs)
+	if (local.file_dirs && !is_saved(path))
 		rc = open_allowed(path, local.file_dirs, out, err);
 	else
 		*out = open(path, FLAGS);

@@ -57,10 +57,11 @@ int child_look(pid_t child, bool *ended, int *status, struct rj_error *err)
 {
 	int how = 0, stopped = stop_signal();
 
-	/* by SIGTERM: one that has children of this kind ends them before */
+	/* by SIGTERM: one that has children of this kind ends them before. Again at each look: a
+	 * child that has just begun takes no note of it. */
 	if (stopped)
 		kill(-child, SIGTERM);
-	*ended = waitpid(child, &how, stopped ? 0 : WNOHANG) == child;
+	*ended = waitpid(child, &how, WNOHANG) == child;
 	if (!*ended)
 		return 0;
 	/* what a command left behind would keep the mount */
@@ -112,7 +113,14 @@ int child_program(const char *const argv[])
 
 int child_shell(const char *command, const char *dir)
 {
-	const char *const argv[] = {"/bin/sh", "-c", command, "rjbackup", dir, NULL};
+	/* the shell is the first process of a namespace: with it all end that it started */
+	static const char own_proc[] =
+		"mount -t proc proc /proc 2>/dev/null; exec /bin/sh -c \"$1\" rjbackup \"$2\"";
+	const char *const argv[] = {"/bin/sh", "-c", own_proc, "rjbackup", command, dir, NULL};
 
+	if (unshare(CLONE_NEWPID)) {
+		perror("rjbackup: cannot make a namespace of processes");
+		return NOT_RUN;
+	}
 	return child_program(argv);
 }

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "history/restore.h"
@@ -58,6 +59,7 @@ struct run {
 	struct rj_history_report whole; /* of all that can be reached */
 	struct rj_history_place last, bad;
 	int status;
+	bool restored; /* the bad moment, into o->out */
 	struct rj_error err;
 };
 
@@ -81,7 +83,7 @@ static int try_side(void *arg)
 	if (t->r.rc)
 		return 0;
 	t->status = child_shell(j->run->o->exec, j->run->each.dir);
-	return child_unmount(j->run->each.dir);
+	return child_unmount(j->run->each.dir) && !t->status;
 }
 
 static int run_command(struct job *j, const struct rj_compare_side *side, int *status,
@@ -123,7 +125,7 @@ static int step(void *arg, const struct rj_compare_side *before,
 
 	(void)before, (void)blocks, (void)count;
 	/* what comes here is not asked for any more; what is read already comes nevertheless */
-	if (p->bad.segment || after->place.segment >= s->bad)
+	if (p->bad.segment || after->place.segment >= s->bad || stop_signal())
 		return -RJ_E_CANCELLED;
 	if (j->seen++ ? !is_wanted(j, after->place.tid) : !p->first)
 		return 0;
@@ -183,6 +185,7 @@ static int run_parts(struct run *r, unsigned count, uint64_t of_all, uint64_t ea
 	static const char *const passes[] = {[1] = "trying commits"};
 	struct progress progress;
 	struct part *p;
+	const uint64_t before = r->s->tried;
 	unsigned i, running = 0;
 	int rc = 0, rc2, status;
 
@@ -206,10 +209,12 @@ static int run_parts(struct run *r, unsigned count, uint64_t of_all, uint64_t ea
 			rc2 = child_look(p->child, &p->ended, &status, rc ? NULL : &r->err);
 			if (!rc2 && p->ended && status)
 				rc2 = rj_fail(&r->err, RJ_E_IO, "a job ended with status %d", status);
+			if (rc2) /* the others need not go on */
+				r->s->bad = 0;
 			rc = rc ? rc : rc2;
 			running -= p->ended;
 		}
-		progress_step(&progress, 1, r->s->tried, of_all);
+		progress_step(&progress, 1, r->s->tried - before, of_all);
 		rj_sleep_ns(CHILD_LOOK_NS);
 	}
 	progress_clear(&progress);
@@ -262,11 +267,19 @@ static int try_between(struct run *r)
 	int rc;
 
 	*p = (struct part){.from = r->last.segment, .to = r->bad.segment};
-	if (r->o->every == 1 || !p->from)
+	if (!p->from) /* none is good: the base is not to be judged */
+		p->from = r->whole.earliest.segment;
+	if (r->o->every == 1 || p->from >= p->to)
 		return 0;
 	r->s->bad = UINT64_MAX;
 	rc = run_parts(r, 1, r->bad.tid - r->last.tid, 1);
 	return rc ? rc : judge(r, 1);
+}
+
+static int until_signal(void *arg, int pass, uint64_t done, uint64_t total)
+{
+	(void)arg, (void)pass, (void)done, (void)total;
+	return stop_signal();
 }
 
 static int look(struct run *r, const char *out, struct rj_moment at)
@@ -279,11 +292,23 @@ static int look(struct run *r, const char *out, struct rj_moment at)
 		.at = at,
 		.until_break = true,
 		.verify = r->o->verify,
+		.progress = until_signal,
 	};
 	struct rj_history_report report;
 	struct rj_base_facts facts;
 
 	return rj_history_restore(&opts, &facts, out ? &report : &r->whole, &r->err);
+}
+
+/* That the file to restore into is there is known before the work. */
+static int check_out(struct run *r)
+{
+	const char *out = r->o->out;
+	struct stat st;
+
+	return out && !stat(out, &st) && !S_ISBLK(st.st_mode)
+		       ? rj_fail(&r->err, RJ_E_EXISTS, "%s: it is there already", out)
+		       : 0;
 }
 
 static void print_json(const struct run *r, int rc)
@@ -292,12 +317,16 @@ static void print_json(const struct run *r, int rc)
 
 	add_u64(top, "moments", r->s->tried);
 	add_u64(top, "unjudged", r->s->unjudged);
+	if (r->whole.break_why[0]) {
+		add_u64(top, "break_segment", r->whole.break_segment);
+		add_text(top, "break", r->whole.break_why);
+	}
 	if (r->last.segment)
 		json_object_object_add(top, "last_good", place_json(&r->last));
 	if (r->bad.segment) {
 		json_object_object_add(top, "first_bad", place_json(&r->bad));
 		add_u64(top, "status", (uint64_t)r->status);
-		if (r->o->out)
+		if (r->restored)
 			add_text(top, "restored", r->o->out);
 	}
 	if (rc)
@@ -319,7 +348,7 @@ static void print_text(const struct run *r)
 	if (r->last.segment)
 		printf("last good: segment %" PRIu64 ", transaction %u, as of %s\n",
 			r->last.segment, r->last.tid, rj_place_text(&r->last, when));
-	if (r->bad.segment && r->o->out)
+	if (r->bad.segment && r->restored)
 		printf("the bad moment is restored in %s\n", r->o->out);
 }
 
@@ -327,8 +356,13 @@ static int try_and_restore(struct run *r)
 {
 	const struct rj_moment latest = {.kind = RJ_AT_LATEST};
 	struct rj_moment at = {.kind = RJ_AT_SEGMENT};
-	int rc = look(r, NULL, latest);
+	int rc = check_out(r);
 
+	if (!rc)
+		rc = look(r, NULL, latest);
+	if (!rc && r->whole.break_why[0])
+		fprintf(stderr, "no later: after segment %" PRIu64 ": %s\n",
+			r->whole.break_segment, r->whole.break_why);
 	if (!rc)
 		rc = try_all(r);
 	if (!rc && r->bad.segment)
@@ -336,6 +370,7 @@ static int try_and_restore(struct run *r)
 	at.segment = r->bad.segment;
 	if (!rc && r->bad.segment && r->o->out)
 		rc = look(r, r->o->out, at);
+	r->restored = !rc && r->o->out;
 	if (!rc && r->bad.segment)
 		rc = rj_fail(&r->err, RJ_E_CORRUPT,
 			"the command ended with status %d at segment %" PRIu64 ": %s", r->status,

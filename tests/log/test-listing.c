@@ -72,7 +72,7 @@ static void time_has_an_end(void)
 
 	rj_environ_set(&fake);
 	CU_ASSERT_EQUAL(rj_listing_log(&e.base, &id, 0, 0, &l, &err), -RJ_E_PROTOCOL);
-	CU_ASSERT_PTR_NOT_NULL(strstr(err.msg, "has not ended after 3600 seconds, at number 3601"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(err.msg, "has not ended after an hour, at number 3604"));
 	CU_ASSERT_EQUAL(l.last, 0);
 	CU_ASSERT_EQUAL(rj_listing_epoch(&e.base, &id, 0, &highest, &err), -RJ_E_PROTOCOL);
 	CU_ASSERT_EQUAL(highest, 0);

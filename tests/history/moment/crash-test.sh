@@ -79,6 +79,16 @@ for kind in "${KINDS[@]}"; do
 		CHECK='[ ! -e "$1/late" ]' first_bad $how
 		is "$kind: ... by $how" "$RC $BAD $GOOD" "4 $bad $good"
 	done
+	touch bad.img
+	status 8 "$kind: a file that is there is no place for the bad moment" \
+		drill --at=every -o bad.img --exec=true
+	like "... and said before the work" "$OUT" 'bad.img: it is there already'
+	rm bad.img
+	status 0 "$kind: a daemon that the command leaves" drill --at=every:10 \
+		--exec="cd \"\$1\" && { setsid sleep 3000.$$ >/dev/null 2>&1 & } && sleep 0.1 && pgrep -fx 'sleep 3000.$$'"
+	check "... ends with it" eval '! pgrep -fx "sleep 3000.$$"'
+	status 4 "$kind: ... and a failure is one nevertheless" drill --at=every:10 \
+		--exec="cd \"\$1\" && { setsid sleep 3000.$$ >/dev/null 2>&1 & } && false"
 	untouched "$kind"
 	drill --at=every --jobs=2 --exec='echo >>began; sleep 60' >out 2>&1 &
 	check "$kind: two commands run" wait_for 60 eval '[ "$(wc -l <began)" = 2 ]'

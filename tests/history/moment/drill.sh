@@ -161,12 +161,12 @@ nothing_left "after failures"
 
 # ---- a signal ----
 "$RJBACKUP" drill --scratch=scratch --base=good.img \
-	--exec='echo $$ >started; sleep 600' >signal.out 2>&1 &
+	--exec="echo >started; sleep 600.$$" >signal.out 2>&1 &
 pid=$!
-check "a drill that takes long" wait_for 60 test -s started
+check "a drill that takes long" wait_for 60 pgrep -fx "sleep 600.$$"
 kill -TERM "$pid"
 check "... ends by SIGTERM" wait_for 60 gone "$pid"
-check "... with its command" wait_for 60 gone "$(cat started)"
+check "... with its command" eval '! pgrep -fx "sleep 600.$$"'
 like "... and says so" "$(cat signal.out)" "stopped by signal 15"
 check "... which is no result" noted '.error | test("differ")'
 nothing_left "after SIGTERM"
