@@ -154,6 +154,14 @@ static void print_text(const struct result *r)
 	}
 }
 
+void place_print(const char *what, const struct rj_history_place *p)
+{
+	char when[RJ_WHEN_TEXT];
+
+	printf("%s: segment %" PRIu64 ", transaction %u, as of %s\n", what, p->segment, p->tid,
+		rj_place_text(p, when));
+}
+
 struct json_object *place_json(const struct rj_history_place *p)
 {
 	struct json_object *o = json_object_new_object();

@@ -23,6 +23,8 @@ void print_result(const struct result *r);
 /* Why the history of a base ends, by what R says of a walk that came to RC and ERR; NULL: it goes
  * on as far as the walk went. */
 const char *ended_why(const struct rj_history_report *r, int rc, const struct rj_error *err);
+/* Print P as a line: "WHAT: segment N, transaction N, as of TIME". */
+void place_print(const char *what, const struct rj_history_place *p);
 /* Make an object of P: segment, tid, commit_ns, commit. */
 struct json_object *place_json(const struct rj_history_place *p);
 /* Say MSG on stderr. */

@@ -40,6 +40,13 @@ static int progress(void *arg, uint64_t done, uint64_t total)
 	return stop_signal();
 }
 
+void compare_say_break(const struct rj_history_report *report)
+{
+	if (report->break_why[0])
+		fprintf(stderr, "no later: after segment %" PRIu64 ": %s\n", report->break_segment,
+			report->break_why);
+}
+
 int compare_run(const struct options *o, struct rj_compare_opts *c, struct rj_base_facts *facts,
 	struct rj_history_report *report, struct rj_error *err)
 {
@@ -48,9 +55,8 @@ int compare_run(const struct options *o, struct rj_compare_opts *c, struct rj_ba
 	c->progress = progress;
 	if (!rc)
 		rc = rj_history_compare(c, facts, report, err);
-	if (!rc && report->break_why[0])
-		fprintf(stderr, "no later: after segment %" PRIu64 ": %s\n", report->break_segment,
-			report->break_why);
+	if (!rc)
+		compare_say_break(report);
 	release(c);
 	return rc;
 }

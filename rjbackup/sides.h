@@ -14,6 +14,8 @@
  */
 int compare_run(const struct options *o, struct rj_compare_opts *c, struct rj_base_facts *facts,
 	struct rj_history_report *report, struct rj_error *err);
+/* Say on stderr where the history of REPORT ends before the end of the log, if it does. */
+void compare_say_break(const struct rj_history_report *report);
 /* rj_files_diff() of two sides. */
 int compare_files(const struct rj_compare_side *before, const struct rj_compare_side *after,
 	const uint64_t *blocks, size_t count,

@@ -16,8 +16,6 @@
 #include "tools/json.h"
 #include "tools/stop-signal.h"
 
-#define CANNOT_JUDGE 125
-
 /* One moment, tried in a child; shared with that. */
 struct trial {
 	struct options o;
@@ -156,7 +154,6 @@ static struct json_object *json_place(const struct rj_history_place *p)
 
 static void print(const struct search *s, int rc)
 {
-	char good[RJ_WHEN_TEXT], bad[RJ_WHEN_TEXT];
 	struct json_object *top;
 
 	if (rc)
@@ -172,11 +169,8 @@ static void print(const struct search *s, int rc)
 			add_text(top, "error", s->err.msg);
 		json_show(top, JSON_C_TO_STRING_PRETTY);
 	} else if (!rc) {
-		printf("first bad: segment %llu, transaction %u, as of %s\n"
-		       "last good: segment %llu, transaction %u, as of %s\n",
-			(unsigned long long)s->bad.segment, s->bad.tid,
-			rj_place_text(&s->bad, bad), (unsigned long long)s->good.segment,
-			s->good.tid, rj_place_text(&s->good, good));
+		place_print("first bad", &s->bad);
+		place_print("last good", &s->good);
 	}
 }
 

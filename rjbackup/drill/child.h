@@ -30,6 +30,7 @@ int child_unmount(const char *dir);
 /* Run ARGV, whose first word is a path. Returns its exit status as a shell has it; 128: it could
  * not be run, which is said. */
 int child_program(const char *const argv[]);
+#define CANNOT_JUDGE 125 /* a command's status: neither good nor bad, as git-bisect(1) has it */
 /* The same of COMMAND, for a shell, to which $1 is DIR, once in a process; what it has started ends
  * with it. */
 int child_shell(const char *command, const char *dir);

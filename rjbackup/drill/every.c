@@ -26,8 +26,6 @@
 #include "tools/stop-signal.h"
 #include "util/environ.h"
 
-#define CANNOT_JUDGE 125
-
 /* A part of the history, tried by a process; shared with that. */
 struct part {
 	struct rj_history_place last; /* the last commit that was tried and is good */
@@ -145,8 +143,10 @@ static int step(void *arg, const struct rj_compare_side *before,
 	return 0;
 }
 
-static int run_part(struct job *j)
+/* In the child, which ends the children that it has before it ends by a signal. */
+static int be_job(void *arg)
 {
+	struct job *j = arg;
 	struct part *p = j->part;
 	struct rj_compare_opts opts = {
 		.from = {.kind = RJ_AT_SEGMENT, .segment = p->from},
@@ -160,6 +160,7 @@ static int run_part(struct job *j)
 	struct rj_history_report report;
 	uint64_t known;
 
+	stop_signal_catch();
 	p->rc = compare_run(j->run->o, &opts, &j->facts, &report, &p->err);
 	if (p->rc == -RJ_E_CANCELLED && !stop_signal())
 		p->rc = 0;
@@ -170,13 +171,6 @@ static int run_part(struct job *j)
 		if (atomic_compare_exchange_weak(&j->run->s->bad, &known, p->bad.segment))
 			break;
 	return 0;
-}
-
-/* In the child, which ends the children that it has before it ends by a signal. */
-static int be_job(void *arg)
-{
-	stop_signal_catch();
-	return run_part(arg);
 }
 
 /* Begin the COUNT parts, and wait for all. */
@@ -336,19 +330,15 @@ static void print_json(const struct run *r, int rc)
 
 static void print_text(const struct run *r)
 {
-	char when[RJ_WHEN_TEXT];
-
 	printf("%" PRIu64 " moments tried", r->s->tried);
 	if (r->s->unjudged)
 		printf(", %" PRIu64 " of them could not be judged", r->s->unjudged);
 	printf("%s\n", r->bad.segment ? "" : ": the command succeeds at each");
 	if (r->bad.segment)
-		printf("first bad: segment %" PRIu64 ", transaction %u, as of %s\n",
-			r->bad.segment, r->bad.tid, rj_place_text(&r->bad, when));
+		place_print("first bad", &r->bad);
 	if (r->last.segment)
-		printf("last good: segment %" PRIu64 ", transaction %u, as of %s\n",
-			r->last.segment, r->last.tid, rj_place_text(&r->last, when));
-	if (r->bad.segment && r->restored)
+		place_print("last good", &r->last);
+	if (r->restored)
 		printf("the bad moment is restored in %s\n", r->o->out);
 }
 
@@ -360,17 +350,17 @@ static int try_and_restore(struct run *r)
 
 	if (!rc)
 		rc = look(r, NULL, latest);
-	if (!rc && r->whole.break_why[0])
-		fprintf(stderr, "no later: after segment %" PRIu64 ": %s\n",
-			r->whole.break_segment, r->whole.break_why);
-	if (!rc)
+	if (!rc) {
+		compare_say_break(&r->whole);
 		rc = try_all(r);
+	}
 	if (!rc && r->bad.segment)
 		rc = try_between(r);
 	at.segment = r->bad.segment;
-	if (!rc && r->bad.segment && r->o->out)
+	if (!rc && r->bad.segment && r->o->out) {
 		rc = look(r, r->o->out, at);
-	r->restored = !rc && r->o->out;
+		r->restored = !rc;
+	}
 	if (!rc && r->bad.segment)
 		rc = rj_fail(&r->err, RJ_E_CORRUPT,
 			"the command ended with status %d at segment %" PRIu64 ": %s", r->status,

@@ -82,14 +82,21 @@ static void see(struct comparing *c, struct rj_compare_side *s, const struct rj_
 	s->blocks = r->blocks;
 }
 
+/* Let TO, whose blocks are those of FROM, be of the same moment. */
+static void follow_side(struct rj_compare_side *to, const struct rj_compare_side *from)
+{
+	struct rj_bio *fs = to->fs;
+
+	*to = *from;
+	to->fs = fs;
+}
+
 static int at_reached(void *arg, const struct rj_history_report *r, struct rj_error *err)
 {
 	struct comparing *c = arg;
 
 	see(c, &c->before, r);
-	c->after.place = c->before.place;
-	c->after.blocks = c->before.blocks;
-	memcpy(c->after.super, c->before.super, sizeof(c->after.super));
+	follow_side(&c->after, &c->before);
 	if (!c->opts->each_commit)
 		return 0;
 	return c->opts->step(c->opts->arg, &c->before, &c->after, NULL, 0, err);
@@ -107,9 +114,7 @@ static int step(void *arg, const struct rj_history_report *r, struct rj_error *e
 		rc = c->opts->step(c->opts->arg, &c->before, &c->after, c->blocks, count, err);
 	if (!rc && c->opts->each_commit)
 		rc = rj_overlay_settle(c->after.fs, err);
-	memcpy(c->before.super, c->after.super, sizeof(c->before.super));
-	c->before.place = c->after.place;
-	c->before.blocks = c->after.blocks;
+	follow_side(&c->before, &c->after);
 	return rc;
 }
 
